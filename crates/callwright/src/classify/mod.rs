@@ -1,0 +1,223 @@
+//! Stage 8: any refusal → a [`Failure`] with a code out of the one table.
+//!
+//! In comes what a stage objected to, out goes the verdict on the call as data. No sentence is made
+//! here; [`crate::feedback`] does that, and only if somebody reads it.
+
+mod table;
+
+use std::borrow::Cow;
+
+pub use table::{Class, Code, CodeRow, Next, TABLE};
+
+use crate::json::{Path, Value};
+use crate::parse::{Problem, Unreadable};
+use crate::text::push_escaped;
+use crate::tool::Tool;
+use crate::validate::{Invalid, Issue};
+
+/// Our verdict on a call that was refused: what is wrong and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Out of the one table.
+    pub code: Code,
+    /// What exactly.
+    pub cause: Cause,
+}
+
+/// What exactly is wrong with a refused call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The schema objects.
+    Arguments(Vec<Issue>),
+    /// The text is not JSON.
+    Syntax {
+        /// Counted from one.
+        line: usize,
+        /// Counted from one, in characters.
+        column: usize,
+        /// The nearest place in the value.
+        path: Path,
+        /// What is wrong there.
+        problem: Problem,
+        /// What stands there, if anything does.
+        found: Option<char>,
+        /// The text around it, escaped; absent where the tool takes secrets.
+        snippet: Option<String>,
+    },
+    /// The call ends before its arguments do.
+    CutOff {
+        /// Where it stopped.
+        path: Path,
+        /// Whether the provider said so; otherwise the text shows it.
+        declared: bool,
+    },
+    /// Several whole values instead of one.
+    SeveralValues {
+        /// How many.
+        count: usize,
+        /// Whether they are all the same.
+        identical: bool,
+    },
+    /// Too many bytes.
+    TooLong {
+        /// How many came.
+        bytes: usize,
+        /// How many are read.
+        limit: usize,
+    },
+    /// Nested too deeply.
+    TooDeep {
+        /// Where the limit was passed.
+        path: Path,
+        /// How deep is allowed.
+        limit: usize,
+    },
+    /// No such tool.
+    UnknownTool {
+        /// What the model called it.
+        name: String,
+        /// The nearest names, three at most.
+        nearest: Vec<String>,
+    },
+}
+
+impl Failure {
+    fn new(code: Code, cause: Cause) -> Self {
+        Failure { code, cause }
+    }
+
+    /// The family of the code.
+    pub fn class(&self) -> Class {
+        self.code.row().class
+    }
+
+    /// What the model should do next.
+    pub fn next(&self) -> Next {
+        self.code.row().next
+    }
+
+    /// The schema's objections; empty if something else is wrong.
+    pub fn issues(&self) -> &[Issue] {
+        match &self.cause {
+            Cause::Arguments(issues) => issues,
+            _ => &[],
+        }
+    }
+}
+
+/// A call that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refused<'c> {
+    /// Why.
+    pub failure: Failure,
+    /// What the model sent, if it could be read.
+    pub arguments: Option<Cow<'c, Value<'c>>>,
+}
+
+/// There is no tool of this name; these are the nearest.
+#[cold]
+pub(crate) fn unknown_tool<'c>(name: &str, nearest: &[&str]) -> Box<Refused<'c>> {
+    let cause = Cause::UnknownTool {
+        name: name.to_owned(),
+        nearest: nearest.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    Box::new(Refused {
+        failure: Failure::new(Code::UnknownTool, cause),
+        arguments: None,
+    })
+}
+
+/// The arguments could not be read.
+#[cold]
+pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Box<Refused<'c>> {
+    let mut arguments = None;
+    let failure = match unreadable {
+        Unreadable::Syntax { error, text } => {
+            let (line, column) = error.line_and_column(text);
+            let has_secrets = tool.schema().is_some_and(|schema| schema.holds_secrets());
+            let cause = Cause::Syntax {
+                line,
+                column,
+                path: error.path(),
+                problem: error.problem,
+                found: text.get(error.offset..).and_then(|rest| rest.chars().next()),
+                snippet: (!has_secrets).then(|| snippet(text, error.offset)),
+            };
+            Failure::new(Code::InvalidJson, cause)
+        }
+        Unreadable::CutOff {
+            path,
+            declared,
+            read,
+        } => {
+            arguments = read;
+            Failure::new(Code::TruncatedCall, Cause::CutOff { path, declared })
+        }
+        Unreadable::SeveralValues { count, identical } => Failure::new(
+            Code::AmbiguousCall,
+            Cause::SeveralValues { count, identical },
+        ),
+        Unreadable::TooLong { bytes, limit } => {
+            Failure::new(Code::ArgumentsTooLarge, Cause::TooLong { bytes, limit })
+        }
+        Unreadable::TooDeep { path, limit } => {
+            Failure::new(Code::ArgumentsTooLarge, Cause::TooDeep { path, limit })
+        }
+    };
+    Box::new(Refused { failure, arguments })
+}
+
+/// The schema objects.
+#[cold]
+pub(crate) fn invalid(invalid: Invalid<'_>) -> Box<Refused<'_>> {
+    Box::new(Refused {
+        failure: Failure::new(Code::InvalidArguments, Cause::Arguments(invalid.issues)),
+        arguments: Some(invalid.arguments),
+    })
+}
+
+/// The text around a place: enough before it to recognise it, a little behind.
+fn snippet(text: &str, offset: usize) -> String {
+    const BEFORE: usize = 20;
+    const AFTER: usize = 10;
+    let (before, after) = text.split_at(offset.min(text.len()));
+    let start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
+    let end = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
+    let mut out = String::new();
+    if start > 0 {
+        out.push('…');
+    }
+    push_escaped(&mut out, &before[start..]);
+    push_escaped(&mut out, &after[..end]);
+    if end < after.len() {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_own_row() {
+        for row in TABLE {
+            assert_eq!(row.code.row().name, row.name);
+            assert_eq!(Code::from_name(row.name), Some(row.code));
+            let json = serde_json::to_value(row.code).expect("a string");
+            assert_eq!(json, row.name, "the serialised name is the name in the table");
+            assert_eq!(serde_json::to_value(row.next).expect("a string"), row.next.name());
+            assert_eq!(serde_json::to_value(row.class).expect("a string"), row.class.name());
+        }
+    }
+
+    #[test]
+    fn snippets_are_cut_on_character_borders() {
+        assert_eq!(snippet("{\"ключ\": x}", 13), "{\\\"ключ\\\": x}");
+        let long = "é".repeat(100);
+        assert_eq!(snippet(&long, 100).chars().count(), 32);
+    }
+}

@@ -1,0 +1,46 @@
+//! Our own faults and the operator's: a bad tool file, two tools of one name.
+//!
+//! A refused call is never one of these. It is a verdict.
+
+use std::fmt;
+
+/// Something that whoever runs the gate has to mend. Its text names the place and the next step.
+#[derive(Debug)]
+pub struct Error(Box<ErrorKind>);
+
+/// What went wrong, one sentence each.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ErrorKind {
+    #[error("not JSON: {0}; a tool file is a JSON array of tools, or an object with `tools`")]
+    ToolsNotJson(serde_json::Error),
+    #[error(
+        "{place}: expected a tool (an object with a `name`), found {found}; see the shapes in `callwright check --help`"
+    )]
+    NotATool { place: String, found: &'static str },
+    #[error("{place}: the tool has no `name`; give it one, the model calls it by that")]
+    NamelessTool { place: String },
+    #[error("two tools are named `{name}`; rename or remove one, calls could mean either")]
+    DuplicateTool { name: String },
+    #[error("not JSON at column {column}: {reason}; one call per line, as a JSON object")]
+    CallNotJson { column: usize, reason: String },
+    #[error("{0}")]
+    NotACall(String),
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Error(Box::new(kind))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}

@@ -1,0 +1,196 @@
+//! Stage 9: a failure → words that a model can act on.
+//!
+//! In comes a [`Failure`], out goes one short text: what is wrong where, what was expected, what
+//! came, what to do next. Five issues of a hundred characters at most, the most useful first. Text
+//! that came from the model or a tool is escaped and cannot break out of its line. All sentences
+//! stand in [`words`]; this file only decides how many of them there are and in which shape.
+
+mod words;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::classify::{Cause, Failure};
+use crate::text::cut_line;
+use crate::validate::Issue;
+
+/// The shape of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Style {
+    /// One instruction with all errors in a line.
+    #[default]
+    Instruction,
+    /// A numbered list.
+    Numbered,
+    /// A JSON object with `ok`, `error`, `recommendations` and `next`.
+    Json,
+    /// A JSON object with `error_class`, `code`, `detail` and `hint`.
+    ToolError,
+}
+
+impl Style {
+    /// All styles with their names.
+    pub const ALL: [(&'static str, Style); 4] = [
+        ("instruction", Style::Instruction),
+        ("numbered", Style::Numbered),
+        ("json", Style::Json),
+        ("tool_error", Style::ToolError),
+    ];
+}
+
+/// How failures are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Feedback {
+    /// The shape of the text.
+    pub style: Style,
+    /// How many issues are told; the rest is counted.
+    pub max_issues: usize,
+    /// How many characters each of them may have.
+    pub max_chars: usize,
+}
+
+impl Default for Feedback {
+    fn default() -> Self {
+        Feedback {
+            style: Style::default(),
+            // More than five corrections at once are not made in one go, and cost tokens each time.
+            max_issues: 5,
+            // A path, an expectation and a preview of the value.
+            max_chars: 100,
+        }
+    }
+}
+
+impl Feedback {
+    /// The default limits in another style.
+    pub fn new(style: Style) -> Self {
+        Feedback {
+            style,
+            ..Feedback::default()
+        }
+    }
+
+    /// The same with another number of issues.
+    #[must_use]
+    pub fn with_max_issues(mut self, max_issues: usize) -> Self {
+        self.max_issues = max_issues;
+        self
+    }
+
+    /// The same with another length of an issue. Less than 40 is raised to 40: no line could say
+    /// anything in less.
+    #[must_use]
+    pub fn with_max_chars(mut self, max_chars: usize) -> Self {
+        self.max_chars = max_chars.max(40);
+        self
+    }
+
+    /// The text for the model.
+    pub fn render(&self, failure: &Failure) -> String {
+        match self.style {
+            Style::Instruction => words::instruction(failure, &self.detail(failure)),
+            Style::Numbered => self.numbered(failure),
+            Style::Json => json!({
+                "ok": false,
+                "error": self.detail(failure),
+                "error_type": failure.class().name(),
+                "retryable": failure.next().is_retry(),
+                "recommendations": self.recommendations(failure),
+                "next": failure.next().name(),
+            })
+            .to_string(),
+            Style::ToolError => json!({
+                "error_class": failure.class().name(),
+                "code": failure.code.name(),
+                "detail": self.detail(failure),
+                "hint": self.hint(failure),
+            })
+            .to_string(),
+        }
+    }
+
+    /// What is wrong, in one line.
+    pub fn detail(&self, failure: &Failure) -> String {
+        match &failure.cause {
+            Cause::Arguments(issues) => {
+                let lines = issues.iter().take(self.max_issues);
+                let mut told: Vec<String> = lines
+                    .map(|issue| words::issue_line(issue, self.max_chars))
+                    .collect();
+                told.extend(self.more(issues));
+                told.join("; ")
+            }
+            other => words::detail(other),
+        }
+    }
+
+    /// What to do about it, in one sentence.
+    pub fn hint(&self, failure: &Failure) -> String {
+        failure.code.row().hint.to_owned()
+    }
+
+    /// An issue as data, with the words for it.
+    pub fn issue<'i>(&self, issue: &'i Issue) -> ToldIssue<'i> {
+        ToldIssue {
+            path: issue.path.as_pointer(),
+            code: issue.code.name(),
+            expected: &issue.expected,
+            received: &issue.received,
+            message: cut_line(words::issue_message(issue), self.max_chars),
+            suggestion: issue.suggestion.as_deref(),
+            branch: issue.branch.as_ref(),
+        }
+    }
+
+    fn numbered(&self, failure: &Failure) -> String {
+        let Cause::Arguments(issues) = &failure.cause else {
+            return words::numbered_other(failure, &self.detail(failure));
+        };
+        let mut lines: Vec<String> = issues
+            .iter()
+            .take(self.max_issues)
+            .enumerate()
+            .map(|(at, issue)| {
+                cut_line(
+                    format!("{}. {}", at + 1, words::numbered_issue(issue)),
+                    self.max_chars,
+                )
+            })
+            .collect();
+        lines.extend(self.more(issues));
+        words::numbered(&lines)
+    }
+
+    fn recommendations(&self, failure: &Failure) -> Vec<String> {
+        let mut all = vec![self.hint(failure)];
+        all.extend(
+            failure
+                .issues()
+                .iter()
+                .take(self.max_issues)
+                .filter_map(words::recommendation)
+                .map(|line| cut_line(line, self.max_chars)),
+        );
+        all
+    }
+
+    fn more(&self, issues: &[Issue]) -> Option<String> {
+        let left = issues.len().saturating_sub(self.max_issues);
+        (left > 0).then(|| format!("+{left} more"))
+    }
+}
+
+/// An issue as it stands in a verdict line.
+#[derive(Debug, Serialize)]
+pub struct ToldIssue<'i> {
+    path: &'i str,
+    code: &'static str,
+    expected: &'i str,
+    received: &'i str,
+    message: String,
+    suggestion: Option<&'i str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<&'i crate::validate::BranchChoice>,
+}

@@ -1,0 +1,242 @@
+//! The only file with sentences for the model.
+//!
+//! Imperative, present, no apology, no stack trace. Path first, then what was expected, then what
+//! came. Data in, text out; nothing is decided here.
+
+use crate::classify::{Cause, Code, Failure};
+use crate::parse::Problem;
+use crate::text::{cut_line, dotted, dotted_within, quoted};
+use crate::validate::{Issue, IssueCode};
+
+/// The longest path in a line. The end of a path names the field, so the beginning is cut.
+const PATH: usize = 48;
+
+/// The instruction to try again.
+pub(super) fn instruction(failure: &Failure, detail: &str) -> String {
+    match failure.code {
+        Code::InvalidArguments => {
+            format!("Please rewrite the input with valid arguments. Errors: {detail}")
+        }
+        Code::InvalidJson => {
+            format!("Please rewrite the input as one valid JSON object. Error: {detail}")
+        }
+        code => format!("{detail} {}", code.row().hint),
+    }
+}
+
+/// What is wrong, for everything but single arguments.
+pub(super) fn detail(cause: &Cause) -> String {
+    match cause {
+        // Told line by line.
+        Cause::Arguments(_) => String::new(),
+        Cause::Syntax {
+            line,
+            column,
+            path,
+            problem,
+            found,
+            snippet,
+        } => {
+            let place = if path.is_root() {
+                String::new()
+            } else {
+                format!(" ({})", dotted_within(path, PATH))
+            };
+            let near = snippet
+                .as_ref()
+                .map(|text| format!(", near `{text}`"))
+                .unwrap_or_default();
+            format!(
+                "line {line}, column {column}{place}: {}{near}",
+                syntax(*problem, *found)
+            )
+        }
+        Cause::CutOff { path, declared } => {
+            let place = if path.is_root() {
+                "before its arguments were complete".to_owned()
+            } else {
+                format!("at {}", dotted_within(path, PATH))
+            };
+            let by = if *declared {
+                " by the output limit"
+            } else {
+                ""
+            };
+            format!("The call was cut off{by} {place}, so it was not run.")
+        }
+        Cause::SeveralValues { count, identical } => {
+            let which = if *identical { "identical" } else { "different" };
+            format!("The input holds {count} {which} JSON values instead of one, so none was run.")
+        }
+        Cause::TooLong { bytes, limit } => {
+            format!("The arguments have {bytes} bytes, more than the {limit} that are read.")
+        }
+        Cause::TooDeep { path, limit } => {
+            let place = if path.is_root() {
+                String::new()
+            } else {
+                format!(" (at {})", dotted_within(path, PATH))
+            };
+            format!("The arguments are nested deeper than {limit} levels{place}.")
+        }
+        Cause::UnknownTool { name, nearest } => {
+            let name = quoted(name, 64);
+            match nearest.as_slice() {
+                [] => format!("There is no tool named {name}."),
+                names => {
+                    let names: Vec<String> = names.iter().map(|name| quoted(name, 64)).collect();
+                    let all = match names.as_slice() {
+                        [first @ .., last] if !first.is_empty() => {
+                            format!("{} or {last}", first.join(", "))
+                        }
+                        _ => names.concat(),
+                    };
+                    format!("There is no tool named {name}. Did you mean {all}?")
+                }
+            }
+        }
+    }
+}
+
+fn syntax(problem: Problem, found: Option<char>) -> String {
+    let found = found.map_or_else(
+        || "the end of the text".to_owned(),
+        |character| quoted(character.encode_utf8(&mut [0; 4]), 1),
+    );
+    match problem {
+        Problem::Unexpected { expected } => format!("expected {expected}, found {found}"),
+        Problem::CutOff => "the text ends here".to_owned(),
+        Problem::BadEscape => {
+            "this backslash starts no JSON escape; write it as `\\\\`".to_owned()
+        }
+        Problem::LoneSurrogate => "this `\\u` escape is half of a character".to_owned(),
+        Problem::ControlCharacter => {
+            format!("{found} inside a string; write it as an escape such as `\\n`")
+        }
+        Problem::LeadingZero => "a number must not start with 0".to_owned(),
+        Problem::NumberOutOfRange => "this number is too large".to_owned(),
+        Problem::TrailingText => format!("expected the end after the JSON value, found {found}"),
+        Problem::TooDeep => "nested too deeply".to_owned(),
+    }
+}
+
+/// `limit: expected integer, received string "abc"` in at most `max` characters.
+pub(super) fn issue_line(issue: &Issue, max: usize) -> String {
+    let path = dotted_within(&issue.path, PATH.min(max / 2));
+    let line = format!("{path}: {}", issue_message(issue));
+    if fits(&line, max) {
+        return line;
+    }
+    // What can be told in fewer words is: first the proposal alone, then shorter phrases.
+    let shorter = Issue {
+        expected: shortened(&issue.expected, max / 4),
+        received: shortened(&issue.received, max / 4),
+        ..issue.clone()
+    };
+    cut_line(format!("{path}: {}", issue_message(&shorter)), max)
+}
+
+fn fits(line: &str, max: usize) -> bool {
+    line.len() <= max || line.chars().count() <= max
+}
+
+fn shortened(phrase: &str, max: usize) -> String {
+    cut_line(phrase.to_owned(), max)
+}
+
+/// What is wrong, without the place.
+pub(super) fn issue_message(issue: &Issue) -> String {
+    let Issue {
+        expected,
+        received,
+        suggestion,
+        ..
+    } = issue;
+    match issue.code {
+        IssueCode::Required => match (received.as_str(), suggestion) {
+            ("", _) => "Required".to_owned(),
+            (came, Some(_)) => format!("Required, received as {came}"),
+            (came, None) => format!("Required, received {came}"),
+        },
+        IssueCode::DependentRequired => format!("Required together with {received}"),
+        IssueCode::UnknownKey => match suggestion {
+            Some(meant) => format!("unknown key, did you mean {}?", quoted(meant, 40)),
+            None => format!("unknown key, expected {expected}"),
+        },
+        IssueCode::DuplicateKey => "duplicate key, send it once".to_owned(),
+        IssueCode::NotAllowed => "not allowed here, leave it out".to_owned(),
+        _ => {
+            let meant = suggestion
+                .as_ref()
+                .map(|meant| format!(", did you mean {}?", quoted(meant, 40)))
+                .unwrap_or_default();
+            format!("expected {expected}, received {received}{meant}")
+        }
+    }
+}
+
+/// One issue of the numbered style.
+pub(super) fn numbered_issue(issue: &Issue) -> String {
+    let field = if issue.path.is_root() {
+        dotted(&issue.path)
+    } else {
+        format!("Field '{}'", dotted_within(&issue.path, PATH))
+    };
+    let Issue {
+        expected,
+        received,
+        suggestion,
+        ..
+    } = issue;
+    match issue.code {
+        IssueCode::Required => match received.as_str() {
+            "" => format!("{field} is required but missing"),
+            came => format!("{field} is required but missing (received {came})"),
+        },
+        IssueCode::DependentRequired => {
+            format!("{field} is required together with {received} but missing")
+        }
+        IssueCode::UnknownKey => match suggestion {
+            Some(meant) => format!("{field} is unknown, did you mean '{}'?", shortened(meant, 40)),
+            None => format!("{field} is unknown, expected {expected}"),
+        },
+        IssueCode::DuplicateKey => format!("{field} stands there twice"),
+        IssueCode::NotAllowed => format!("{field} is not allowed here"),
+        IssueCode::Type => format!("{field} expected {expected}, got {}", type_of(received)),
+        _ => format!("{field} expected {expected}, got {received}"),
+    }
+}
+
+/// The type in a phrase such as `string "abc"` or `empty array`.
+fn type_of(received: &str) -> &str {
+    let phrase = received.strip_prefix("empty ").unwrap_or(received);
+    phrase.split_once(' ').map_or(phrase, |(kind, _)| kind)
+}
+
+/// The frame of the numbered style.
+pub(super) fn numbered(lines: &[String]) -> String {
+    format!(
+        "Parameter validation failed:\n\n{}\n\nPlease fix the parameters and try again.",
+        lines.join("\n")
+    )
+}
+
+/// The numbered style of what is not a list of issues.
+pub(super) fn numbered_other(failure: &Failure, detail: &str) -> String {
+    let title = match failure.code {
+        Code::InvalidJson => "The input is not valid JSON:",
+        Code::UnknownTool => "Unknown tool:",
+        _ => "The call was not run:",
+    };
+    format!("{title}\n\n1. {detail}\n\n{}", failure.code.row().hint)
+}
+
+/// What to change about one issue, if there is more to say than what is wrong.
+pub(super) fn recommendation(issue: &Issue) -> Option<String> {
+    let suggestion = issue.suggestion.as_ref()?;
+    let path = dotted_within(&issue.path, PATH);
+    Some(match issue.code {
+        IssueCode::Required => format!("{path}: {suggestion}"),
+        _ => format!("{path}: use {}", quoted(suggestion, 40)),
+    })
+}

@@ -1,0 +1,133 @@
+//! The gate: the tools it knows, and one question to ask it.
+
+use std::collections::HashMap;
+
+use crate::call::Call;
+use crate::error::{Error, ErrorKind};
+use crate::nearest::nearest;
+use crate::parse::ParseLimits;
+use crate::pipeline;
+use crate::tool::{Tool, ToolSpec};
+use crate::validate::SchemaCache;
+use crate::verdict::Verdict;
+
+/// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and is shared freely
+/// between threads.
+///
+/// ```
+/// use callwright::{Call, Gate, ToolSpec, Verdict, feedback::Feedback};
+/// use serde_json::json;
+///
+/// let gate = Gate::builder()
+///     .tool(ToolSpec::new("search", json!({
+///         "type": "object",
+///         "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+///         "required": ["query"],
+///     })))
+///     .build()?;
+///
+/// let call = Call::from_text("search", r#"{"limit": "many"}"#);
+/// let Verdict::Refused(refused) = gate.judge(&call) else { panic!("it lacks a query") };
+/// assert_eq!(
+///     Feedback::default().render(&refused.failure),
+///     "Please rewrite the input with valid arguments. Errors: \
+///      query: Required, received keys \"limit\"; \
+///      limit: expected integer, received string \"many\"",
+/// );
+/// # Ok::<(), callwright::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Gate {
+    tools: HashMap<String, Tool>,
+    limits: ParseLimits,
+}
+
+/// Collects tools and settings for a [`Gate`].
+#[derive(Debug, Default)]
+#[must_use]
+pub struct GateBuilder {
+    specs: Vec<ToolSpec>,
+    limits: ParseLimits,
+    cache: Option<SchemaCache>,
+}
+
+impl Gate {
+    /// Starts a gate with no tools.
+    pub fn builder() -> GateBuilder {
+        GateBuilder::default()
+    }
+
+    /// Judges one call.
+    #[must_use]
+    pub fn judge<'c>(&'c self, call: &'c Call<'_>) -> Verdict<'c> {
+        pipeline::judge(self, call)
+    }
+
+    /// The tool of this name.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.get(name)
+    }
+
+    /// All tools, in no particular order.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.values()
+    }
+
+    /// The names nearest to one that does not exist, the closest first, three at most.
+    pub fn nearest_tools(&self, name: &str) -> Vec<&str> {
+        nearest(name, self.tools.keys().map(String::as_str), 3)
+    }
+
+    pub(crate) fn limits(&self) -> &ParseLimits {
+        &self.limits
+    }
+}
+
+impl GateBuilder {
+    /// Adds a tool.
+    pub fn tool(mut self, tool: ToolSpec) -> Self {
+        self.specs.push(tool);
+        self
+    }
+
+    /// Adds tools.
+    pub fn tools(mut self, tools: impl IntoIterator<Item = ToolSpec>) -> Self {
+        self.specs.extend(tools);
+        self
+    }
+
+    /// Sets how much a call may hold.
+    pub fn limits(mut self, limits: ParseLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Uses this cache of compiled schemas instead of the process's own.
+    pub fn cache(mut self, cache: SchemaCache) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
+    /// Compiles the tools. A schema that does not compile quarantines its one tool, see
+    /// [`Tool::quarantined`].
+    ///
+    /// # Errors
+    /// Fails if two tools have one name.
+    pub fn build(self) -> Result<Gate, Error> {
+        let cache = self.cache.unwrap_or_else(SchemaCache::shared);
+        let mut tools = HashMap::with_capacity(self.specs.len());
+        for spec in self.specs {
+            let name = spec.name.clone();
+            if tools
+                .insert(name.clone(), Tool::compile(spec, &cache))
+                .is_some()
+            {
+                return Err(ErrorKind::DuplicateTool { name }.into());
+            }
+        }
+        Ok(Gate {
+            tools,
+            limits: self.limits,
+        })
+    }
+}

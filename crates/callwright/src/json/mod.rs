@@ -1,0 +1,22 @@
+//! JSON as this crate holds it: a tree that borrows from the text it was read from.
+//!
+//! In comes nothing but data: the parser builds [`Value`]s, the validator judges them in place, the
+//! caller serialises them. A string without escapes is a slice of the text and a number is its
+//! digits, so reading a call costs few allocations and a 23-digit id stays a 23-digit id. Members
+//! keep their order, and a key that stands twice stands twice here too.
+//!
+//! This module never judges: whether a value is good is decided in [`crate::validate`].
+
+mod canonical;
+mod convert;
+mod duplicates;
+mod number;
+mod path;
+mod serialize;
+mod value;
+
+pub(crate) use duplicates::{duplicate_keys, has_duplicate};
+pub use number::Number;
+pub(crate) use number::overflows;
+pub use path::{Path, Segment};
+pub use value::{Kind, Member, Value};

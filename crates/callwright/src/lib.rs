@@ -1,0 +1,38 @@
+//! A guard between language models and their tools.
+//!
+//! A model calls a tool with wrong arguments; without a guard it gets a stack trace and calls again,
+//! the same way. [`Gate`] judges every call against the tool's own JSON Schema and answers a bad one
+//! with an instruction that the model can act on: which argument, what was expected, what came.
+//!
+//! The stages are the modules, in the order in which a call passes them:
+//!
+//! 1. [`wire`]: provider shapes → [`Call`], and verdicts → provider shapes
+//! 2. [`parse`]: text → JSON that keeps its digits, and knows where a text was cut off
+//! 3. [`validate`]: the only judge; every issue as data
+//! 4. [`classify`]: any refusal → a failure with a code out of one table
+//! 5. [`feedback`]: failures → words for the model
+//!
+//! [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate does no IO
+//! and runs no tool.
+
+pub mod call;
+pub mod classify;
+pub mod feedback;
+pub mod json;
+pub mod parse;
+pub mod tool;
+pub mod validate;
+pub mod wire;
+
+mod error;
+mod gate;
+mod nearest;
+mod pipeline;
+mod text;
+mod verdict;
+
+pub use call::Call;
+pub use error::Error;
+pub use gate::{Gate, GateBuilder};
+pub use tool::ToolSpec;
+pub use verdict::{Verdict, VerdictLine};

@@ -1,0 +1,75 @@
+//! What can be wrong with a text, as data.
+
+use crate::json::{Path, Segment};
+
+/// The first place at which a text stops being JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Byte offset into the text.
+    pub offset: usize,
+    /// What is wrong there.
+    pub problem: Problem,
+    /// The segments of the path, innermost first: each level adds its own on the way out.
+    innermost: Vec<Segment>,
+}
+
+/// What is wrong with a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The text ends although more must follow.
+    CutOff,
+    /// Another character was expected here.
+    Unexpected {
+        /// What would have been right, as a noun phrase.
+        expected: &'static str,
+    },
+    /// A backslash that starts no escape of JSON.
+    BadEscape,
+    /// Half of a surrogate pair, which is no character.
+    LoneSurrogate,
+    /// A raw line break or another control character inside a string.
+    ControlCharacter,
+    /// A number with a leading zero.
+    LeadingZero,
+    /// A number that no double can hold.
+    NumberOutOfRange,
+    /// Something follows the end of the value.
+    TrailingText,
+    /// More containers inside each other than allowed.
+    TooDeep,
+}
+
+impl SyntaxError {
+    #[cold]
+    pub(crate) fn new(offset: usize, problem: Problem) -> Box<Self> {
+        Box::new(SyntaxError {
+            offset,
+            problem,
+            innermost: Vec::new(),
+        })
+    }
+
+    #[cold]
+    pub(crate) fn within(mut self: Box<Self>, segment: Segment) -> Box<Self> {
+        self.innermost.push(segment);
+        self
+    }
+
+    /// The place in the value that was being read when it happened.
+    pub fn path(&self) -> Path {
+        Path::from_innermost(&self.innermost)
+    }
+
+    /// Line and column, both counted from one; the column in characters.
+    pub fn line_and_column(&self, text: &str) -> (usize, usize) {
+        let before = &text.as_bytes()[..self.offset.min(text.len())];
+        let line_start = before
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |newline| newline + 1);
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        let column = 1 + String::from_utf8_lossy(&before[line_start..]).chars().count();
+        (line, column)
+    }
+}

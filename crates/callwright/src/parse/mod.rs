@@ -1,0 +1,250 @@
+//! Stage 2: the text of a call → a JSON value.
+//!
+//! In comes a [`Call`] as it arrived, out goes [`Parsed`] arguments or [`Unreadable`] with the place
+//! and the reason. This stage knows where a text was cut off and on which path. It never completes,
+//! repairs or drops anything, and unreadable arguments never become `{}`.
+
+mod error;
+mod strict;
+
+use std::borrow::Cow;
+
+pub use error::{Problem, SyntaxError};
+
+use crate::call::{Arguments, Call, Completeness};
+use crate::json::{Path, Value, has_duplicate};
+
+/// How much a call may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParseLimits {
+    /// The longest text of arguments that is read, in bytes.
+    pub max_bytes: usize,
+    /// How many containers may stand inside each other.
+    pub max_depth: usize,
+}
+
+impl Default for ParseLimits {
+    fn default() -> Self {
+        ParseLimits {
+            // Models answer with at most a few hundred kilobytes; a tool that takes whole files
+            // through a call gets some megabytes. Beyond that it is a runaway.
+            max_bytes: 8 * 1024 * 1024,
+            // What `serde_json` takes, so whatever passes here can be read behind us too.
+            max_depth: 128,
+        }
+    }
+}
+
+impl ParseLimits {
+    /// The same limits with another size.
+    #[must_use]
+    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// The same limits with another depth. More than 128 is cut to 128: deeper values overflow the
+    /// stack of readers that recurse, ours among them.
+    #[must_use]
+    pub fn with_max_depth(mut self, max_depth: usize) -> Self {
+        self.max_depth = max_depth.min(128);
+        self
+    }
+}
+
+/// Arguments that could be read. Only this stage makes them.
+#[derive(Debug)]
+pub(crate) struct Parsed<'c> {
+    pub(crate) arguments: Cow<'c, Value<'c>>,
+    pub(crate) has_duplicates: bool,
+}
+
+/// Why arguments could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unreadable<'c> {
+    /// Not JSON.
+    Syntax {
+        error: Box<SyntaxError>,
+        text: &'c str,
+    },
+    /// The call ends before its arguments do.
+    CutOff {
+        /// Where it stopped.
+        path: Path,
+        /// Whether the provider said so; otherwise the structure shows it.
+        declared: bool,
+        /// What was there, if it could be read.
+        read: Option<Cow<'c, Value<'c>>>,
+    },
+    /// Several whole JSON values one after the other.
+    SeveralValues { count: usize, identical: bool },
+    /// More bytes than allowed.
+    TooLong { bytes: usize, limit: usize },
+    /// Nested deeper than allowed.
+    TooDeep { path: Path, limit: usize },
+}
+
+/// Reads the arguments of a call.
+pub(crate) fn read<'c>(
+    call: &'c Call<'_>,
+    limits: &ParseLimits,
+) -> Result<Parsed<'c>, Unreadable<'c>> {
+    let parsed = match &call.arguments {
+        Arguments::Text(text) => read_text(text, limits),
+        Arguments::Value(value) => read_ready(value, limits),
+        Arguments::Absent => Ok(empty()),
+    };
+    if call.completeness == Completeness::CutOff {
+        return Err(declared_cut(parsed));
+    }
+    parsed
+}
+
+/// Reads any JSON value under the default limits: for files and lines that are not a model's.
+///
+/// # Errors
+/// Returns the first place at which the text stops being JSON.
+pub fn read_value(text: &str) -> Result<Value<'_>, Box<SyntaxError>> {
+    strict::parse(text, ParseLimits::default().max_depth).map(|document| document.value)
+}
+
+/// No arguments. Whether that will do is for the schema to say.
+fn empty<'c>() -> Parsed<'c> {
+    Parsed {
+        arguments: Cow::Owned(Value::Object(Vec::new())),
+        has_duplicates: false,
+    }
+}
+
+fn read_text<'c>(text: &'c str, limits: &ParseLimits) -> Result<Parsed<'c>, Unreadable<'c>> {
+    if text.len() > limits.max_bytes {
+        return Err(Unreadable::TooLong {
+            bytes: text.len(),
+            limit: limits.max_bytes,
+        });
+    }
+    match strict::parse(text, limits.max_depth) {
+        Ok(document) => Ok(Parsed {
+            arguments: Cow::Owned(document.value),
+            has_duplicates: document.has_duplicates,
+        }),
+        Err(error) => explain(text, error, limits),
+    }
+}
+
+#[cold]
+fn explain<'c>(
+    text: &'c str,
+    error: Box<SyntaxError>,
+    limits: &ParseLimits,
+) -> Result<Parsed<'c>, Unreadable<'c>> {
+    if text.trim_ascii().is_empty() {
+        return Ok(empty());
+    }
+    Err(match error.problem {
+        Problem::CutOff => Unreadable::CutOff {
+            path: error.path(),
+            declared: false,
+            read: None,
+        },
+        Problem::TooDeep => Unreadable::TooDeep {
+            path: error.path(),
+            limit: limits.max_depth,
+        },
+        Problem::TrailingText => several_values(text, limits.max_depth)
+            .unwrap_or(Unreadable::Syntax { error, text }),
+        _ => Unreadable::Syntax { error, text },
+    })
+}
+
+/// Whole values glued together: `{"x":1}{"x":2}`. `None` if something else follows the first.
+fn several_values<'c>(text: &'c str, max_depth: usize) -> Option<Unreadable<'c>> {
+    let (first, mut at) = strict::parse_prefix(text, 0, max_depth).ok()?;
+    let mut count = 1;
+    let mut identical = true;
+    while at < text.len() {
+        let (next, end) = strict::parse_prefix(text, at, max_depth).ok()?;
+        identical &= next == first;
+        count += 1;
+        at = end;
+    }
+    Some(Unreadable::SeveralValues { count, identical })
+}
+
+fn read_ready<'c>(
+    value: &'c Value<'_>,
+    limits: &ParseLimits,
+) -> Result<Parsed<'c>, Unreadable<'c>> {
+    if matches!(value, Value::Null) {
+        return Ok(empty());
+    }
+    match inspect(value, limits.max_depth) {
+        Some(has_duplicates) => Ok(Parsed {
+            arguments: Cow::Borrowed(value),
+            has_duplicates,
+        }),
+        None => Err(Unreadable::TooDeep {
+            path: Path::root(),
+            limit: limits.max_depth,
+        }),
+    }
+}
+
+/// Whether some key stands twice; `None` if the value is too deep.
+fn inspect(value: &Value<'_>, depth_left: usize) -> Option<bool> {
+    let deeper = |found: bool, inner| Some(found | inspect(inner, depth_left.checked_sub(1)?)?);
+    match value {
+        Value::Object(members) => {
+            depth_left.checked_sub(1)?;
+            let mut inner = members.iter().map(|(_, value)| value);
+            inner.try_fold(has_duplicate(members), deeper)
+        }
+        Value::Array(items) => {
+            depth_left.checked_sub(1)?;
+            items.iter().try_fold(false, deeper)
+        }
+        _ => Some(false),
+    }
+}
+
+/// The provider says that the answer was cut: whatever was read ends where the text does.
+fn declared_cut<'c>(parsed: Result<Parsed<'c>, Unreadable<'c>>) -> Unreadable<'c> {
+    match parsed {
+        Ok(parsed) => Unreadable::CutOff {
+            path: last_place(&parsed.arguments),
+            declared: true,
+            read: Some(parsed.arguments),
+        },
+        Err(Unreadable::Syntax { error, .. }) => Unreadable::CutOff {
+            path: error.path(),
+            declared: true,
+            read: None,
+        },
+        Err(Unreadable::CutOff { path, read, .. }) => Unreadable::CutOff {
+            path,
+            declared: true,
+            read,
+        },
+        Err(other) => other,
+    }
+}
+
+/// The path of what was written last.
+fn last_place(value: &Value<'_>) -> Path {
+    let mut path = Path::root();
+    let mut here = value;
+    loop {
+        match here {
+            Value::Object(members) => match members.last() {
+                Some((key, inner)) => (path, here) = (path.key(key), inner),
+                None => return path,
+            },
+            Value::Array(items) => match items.last() {
+                Some(inner) => (path, here) = (path.index(items.len() - 1), inner),
+                None => return path,
+            },
+            _ => return path,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Safe pieces of foreign text: escaped, so that they cannot break out of their line, and cut on
+//! character borders.
+//!
+//! Everything that a model or a tool wrote and that is shown again passes here.
+
+use std::fmt::Write as _;
+
+use crate::json::Path;
+
+/// Appends `text` with everything escaped that could end the line, hide text or imitate our own
+/// quotes.
+pub(crate) fn push_escaped(out: &mut String, text: &str) {
+    for character in text.chars() {
+        push_escaped_char(out, character);
+    }
+}
+
+fn push_escaped_char(out: &mut String, character: char) {
+    match character {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        hidden if is_invisible(hidden) => {
+            // Writing to a `String` cannot fail.
+            let _ = write!(out, "\\u{{{:x}}}", u32::from(hidden));
+        }
+        visible => out.push(visible),
+    }
+}
+
+/// Control characters, line separators, marks that turn the direction of writing, and characters
+/// without a shape: none of them belongs into a line that somebody else reads.
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// `text` in quotes, escaped, with at most `max` characters of it.
+pub(crate) fn quoted(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max) + 2);
+    out.push('"');
+    push_cut(&mut out, text, max);
+    out.push('"');
+    out
+}
+
+/// Appends the beginning of `text`, escaped, with an ellipsis where it was cut.
+pub(crate) fn push_cut(out: &mut String, text: &str, max: usize) {
+    match text.char_indices().nth(max) {
+        Some((cut, _)) => {
+            push_escaped(out, &text[..cut]);
+            out.push('…');
+        }
+        None => push_escaped(out, text),
+    }
+}
+
+/// `line` with at most `max` characters, the last of which is an ellipsis where it was cut.
+pub(crate) fn cut_line(mut line: String, max: usize) -> String {
+    if line.len() > max && line.chars().count() > max {
+        let keep = line
+            .char_indices()
+            .nth(max.saturating_sub(1))
+            .map_or(0, |(at, _)| at);
+        line.truncate(keep);
+        line.push('…');
+    }
+    line
+}
+
+/// A path as people write it: `edits.0.path`, and `Root object` for the whole value. A key that
+/// would be misread in that form is put into brackets: `headers["x.y"]`.
+pub(crate) fn dotted(path: &Path) -> String {
+    if path.is_root() {
+        return "Root object".to_owned();
+    }
+    let mut out = String::with_capacity(path.as_pointer().len());
+    for segment in path.segments() {
+        let plain = !segment.is_empty()
+            && segment
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'));
+        if plain {
+            if !out.is_empty() {
+                out.push('.');
+            }
+            out.push_str(&segment);
+        } else {
+            out.push_str("[\"");
+            push_escaped(&mut out, &segment);
+            out.push_str("\"]");
+        }
+    }
+    out
+}
+
+/// A dotted path of at most `max` characters. What is cut is the beginning: the end names the field.
+pub(crate) fn dotted_within(path: &Path, max: usize) -> String {
+    let whole = dotted(path);
+    let length = whole.chars().count();
+    if length <= max {
+        return whole;
+    }
+    let mut out = String::from("…");
+    out.extend(whole.chars().skip(length - max.saturating_sub(1)));
+    out
+}
+
+/// Names in quotes, as many as fit into `max` characters, and how many more there are.
+pub(crate) fn list<S: AsRef<str>>(names: &[S], max: usize) -> String {
+    let mut out = String::new();
+    for (at, name) in names.iter().enumerate() {
+        let next = quoted(name.as_ref(), 40);
+        let separator = if at == 0 { "" } else { ", " };
+        let left = names.len() - at;
+        if at > 0 && out.chars().count() + next.chars().count() + 2 > max {
+            let _ = write!(out, " … +{left}");
+            return out;
+        }
+        out.push_str(separator);
+        out.push_str(&next);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_breaks_out_of_its_line() {
+        let text = quoted("a\n\"b\\\u{202e}\u{0}", 20);
+        assert_eq!(text, r#""a\n\"b\\\u{202e}\u{0}""#);
+    }
+
+    #[test]
+    fn cuts_fall_on_character_borders() {
+        assert_eq!(quoted("日本語テキスト", 3), "\"日本語…\"");
+        assert_eq!(cut_line("日本語テキスト".to_owned(), 4), "日本語…");
+    }
+
+    #[test]
+    fn odd_keys_are_bracketed() {
+        let path = Path::root().key("a").key("b.c").index(0).key("");
+        assert_eq!(dotted(&path), r#"a["b.c"].0[""]"#);
+        assert_eq!(dotted(&Path::root()), "Root object");
+    }
+
+    #[test]
+    fn a_long_path_keeps_its_end() {
+        let path = Path::root().key(&"x".repeat(50)).key("name");
+        assert_eq!(dotted_within(&path, 10), "…xxxx.name");
+    }
+
+    #[test]
+    fn lists_say_what_they_leave_out() {
+        assert_eq!(list(&["a", "b"], 30), r#""a", "b""#);
+        assert_eq!(list(&["aaaa", "bbbb", "cccc"], 14), r#""aaaa", "bbbb" … +1"#);
+    }
+}

@@ -1,0 +1,136 @@
+//! Tools: name, schema, effect.
+//!
+//! [`read_tools`] takes them out of any provider's shape as [`ToolSpec`]s; the gate compiles each
+//! into a [`Tool`]. A schema that cannot be compiled quarantines its one tool: its calls pass
+//! unvalidated, and the others work.
+
+mod normalise;
+mod read;
+
+use std::sync::Arc;
+
+pub use normalise::normalise;
+pub use read::read_tools;
+use serde_json::Value as Schema;
+
+use crate::validate::{CompiledSchema, SchemaCache, text_size};
+
+/// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
+/// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
+const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
+
+/// A tool as it was declared, not yet compiled.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// What the model calls it by.
+    pub name: String,
+    /// What the model is told about it.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments, as declared; `None` where none was.
+    pub input_schema: Option<Schema>,
+    /// The JSON Schema of its results, as declared.
+    pub output_schema: Option<Schema>,
+    /// What a call does to the world.
+    pub effect: Effect,
+    /// Whether calling it twice with the same arguments is as good as once.
+    pub idempotent: bool,
+}
+
+impl ToolSpec {
+    /// A tool with a name and the schema of its arguments.
+    pub fn new(name: impl Into<String>, input_schema: Schema) -> Self {
+        ToolSpec {
+            input_schema: Some(input_schema),
+            ..ToolSpec::without_schema(name)
+        }
+    }
+
+    /// A tool that declares nothing about its arguments.
+    pub fn without_schema(name: impl Into<String>) -> Self {
+        ToolSpec {
+            name: name.into(),
+            description: None,
+            input_schema: None,
+            output_schema: None,
+            effect: Effect::Unknown,
+            idempotent: false,
+        }
+    }
+
+    /// The same tool with another effect.
+    #[must_use]
+    pub fn with_effect(mut self, effect: Effect) -> Self {
+        self.effect = effect;
+        self
+    }
+}
+
+/// What a call of a tool does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effect {
+    /// Nobody declared it.
+    #[default]
+    Unknown,
+    /// It only looks.
+    Read,
+    /// It adds or changes something that can be changed back.
+    Write,
+    /// It may destroy something.
+    Destructive,
+}
+
+/// A tool that the gate knows: declared, and compiled if possible.
+#[derive(Debug)]
+pub struct Tool {
+    spec: ToolSpec,
+    schema: Result<Arc<CompiledSchema>, Arc<str>>,
+}
+
+impl Tool {
+    /// Compiles a tool's schema, or takes it from the cache.
+    pub(crate) fn compile(spec: ToolSpec, cache: &SchemaCache) -> Tool {
+        let schema = match &spec.input_schema {
+            None => cache.compile(&Schema::Bool(true)),
+            Some(declared) => compile(declared, cache),
+        };
+        Tool { spec, schema }
+    }
+
+    /// What the model calls it by.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// The tool as it was declared.
+    pub fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// The compiled schema; `None` if the tool is quarantined.
+    pub fn schema(&self) -> Option<&CompiledSchema> {
+        self.schema.as_deref().ok()
+    }
+
+    /// Why the schema could not be compiled, if it could not. Calls then pass unvalidated.
+    pub fn quarantined(&self) -> Option<&str> {
+        self.schema.as_ref().err().map(AsRef::as_ref)
+    }
+}
+
+fn compile(declared: &Schema, cache: &SchemaCache) -> Result<Arc<CompiledSchema>, Arc<str>> {
+    if !matches!(declared, Schema::Object(_) | Schema::Bool(_)) {
+        return Err(Arc::from(
+            "a schema is an object, or `true` to accept anything",
+        ));
+    }
+    let size = text_size(declared);
+    if size > LARGEST_SCHEMA {
+        return Err(Arc::from(format!(
+            "the schema has about {} MB, more than the {} MB that are compiled",
+            size / 1_000_000,
+            LARGEST_SCHEMA / 1_000_000,
+        )));
+    }
+    cache.compile(&normalise(declared))
+}

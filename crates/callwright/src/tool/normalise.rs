@@ -1,0 +1,337 @@
+//! Schemas as the field writes them → schemas as the standard reads them.
+//!
+//! Only what has exactly one reading is rewritten: the schema accepts what its author evidently
+//! meant, and everything else stays as it is, to be compiled or quarantined. In comes a declared
+//! schema, out goes the one to compile; the declared one is kept for the model.
+
+use serde_json::{Map, Value as Schema, json};
+
+/// The schema to compile for a declared one.
+pub fn normalise(declared: &Schema) -> Schema {
+    let mut schema = declared.clone();
+    let mut draft = Draft::Current;
+    if let Schema::Object(root) = &mut schema {
+        draft = known_draft(root);
+    }
+    node(&mut schema, draft);
+    schema
+}
+
+/// What the schema's own `$schema` makes of old keywords.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Draft {
+    /// Draft 4: `exclusiveMinimum` is a boolean.
+    Four,
+    /// Drafts 6 to 2019-09: `items` may be a list.
+    Older,
+    /// 2020-12, or nothing said.
+    Current,
+}
+
+/// Reads `$schema`, and drops it where the engine does not know it: a made-up address must not cost
+/// the tool its validation.
+fn known_draft(root: &mut Map<String, Schema>) -> Draft {
+    let Some(declared) = root.get("$schema") else {
+        return Draft::Current;
+    };
+    let address = declared
+        .as_str()
+        .unwrap_or_default()
+        .trim_end_matches('#')
+        .trim_start_matches("https://")
+        .trim_start_matches("http://");
+    match address {
+        "json-schema.org/draft-04/schema" => Draft::Four,
+        "json-schema.org/draft-06/schema"
+        | "json-schema.org/draft-07/schema"
+        | "json-schema.org/draft/2019-09/schema" => Draft::Older,
+        "json-schema.org/draft/2020-12/schema" => Draft::Current,
+        _ => {
+            root.remove("$schema");
+            Draft::Current
+        }
+    }
+}
+
+fn node(schema: &mut Schema, draft: Draft) {
+    let Schema::Object(members) = schema else {
+        return;
+    };
+    drop_empty_keywords(members);
+    hoist_required(members);
+    fix_type(members);
+    if draft != Draft::Four {
+        fix_exclusive(members, "minimum", "exclusiveMinimum");
+        fix_exclusive(members, "maximum", "exclusiveMaximum");
+    }
+    if draft == Draft::Current {
+        fix_tuple(members);
+    }
+    for (keyword, value) in members.iter_mut() {
+        match keyword.as_str() {
+            "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
+            | "dependencies" => {
+                if let Schema::Object(named) = value {
+                    named.values_mut().for_each(|inner| node(inner, draft));
+                }
+            }
+            "anyOf" | "oneOf" | "allOf" | "prefixItems" | "items" | "additionalItems"
+            | "additionalProperties" | "unevaluatedItems" | "unevaluatedProperties" | "contains"
+            | "not" | "if" | "then" | "else" | "propertyNames" | "contentSchema" => match value {
+                Schema::Array(listed) => listed.iter_mut().for_each(|inner| node(inner, draft)),
+                single => node(single, draft),
+            },
+            _ => {}
+        }
+    }
+    if members.get("nullable") == Some(&Schema::Bool(true)) {
+        let declared = std::mem::take(members);
+        *schema = Schema::Object(allow_null(declared));
+    }
+}
+
+/// `"required": null`, `"properties": []`: what serialisers of other languages make of nothing.
+fn drop_empty_keywords(members: &mut Map<String, Schema>) {
+    for keyword in [
+        "required",
+        "properties",
+        "enum",
+        "items",
+        "type",
+        "additionalProperties",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$defs",
+        "definitions",
+        "format",
+        "pattern",
+    ] {
+        if members.get(keyword) == Some(&Schema::Null) {
+            members.remove(keyword);
+        }
+    }
+    if let Some(properties @ Schema::Array(_)) = members.get_mut("properties")
+        && properties.as_array().is_some_and(Vec::is_empty)
+    {
+        *properties = json!({});
+    }
+}
+
+/// `"name": {"type": "string", "required": true}`: draft 3 said it on the property.
+fn hoist_required(members: &mut Map<String, Schema>) {
+    let mut hoisted = Vec::new();
+    if let Some(Schema::Object(properties)) = members.get_mut("properties") {
+        for (name, property) in properties.iter_mut() {
+            let Schema::Object(property) = property else {
+                continue;
+            };
+            if let Some(Schema::Bool(required)) = property.get("required") {
+                if *required {
+                    hoisted.push(name.clone());
+                }
+                property.remove("required");
+            }
+        }
+    }
+    if let Some(Schema::Bool(_)) = members.get("required") {
+        members.remove("required");
+    }
+    if hoisted.is_empty() {
+        return;
+    }
+    let required = members.entry("required").or_insert_with(|| json!([]));
+    if let Schema::Array(required) = required {
+        for name in hoisted {
+            let name = Schema::String(name);
+            if !required.contains(&name) {
+                required.push(name);
+            }
+        }
+    }
+}
+
+/// `"STRING"` (Gemini), `"any"`, and the type names of Python.
+fn fix_type(members: &mut Map<String, Schema>) {
+    let fixed = match members.get("type") {
+        Some(Schema::String(name)) => match type_name(name) {
+            Some(known) => json!(known),
+            None => Schema::Null,
+        },
+        Some(Schema::Array(names)) => {
+            let known: Option<Vec<Schema>> = names
+                .iter()
+                .map(|name| name.as_str().and_then(type_name).map(|known| json!(known)))
+                .collect();
+            known.map_or(Schema::Null, Schema::Array)
+        }
+        _ => return,
+    };
+    if fixed.is_null() {
+        members.remove("type");
+    } else {
+        members.insert("type".to_owned(), fixed);
+    }
+}
+
+/// The standard's name for a type; `None` for "any type". A name that nobody knows stays, and
+/// quarantines its tool.
+fn type_name(name: &str) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    Some(match lower.as_str() {
+        "any" | "type_unspecified" => return None,
+        "str" => "string".to_owned(),
+        "int" => "integer".to_owned(),
+        "float" | "double" => "number".to_owned(),
+        "bool" => "boolean".to_owned(),
+        "dict" | "map" => "object".to_owned(),
+        "list" | "tuple" => "array".to_owned(),
+        "string" | "integer" | "number" | "boolean" | "object" | "array" | "null" => lower,
+        _ => name.to_owned(),
+    })
+}
+
+/// `"minimum": 0, "exclusiveMinimum": true` in a schema that is not of draft 4.
+fn fix_exclusive(members: &mut Map<String, Schema>, plain: &str, exclusive: &str) {
+    if let Some(Schema::Bool(yes)) = members.get(exclusive).cloned() {
+        members.remove(exclusive);
+        if let (true, Some(limit)) = (yes, members.remove(plain)) {
+            members.insert(exclusive.to_owned(), limit);
+        }
+    }
+}
+
+/// `"items": [a, b]` became `prefixItems` in 2020-12, and `additionalItems` became `items`.
+fn fix_tuple(members: &mut Map<String, Schema>) {
+    if members.get("items").is_some_and(Schema::is_array)
+        && !members.contains_key("prefixItems")
+        && let Some(tuple) = members.remove("items")
+    {
+        members.insert("prefixItems".to_owned(), tuple);
+        if let Some(rest) = members.remove("additionalItems") {
+            members.insert("items".to_owned(), rest);
+        }
+    }
+}
+
+/// OpenAPI's `"nullable": true`.
+fn allow_null(mut members: Map<String, Schema>) -> Map<String, Schema> {
+    members.remove("nullable");
+    let by_type = match members.get_mut("type") {
+        Some(Schema::String(name)) => {
+            let both = json!([name, "null"]);
+            members.insert("type".to_owned(), both);
+            true
+        }
+        Some(Schema::Array(names)) => {
+            if !names.contains(&json!("null")) {
+                names.push(json!("null"));
+            }
+            true
+        }
+        _ => false,
+    };
+    if by_type {
+        if let Some(Schema::Array(values)) = members.get_mut("enum")
+            && !values.contains(&Schema::Null)
+        {
+            values.push(Schema::Null);
+        }
+        if !["$ref", "anyOf", "oneOf", "allOf", "const"]
+            .iter()
+            .any(|keyword| members.contains_key(*keyword))
+        {
+            return members;
+        }
+    }
+    let mut outer = Map::new();
+    for kept in ["title", "description", "default", "writeOnly"] {
+        if let Some(value) = members.get(kept) {
+            outer.insert(kept.to_owned(), value.clone());
+        }
+    }
+    // References may point into this node's own definitions, so they stay where they were.
+    for kept in ["$schema", "$id", "$defs", "definitions"] {
+        if let Some(value) = members.remove(kept) {
+            outer.insert(kept.to_owned(), value);
+        }
+    }
+    outer.insert("anyOf".to_owned(), json!([members, {"type": "null"}]));
+    outer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn becomes(declared: Schema, expected: Schema) {
+        assert_eq!(normalise(&declared), expected);
+    }
+
+    #[test]
+    fn a_good_schema_is_left_alone() {
+        let schema = json!({
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object",
+            "properties": {"type": {"enum": ["any", "STRING"]}, "nullable": {"type": "boolean"}},
+            "required": ["type"],
+            "default": {"nullable": true, "type": "any"},
+        });
+        becomes(schema.clone(), schema);
+    }
+
+    #[test]
+    fn gemini_types_are_lowered() {
+        becomes(
+            json!({"type": "OBJECT", "properties": {"a": {"type": "STRING", "nullable": true}}}),
+            json!({"type": "object", "properties": {"a": {"type": ["string", "null"]}}}),
+        );
+    }
+
+    #[test]
+    fn nullable_opens_enums_and_references() {
+        becomes(
+            json!({"type": "string", "enum": ["a"], "nullable": true}),
+            json!({"type": ["string", "null"], "enum": ["a", null]}),
+        );
+        becomes(
+            json!({"$ref": "#/$defs/a", "nullable": true, "description": "d"}),
+            json!({"description": "d", "anyOf": [
+                {"$ref": "#/$defs/a", "description": "d"},
+                {"type": "null"},
+            ]}),
+        );
+    }
+
+    #[test]
+    fn required_on_a_property_is_hoisted() {
+        becomes(
+            json!({"properties": {
+                "a": {"type": "string", "required": true},
+                "b": {"required": false},
+            }}),
+            json!({"properties": {"a": {"type": "string"}, "b": {}}, "required": ["a"]}),
+        );
+    }
+
+    #[test]
+    fn old_and_made_up_forms() {
+        becomes(json!({"type": "any"}), json!({}));
+        becomes(json!({"properties": []}), json!({"properties": {}}));
+        becomes(json!({"$schema": "https://example.com/mine"}), json!({}));
+        becomes(
+            json!({"minimum": 0, "exclusiveMinimum": true}),
+            json!({"exclusiveMinimum": 0}),
+        );
+        becomes(
+            json!({"items": [{"type": "int"}], "additionalItems": false}),
+            json!({"prefixItems": [{"type": "integer"}], "items": false}),
+        );
+    }
+
+    #[test]
+    fn what_nobody_knows_stays_to_be_quarantined() {
+        becomes(json!({"type": "wibble"}), json!({"type": "wibble"}));
+    }
+}

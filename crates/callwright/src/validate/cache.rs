@@ -1,0 +1,161 @@
+//! Compiled schemas, kept by content.
+//!
+//! Compiling a schema costs about sixty times as much as judging a call with it, and the same
+//! schemas arrive again and again: from a server that reconnects, from a list that is asked for
+//! twice, from tools that share one. In comes a schema, out goes the compiled one, at the price of a
+//! hash if it was seen before. The cache is bounded; what was used least leaves first.
+
+use std::sync::{Arc, LazyLock};
+
+use moka::sync::Cache;
+use serde_json::Value as Schema;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::schema::CompiledSchema;
+
+/// How many bytes of schema text the shared cache remembers. The compiled form is several times as
+/// large, so this is in the order of 100 MB at the most; 2,000 real tools need 3 MB of it.
+const SHARED_CAPACITY: u64 = 16 * 1024 * 1024;
+
+/// A bounded cache of compiled schemas. Cheap to clone: clones share their content.
+#[derive(Debug, Clone)]
+pub struct SchemaCache(Cache<u128, Entry>);
+
+/// Compiled, or why not: a schema that does not compile is not tried again either.
+type Entry = Result<Arc<CompiledSchema>, Arc<str>>;
+
+impl SchemaCache {
+    /// A cache that remembers schemas of up to `capacity` bytes of text in all.
+    pub fn new(capacity: u64) -> Self {
+        let weigher = |_: &u128, entry: &Entry| match entry {
+            Ok(schema) => u32::try_from(text_size(schema.source())).unwrap_or(u32::MAX),
+            Err(reason) => u32::try_from(reason.len()).unwrap_or(u32::MAX),
+        };
+        SchemaCache(
+            Cache::builder()
+                .max_capacity(capacity)
+                .weigher(weigher)
+                .build(),
+        )
+    }
+
+    /// The cache of this process, which every gate uses unless it is given another.
+    pub fn shared() -> Self {
+        static SHARED: LazyLock<SchemaCache> = LazyLock::new(|| SchemaCache::new(SHARED_CAPACITY));
+        SHARED.clone()
+    }
+
+    /// The compiled form of a schema, from the cache if it was seen before. Threads that ask for the
+    /// same schema at once compile it once.
+    ///
+    /// # Errors
+    /// Returns why the schema cannot be compiled, as a sentence for the operator.
+    pub fn compile(&self, schema: &Schema) -> Result<Arc<CompiledSchema>, Arc<str>> {
+        let compile = || {
+            CompiledSchema::compile(schema.clone())
+                .map(Arc::new)
+                .map_err(Arc::from)
+        };
+        let cached = self.0.get_with(content_hash(schema), compile);
+        match cached {
+            // The hash is fast, not cryptographic, and schemas come from strangers: two that were
+            // made to collide must not be taken for each other.
+            Ok(found) if found.source() != schema => compile(),
+            other => other,
+        }
+    }
+}
+
+/// A hash over the structure; the order of keys is part of it.
+fn content_hash(schema: &Schema) -> u128 {
+    let mut hasher = Xxh3::new();
+    hash(schema, &mut hasher);
+    hasher.digest128()
+}
+
+fn hash(schema: &Schema, hasher: &mut Xxh3) {
+    match schema {
+        Schema::Null => hasher.update(b"0"),
+        Schema::Bool(yes) => hasher.update(if *yes { b"t" } else { b"f" }),
+        Schema::Number(number) => {
+            hasher.update(b"n");
+            hash_text(&number.to_string(), hasher);
+        }
+        Schema::String(text) => {
+            hasher.update(b"s");
+            hash_text(text, hasher);
+        }
+        Schema::Array(items) => {
+            hasher.update(b"[");
+            for item in items {
+                hash(item, hasher);
+            }
+            hasher.update(b"]");
+        }
+        Schema::Object(members) => {
+            hasher.update(b"{");
+            for (key, member) in members {
+                hash_text(key, hasher);
+                hash(member, hasher);
+            }
+            hasher.update(b"}");
+        }
+    }
+}
+
+/// Length first, so that no text can imitate a border.
+fn hash_text(text: &str, hasher: &mut Xxh3) {
+    hasher.update(&(text.len() as u64).to_le_bytes());
+    hasher.update(text.as_bytes());
+}
+
+/// About as many bytes as the schema has as text.
+pub(crate) fn text_size(schema: &Schema) -> usize {
+    match schema {
+        Schema::String(text) => text.len() + 2,
+        Schema::Array(items) => 2 + items.iter().map(|item| text_size(item) + 1).sum::<usize>(),
+        Schema::Object(members) => {
+            2 + members
+                .iter()
+                .map(|(key, member)| key.len() + 4 + text_size(member))
+                .sum::<usize>()
+        }
+        _ => 5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn one_schema_is_compiled_once() {
+        let cache = SchemaCache::new(1 << 20);
+        let schema = json!({"type": "object", "required": ["a"]});
+        let first = cache.compile(&schema).expect("compiles");
+        let again = cache.compile(&schema.clone()).expect("compiles");
+        assert!(Arc::ptr_eq(&first, &again));
+        let other = cache.compile(&json!({"type": "object"})).expect("compiles");
+        assert!(!Arc::ptr_eq(&first, &other));
+    }
+
+    #[test]
+    fn the_bound_holds() {
+        let cache = SchemaCache::new(2_000);
+        for n in 0..1_000 {
+            cache.compile(&json!({"const": n})).expect("compiles");
+        }
+        cache.0.run_pending_tasks();
+        assert!(cache.0.weighted_size() <= 2_000);
+    }
+
+    #[test]
+    fn a_bad_schema_says_why_every_time() {
+        let cache = SchemaCache::new(1 << 20);
+        let bad = json!({"type": "nonsense"});
+        let first = cache.compile(&bad).expect_err("not a type");
+        assert_eq!(cache.compile(&bad).expect_err("not a type"), first);
+    }
+}

@@ -1,0 +1,116 @@
+//! Stage 4: the only judge.
+//!
+//! In come arguments that could be read, out goes [`Valid`] or the list of [`Issue`]s. The fast path
+//! asks one yes-or-no question; issues are collected only after a no. Nothing is changed here, and
+//! nobody else can make a [`Valid`].
+
+mod cache;
+mod describe;
+mod engine;
+mod explain;
+mod fault;
+mod issue;
+mod rename;
+mod schema;
+mod union;
+
+use std::borrow::Cow;
+
+pub use cache::SchemaCache;
+pub(crate) use cache::text_size;
+pub use issue::{BranchChoice, BranchReason, Issue, IssueCode};
+pub use schema::CompiledSchema;
+
+use crate::json::{Kind, Path, Value, duplicate_keys};
+use crate::parse::Parsed;
+use crate::tool::Tool;
+
+/// A call whose arguments its tool's schema accepts, exactly as they were sent.
+///
+/// Only the gate makes one: whoever holds a `Valid` holds a call that may run.
+#[derive(Debug)]
+pub struct Valid<'c> {
+    tool: &'c Tool,
+    arguments: Cow<'c, Value<'c>>,
+}
+
+impl<'c> Valid<'c> {
+    /// The tool that was called.
+    pub fn tool(&self) -> &'c Tool {
+        self.tool
+    }
+
+    /// The arguments, as they were sent.
+    pub fn arguments(&self) -> &Value<'c> {
+        &self.arguments
+    }
+
+    /// The arguments, as they were sent.
+    pub fn into_arguments(self) -> Value<'c> {
+        self.arguments.into_owned()
+    }
+}
+
+/// Arguments that were refused, and why.
+#[derive(Debug)]
+pub(crate) struct Invalid<'c> {
+    pub(crate) arguments: Cow<'c, Value<'c>>,
+    pub(crate) issues: Vec<Issue>,
+}
+
+/// Judges arguments against a tool's schema.
+pub(crate) fn validate<'c>(parsed: Parsed<'c>, tool: &'c Tool) -> Result<Valid<'c>, Invalid<'c>> {
+    let Parsed {
+        arguments,
+        has_duplicates,
+    } = parsed;
+    let accepted = arguments.kind() == Kind::Object
+        && !has_duplicates
+        && tool.schema().is_none_or(|schema| schema.accepts(&arguments));
+    if accepted {
+        return Ok(Valid { tool, arguments });
+    }
+    let issues = collect_issues(&arguments, has_duplicates, tool);
+    Err(Invalid { arguments, issues })
+}
+
+#[cold]
+fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> Vec<Issue> {
+    if arguments.kind() != Kind::Object {
+        return vec![Issue {
+            path: Path::root(),
+            code: IssueCode::Type,
+            expected: "object".to_owned(),
+            received: describe::received(arguments),
+            suggestion: None,
+            branch: None,
+        }];
+    }
+    let mut issues = tool
+        .schema()
+        .map(|schema| schema.issues(arguments))
+        .unwrap_or_default();
+    if has_duplicates {
+        issues.extend(duplicate_keys(arguments).into_iter().map(|path| Issue {
+            path,
+            code: IssueCode::DuplicateKey,
+            expected: "each key once".to_owned(),
+            received: "the same key again".to_owned(),
+            suggestion: None,
+            branch: None,
+        }));
+        issues.sort_by_key(|issue| issue.code);
+    }
+    if issues.is_empty() {
+        // The engine said no and gave no reason: a pattern that took too many steps does that.
+        issues.push(Issue {
+            path: Path::root(),
+            code: IssueCode::Other,
+            expected: "arguments that fit the tool's schema".to_owned(),
+            received: describe::received(arguments),
+            suggestion: None,
+            branch: None,
+        });
+    }
+    issues
+}
