@@ -8,8 +8,8 @@ use crate::json::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// The provider's id of this call, if it has one.
-    pub id: Option<Cow<'a, str>>,
+    /// The provider's id of this call, if it has one: a string, or a number in JSON-RPC.
+    pub id: Option<Value<'a>>,
     /// The name of the tool as the model wrote it.
     pub tool: Cow<'a, str>,
     /// The arguments as the model sent them.
@@ -100,7 +100,7 @@ impl<'a> Call<'a> {
     /// The same call with the provider's id.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<Cow<'a, str>>) -> Self {
-        self.id = Some(id.into());
+        self.id = Some(Value::String(id.into()));
         self
     }
 

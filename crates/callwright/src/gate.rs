@@ -58,7 +58,6 @@ impl Gate {
     }
 
     /// Judges one call.
-    #[must_use]
     pub fn judge<'c>(&'c self, call: &'c Call<'_>) -> Verdict<'c> {
         pipeline::judge(self, call)
     }

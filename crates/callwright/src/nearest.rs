@@ -131,15 +131,30 @@ mod tests {
 
     #[test]
     fn case_and_separators_do_not_count() {
-        for other in ["file_path", "file-path", "FilePath", "FILE PATH", "filepath"] {
-            assert!((similarity("filePath", other) - 1.0).abs() < f64::EPSILON, "{other}");
+        for other in [
+            "file_path",
+            "file-path",
+            "FilePath",
+            "FILE PATH",
+            "filepath",
+        ] {
+            assert!(
+                (similarity("filePath", other) - 1.0).abs() < f64::EPSILON,
+                "{other}"
+            );
         }
     }
 
     #[test]
     fn a_shared_word_is_close() {
-        assert_eq!(single_nearest("path", ["filePath", "content"]), Some("filePath"));
-        assert_eq!(single_nearest("fileContent", ["filePath", "content"]), Some("content"));
+        assert_eq!(
+            single_nearest("path", ["filePath", "content"]),
+            Some("filePath")
+        );
+        assert_eq!(
+            single_nearest("fileContent", ["filePath", "content"]),
+            Some("content")
+        );
     }
 
     #[test]

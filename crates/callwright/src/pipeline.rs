@@ -27,7 +27,6 @@ fn pass<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Result<Valid<'c>, Box<Refused
     let tool = gate
         .tool(&call.tool)
         .ok_or_else(|| classify::unknown_tool(&call.tool, &gate.nearest_tools(&call.tool)))?;
-    let parsed =
-        parse::read(call, gate.limits()).map_err(|why| classify::unreadable(why, tool))?;
+    let parsed = parse::read(call, gate.limits()).map_err(|why| classify::unreadable(why, tool))?;
     validate::validate(parsed, tool).map_err(classify::invalid)
 }

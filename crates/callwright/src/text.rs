@@ -118,17 +118,26 @@ pub(crate) fn dotted_within(path: &Path, max: usize) -> String {
 
 /// Names in quotes, as many as fit into `max` characters, and how many more there are.
 pub(crate) fn list<S: AsRef<str>>(names: &[S], max: usize) -> String {
+    let names: Vec<String> = names.iter().map(|name| quoted(name.as_ref(), 40)).collect();
+    fitting(&names, max)
+}
+
+/// As many phrases as fit into `max` characters, one at least, and how many more there are.
+pub(crate) fn fitting(phrases: &[String], max: usize) -> String {
     let mut out = String::new();
-    for (at, name) in names.iter().enumerate() {
-        let next = quoted(name.as_ref(), 40);
-        let separator = if at == 0 { "" } else { ", " };
-        let left = names.len() - at;
-        if at > 0 && out.chars().count() + next.chars().count() + 2 > max {
-            let _ = write!(out, " … +{left}");
+    let mut used = 0;
+    for (at, phrase) in phrases.iter().enumerate() {
+        let length = phrase.chars().count() + 2;
+        if at > 0 && used + length > max {
+            // Writing to a `String` cannot fail.
+            let _ = write!(out, " … +{}", phrases.len() - at);
             return out;
         }
-        out.push_str(separator);
-        out.push_str(&next);
+        if at > 0 {
+            out.push_str(", ");
+        }
+        out.push_str(phrase);
+        used += length;
     }
     out
 }
@@ -165,6 +174,9 @@ mod tests {
     #[test]
     fn lists_say_what_they_leave_out() {
         assert_eq!(list(&["a", "b"], 30), r#""a", "b""#);
-        assert_eq!(list(&["aaaa", "bbbb", "cccc"], 14), r#""aaaa", "bbbb" … +1"#);
+        assert_eq!(
+            list(&["aaaa", "bbbb", "cccc"], 16),
+            r#""aaaa", "bbbb" … +1"#
+        );
     }
 }

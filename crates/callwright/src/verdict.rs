@@ -48,7 +48,7 @@ impl<'c> Verdict<'c> {
     /// The verdict as a line of JSON Lines: serialise it with `serde_json`.
     pub fn line<'v>(&'v self, call: &'v Call<'_>, feedback: &'v Feedback) -> VerdictLine<'v> {
         VerdictLine {
-            id: call.id.as_deref(),
+            id: call.id.as_ref(),
             tool: &call.tool,
             verdict: self.name(),
             arguments: self.arguments(),
@@ -61,7 +61,7 @@ impl<'c> Verdict<'c> {
 /// A verdict as other programs read it.
 #[derive(Debug)]
 pub struct VerdictLine<'v> {
-    id: Option<&'v str>,
+    id: Option<&'v Value<'v>>,
     tool: &'v str,
     verdict: &'static str,
     arguments: Option<&'v Value<'v>>,

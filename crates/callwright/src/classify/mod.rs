@@ -13,7 +13,7 @@ use crate::json::{Path, Value};
 use crate::parse::{Problem, Unreadable};
 use crate::text::push_escaped;
 use crate::tool::Tool;
-use crate::validate::{Invalid, Issue};
+use crate::validate::{CompiledSchema, Invalid, Issue};
 
 /// Our verdict on a call that was refused: what is wrong and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,13 +137,15 @@ pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Box<Ref
     let failure = match unreadable {
         Unreadable::Syntax { error, text } => {
             let (line, column) = error.line_and_column(text);
-            let has_secrets = tool.schema().is_some_and(|schema| schema.holds_secrets());
+            let has_secrets = tool.schema().is_some_and(CompiledSchema::holds_secrets);
             let cause = Cause::Syntax {
                 line,
                 column,
                 path: error.path(),
                 problem: error.problem,
-                found: text.get(error.offset..).and_then(|rest| rest.chars().next()),
+                found: text
+                    .get(error.offset..)
+                    .and_then(|rest| rest.chars().next()),
                 snippet: (!has_secrets).then(|| snippet(text, error.offset)),
             };
             Failure::new(Code::InvalidJson, cause)
@@ -184,8 +186,15 @@ fn snippet(text: &str, offset: usize) -> String {
     const BEFORE: usize = 20;
     const AFTER: usize = 10;
     let (before, after) = text.split_at(offset.min(text.len()));
-    let start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
-    let end = after.char_indices().nth(AFTER).map_or(after.len(), |(at, _)| at);
+    let start = before
+        .char_indices()
+        .rev()
+        .nth(BEFORE - 1)
+        .map_or(0, |(at, _)| at);
+    let end = after
+        .char_indices()
+        .nth(AFTER)
+        .map_or(after.len(), |(at, _)| at);
     let mut out = String::new();
     if start > 0 {
         out.push('…');
@@ -208,9 +217,18 @@ mod tests {
             assert_eq!(row.code.row().name, row.name);
             assert_eq!(Code::from_name(row.name), Some(row.code));
             let json = serde_json::to_value(row.code).expect("a string");
-            assert_eq!(json, row.name, "the serialised name is the name in the table");
-            assert_eq!(serde_json::to_value(row.next).expect("a string"), row.next.name());
-            assert_eq!(serde_json::to_value(row.class).expect("a string"), row.class.name());
+            assert_eq!(
+                json, row.name,
+                "the serialised name is the name in the table"
+            );
+            assert_eq!(
+                serde_json::to_value(row.next).expect("a string"),
+                row.next.name()
+            );
+            assert_eq!(
+                serde_json::to_value(row.class).expect("a string"),
+                row.class.name()
+            );
         }
     }
 

@@ -143,7 +143,10 @@ impl Code {
     /// The row of this code.
     pub fn row(self) -> &'static CodeRow {
         // Every code has a row, which a test checks; the fallback keeps this free of panics.
-        TABLE.iter().find(|row| row.code == self).unwrap_or(&TABLE[0])
+        TABLE
+            .iter()
+            .find(|row| row.code == self)
+            .unwrap_or(&TABLE[0])
     }
 
     /// The stable name.
@@ -153,7 +156,10 @@ impl Code {
 
     /// The code of this name.
     pub fn from_name(name: &str) -> Option<Code> {
-        TABLE.iter().find(|row| row.name == name).map(|row| row.code)
+        TABLE
+            .iter()
+            .find(|row| row.name == name)
+            .map(|row| row.code)
     }
 
     /// The codes whose names are nearest to `name`, the closest first, three at most.

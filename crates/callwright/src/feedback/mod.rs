@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::classify::{Cause, Failure};
+use crate::parse::SyntaxError;
 use crate::text::cut_line;
 use crate::validate::Issue;
 
@@ -114,16 +115,18 @@ impl Feedback {
     /// What is wrong, in one line.
     pub fn detail(&self, failure: &Failure) -> String {
         match &failure.cause {
-            Cause::Arguments(issues) => {
-                let lines = issues.iter().take(self.max_issues);
-                let mut told: Vec<String> = lines
-                    .map(|issue| words::issue_line(issue, self.max_chars))
-                    .collect();
-                told.extend(self.more(issues));
-                told.join("; ")
-            }
+            Cause::Arguments(_) => self.issue_lines(failure).join("; "),
             other => words::detail(other),
         }
+    }
+
+    /// The issues in words, one line each, and how many more there are.
+    pub fn issue_lines(&self, failure: &Failure) -> Vec<String> {
+        let issues = failure.issues();
+        let told = issues.iter().take(self.max_issues);
+        told.map(|issue| words::issue_line(issue, self.max_chars))
+            .chain(self.more(issues))
+            .collect()
     }
 
     /// What to do about it, in one sentence.
@@ -180,6 +183,14 @@ impl Feedback {
         let left = issues.len().saturating_sub(self.max_issues);
         (left > 0).then(|| format!("+{left} more"))
     }
+}
+
+/// What is wrong with a text that is not JSON, for whoever wrote it.
+pub(crate) fn syntax_reason(error: &SyntaxError, text: &str) -> String {
+    let found = text
+        .get(error.offset..)
+        .and_then(|rest| rest.chars().next());
+    words::syntax(error.problem, found)
 }
 
 /// An issue as it stands in a verdict line.

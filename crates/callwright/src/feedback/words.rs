@@ -98,7 +98,7 @@ pub(super) fn detail(cause: &Cause) -> String {
     }
 }
 
-fn syntax(problem: Problem, found: Option<char>) -> String {
+pub(super) fn syntax(problem: Problem, found: Option<char>) -> String {
     let found = found.map_or_else(
         || "the end of the text".to_owned(),
         |character| quoted(character.encode_utf8(&mut [0; 4]), 1),
@@ -106,9 +106,7 @@ fn syntax(problem: Problem, found: Option<char>) -> String {
     match problem {
         Problem::Unexpected { expected } => format!("expected {expected}, found {found}"),
         Problem::CutOff => "the text ends here".to_owned(),
-        Problem::BadEscape => {
-            "this backslash starts no JSON escape; write it as `\\\\`".to_owned()
-        }
+        Problem::BadEscape => "this backslash starts no JSON escape; write it as `\\\\`".to_owned(),
         Problem::LoneSurrogate => "this `\\u` escape is half of a character".to_owned(),
         Problem::ControlCharacter => {
             format!("{found} inside a string; write it as an escape such as `\\n`")
@@ -197,7 +195,10 @@ pub(super) fn numbered_issue(issue: &Issue) -> String {
             format!("{field} is required together with {received} but missing")
         }
         IssueCode::UnknownKey => match suggestion {
-            Some(meant) => format!("{field} is unknown, did you mean '{}'?", shortened(meant, 40)),
+            Some(meant) => format!(
+                "{field} is unknown, did you mean '{}'?",
+                shortened(meant, 40)
+            ),
             None => format!("{field} is unknown, expected {expected}"),
         },
         IssueCode::DuplicateKey => format!("{field} stands there twice"),

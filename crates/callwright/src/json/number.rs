@@ -39,7 +39,10 @@ impl<'a> Number<'a> {
 
     /// Whether it is written without a fraction and without an exponent.
     pub fn is_written_as_integer(&self) -> bool {
-        !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
+        !self
+            .0
+            .bytes()
+            .any(|byte| matches!(byte, b'.' | b'e' | b'E'))
     }
 
     /// Whether the value is an integer; `5.0` and `1e3` are.
@@ -71,5 +74,7 @@ impl From<i64> for Number<'_> {
 /// digits), so the usual number is not parsed for this.
 pub(crate) fn overflows(literal: &str, has_exponent: bool) -> bool {
     (has_exponent || literal.len() > 300)
-        && literal.parse::<f64>().is_ok_and(|number| !number.is_finite())
+        && literal
+            .parse::<f64>()
+            .is_ok_and(|number| !number.is_finite())
 }

@@ -1,5 +1,7 @@
 //! Out again, digit for digit.
 
+use std::fmt;
+
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
@@ -42,5 +44,13 @@ impl Serialize for Number<'_> {
                 Err(_) => serializer.serialize_f64(self.as_f64()),
             },
         }
+    }
+}
+
+impl fmt::Display for Value<'_> {
+    /// Compact JSON.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A tree of JSON values always serialises.
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
     }
 }

@@ -137,9 +137,7 @@ impl<'a> Value<'a> {
             Value::Bool(yes) => Value::Bool(yes),
             Value::Number(number) => Value::Number(number.into_owned()),
             Value::String(text) => Value::String(Cow::Owned(text.into_owned())),
-            Value::Array(items) => {
-                Value::Array(items.into_iter().map(Value::into_owned).collect())
-            }
+            Value::Array(items) => Value::Array(items.into_iter().map(Value::into_owned).collect()),
             Value::Object(members) => Value::Object(
                 members
                     .into_iter()

@@ -40,6 +40,10 @@ pub enum Problem {
     TooDeep,
 }
 
+#[expect(
+    clippy::unnecessary_box_returns,
+    reason = "boxed from the start, so that a result with it stays small on the usual path"
+)]
 impl SyntaxError {
     #[cold]
     pub(crate) fn new(offset: usize, problem: Problem) -> Box<Self> {
@@ -68,8 +72,10 @@ impl SyntaxError {
             .iter()
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |newline| newline + 1);
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let column = 1 + String::from_utf8_lossy(&before[line_start..]).chars().count();
+        let line = before.split(|byte| *byte == b'\n').count();
+        let column = 1 + String::from_utf8_lossy(&before[line_start..])
+            .chars()
+            .count();
         (line, column)
     }
 }

@@ -152,14 +152,15 @@ fn explain<'c>(
             path: error.path(),
             limit: limits.max_depth,
         },
-        Problem::TrailingText => several_values(text, limits.max_depth)
-            .unwrap_or(Unreadable::Syntax { error, text }),
+        Problem::TrailingText => {
+            several_values(text, limits.max_depth).unwrap_or(Unreadable::Syntax { error, text })
+        }
         _ => Unreadable::Syntax { error, text },
     })
 }
 
 /// Whole values glued together: `{"x":1}{"x":2}`. `None` if something else follows the first.
-fn several_values<'c>(text: &'c str, max_depth: usize) -> Option<Unreadable<'c>> {
+fn several_values(text: &str, max_depth: usize) -> Option<Unreadable<'_>> {
     let (first, mut at) = strict::parse_prefix(text, 0, max_depth).ok()?;
     let mut count = 1;
     let mut identical = true;

@@ -356,8 +356,8 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*chunk);
-        let special = zero_bytes(word ^ (LOW_BITS * b'"' as u64))
-            | zero_bytes(word ^ (LOW_BITS * b'\\' as u64))
+        let special = zero_bytes(word ^ (LOW_BITS * u64::from(b'"')))
+            | zero_bytes(word ^ (LOW_BITS * u64::from(b'\\')))
             | (word.wrapping_sub(LOW_BITS * 0x20) & !word & HIGH_BITS);
         if special != 0 {
             return at + special.trailing_zeros() as usize / 8;

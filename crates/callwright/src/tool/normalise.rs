@@ -75,9 +75,22 @@ fn node(schema: &mut Schema, draft: Draft) {
                     named.values_mut().for_each(|inner| node(inner, draft));
                 }
             }
-            "anyOf" | "oneOf" | "allOf" | "prefixItems" | "items" | "additionalItems"
-            | "additionalProperties" | "unevaluatedItems" | "unevaluatedProperties" | "contains"
-            | "not" | "if" | "then" | "else" | "propertyNames" | "contentSchema" => match value {
+            "anyOf"
+            | "oneOf"
+            | "allOf"
+            | "prefixItems"
+            | "items"
+            | "additionalItems"
+            | "additionalProperties"
+            | "unevaluatedItems"
+            | "unevaluatedProperties"
+            | "contains"
+            | "not"
+            | "if"
+            | "then"
+            | "else"
+            | "propertyNames"
+            | "contentSchema" => match value {
                 Schema::Array(listed) => listed.iter_mut().for_each(|inner| node(inner, draft)),
                 single => node(single, draft),
             },
@@ -265,6 +278,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "reads better below")]
     fn becomes(declared: Schema, expected: Schema) {
         assert_eq!(normalise(&declared), expected);
     }

@@ -9,7 +9,7 @@ use super::{Effect, ToolSpec};
 use crate::error::{Error, ErrorKind};
 
 /// Reads tools in any of these shapes, alone, in an array, or under `tools`: MCP (a whole
-/// `tools/list` answer too), `OpenAI` chat and responses, Anthropic, Gemini.
+/// `tools/list` answer too), OpenAI chat and responses, Anthropic, Gemini.
 ///
 /// # Errors
 /// Fails if the text is not JSON, or an entry is no tool or has no name; the error names the entry.
@@ -41,7 +41,10 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
             Ok(())
         }
         Json::Object(mut entry) => {
-            if let Some(key) = LISTS.iter().find(|key| entry.get(**key).is_some_and(Json::is_array)) {
+            if let Some(key) = LISTS
+                .iter()
+                .find(|key| entry.get(**key).is_some_and(Json::is_array))
+            {
                 let inner = match place {
                     "the file" => (*key).to_owned(),
                     outer => format!("{outer}.{key}"),

@@ -5,7 +5,7 @@
 use serde_json::Value as Schema;
 
 use crate::json::Value;
-use crate::text::{list, push_cut, quoted};
+use crate::text::{cut_line, fitting, list, push_cut, quoted};
 
 /// How many characters of a received value are shown: enough to recognise it, little enough for
 /// path, expectation and value to share a line of 100.
@@ -98,38 +98,11 @@ pub(crate) fn options(options: &[Schema]) -> String {
     }
 }
 
-/// As many phrases as fit into `max` characters, and how many more there are.
-fn fitting(phrases: &[String], max: usize) -> String {
-    let mut out = String::new();
-    for (at, phrase) in phrases.iter().enumerate() {
-        if at > 0 {
-            if out.chars().count() + phrase.chars().count() + 2 > max {
-                out.push_str(&format!(" … +{}", phrases.len() - at));
-                return out;
-            }
-            out.push_str(", ");
-        }
-        out.push_str(phrase);
-    }
-    out
-}
-
 /// A constant of the schema as JSON, cut.
 pub(crate) fn literal(value: &Schema) -> String {
     match value {
         Schema::String(text) => quoted(text, PREVIEW),
-        other => {
-            let mut out = String::new();
-            let json = other.to_string();
-            match json.char_indices().nth(PREVIEW) {
-                Some((cut, _)) => {
-                    out.push_str(&json[..cut]);
-                    out.push('…');
-                }
-                None => out.push_str(&json),
-            }
-            out
-        }
+        other => cut_line(other.to_string(), PREVIEW),
     }
 }
 

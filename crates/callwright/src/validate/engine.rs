@@ -105,7 +105,12 @@ fn fault_kind(kind: ValidationErrorKind, name: String, routes: bool) -> FaultKin
         K::AnyOf { context } | K::OneOfNotValid { context } => FaultKind::Union(
             context
                 .into_iter()
-                .map(|branch| branch.into_iter().map(|error| fault(error, routes)).collect())
+                .map(|branch| {
+                    branch
+                        .into_iter()
+                        .map(|error| fault(error, routes))
+                        .collect()
+                })
                 .collect(),
         ),
         K::OneOfMultipleValid { .. } => FaultKind::SeveralBranches,

@@ -112,7 +112,13 @@ impl Explainer<'_> {
                 let meant = here.and_then(|value| near_value(value, allowed));
                 let expected = options(allowed);
                 return self.push(
-                    fault.at, IssueCode::Enum, expected, came, meant, branch, owner,
+                    fault.at,
+                    IssueCode::Enum,
+                    expected,
+                    came,
+                    meant,
+                    branch,
+                    owner,
                 );
             }
             FaultKind::Const(wanted) => (IssueCode::Const, literal(&wanted)),
@@ -147,9 +153,7 @@ impl Explainer<'_> {
                 IssueCode::Pattern,
                 format!("string matching {}", quoted(&pattern, 40)),
             ),
-            FaultKind::MultipleOf(step) => {
-                (IssueCode::MultipleOf, format!("a multiple of {step}"))
-            }
+            FaultKind::MultipleOf(step) => (IssueCode::MultipleOf, format!("a multiple of {step}")),
             FaultKind::Bound(bound, limit) => bound_phrase(bound, &limit),
             FaultKind::Other(keyword) => (
                 IssueCode::Other,
@@ -159,7 +163,10 @@ impl Explainer<'_> {
         self.push(fault.at, code, expected, came, None, branch, owner);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the fields of a finding, in order")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the fields of a finding, in order"
+    )]
     fn push(
         &mut self,
         path: Path,
@@ -183,12 +190,7 @@ impl Explainer<'_> {
         });
     }
 
-    fn explain_union(
-        &mut self,
-        union: UnionFault,
-        branches: Vec<Vec<Fault>>,
-        unions_left: usize,
-    ) {
+    fn explain_union(&mut self, union: UnionFault, branches: Vec<Vec<Fault>>, unions_left: usize) {
         let schemas = self.branch_schemas(&union.keyword, branches.len());
         let outcome = if unions_left == 0 {
             Meant::NoneNear
@@ -226,7 +228,15 @@ impl Explainer<'_> {
                     .map(|schema| schema.map_or_else(|| "another form".to_owned(), alternative))
                     .collect();
                 let (expected, owner) = (alternatives(&phrases), parent(&union.keyword));
-                self.push(union.at, IssueCode::Union, expected, union.came, None, None, owner);
+                self.push(
+                    union.at,
+                    IssueCode::Union,
+                    expected,
+                    union.came,
+                    None,
+                    None,
+                    owner,
+                );
             }
         }
     }
@@ -247,7 +257,11 @@ impl Explainer<'_> {
     ) {
         let known = property_names(node);
         let present = |name: &str| self.arguments.at(&at.key(name)).is_some();
-        let free: Vec<&str> = known.iter().copied().filter(|name| !present(name)).collect();
+        let free: Vec<&str> = known
+            .iter()
+            .copied()
+            .filter(|name| !present(name))
+            .collect();
         let expected = match known.as_slice() {
             [] => "no further keys".to_owned(),
             names => format!("one of {}", list(names, 48)),
@@ -305,8 +319,10 @@ pub(crate) fn property_names(node: Option<&Schema>) -> Vec<&str> {
 
 fn required_type(schema: &CompiledSchema, node: Option<&Schema>, key: &str) -> String {
     node.and_then(|node| node.get("properties")?.get(key))
-        .map(|property| alternative(schema.follow(property)))
-        .unwrap_or_else(|| "a value".to_owned())
+        .map_or_else(
+            || "a value".to_owned(),
+            |property| alternative(schema.follow(property)),
+        )
 }
 
 /// `key "a" is given` for a key that is only required because another one is there.
@@ -365,8 +381,14 @@ fn bound_phrase(bound: Bound, limit: &str) -> (IssueCode, String) {
             Code::MaxLength,
             format!("at most {}", count_text(limit, "character")),
         ),
-        Bound::MinItems => (Code::MinItems, format!("at least {}", count_text(limit, "item"))),
-        Bound::MaxItems => (Code::MaxItems, format!("at most {}", count_text(limit, "item"))),
+        Bound::MinItems => (
+            Code::MinItems,
+            format!("at least {}", count_text(limit, "item")),
+        ),
+        Bound::MaxItems => (
+            Code::MaxItems,
+            format!("at most {}", count_text(limit, "item")),
+        ),
         Bound::MinProperties => (
             Code::MinProperties,
             format!("at least {}", count_text(limit, "key")),
@@ -393,7 +415,10 @@ fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mu
                 && other.issue.suggestion.is_some()
                 && parent(&other.issue.path) == place
         });
-        let members = arguments.at(&place).and_then(Value::as_object).unwrap_or_default();
+        let members = arguments
+            .at(&place)
+            .and_then(Value::as_object)
+            .unwrap_or_default();
         let keys: Vec<&str> = members.iter().map(|(key, _)| key.as_ref()).collect();
         let required = schema
             .node(owner)

@@ -66,7 +66,9 @@ pub(crate) fn validate<'c>(parsed: Parsed<'c>, tool: &'c Tool) -> Result<Valid<'
     } = parsed;
     let accepted = arguments.kind() == Kind::Object
         && !has_duplicates
-        && tool.schema().is_none_or(|schema| schema.accepts(&arguments));
+        && tool
+            .schema()
+            .is_none_or(|schema| schema.accepts(&arguments));
     if accepted {
         return Ok(Valid { tool, arguments });
     }

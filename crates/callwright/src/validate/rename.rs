@@ -89,7 +89,8 @@ impl Renames {
                 finding.issue.code == IssueCode::Required && finding.issue.path == missing
             }) {
                 finding.issue.received = format!("unknown key {sent}");
-                finding.issue.suggestion = Some(format!("rename {sent} to {}", quoted(&wanted, 30)));
+                finding.issue.suggestion =
+                    Some(format!("rename {sent} to {}", quoted(&wanted, 30)));
             }
         }
     }

@@ -113,7 +113,11 @@ fn discriminator<'f>(faults: &'f [Fault], at: &Path) -> Option<&'f Fault> {
 fn merge_roots(branches: Vec<Vec<Fault>>, at: &Path) -> Meant {
     let mut types: Vec<&'static str> = Vec::new();
     let mut values: Vec<Schema> = Vec::new();
-    for fault in branches.into_iter().flatten().filter(|fault| fault.at == *at) {
+    for fault in branches
+        .into_iter()
+        .flatten()
+        .filter(|fault| fault.at == *at)
+    {
         match fault.kind {
             FaultKind::Type(names) => types.extend(names),
             FaultKind::Enum(options) => {
@@ -124,9 +128,11 @@ fn merge_roots(branches: Vec<Vec<Fault>>, at: &Path) -> Meant {
         }
     }
     let mut seen = Vec::new();
-    types.retain(|name| !seen.contains(name) && {
-        seen.push(*name);
-        true
+    types.retain(|name| {
+        !seen.contains(name) && {
+            seen.push(*name);
+            true
+        }
     });
     // A branch `{"type": "string", "enum": […]}` objects twice where a number came; its values say
     // more than its type.
@@ -134,9 +140,10 @@ fn merge_roots(branches: Vec<Vec<Fault>>, at: &Path) -> Meant {
         types.retain(|name| *name != "string");
     }
     if values.is_empty() {
-        return match types.is_empty() {
-            true => Meant::NoneNear,
-            false => Meant::Merged(FaultKind::Type(types), at.clone()),
+        return if types.is_empty() {
+            Meant::NoneNear
+        } else {
+            Meant::Merged(FaultKind::Type(types), at.clone())
         };
     }
     if types.iter().all(|name| *name == "null") {
@@ -169,7 +176,10 @@ fn merge_discriminators(
             _ => {}
         }
     }
-    Meant::Merged(FaultKind::Enum(Arc::new(Schema::Array(values))), place.clone())
+    Meant::Merged(
+        FaultKind::Enum(Arc::new(Schema::Array(values))),
+        place.clone(),
+    )
 }
 
 /// The one branch that objects least; on a tie, the one that knows most of the keys that came.
@@ -184,14 +194,24 @@ fn nearest(
         .map(|members| members.iter().map(|(key, _)| key.as_ref()).collect())
         .unwrap_or_default();
     let known = |index: usize| {
-        let properties = schemas.get(index).copied().flatten().and_then(|s| s.get("properties"));
+        let properties = schemas
+            .get(index)
+            .copied()
+            .flatten()
+            .and_then(|s| s.get("properties"));
         keys.iter()
             .filter(|key| properties.is_some_and(|all| all.get(key).is_some()))
             .count()
     };
     let mut ranked: Vec<(usize, usize, usize)> = candidates
         .iter()
-        .map(|index| (weight(&branches[*index]), usize::MAX - known(*index), *index))
+        .map(|index| {
+            (
+                weight(&branches[*index]),
+                usize::MAX - known(*index),
+                *index,
+            )
+        })
         .collect();
     ranked.sort_unstable();
     match ranked[..] {

@@ -1,1 +1,198 @@
-//! w
+//! Stages 1 and 10: provider shapes → [`Call`], and verdicts → provider shapes.
+//!
+//! Pure functions, one file per provider, each with the same three: `read` takes a call out of the
+//! provider's shape, `call` puts a call that may run back into it, `result` answers a call that was
+//! refused. Nothing is judged here, and ids go back exactly as they came.
+
+mod anthropic;
+mod gemini;
+mod line;
+mod mcp;
+mod openai_chat;
+mod openai_responses;
+
+use std::borrow::Cow;
+
+pub use line::read_line;
+
+use crate::call::{Arguments, Call};
+use crate::error::{Error, ErrorKind};
+use crate::feedback::Feedback;
+use crate::json::Value;
+use crate::text::list;
+use crate::verdict::Verdict;
+
+/// A provider whose shapes are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Provider {
+    /// OpenAI chat completions: `tool_calls[]` and `tool` messages.
+    OpenAiChat,
+    /// OpenAI responses: `function_call` and `function_call_output` items.
+    OpenAiResponses,
+    /// Anthropic messages: `tool_use` and `tool_result` blocks.
+    Anthropic,
+    /// Gemini: `functionCall` and `functionResponse` parts.
+    Gemini,
+    /// MCP: `tools/call` requests and `CallToolResult`s.
+    Mcp,
+}
+
+impl Provider {
+    /// All providers with their names.
+    pub const ALL: [(&'static str, Provider); 5] = [
+        ("openai_chat", Provider::OpenAiChat),
+        ("openai_responses", Provider::OpenAiResponses),
+        ("anthropic", Provider::Anthropic),
+        ("gemini", Provider::Gemini),
+        ("mcp", Provider::Mcp),
+    ];
+}
+
+/// Takes a call out of any known shape; which one it is shows in its keys.
+///
+/// # Errors
+/// Fails if the value is in none of the shapes; the error names what it lacks.
+pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
+    let Value::Object(_) = value else {
+        let found = value.kind().name();
+        return Err(not_a_call(&format!("expected an object, found {found}")));
+    };
+    let kind = value.get("type").and_then(Value::as_str);
+    if value.get("method").is_some() {
+        mcp::read(value)
+    } else if let Some(Value::Object(_)) = value.get("function") {
+        openai_chat::read(value)
+    } else if kind == Some("function_call") {
+        openai_responses::read(value)
+    } else if kind == Some("tool_use") {
+        anthropic::read(value)
+    } else if value.get("functionCall").is_some() {
+        gemini::read(value)
+    } else {
+        line::read(value)
+    }
+}
+
+/// The verdict in a provider's shape: a call that may run as the call it is, a refused one as the
+/// result that goes back to the model.
+pub fn render<'v>(
+    provider: Provider,
+    call: &'v Call<'_>,
+    verdict: &'v Verdict<'_>,
+    feedback: &Feedback,
+) -> Value<'v> {
+    match verdict {
+        Verdict::Valid(valid) => render_call(provider, call, valid.arguments()),
+        Verdict::Refused(refused) => {
+            render_result(provider, call, feedback.render(&refused.failure), true)
+        }
+    }
+}
+
+/// A call with the arguments that go to its tool, in a provider's shape.
+fn render_call<'v>(provider: Provider, call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v> {
+    match provider {
+        Provider::OpenAiChat => openai_chat::call(call, arguments),
+        Provider::OpenAiResponses => openai_responses::call(call, arguments),
+        Provider::Anthropic => anthropic::call(call, arguments),
+        Provider::Gemini => gemini::call(call, arguments),
+        Provider::Mcp => mcp::call(call, arguments),
+    }
+}
+
+/// What a call led to, as text, in a provider's shape.
+pub fn render_result<'v>(
+    provider: Provider,
+    call: &'v Call<'_>,
+    text: String,
+    is_error: bool,
+) -> Value<'v> {
+    match provider {
+        Provider::OpenAiChat => openai_chat::result(call, text),
+        Provider::OpenAiResponses => openai_responses::result(call, text),
+        Provider::Anthropic => anthropic::result(call, text, is_error),
+        Provider::Gemini => gemini::result(call, text, is_error),
+        Provider::Mcp => mcp::result(text, is_error),
+    }
+}
+
+/// The arguments of a shape that carries them as text, though some gateways send values.
+fn text_arguments(value: Option<Value<'_>>) -> Arguments<'_> {
+    match value {
+        None | Some(Value::Null) => Arguments::Absent,
+        Some(Value::String(text)) => Arguments::Text(text),
+        Some(value) => Arguments::Value(value),
+    }
+}
+
+/// The arguments of a shape that carries them as a value. A string there is a value of the wrong
+/// type, not text to be read.
+fn value_arguments(value: Option<Value<'_>>) -> Arguments<'_> {
+    match value {
+        None | Some(Value::Null) => Arguments::Absent,
+        Some(value) => Arguments::Value(value),
+    }
+}
+
+/// Arguments as text: byte for byte as they were sent, if they were sent as text.
+fn arguments_text<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Cow<'v, str> {
+    match &call.arguments {
+        Arguments::Text(text) if !text.trim_ascii().is_empty() => Cow::Borrowed(text),
+        _ => Cow::Owned(arguments.to_string()),
+    }
+}
+
+/// An object out of its members; one without a value is left out.
+fn object<'v, const N: usize>(members: [(&'static str, Option<Value<'v>>); N]) -> Value<'v> {
+    Value::Object(
+        members
+            .into_iter()
+            .filter_map(|(key, value)| Some((Cow::Borrowed(key), value?)))
+            .collect(),
+    )
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a member for `object`")]
+fn text<'v>(text: impl Into<Cow<'v, str>>) -> Option<Value<'v>> {
+    Some(Value::String(text.into()))
+}
+
+fn name<'v>(call: &'v Call<'_>) -> Option<Value<'v>> {
+    text(call.tool.as_ref())
+}
+
+fn id<'v>(call: &'v Call<'_>) -> Option<Value<'v>> {
+    call.id.clone()
+}
+
+/// The name of the tool, which every shape must have.
+fn tool_name<'a>(value: &mut Value<'a>, key: &'static str) -> Result<Cow<'a, str>, Error> {
+    match value.take(key) {
+        Some(Value::String(name)) => Ok(name),
+        Some(other) => Err(not_a_call(&format!(
+            "`{key}` must be the tool's name, found {}",
+            other.kind().name()
+        ))),
+        None => {
+            let keys: Vec<&str> = value
+                .as_object()
+                .unwrap_or_default()
+                .iter()
+                .map(|(key, _)| key.as_ref())
+                .collect();
+            let found = match keys.as_slice() {
+                [] => "no keys".to_owned(),
+                keys => format!("the keys {}", list(keys, 60)),
+            };
+            Err(not_a_call(&format!("it has no `{key}`, only {found}")))
+        }
+    }
+}
+
+fn not_a_call(why: &str) -> Error {
+    ErrorKind::NotACall(format!(
+        "not a call: {why}; a call is {{\"tool\": …, \"arguments\": …}} or a provider's own shape"
+    ))
+    .into()
+}

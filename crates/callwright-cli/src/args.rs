@@ -1,0 +1,113 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use callwright::feedback::Style;
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// A guard between language models and their tools.
+#[derive(Debug, Parser)]
+#[command(name = "callwright", version, styles = STYLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(CheckArguments),
+    Explain(ExplainArguments),
+}
+
+/// Judge calls against the schemas of their tools
+///
+/// Reads one call per line and prints one verdict per call, in the same order. Exit code 0: all calls
+/// are valid; 1: at least one is refused; 2: something could not be read.
+#[derive(Debug, Args)]
+#[command(after_long_help = SHAPES)]
+pub(crate) struct CheckArguments {
+    /// The tools: a JSON array, or an object with `tools` (an MCP `tools/list` answer as it is)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tools: PathBuf,
+
+    /// The shape of the feedback to the model
+    #[arg(long, value_name = "STYLE")]
+    pub(crate) style: Option<StyleName>,
+
+    /// What to print: text for people, JSON Lines for programs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+
+    /// The calls, one JSON object per line; `-` for standard input
+    #[arg(value_name = "CALLS", default_value = "-")]
+    pub(crate) calls: PathBuf,
+}
+
+const SHAPES: &str = "\
+Shapes of a tool, mixed freely:
+  MCP               {\"name\", \"description\", \"inputSchema\", \"annotations\"}
+  OpenAI chat       {\"type\": \"function\", \"function\": {\"name\", \"description\", \"parameters\"}}
+  OpenAI responses  {\"type\": \"function\", \"name\", \"description\", \"parameters\"}
+  Anthropic         {\"name\", \"description\", \"input_schema\"}
+  Gemini            {\"functionDeclarations\": [{\"name\", \"description\", \"parameters\"}]}
+
+Shapes of a call, mixed freely:
+  callwright        {\"tool\", \"arguments\": object or text, \"id\"?, \"finish_reason\"?}
+  OpenAI chat       {\"id\", \"type\": \"function\", \"function\": {\"name\", \"arguments\"}}
+  OpenAI responses  {\"type\": \"function_call\", \"call_id\", \"name\", \"arguments\"}
+  Anthropic         {\"type\": \"tool_use\", \"id\", \"name\", \"input\"}
+  Gemini            {\"functionCall\": {\"name\", \"args\"}}
+  MCP               {\"jsonrpc\": \"2.0\", \"id\", \"method\": \"tools/call\", \"params\": {\"name\", \"arguments\"}}";
+
+/// Explain a code, or list all of them
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The code, such as `truncated_call`; all codes without it
+    pub(crate) code: Option<String>,
+
+    /// What to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: ExplainFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExplainFormat {
+    Text,
+    Json,
+    Markdown,
+}
+
+/// A style of the library by its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StyleName(pub(crate) Style);
+
+impl ValueEnum for StyleName {
+    fn value_variants<'a>() -> &'a [Self] {
+        const {
+            &[
+                StyleName(Style::ALL[0].1),
+                StyleName(Style::ALL[1].1),
+                StyleName(Style::ALL[2].1),
+                StyleName(Style::ALL[3].1),
+            ]
+        }
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let (name, _) = Style::ALL.iter().find(|(_, style)| *style == self.0)?;
+        Some(clap::builder::PossibleValue::new(*name))
+    }
+}

@@ -1,0 +1,143 @@
+//! A chunk of lines → the verdicts on them, as text.
+
+use std::collections::BTreeMap;
+
+use callwright::feedback::Feedback;
+use callwright::{Gate, wire};
+
+use super::chunks::Chunk;
+use super::table::Table;
+
+/// What to print for a verdict.
+pub(super) enum Output {
+    Json,
+    Text(Table),
+}
+
+/// Judges lines; shared by all workers.
+pub(super) struct Judge {
+    gate: Gate,
+    feedback: Feedback,
+    output: Output,
+}
+
+/// What came of some lines.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    /// What to print.
+    pub(super) text: Vec<u8>,
+    /// How many bytes of input this was.
+    pub(super) bytes: usize,
+    /// Lines that are no calls, and why.
+    pub(super) malformed: Vec<(usize, String)>,
+    pub(super) malformed_lines: usize,
+    pub(super) valid: usize,
+    /// How often which code was given.
+    pub(super) refused: BTreeMap<&'static str, usize>,
+}
+
+impl Judge {
+    pub(super) fn new(gate: Gate, feedback: Feedback, output: Output) -> Self {
+        Judge {
+            gate,
+            feedback,
+            output,
+        }
+    }
+
+    pub(super) fn chunk(&self, chunk: Chunk) -> Judged {
+        let mut judged = Judged::default();
+        match chunk {
+            Chunk::Lines { first_line, bytes } => {
+                judged.bytes = bytes.len();
+                judged.text.reserve(bytes.len() * 2);
+                for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+                    if !line.trim_ascii().is_empty() {
+                        self.line(first_line + at, line, &mut judged);
+                    }
+                }
+            }
+            Chunk::TooLong { line, bytes } => {
+                judged.bytes = bytes;
+                let longest = Chunk::LONGEST_LINE;
+                let why =
+                    format!("has {bytes} bytes, more than the {longest} that are read; split it");
+                judged.malformed.push((line, why));
+            }
+        }
+        judged
+    }
+
+    fn line(&self, number: usize, line: &[u8], judged: &mut Judged) {
+        let text = match std::str::from_utf8(line) {
+            Ok(text) => text,
+            Err(error) => {
+                let offset = error.valid_up_to();
+                let why = format!("not UTF-8: invalid byte at offset {offset}; save it as UTF-8");
+                judged.malformed.push((number, why));
+                return;
+            }
+        };
+        let text = match number {
+            1 => text.trim_start_matches('\u{feff}'),
+            _ => text,
+        };
+        let call = match wire::read_line(text) {
+            Ok(call) => call,
+            Err(error) => {
+                judged.malformed.push((number, error.to_string()));
+                return;
+            }
+        };
+        let verdict = self.gate.judge(&call);
+        match verdict.failure() {
+            None => judged.valid += 1,
+            Some(failure) => *judged.refused.entry(failure.code.name()).or_default() += 1,
+        }
+        match &self.output {
+            Output::Json => {
+                let start = judged.text.len();
+                let line = verdict.line(&call, &self.feedback);
+                match serde_json::to_writer(&mut judged.text, &line) {
+                    Ok(()) => judged.text.push(b'\n'),
+                    // Verdicts always serialise; should one not, half a line must not go out.
+                    Err(error) => {
+                        judged.text.truncate(start);
+                        judged.malformed.push((number, error.to_string()));
+                    }
+                }
+            }
+            Output::Text(table) => {
+                table.row(number, &call, &verdict, &self.feedback, &mut judged.text);
+            }
+        }
+    }
+}
+
+impl Judged {
+    /// Adds the counts of a part.
+    pub(super) fn add_counts(&mut self, part: &Judged) {
+        self.valid += part.valid;
+        for (code, count) in &part.refused {
+            *self.refused.entry(code).or_default() += count;
+        }
+    }
+
+    /// `5 calls: 3 valid, 2 refused (1 invalid_arguments, 1 invalid_json)`
+    pub(super) fn summary(&self) -> String {
+        let refused: usize = self.refused.values().sum();
+        let calls = self.valid + refused;
+        let plural = if calls == 1 { "" } else { "s" };
+        let codes: Vec<String> = self
+            .refused
+            .iter()
+            .map(|(code, count)| format!("{count} {code}"))
+            .collect();
+        let codes = match codes.as_slice() {
+            [] => String::new(),
+            codes => format!(" ({})", codes.join(", ")),
+        };
+        let valid = self.valid;
+        format!("{calls} call{plural}: {valid} valid, {refused} refused{codes}")
+    }
+}

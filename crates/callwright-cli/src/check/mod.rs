@@ -1,0 +1,80 @@
+//! `callwright check`: one verdict per call, in order.
+//!
+//! Lines come in chunks, are judged on all cores, and go out in the order they came. Memory does not
+//! grow with the input. A line that is no call is named on stderr and the rest goes on.
+
+mod chunks;
+mod judge;
+mod ordered;
+mod progress;
+mod table;
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use callwright::feedback::Feedback;
+
+use self::chunks::Chunks;
+use self::judge::{Judge, Judged, Output};
+use self::progress::Progress;
+use self::table::Table;
+use crate::args::{CheckArguments, Format};
+use crate::{Outcome, input, say};
+
+/// How many malformed lines are named one by one; the rest is counted.
+const NAMED_LINES: usize = 20;
+
+pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
+    let gate = input::load_gate(&arguments.tools)?;
+    let source = input::open(&arguments.calls)?;
+    let feedback = Feedback::new(arguments.style.map(|style| style.0).unwrap_or_default());
+
+    let mut stdout = io::stdout().lock();
+    let output = match arguments.format {
+        Format::Json => Output::Json,
+        Format::Text => {
+            let table = Table::new(&gate, stdout.is_terminal(), arguments.style.is_some());
+            stdout.write_all(table.header().as_bytes())?;
+            Output::Text(table)
+        }
+    };
+    let progress = Progress::new(source.size, stdout.is_terminal());
+    let judge = Arc::new(Judge::new(gate, feedback, output));
+
+    let mut total = Judged::default();
+    let results = ordered::map(Chunks::new(source.reader), move |chunk| judge.chunk(chunk));
+    for result in results {
+        let judged = result.with_context(|| format!("cannot read {}", source.name))?;
+        stdout.write_all(&judged.text)?;
+        stdout.flush()?;
+        progress.advance(judged.bytes);
+        for (line, error) in &judged.malformed {
+            total.malformed_lines += 1;
+            if total.malformed_lines <= NAMED_LINES {
+                say("error", &format!("{}, line {line}: {error}", source.name));
+            }
+        }
+        total.add_counts(&judged);
+    }
+    progress.finish();
+    report(&total, arguments.format);
+    Ok(match total {
+        Judged {
+            malformed_lines: 1..,
+            ..
+        } => Outcome::Malformed,
+        Judged { refused, .. } if !refused.is_empty() => Outcome::Findings,
+        _ => Outcome::Clean,
+    })
+}
+
+fn report(total: &Judged, format: Format) {
+    let unnamed = total.malformed_lines.saturating_sub(NAMED_LINES);
+    if unnamed > 0 {
+        say("error", &format!("{unnamed} more lines are no calls"));
+    }
+    if format == Format::Text {
+        say("checked", &total.summary());
+    }
+}

@@ -1,0 +1,102 @@
+//! Verdicts for people: a row per call, and under a refused one what is wrong with it.
+//!
+//! On a terminal the rows have a header and colours; in a pipe they are the same words, plain. Rows
+//! are written as they come, so the columns are as wide as the longest tool name, not as the longest
+//! one that was called.
+
+use std::io::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use callwright::classify::Cause;
+use callwright::feedback::Feedback;
+use callwright::{Call, Gate, Verdict};
+use unicode_width::UnicodeWidthStr;
+
+/// The widest column of tool names; a longer name pushes its own row to the right.
+const WIDEST_TOOL: usize = 32;
+
+/// Where the lines under a row begin: below the verdict.
+const INDENT: &str = "        ";
+
+pub(super) struct Table {
+    tool_width: usize,
+    on_terminal: bool,
+    /// Show the feedback in the very shape that the model gets.
+    verbatim: bool,
+}
+
+impl Table {
+    pub(super) fn new(gate: &Gate, on_terminal: bool, verbatim: bool) -> Self {
+        let widths = gate.tools().map(|tool| tool.name().width());
+        Table {
+            tool_width: widths.max().unwrap_or(0).clamp(4, WIDEST_TOOL),
+            on_terminal,
+            verbatim,
+        }
+    }
+
+    pub(super) fn header(&self) -> String {
+        if !self.on_terminal {
+            return String::new();
+        }
+        let bold = Style::new().bold();
+        let tool = pad("TOOL", self.tool_width);
+        format!("{bold}  LINE  VERDICT  {tool}  WHY{bold:#}\n")
+    }
+
+    pub(super) fn row(
+        &self,
+        number: usize,
+        call: &Call<'_>,
+        verdict: &Verdict<'_>,
+        feedback: &Feedback,
+        out: &mut Vec<u8>,
+    ) {
+        let name = escaped(&call.tool);
+        let tool = pad(&name, self.tool_width);
+        let colour = self.style(match verdict.failure() {
+            None => AnsiColor::Green,
+            Some(_) => AnsiColor::Red,
+        });
+        let word = pad(verdict.name(), 7);
+        let why = verdict.failure().map_or("", |failure| failure.code.name());
+        let row = format!("{number:>6}  {colour}{word}{colour:#}  {tool}  {why}");
+        // Writing to a vector cannot fail.
+        let _ = writeln!(out, "{}", row.trim_end());
+        for line in self.explanation(verdict, feedback) {
+            let _ = writeln!(out, "{INDENT}{line}");
+        }
+    }
+
+    fn explanation(&self, verdict: &Verdict<'_>, feedback: &Feedback) -> Vec<String> {
+        let Some(failure) = verdict.failure() else {
+            return Vec::new();
+        };
+        if self.verbatim {
+            let text = feedback.render(failure);
+            return text.lines().map(str::to_owned).collect();
+        }
+        match &failure.cause {
+            Cause::Arguments(_) => feedback.issue_lines(failure),
+            _ => vec![feedback.detail(failure)],
+        }
+    }
+
+    fn style(&self, colour: AnsiColor) -> Style {
+        if self.on_terminal {
+            colour.on_default()
+        } else {
+            Style::new()
+        }
+    }
+}
+
+fn pad(text: &str, width: usize) -> String {
+    let missing = width.saturating_sub(text.width());
+    format!("{text}{}", " ".repeat(missing))
+}
+
+/// A name from the input must not move the cursor.
+fn escaped(name: &str) -> String {
+    name.escape_debug().to_string()
+}

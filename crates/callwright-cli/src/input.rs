@@ -1,0 +1,112 @@
+//! Files and standard input, with errors that name the place.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use callwright::{Gate, tool};
+
+use crate::say;
+
+/// The largest tool file that is read. A gateway with 10,000 tools has one of 20 MB.
+const LARGEST_TOOL_FILE: u64 = 256 * 1024 * 1024;
+
+/// How many quarantined tools are named one by one.
+const NAMED_TOOLS: usize = 10;
+
+/// Something to read calls from.
+pub(crate) struct Source {
+    /// How it is called in messages.
+    pub(crate) name: String,
+    pub(crate) reader: Box<dyn Read + Send>,
+    /// In bytes, where that is known.
+    pub(crate) size: Option<u64>,
+}
+
+/// Opens a file of calls, or standard input for `-`.
+pub(crate) fn open(path: &Path) -> Result<Source> {
+    if path == Path::new("-") {
+        return Ok(Source {
+            name: "standard input".to_owned(),
+            reader: Box::new(io::stdin()),
+            size: None,
+        });
+    }
+    let (file, size) = open_file(path, "calls")?;
+    Ok(Source {
+        name: path.display().to_string(),
+        reader: Box::new(file),
+        size: Some(size),
+    })
+}
+
+/// Reads a tool file and compiles its tools. Tools that cannot be compiled are named in a warning.
+pub(crate) fn load_gate(path: &Path) -> Result<Gate> {
+    let text = read_text(path)?;
+    let place = || format!("in the tool file {}", path.display());
+    let specs = tool::read_tools(text.trim_start_matches('\u{feff}')).with_context(place)?;
+    if specs.is_empty() {
+        say(
+            "warning",
+            &format!(
+                "the tool file {} holds no tools, so every call is refused",
+                path.display()
+            ),
+        );
+    }
+    let gate = Gate::builder().tools(specs).build().with_context(place)?;
+    warn_of_quarantine(&gate);
+    Ok(gate)
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    let (mut file, size) = open_file(path, "tools")?;
+    if size > LARGEST_TOOL_FILE {
+        bail!(
+            "the tool file {} has {size} bytes, more than the {LARGEST_TOOL_FILE} that are read; split it",
+            path.display()
+        );
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read the tool file {}", path.display()))?;
+    String::from_utf8(bytes).map_err(|error| {
+        anyhow::anyhow!(
+            "the tool file {} is not UTF-8: invalid byte at offset {}; save it as UTF-8",
+            path.display(),
+            error.utf8_error().valid_up_to()
+        )
+    })
+}
+
+fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
+    let cannot = || format!("cannot open the file of {what} {}", path.display());
+    let file = File::open(path).with_context(cannot)?;
+    let metadata = file.metadata().with_context(cannot)?;
+    if metadata.is_dir() {
+        bail!(
+            "the file of {what} {} is a folder; give a file in it",
+            path.display()
+        );
+    }
+    Ok((file, metadata.len()))
+}
+
+fn warn_of_quarantine(gate: &Gate) {
+    let mut bad: Vec<(&str, &str)> = gate
+        .tools()
+        .filter_map(|tool| Some((tool.name(), tool.quarantined()?)))
+        .collect();
+    bad.sort_unstable();
+    for (name, reason) in bad.iter().take(NAMED_TOOLS) {
+        let name = name.escape_debug();
+        say(
+            "warning",
+            &format!("tool `{name}` is quarantined, its calls pass unvalidated: {reason}"),
+        );
+    }
+    if let Some(more) = bad.len().checked_sub(NAMED_TOOLS).filter(|more| *more > 0) {
+        say("warning", &format!("{more} more tools are quarantined"));
+    }
+}

@@ -1,0 +1,39 @@
+//! callwright's own call lines: `{"tool", "arguments", "id"?, "finish_reason"?}`.
+//!
+//! Also takes `{"name", "arguments"}` and its cousins, which models and older APIs write.
+
+use super::{read_call, text_arguments, tool_name};
+use crate::call::{Call, Completeness};
+use crate::error::{Error, ErrorKind};
+use crate::json::Value;
+use crate::parse::read_value;
+
+/// Reads one line of JSON Lines: a call in any known shape.
+///
+/// # Errors
+/// Fails if the line is not JSON or no call; the error says which and names the column.
+pub fn read_line(line: &str) -> Result<Call<'_>, Error> {
+    match read_value(line) {
+        Ok(value) => read_call(value),
+        Err(error) => {
+            let (_, column) = error.line_and_column(line);
+            let reason = crate::feedback::syntax_reason(&error, line);
+            Err(ErrorKind::CallNotJson { column, reason }.into())
+        }
+    }
+}
+
+pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
+    let own = value.get("tool").is_some() || value.get("name").is_none();
+    let tool = tool_name(&mut value, if own { "tool" } else { "name" })?;
+    let arguments = ["arguments", "input", "args", "parameters"]
+        .iter()
+        .find_map(|key| value.take(key));
+    let completeness = ["finish_reason", "stop_reason", "finishReason"]
+        .iter()
+        .find_map(|key| value.get(key).and_then(Value::as_str))
+        .map_or(Completeness::Unknown, Completeness::from_finish_reason);
+    let mut call = Call::new(tool, text_arguments(arguments)).with_completeness(completeness);
+    call.id = value.take("id").filter(|id| *id != Value::Null);
+    Ok(call)
+}

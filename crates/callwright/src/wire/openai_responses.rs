@@ -1,0 +1,38 @@
+//! OpenAI responses.
+
+use super::{arguments_text, id, name, object, text, text_arguments, tool_name};
+use crate::call::{Call, Completeness};
+use crate::error::Error;
+use crate::json::Value;
+
+/// A `function_call` item. Its `status` tells whether it was cut off.
+pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
+    let tool = tool_name(&mut value, "name")?;
+    let completeness = value
+        .get("status")
+        .and_then(Value::as_str)
+        .map_or(Completeness::Unknown, Completeness::from_finish_reason);
+    let mut call =
+        Call::new(tool, text_arguments(value.take("arguments"))).with_completeness(completeness);
+    call.id = value.take("call_id").or_else(|| value.take("id"));
+    Ok(call)
+}
+
+/// The `function_call` item again.
+pub(super) fn call<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v> {
+    object([
+        ("type", text("function_call")),
+        ("call_id", id(call)),
+        ("name", name(call)),
+        ("arguments", text(arguments_text(call, arguments))),
+    ])
+}
+
+/// A `function_call_output` item. The shape has no flag for errors; the text says it.
+pub(super) fn result<'v>(call: &'v Call<'_>, output: String) -> Value<'v> {
+    object([
+        ("type", text("function_call_output")),
+        ("call_id", id(call)),
+        ("output", text(output)),
+    ])
+}
