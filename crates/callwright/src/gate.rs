@@ -42,6 +42,13 @@ pub struct Gate {
     limits: ParseLimits,
 }
 
+/// There is no tool of this name; these are the nearest.
+#[derive(Debug)]
+pub(crate) struct UnknownTool {
+    pub(crate) name: String,
+    pub(crate) nearest: Vec<String>,
+}
+
 /// Collects tools and settings for a [`Gate`].
 #[derive(Debug, Default)]
 #[must_use]
@@ -65,6 +72,18 @@ impl Gate {
     /// The tool of this name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name)
+    }
+
+    /// The tool of this name, or what is near to it.
+    pub(crate) fn find(&self, name: &str) -> Result<&Tool, UnknownTool> {
+        self.tool(name).ok_or_else(|| UnknownTool {
+            name: name.to_owned(),
+            nearest: self
+                .nearest_tools(name)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        })
     }
 
     /// All tools, in no particular order.

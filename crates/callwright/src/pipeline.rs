@@ -23,10 +23,10 @@ pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
     }
 }
 
+// The refusal is boxed, so that the usual answer stays small.
 fn pass<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Result<Valid<'c>, Box<Refused<'c>>> {
-    let tool = gate
-        .tool(&call.tool)
-        .ok_or_else(|| classify::unknown_tool(&call.tool, &gate.nearest_tools(&call.tool)))?;
+    let tool = gate.find(&call.tool).map_err(classify::unknown_tool)?;
     let parsed = parse::read(call, gate.limits()).map_err(|why| classify::unreadable(why, tool))?;
-    validate::validate(parsed, tool).map_err(classify::invalid)
+    let valid = validate::validate(parsed, tool).map_err(classify::invalid)?;
+    Ok(valid)
 }

@@ -65,6 +65,23 @@ pub(crate) fn push_cut(out: &mut String, text: &str, max: usize) {
     }
 }
 
+/// The beginning of `text` between backticks: what could end the line or hide text is escaped, quotes
+/// and backslashes are shown as they are.
+pub(crate) fn snippet(text: &str, max: usize) -> String {
+    let mut out = String::new();
+    for character in text.chars().take(max) {
+        match character {
+            '"' | '\\' => out.push(character),
+            '`' => out.push('\''),
+            other => push_escaped_char(&mut out, other),
+        }
+    }
+    if text.chars().nth(max).is_some() {
+        out.push('…');
+    }
+    out
+}
+
 /// `line` with at most `max` characters, the last of which is an ellipsis where it was cut.
 pub(crate) fn cut_line(mut line: String, max: usize) -> String {
     if line.len() > max && line.chars().count() > max {

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 
 pub use table::{Class, Code, CodeRow, Next, TABLE};
 
+use crate::gate::UnknownTool;
 use crate::json::{Path, Value};
 use crate::parse::{Problem, Unreadable};
-use crate::text::push_escaped;
 use crate::tool::Tool;
 use crate::validate::{CompiledSchema, Invalid, Issue};
 
@@ -41,10 +41,8 @@ pub enum Cause {
         path: Path,
         /// What is wrong there.
         problem: Problem,
-        /// What stands there, if anything does.
-        found: Option<char>,
-        /// The text around it, escaped; absent where the tool takes secrets.
-        snippet: Option<String>,
+        /// What stands there: the beginning of it, escaped. Absent where the tool takes secrets.
+        found: Option<String>,
     },
     /// The call ends before its arguments do.
     CutOff {
@@ -117,22 +115,19 @@ pub struct Refused<'c> {
     pub arguments: Option<Cow<'c, Value<'c>>>,
 }
 
-/// There is no tool of this name; these are the nearest.
+/// There is no tool of this name.
 #[cold]
-pub(crate) fn unknown_tool<'c>(name: &str, nearest: &[&str]) -> Box<Refused<'c>> {
-    let cause = Cause::UnknownTool {
-        name: name.to_owned(),
-        nearest: nearest.iter().map(|name| (*name).to_owned()).collect(),
-    };
-    Box::new(Refused {
-        failure: Failure::new(Code::UnknownTool, cause),
+pub(crate) fn unknown_tool<'c>(unknown: UnknownTool) -> Refused<'c> {
+    let UnknownTool { name, nearest } = unknown;
+    Refused {
+        failure: Failure::new(Code::UnknownTool, Cause::UnknownTool { name, nearest }),
         arguments: None,
-    })
+    }
 }
 
 /// The arguments could not be read.
 #[cold]
-pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Box<Refused<'c>> {
+pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Refused<'c> {
     let mut arguments = None;
     let failure = match unreadable {
         Unreadable::Syntax { error, text } => {
@@ -143,10 +138,7 @@ pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Box<Ref
                 column,
                 path: error.path(),
                 problem: error.problem,
-                found: text
-                    .get(error.offset..)
-                    .and_then(|rest| rest.chars().next()),
-                snippet: (!has_secrets).then(|| snippet(text, error.offset)),
+                found: (!has_secrets).then(|| error.snippet(text)),
             };
             Failure::new(Code::InvalidJson, cause)
         }
@@ -169,42 +161,16 @@ pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Box<Ref
             Failure::new(Code::ArgumentsTooLarge, Cause::TooDeep { path, limit })
         }
     };
-    Box::new(Refused { failure, arguments })
+    Refused { failure, arguments }
 }
 
 /// The schema objects.
 #[cold]
-pub(crate) fn invalid(invalid: Invalid<'_>) -> Box<Refused<'_>> {
-    Box::new(Refused {
+pub(crate) fn invalid(invalid: Invalid<'_>) -> Refused<'_> {
+    Refused {
         failure: Failure::new(Code::InvalidArguments, Cause::Arguments(invalid.issues)),
         arguments: Some(invalid.arguments),
-    })
-}
-
-/// The text around a place: enough before it to recognise it, a little behind.
-fn snippet(text: &str, offset: usize) -> String {
-    const BEFORE: usize = 20;
-    const AFTER: usize = 10;
-    let (before, after) = text.split_at(offset.min(text.len()));
-    let start = before
-        .char_indices()
-        .rev()
-        .nth(BEFORE - 1)
-        .map_or(0, |(at, _)| at);
-    let end = after
-        .char_indices()
-        .nth(AFTER)
-        .map_or(after.len(), |(at, _)| at);
-    let mut out = String::new();
-    if start > 0 {
-        out.push('…');
     }
-    push_escaped(&mut out, &before[start..]);
-    push_escaped(&mut out, &after[..end]);
-    if end < after.len() {
-        out.push('…');
-    }
-    out
 }
 
 #[cfg(test)]
@@ -230,12 +196,5 @@ mod tests {
                 row.class.name()
             );
         }
-    }
-
-    #[test]
-    fn snippets_are_cut_on_character_borders() {
-        assert_eq!(snippet("{\"ключ\": x}", 13), "{\\\"ключ\\\": x}");
-        let long = "é".repeat(100);
-        assert_eq!(snippet(&long, 100).chars().count(), 32);
     }
 }

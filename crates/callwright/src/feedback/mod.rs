@@ -187,10 +187,7 @@ impl Feedback {
 
 /// What is wrong with a text that is not JSON, for whoever wrote it.
 pub(crate) fn syntax_reason(error: &SyntaxError, text: &str) -> String {
-    let found = text
-        .get(error.offset..)
-        .and_then(|rest| rest.chars().next());
-    words::syntax(error.problem, found)
+    words::syntax(error.problem, Some(&error.snippet(text)))
 }
 
 /// An issue as it stands in a verdict line.

@@ -18,7 +18,7 @@ pub(super) fn instruction(failure: &Failure, detail: &str) -> String {
             format!("Please rewrite the input with valid arguments. Errors: {detail}")
         }
         Code::InvalidJson => {
-            format!("Please rewrite the input as one valid JSON object. Error: {detail}")
+            format!("Please rewrite the input as valid JSON. Error: {detail}")
         }
         code => format!("{detail} {}", code.row().hint),
     }
@@ -35,20 +35,15 @@ pub(super) fn detail(cause: &Cause) -> String {
             path,
             problem,
             found,
-            snippet,
         } => {
             let place = if path.is_root() {
                 String::new()
             } else {
                 format!(" ({})", dotted_within(path, PATH))
             };
-            let near = snippet
-                .as_ref()
-                .map(|text| format!(", near `{text}`"))
-                .unwrap_or_default();
             format!(
-                "line {line}, column {column}{place}: {}{near}",
-                syntax(*problem, *found)
+                "line {line}, column {column}{place}: {}",
+                syntax(*problem, found.as_deref())
             )
         }
         Cause::CutOff { path, declared } => {
@@ -98,21 +93,26 @@ pub(super) fn detail(cause: &Cause) -> String {
     }
 }
 
-pub(super) fn syntax(problem: Problem, found: Option<char>) -> String {
-    let found = found.map_or_else(
-        || "the end of the text".to_owned(),
-        |character| quoted(character.encode_utf8(&mut [0; 4]), 1),
-    );
+/// What is wrong with a text that is not JSON; `found` is what stands at the place, if that may be
+/// shown.
+pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
+    let found = match found {
+        None => "something else".to_owned(),
+        Some("") => "the end of the text".to_owned(),
+        Some(text) => format!("`{text}`"),
+    };
     match problem {
         Problem::Unexpected { expected } => format!("expected {expected}, found {found}"),
         Problem::CutOff => "the text ends here".to_owned(),
-        Problem::BadEscape => "this backslash starts no JSON escape; write it as `\\\\`".to_owned(),
-        Problem::LoneSurrogate => "this `\\u` escape is half of a character".to_owned(),
-        Problem::ControlCharacter => {
-            format!("{found} inside a string; write it as an escape such as `\\n`")
+        Problem::BadEscape => {
+            format!("no JSON escape: {found}; write a backslash as two")
         }
-        Problem::LeadingZero => "a number must not start with 0".to_owned(),
-        Problem::NumberOutOfRange => "this number is too large".to_owned(),
+        Problem::LoneSurrogate => format!("half of a character: {found}"),
+        Problem::ControlCharacter => {
+            format!("control character in a string: {found}; write it as an escape such as \\n")
+        }
+        Problem::LeadingZero => format!("a number must not start with 0, found {found}"),
+        Problem::NumberOutOfRange => format!("number out of range: {found}"),
         Problem::TrailingText => format!("expected the end after the JSON value, found {found}"),
         Problem::TooDeep => "nested too deeply".to_owned(),
     }
@@ -125,21 +125,30 @@ pub(super) fn issue_line(issue: &Issue, max: usize) -> String {
     if fits(&line, max) {
         return line;
     }
-    // What can be told in fewer words is: first the proposal alone, then shorter phrases.
-    let shorter = Issue {
-        expected: shortened(&issue.expected, max / 4),
-        received: shortened(&issue.received, max / 4),
+    // The place and the proposal say most, so the phrases between them give way: half of what is
+    // left for what was expected, the rest for what came.
+    let bare = Issue {
+        expected: String::new(),
+        received: String::new(),
         ..issue.clone()
+    };
+    let taken = path.chars().count() + 2 + issue_message(&bare).chars().count();
+    let room = max.saturating_sub(taken);
+    let received = cut_line(issue.received.clone(), (room / 2).max(8));
+    let expected = cut_line(
+        issue.expected.clone(),
+        room.saturating_sub(received.chars().count()).max(8),
+    );
+    let shorter = Issue {
+        expected,
+        received,
+        ..bare
     };
     cut_line(format!("{path}: {}", issue_message(&shorter)), max)
 }
 
 fn fits(line: &str, max: usize) -> bool {
     line.len() <= max || line.chars().count() <= max
-}
-
-fn shortened(phrase: &str, max: usize) -> String {
-    cut_line(phrase.to_owned(), max)
 }
 
 /// What is wrong, without the place.
@@ -197,7 +206,7 @@ pub(super) fn numbered_issue(issue: &Issue) -> String {
         IssueCode::UnknownKey => match suggestion {
             Some(meant) => format!(
                 "{field} is unknown, did you mean '{}'?",
-                shortened(meant, 40)
+                cut_line(meant.clone(), 40)
             ),
             None => format!("{field} is unknown, expected {expected}"),
         },

@@ -1,6 +1,7 @@
 //! What can be wrong with a text, as data.
 
 use crate::json::{Path, Segment};
+use crate::text::snippet;
 
 /// The first place at which a text stops being JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +64,13 @@ impl SyntaxError {
     /// The place in the value that was being read when it happened.
     pub fn path(&self) -> Path {
         Path::from_innermost(&self.innermost)
+    }
+
+    /// The text that stands at the place, its beginning, escaped; empty at the end of the text.
+    pub fn snippet(&self, text: &str) -> String {
+        /// Enough to find the place again.
+        const LENGTH: usize = 16;
+        snippet(text.get(self.offset..).unwrap_or_default(), LENGTH)
     }
 
     /// Line and column, both counted from one; the column in characters.

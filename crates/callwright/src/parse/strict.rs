@@ -131,11 +131,7 @@ impl<'a> Reader<'a> {
         let mut members: Vec<Member<'a>> = Vec::new();
         loop {
             if self.next_token() != Some(b'"') {
-                return self.unexpected(if members.is_empty() {
-                    "a key in double quotes or `}`"
-                } else {
-                    "a key in double quotes"
-                });
+                return self.unexpected("a key in double quotes");
             }
             let key = self.string()?;
             match self.member(depth_left) {

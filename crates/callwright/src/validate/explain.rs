@@ -41,6 +41,15 @@ pub(crate) fn issues(
     Renames::find(schema, arguments, &found).apply(&mut found);
     name_received_keys(schema, arguments, &mut found);
     found.sort_by_key(|finding| finding.issue.code);
+    // The allowed values say more than their type.
+    let listed: Vec<Path> = found
+        .iter()
+        .filter(|finding| matches!(finding.issue.code, IssueCode::Enum | IssueCode::Const))
+        .map(|finding| finding.issue.path.clone())
+        .collect();
+    found.retain(|Finding { issue, .. }| {
+        issue.code != IssueCode::Type || !listed.contains(&issue.path)
+    });
     let mut distinct: Vec<Issue> = Vec::with_capacity(found.len());
     for Finding { issue, .. } in found {
         let same = |other: &Issue| {

@@ -114,6 +114,36 @@ pub enum IssueCode {
 }
 
 impl IssueCode {
+    /// All kinds, in the order in which they are told.
+    pub const ALL: [IssueCode; 26] = [
+        IssueCode::Required,
+        IssueCode::DependentRequired,
+        IssueCode::UnknownKey,
+        IssueCode::DuplicateKey,
+        IssueCode::Type,
+        IssueCode::Union,
+        IssueCode::Enum,
+        IssueCode::Const,
+        IssueCode::Format,
+        IssueCode::Pattern,
+        IssueCode::Minimum,
+        IssueCode::Maximum,
+        IssueCode::MultipleOf,
+        IssueCode::MinLength,
+        IssueCode::MaxLength,
+        IssueCode::MinItems,
+        IssueCode::MaxItems,
+        IssueCode::UniqueItems,
+        IssueCode::Contains,
+        IssueCode::MinProperties,
+        IssueCode::MaxProperties,
+        IssueCode::PropertyName,
+        IssueCode::SeveralBranches,
+        IssueCode::Not,
+        IssueCode::NotAllowed,
+        IssueCode::Other,
+    ];
+
     /// The stable name.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,252 @@
+//! Runs `corpus/`: the specification, as cases that any language can run. `corpus/README.md` says
+//! what a case looks like.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use callwright::classify::TABLE;
+use callwright::feedback::{Feedback, Style};
+use callwright::tool::{Effect, Tool, read_tools};
+use callwright::wire::{self, Provider};
+use callwright::{Gate, json};
+use serde_json::{Value, json};
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
+}
+
+/// Every file of a stage with its content.
+fn files(stage: &str) -> Vec<(PathBuf, Value)> {
+    let folder = corpus().join(stage);
+    let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("readable");
+            let json = serde_json::from_str(&text)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            (path, json)
+        })
+        .collect()
+}
+
+/// Runs `check` on every case of the stages and reports all that fail. Returns how many there were.
+fn run(stages: &[&str], check: impl Fn(&Value, &Value) -> Result<(), String>) -> usize {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for stage in stages {
+        for (path, file) in files(stage) {
+            let cases = file["cases"].as_array().expect("`cases` is a list");
+            for case in cases {
+                count += 1;
+                if let Err(why) = check(&file, case) {
+                    let file = path.strip_prefix(corpus()).unwrap_or(&path).display();
+                    failures.push(format!("{file}: {}\n    {why}", case["name"]));
+                }
+            }
+        }
+    }
+    let failed = failures.len();
+    assert!(
+        failures.is_empty(),
+        "{failed} cases fail:\n{}",
+        failures.join("\n")
+    );
+    count
+}
+
+/// `actual` agrees with everything that `expected` says.
+fn agrees(expected: &Value, actual: &Value, place: &str) -> Result<(), String> {
+    match (expected, actual) {
+        (Value::Object(wanted), Value::Object(_)) => wanted.iter().try_for_each(|(key, wanted)| {
+            let got = actual.get(key).unwrap_or(&Value::Null);
+            agrees(wanted, got, &format!("{place}/{key}"))
+        }),
+        (Value::Array(wanted), Value::Array(got)) if wanted.len() == got.len() => {
+            let mut pairs = wanted.iter().zip(got).enumerate();
+            pairs.try_for_each(|(at, (wanted, got))| agrees(wanted, got, &format!("{place}/{at}")))
+        }
+        _ if expected == actual => Ok(()),
+        _ => Err(format!("at {place}: expected {expected}\n    got {actual}")),
+    }
+}
+
+fn gate(file: &Value, case: &Value) -> Gate {
+    let tools = case.get("tools").unwrap_or(&file["tools"]);
+    let specs = read_tools(&tools.to_string()).expect("tools");
+    Gate::builder().tools(specs).build().expect("tools")
+}
+
+fn style(case: &Value) -> Style {
+    let name = case["style"].as_str().unwrap_or("instruction");
+    let known = Style::ALL.iter().find(|(known, _)| *known == name);
+    known.unwrap_or_else(|| panic!("no style {name}")).1
+}
+
+fn judge(file: &Value, case: &Value) -> Result<(), String> {
+    let known = [
+        "name", "call", "line", "tools", "style", "expect", "contains", "renders", "error",
+    ];
+    only_known_keys(case, &known)?;
+    let gate = gate(file, case);
+    let feedback = Feedback::new(style(case));
+    let line = match case["line"].as_str() {
+        Some(line) => line.to_owned(),
+        None => case["call"].to_string(),
+    };
+    let call = match (wire::read_line(&line), case["error"].as_str()) {
+        (Ok(call), None) => call,
+        (Err(error), Some(text)) if error.to_string().contains(text) => return Ok(()),
+        (Err(error), _) => return Err(format!("not a call: {error}")),
+        (Ok(_), Some(text)) => return Err(format!("a call, but expected the error {text}")),
+    };
+    let verdict = gate.judge(&call);
+    let text = serde_json::to_string(&verdict.line(&call, &feedback)).expect("serialises");
+    let actual: Value = serde_json::from_str(&text).expect("a verdict line is JSON");
+    agrees(&case["expect"], &actual, "")?;
+    for part in case["contains"].as_array().into_iter().flatten() {
+        let part = part.as_str().expect("`contains` lists texts");
+        if !text.contains(part) {
+            return Err(format!("{part} is not in {text}"));
+        }
+    }
+    for (name, expected) in case["renders"].as_object().into_iter().flatten() {
+        let known = Provider::ALL.iter().find(|(known, _)| known == name);
+        let (_, provider) = known.unwrap_or_else(|| panic!("no provider {name}"));
+        let rendered = wire::render(*provider, &call, &verdict, &feedback).to_string();
+        let rendered: Value = serde_json::from_str(&rendered).expect("JSON");
+        if rendered != *expected {
+            return Err(format!("{name}: expected {expected}\n    got {rendered}"));
+        }
+    }
+    Ok(())
+}
+
+/// A misspelt key in a case would make it pass unseen.
+fn only_known_keys(case: &Value, known: &[&str]) -> Result<(), String> {
+    let keys = case.as_object().expect("a case is an object").keys();
+    let unknown: Vec<&String> = keys.filter(|key| !known.contains(&key.as_str())).collect();
+    let judges = ["expect", "error"]
+        .iter()
+        .any(|key| case.get(key).is_some());
+    match (unknown.as_slice(), judges) {
+        ([], true) => Ok(()),
+        ([], false) => Err("expects nothing".to_owned()),
+        (unknown, _) => Err(format!("unknown keys {unknown:?}")),
+    }
+}
+
+fn effect(tool: &Tool) -> &'static str {
+    match tool.spec().effect {
+        Effect::Unknown => "unknown",
+        Effect::Read => "read",
+        Effect::Write => "write",
+        Effect::Destructive => "destructive",
+    }
+}
+
+fn read(_: &Value, case: &Value) -> Result<(), String> {
+    only_known_keys(case, &["name", "file", "text", "expect", "error"])?;
+    let text = match case["text"].as_str() {
+        Some(text) => text.to_owned(),
+        None => case["file"].to_string(),
+    };
+    let built = read_tools(&text).and_then(|specs| {
+        let names: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
+        Ok((names, Gate::builder().tools(specs).build()?))
+    });
+    let (names, gate) = match (built, case["error"].as_str()) {
+        (Ok(built), None) => built,
+        (Err(error), Some(text)) if error.to_string().contains(text) => return Ok(()),
+        (Err(error), _) => return Err(error.to_string()),
+        (Ok(_), Some(text)) => return Err(format!("read, but expected the error {text}")),
+    };
+    let expected = case["expect"].as_array().expect("`expect` is a list");
+    if names.len() != expected.len() {
+        return Err(format!("expected {} tools, got {names:?}", expected.len()));
+    }
+    for (name, expected) in names.iter().zip(expected) {
+        let tool = gate.tool(name).expect("every name is there");
+        let mut expected = expected.clone();
+        if let Some(reason) = expected["quarantined"].as_str().map(str::to_owned) {
+            match tool.quarantined() {
+                Some(why) if why.contains(&reason) => {}
+                other => {
+                    return Err(format!(
+                        "{name}: expected quarantine {reason}, got {other:?}"
+                    ));
+                }
+            }
+            expected["quarantined"] = json!(tool.quarantined());
+        }
+        let actual = json!({
+            "name": tool.name(),
+            "description": tool.spec().description,
+            "effect": effect(tool),
+            "idempotent": tool.spec().idempotent,
+            "quarantined": tool.quarantined(),
+            "input_schema": tool.spec().input_schema,
+            "output_schema": tool.spec().output_schema,
+        });
+        agrees(&expected, &actual, &format!("/{name}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_case_holds() {
+    let judged = run(&["parse", "validate", "feedback", "wire"], judge);
+    let read = run(&["tools"], read);
+    assert!(
+        judged + read >= 150,
+        "the corpus has shrunk to {}",
+        judged + read
+    );
+}
+
+#[test]
+fn every_code_has_a_case() {
+    let mut codes = BTreeSet::new();
+    let mut issues = BTreeSet::new();
+    for stage in ["parse", "validate", "feedback", "wire"] {
+        for (_, file) in files(stage) {
+            for case in file["cases"].as_array().expect("cases") {
+                let failure = &case["expect"]["failure"];
+                codes.extend(failure["code"].as_str().map(str::to_owned));
+                for issue in failure["issues"].as_array().into_iter().flatten() {
+                    issues.extend(issue["code"].as_str().map(str::to_owned));
+                }
+            }
+        }
+    }
+    for row in TABLE {
+        assert!(
+            codes.contains(row.name),
+            "no case expects the code {}",
+            row.name
+        );
+        assert!(!row.hint.is_empty() && !row.meaning.is_empty() && !row.example.is_empty());
+    }
+    for code in callwright::validate::IssueCode::ALL {
+        assert!(
+            issues.contains(code.name()),
+            "no case expects an issue {}",
+            code.name()
+        );
+    }
+}
+
+/// The tree and `serde_json` write the same text, so that a case written in JSON means itself.
+#[test]
+fn the_tree_prints_what_it_read() {
+    let text = r#"{"a":[1,1.50,-0,1e5,12345678901234567890123],"b":{"c":null,"d":"\u00e9\n"}}"#;
+    let value = callwright::parse::read_value(text).expect("JSON");
+    let printed = r#"{"a":[1,1.50,-0,1e5,12345678901234567890123],"b":{"c":null,"d":"é\n"}}"#;
+    assert_eq!(value.to_string(), printed);
+    assert!(matches!(value, json::Value::Object(_)));
+}
