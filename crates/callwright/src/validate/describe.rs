@@ -5,7 +5,7 @@
 use serde_json::Value as Schema;
 
 use crate::json::Value;
-use crate::text::{cut_line, fitting, list, push_cut, quoted};
+use crate::text::{fitting, list, push_cut, quoted, snippet};
 
 /// How many characters of a received value are shown: enough to recognise it, little enough for
 /// path, expectation and value to share a line of 100.
@@ -102,7 +102,7 @@ pub(crate) fn options(options: &[Schema]) -> String {
 pub(crate) fn literal(value: &Schema) -> String {
     match value {
         Schema::String(text) => quoted(text, PREVIEW),
-        other => cut_line(other.to_string(), PREVIEW),
+        other => snippet(&other.to_string(), PREVIEW),
     }
 }
 

@@ -1,0 +1,188 @@
+//! What holds for any input.
+
+mod support;
+
+use callwright::classify::Failure;
+use callwright::feedback::{Feedback, Style};
+use callwright::parse::read_value;
+use callwright::validate::CompiledSchema;
+use callwright::{Call, Gate, ToolSpec, Verdict, json};
+use proptest::prelude::*;
+use serde_json::Value;
+use support::{arguments, json, schema};
+
+fn gate(schema: &Value) -> Gate {
+    Gate::builder()
+        .tool(ToolSpec::new("tool", schema.clone()))
+        .build()
+        .expect("one tool")
+}
+
+/// The engine as its own crate offers it, on its own values: the judge of our judge.
+fn reference(schema: &Value) -> Option<jsonschema::Validator> {
+    jsonschema::options()
+        .offline()
+        .should_validate_formats(true)
+        .build(schema)
+        .ok()
+}
+
+/// What the words promise, in every style.
+fn assert_words(failure: &Failure) {
+    for (_, style) in Style::ALL {
+        let feedback = Feedback::new(style);
+        let text = feedback.render(failure);
+        assert!(!text.is_empty());
+        let hidden = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2028}');
+        let body = text.replace('\n', "");
+        assert!(!body.contains(hidden), "{text:?}");
+        if style != Style::Numbered {
+            assert!(!text.contains('\n'), "{text:?}");
+        }
+        let lines = feedback.issue_lines(failure);
+        assert!(lines.len() <= 6, "{lines:?}");
+        for line in &lines {
+            assert!(line.chars().count() <= 100, "{line:?}");
+        }
+        if style == Style::Numbered {
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 200),
+                "{text}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The strict reader takes what `serde_json` takes, and reads the same.
+    #[test]
+    fn the_reader_agrees_with_serde_json(value in json()) {
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).expect("JSON")] {
+            let ours = read_value(&text).expect("JSON");
+            prop_assert_eq!(Value::from(&ours), value.clone());
+        }
+    }
+
+    /// Damaged JSON: taken or refused exactly as `serde_json` does, and no panic.
+    #[test]
+    fn damage_is_seen_as_serde_json_sees_it(
+        value in json(),
+        at in any::<prop::sample::Index>(),
+        junk in prop_oneof![
+            "[{}\\[\\]\",:\\\\.eE+0-9tfn \\-]{0,3}",
+            ".{0,3}",
+            Just("\\ud800".to_owned()),
+            Just("1e999".to_owned()),
+        ],
+        drop in 0_usize..4,
+    ) {
+        let characters: Vec<char> = value.to_string().chars().collect();
+        let at = at.index(characters.len() + 1);
+        let end = (at + drop).min(characters.len());
+        let text: String = characters[..at].iter().chain(junk.chars().collect::<Vec<_>>().iter())
+            .chain(&characters[end..]).collect();
+        let theirs = serde_json::from_str::<Value>(&text);
+        let ours = read_value(&text);
+        prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{}: {:?} / {:?}", text, ours, theirs);
+        if let Err(error) = ours {
+            let (line, column) = error.line_and_column(&text);
+            prop_assert!(line >= 1 && column >= 1 && error.offset <= text.len());
+        }
+    }
+
+    /// A text that is cut off anywhere is never taken for a whole call.
+    #[test]
+    fn a_cut_is_always_seen(value in arguments(), at in any::<prop::sample::Index>()) {
+        let text = value.to_string();
+        let cut: String = text.chars().take(1 + at.index(text.chars().count() - 1)).collect();
+        prop_assume!(cut.len() < text.len());
+        let gate = gate(&Value::Bool(true));
+        let call = Call::from_text("tool", cut.as_str());
+        let verdict = gate.judge(&call);
+        let code = verdict.failure().map(|failure| failure.code.name());
+        prop_assert_eq!(code, Some("truncated_call"), "{}", cut);
+    }
+
+    /// Any text against any schema: a verdict, no panic, and words within their limits.
+    #[test]
+    fn any_text_gets_a_verdict(text in ".{0,200}", schema in schema()) {
+        let gate = gate(&schema);
+        let call = Call::from_text("tool", text);
+        if let Verdict::Refused(refused) = gate.judge(&call) {
+            assert_words(&refused.failure);
+        }
+    }
+
+    /// Our verdict is the engine's, and it is explained exactly when it is a refusal.
+    #[test]
+    fn the_verdict_is_the_engines(value in arguments(), schema in schema()) {
+        let Some(reference) = reference(&schema) else { return Ok(()); };
+        let text = value.to_string();
+        let gate = gate(&schema);
+        let call = Call::from_text("tool", text.as_str());
+        match gate.judge(&call) {
+            Verdict::Valid(valid) => {
+                prop_assert!(reference.is_valid(&value));
+                prop_assert_eq!(valid.arguments().to_string(), text, "as it was sent");
+            }
+            Verdict::Refused(refused) => {
+                prop_assert!(!reference.is_valid(&value));
+                prop_assert!(!refused.failure.issues().is_empty());
+                assert_words(&refused.failure);
+            }
+            _ => unreachable!("no other verdicts"),
+        }
+    }
+
+    /// The same for values of any type, which outputs may have.
+    #[test]
+    fn a_schema_judges_any_value(value in json(), schema in schema()) {
+        let (Some(reference), Ok(ours)) = (reference(&schema), CompiledSchema::compile(schema))
+        else { return Ok(()); };
+        let tree = json::Value::from(&value);
+        prop_assert_eq!(ours.accepts(&tree), reference.is_valid(&value));
+        prop_assert_eq!(ours.issues(&tree).is_empty(), ours.accepts(&tree));
+    }
+
+    /// Text and value are judged alike.
+    #[test]
+    fn the_way_arguments_arrive_does_not_matter(value in arguments(), schema in schema()) {
+        let gate = gate(&schema);
+        let text = value.to_string();
+        let by_text = Call::from_text("tool", text.as_str());
+        let by_value = Call::from_value("tool", &value);
+        let (left, right) = (gate.judge(&by_text), gate.judge(&by_value));
+        prop_assert_eq!(left.failure(), right.failure());
+        prop_assert_eq!(left.arguments(), right.arguments());
+    }
+
+    /// What is marked as a secret is never told.
+    #[test]
+    fn secrets_stay_secret(secret in "[A-Z]{12}", wrong in 1_u64..999_999) {
+        for hidden in [
+            serde_json::json!({"type": "string", "format": "password", "maxLength": 3}),
+            serde_json::json!({"writeOnly": true, "enum": ["no", 0]}),
+            serde_json::json!({"writeOnly": true, "anyOf": [{"type": "boolean"}, {"type": "null"}]}),
+            serde_json::json!({"$ref": "#/$defs/s", "writeOnly": true}),
+        ] {
+            let schema = serde_json::json!({
+                "properties": {"token": hidden},
+                "$defs": {"s": {"type": "boolean"}},
+            });
+            let gate = gate(&schema);
+            for value in [Value::from(secret.clone()), Value::from(wrong)] {
+                let arguments = serde_json::json!({"token": value});
+                let call = Call::from_value("tool", &arguments);
+                let verdict = gate.judge(&call);
+                let Some(failure) = verdict.failure() else { continue };
+                for (_, style) in Style::ALL {
+                    let text = Feedback::new(style).render(failure);
+                    prop_assert!(!text.contains(&secret), "{}", text);
+                    prop_assert!(!text.contains(&format!("number {wrong}")), "{}", text);
+                }
+            }
+        }
+    }
+}

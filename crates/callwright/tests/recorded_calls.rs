@@ -1,0 +1,71 @@
+//! Recorded calls of real models, where there are some: set `CALLWRIGHT_RECORDED_CALLS` to a folder
+//! with `tools.jsonl` (`ref`, `input_schema`), `calls-valid.jsonl` and `calls-failing.jsonl`
+//! (`schema_ref`, `raw_arguments`).
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use callwright::{Call, Gate, ToolSpec, Verdict};
+use serde_json::Value;
+
+fn lines(folder: &Path, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join(name)).expect("readable");
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("JSON Lines"))
+        .collect()
+}
+
+fn text<'v>(row: &'v Value, key: &str) -> &'v str {
+    row[key].as_str().unwrap_or_default()
+}
+
+#[test]
+fn valid_calls_pass_unchanged_and_no_invalid_one_does() {
+    let Some(folder) = std::env::var_os("CALLWRIGHT_RECORDED_CALLS").map(PathBuf::from) else {
+        println!("skipped: CALLWRIGHT_RECORDED_CALLS is not set");
+        return;
+    };
+    let schemas: HashMap<String, Value> = lines(&folder, "tools.jsonl")
+        .into_iter()
+        .map(|mut row| (text(&row, "ref").to_owned(), row["input_schema"].take()))
+        .collect();
+    let specs = schemas
+        .iter()
+        .map(|(name, schema)| ToolSpec::new(name, schema.clone()));
+    let gate = Gate::builder().tools(specs).build().expect("tools");
+
+    let valid = lines(&folder, "calls-valid.jsonl");
+    for row in &valid {
+        let arguments = text(row, "raw_arguments");
+        let call = Call::from_text(text(row, "schema_ref"), arguments);
+        let verdict = gate.judge(&call);
+        let Verdict::Valid(passed) = verdict else {
+            panic!("{}: {:?}", row["id"], verdict.failure());
+        };
+        let sent: Value = serde_json::from_str(arguments).expect("JSON");
+        assert_eq!(Value::from(passed.arguments()), sent, "{}", row["id"]);
+    }
+
+    let mut refused = 0;
+    for row in lines(&folder, "calls-failing.jsonl") {
+        let Some(schema) = schemas.get(text(&row, "schema_ref")) else {
+            continue;
+        };
+        let arguments = text(&row, "raw_arguments");
+        let call = Call::from_text(text(&row, "schema_ref"), arguments);
+        match gate.judge(&call) {
+            Verdict::Valid(_) => {
+                let sent = serde_json::from_str::<Value>(arguments).expect("JSON");
+                let accepted = jsonschema::is_valid(schema, &sent);
+                assert!(accepted, "{} passed, but its schema rejects it", row["id"]);
+            }
+            _ => refused += 1,
+        }
+    }
+    println!(
+        "{} valid calls passed, {refused} failing ones refused",
+        valid.len()
+    );
+}
