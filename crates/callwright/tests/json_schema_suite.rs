@@ -27,10 +27,18 @@ fn the_suite_gets_the_same_verdicts() {
             let groups: serde_json::Value = serde_json::from_str(&text).expect("JSON");
             for group in groups.as_array().expect("a list") {
                 let place = format!("{draft}/{}: {}", name(&file), group["description"]);
-                let Ok(schema) = CompiledSchema::compile(with_draft(draft, &group["schema"]))
-                else {
-                    not_compiled.push(place);
-                    continue;
+                let schema = match CompiledSchema::compile(with_draft(draft, &group["schema"])) {
+                    Ok(schema) => schema,
+                    // The suite serves its remote schemas here, and nothing is ever loaded.
+                    Err(_)
+                        if group["schema"]
+                            .to_string()
+                            .contains("http://localhost:1234") =>
+                    {
+                        not_compiled += 1;
+                        continue;
+                    }
+                    Err(why) => panic!("{place}: {why}"),
                 };
                 for test in group["tests"].as_array().expect("a list") {
                     tested += 1;
@@ -45,10 +53,7 @@ fn the_suite_gets_the_same_verdicts() {
             }
         }
     }
-    println!(
-        "{tested} tests, {} schemas not compiled",
-        not_compiled.len()
-    );
+    println!("{tested} tests, {not_compiled} schemas refer to remote ones");
     assert!(tested > 4_000, "only {tested} tests found");
     assert!(
         wrong.is_empty(),
