@@ -11,15 +11,14 @@ pub(crate) fn similarity(left: &str, right: &str) -> f64 {
     if left.len() > LONGEST_NAME || right.len() > LONGEST_NAME {
         return f64::from(u8::from(left == right));
     }
-    let (left_words, right_words) = (words(left), words(right));
-    let (folded_left, folded_right) = (left_words.concat(), right_words.concat());
-    if folded_left.is_empty() || folded_right.is_empty() {
+    let (left, right) = (Name::new(left), Name::new(right));
+    if left.folded.is_empty() || right.folded.is_empty() {
         return 0.0;
     }
-    if folded_left == folded_right {
+    if left.folded == right.folded {
         return 1.0;
     }
-    shared_words(&left_words, &right_words).max(shared_letters(&folded_left, &folded_right))
+    shared_words(&left, &right).max(shared_letters(&left.folded, &right.folded))
 }
 
 /// The share of letters that need not be changed; 0 without counting where the lengths alone put
@@ -86,43 +85,62 @@ pub(crate) fn single_nearest<'n>(
 
 /// Two thirds of a full match where all words of the shorter name stand in the longer one, a little
 /// more the larger its share is.
-fn shared_words(left: &[String], right: &[String]) -> f64 {
-    let (short, long) = if left.len() <= right.len() {
+fn shared_words(left: &Name, right: &Name) -> f64 {
+    let (short, long) = if left.ends.len() <= right.ends.len() {
         (left, right)
     } else {
         (right, left)
     };
-    let all_there = !short.is_empty() && short.iter().all(|word| long.contains(word));
     // A word of one or two letters (`id`, `x`) is in too many names to mean anything.
-    if !all_there || short.concat().len() < 3 {
+    if short.folded.len() < 3 || !short.words().all(|word| long.words().any(|w| w == word)) {
         return 0.0;
     }
     #[expect(clippy::cast_precision_loss, reason = "names have a handful of words")]
-    let share = short.len() as f64 / long.len() as f64;
+    let share = short.ends.len() as f64 / long.ends.len() as f64;
     0.6 + 0.12 * share
 }
 
-/// The words of a name in lower case: split at separators, at a capital behind a small letter, and
-/// between letters and digits not at all.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut previous_small = false;
-    for character in name.chars() {
-        if !character.is_alphanumeric() {
-            words.push(String::new());
-            previous_small = false;
-            continue;
+/// A name without its case and separators, and where its words end.
+struct Name {
+    folded: String,
+    ends: Vec<usize>,
+}
+
+impl Name {
+    /// Splits at separators and at a capital behind a small letter or a digit.
+    fn new(name: &str) -> Name {
+        let mut folded = String::with_capacity(name.len());
+        let mut ends = Vec::with_capacity(4);
+        let mut end_word = |folded: &String| {
+            if !folded.is_empty() && ends.last() != Some(&folded.len()) {
+                ends.push(folded.len());
+            }
+        };
+        let mut previous_small = false;
+        for character in name.chars() {
+            if !character.is_alphanumeric() {
+                end_word(&folded);
+                previous_small = false;
+                continue;
+            }
+            if previous_small && character.is_uppercase() {
+                end_word(&folded);
+            }
+            previous_small = character.is_lowercase() || character.is_numeric();
+            folded.extend(character.to_lowercase());
         }
-        if previous_small && character.is_uppercase() {
-            words.push(String::new());
-        }
-        previous_small = character.is_lowercase() || character.is_numeric();
-        if let Some(word) = words.last_mut() {
-            word.extend(character.to_lowercase());
-        }
+        end_word(&folded);
+        Name { folded, ends }
     }
-    words.retain(|word| !word.is_empty());
-    words
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let word = &self.folded[start..*end];
+            start = *end;
+            word
+        })
+    }
 }
 
 #[cfg(test)]

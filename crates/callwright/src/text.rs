@@ -10,6 +10,11 @@ use crate::json::Path;
 /// Appends `text` with everything escaped that could end the line, hide text or imitate our own
 /// quotes.
 pub(crate) fn push_escaped(out: &mut String, text: &str) {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        out.push_str(text);
+        return;
+    }
     for character in text.chars() {
         push_escaped_char(out, character);
     }
@@ -98,39 +103,53 @@ pub(crate) fn cut_line(mut line: String, max: usize) -> String {
 /// A path as people write it: `edits.0.path`, and `Root object` for the whole value. A key that
 /// would be misread in that form is put into brackets: `headers["x.y"]`.
 pub(crate) fn dotted(path: &Path) -> String {
-    if path.is_root() {
-        return "Root object".to_owned();
-    }
+    dotted_within(path, usize::MAX)
+}
+
+/// A dotted path of at most `max` characters. What is cut is the beginning: the end names the field.
+pub(crate) fn dotted_within(path: &Path, max: usize) -> String {
     let mut out = String::with_capacity(path.as_pointer().len());
-    for segment in path.segments() {
+    push_dotted_within(&mut out, path, max);
+    out
+}
+
+/// Appends a dotted path of at most `max` characters.
+pub(crate) fn push_dotted_within(out: &mut String, path: &Path, max: usize) {
+    let start = out.len();
+    push_dotted(out, path);
+    if out.len() - start <= max {
+        return;
+    }
+    let length = out[start..].chars().count();
+    if length > max {
+        let whole = out.split_off(start);
+        out.push('…');
+        out.extend(whole.chars().skip(length - max.saturating_sub(1)));
+    }
+}
+
+fn push_dotted(out: &mut String, path: &Path) {
+    if path.is_root() {
+        out.push_str("Root object");
+    }
+    for (at, segment) in path.segments().enumerate() {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-$@".contains(&byte);
         let plain = !segment.is_empty()
-            && segment
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@'));
+            && (segment.bytes().all(is_plain)
+                || segment
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@')));
         if plain {
-            if !out.is_empty() {
+            if at > 0 {
                 out.push('.');
             }
             out.push_str(&segment);
         } else {
             out.push_str("[\"");
-            push_escaped(&mut out, &segment);
+            push_escaped(out, &segment);
             out.push_str("\"]");
         }
     }
-    out
-}
-
-/// A dotted path of at most `max` characters. What is cut is the beginning: the end names the field.
-pub(crate) fn dotted_within(path: &Path, max: usize) -> String {
-    let whole = dotted(path);
-    let length = whole.chars().count();
-    if length <= max {
-        return whole;
-    }
-    let mut out = String::from("…");
-    out.extend(whole.chars().skip(length - max.saturating_sub(1)));
-    out
 }
 
 /// Names in quotes, as many as fit into `max` characters, and how many more there are.

@@ -91,7 +91,7 @@ impl Feedback {
     /// The text for the model.
     pub fn render(&self, failure: &Failure) -> String {
         match self.style {
-            Style::Instruction => words::instruction(failure, &self.detail(failure)),
+            Style::Instruction => self.instruction(failure),
             Style::Numbered => self.numbered(failure),
             Style::Json => json!({
                 "ok": false,
@@ -115,7 +115,11 @@ impl Feedback {
     /// What is wrong, in one line.
     pub fn detail(&self, failure: &Failure) -> String {
         match &failure.cause {
-            Cause::Arguments(_) => self.issue_lines(failure).join("; "),
+            Cause::Arguments(issues) => {
+                let mut out = String::new();
+                self.push_issues(&mut out, issues);
+                out
+            }
             other => words::detail(other),
         }
     }
@@ -123,10 +127,12 @@ impl Feedback {
     /// The issues in words, one line each, and how many more there are.
     pub fn issue_lines(&self, failure: &Failure) -> Vec<String> {
         let issues = failure.issues();
-        let told = issues.iter().take(self.max_issues);
-        told.map(|issue| words::issue_line(issue, self.max_chars))
-            .chain(self.more(issues))
-            .collect()
+        let told = issues.iter().take(self.max_issues).map(|issue| {
+            let mut line = String::new();
+            words::push_issue_line(&mut line, issue, self.max_chars);
+            line
+        });
+        told.chain(self.more(issues)).collect()
     }
 
     /// What to do about it, in one sentence.
@@ -144,6 +150,35 @@ impl Feedback {
             message: cut_line(words::issue_message(issue), self.max_chars),
             suggestion: issue.suggestion.as_deref(),
             branch: issue.branch.as_ref(),
+        }
+    }
+
+    fn instruction(&self, failure: &Failure) -> String {
+        // Most instructions have one or two issues.
+        let mut out = String::with_capacity(256);
+        let (before, behind) = words::instruction_frame(failure.code);
+        out.push_str(before);
+        match &failure.cause {
+            Cause::Arguments(issues) => self.push_issues(&mut out, issues),
+            other => out.push_str(&words::detail(other)),
+        }
+        if !behind.is_empty() {
+            out.push(' ');
+            out.push_str(behind);
+        }
+        out
+    }
+
+    fn push_issues(&self, out: &mut String, issues: &[Issue]) {
+        for (at, issue) in issues.iter().take(self.max_issues).enumerate() {
+            if at > 0 {
+                out.push_str("; ");
+            }
+            words::push_issue_line(out, issue, self.max_chars);
+        }
+        if let Some(more) = self.more(issues) {
+            out.push_str("; ");
+            out.push_str(&more);
         }
     }
 

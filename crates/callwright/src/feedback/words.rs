@@ -5,22 +5,21 @@
 
 use crate::classify::{Cause, Code, Failure};
 use crate::parse::Problem;
-use crate::text::{cut_line, dotted, dotted_within, quoted};
+use crate::text::{cut_line, dotted, dotted_within, push_dotted_within, quoted};
 use crate::validate::{Issue, IssueCode};
 
 /// The longest path in a line. The end of a path names the field, so the beginning is cut.
 const PATH: usize = 48;
 
-/// The instruction to try again.
-pub(super) fn instruction(failure: &Failure, detail: &str) -> String {
-    match failure.code {
-        Code::InvalidArguments => {
-            format!("Please rewrite the input with valid arguments. Errors: {detail}")
-        }
-        Code::InvalidJson => {
-            format!("Please rewrite the input as valid JSON. Error: {detail}")
-        }
-        code => format!("{detail} {}", code.row().hint),
+/// What stands before the detail of an instruction to try again, and what behind it.
+pub(super) fn instruction_frame(code: Code) -> (&'static str, &'static str) {
+    match code {
+        Code::InvalidArguments => (
+            "Please rewrite the input with valid arguments. Errors: ",
+            "",
+        ),
+        Code::InvalidJson => ("Please rewrite the input as valid JSON. Error: ", ""),
+        other => ("", other.row().hint),
     }
 }
 
@@ -118,33 +117,28 @@ pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
     }
 }
 
-/// `limit: expected integer, received string "abc"` in at most `max` characters.
-pub(super) fn issue_line(issue: &Issue, max: usize) -> String {
-    let path = dotted_within(&issue.path, PATH.min(max / 2));
-    let line = format!("{path}: {}", issue_message(issue));
-    if fits(&line, max) {
-        return line;
+/// Appends `limit: expected integer, received string "abc"` in at most `max` characters.
+pub(super) fn push_issue_line(out: &mut String, issue: &Issue, max: usize) {
+    let start = out.len();
+    push_dotted_within(out, &issue.path, PATH.min(max / 2));
+    out.push_str(": ");
+    let path_end = out.len();
+    push_issue_message(out, issue, &issue.expected, &issue.received);
+    if fits(&out[start..], max) {
+        return;
     }
     // The place and the proposal say most, so the phrases between them give way: half of what is
     // left for what was expected, the rest for what came.
-    let bare = Issue {
-        expected: String::new(),
-        received: String::new(),
-        ..issue.clone()
-    };
-    let taken = path.chars().count() + 2 + issue_message(&bare).chars().count();
-    let room = max.saturating_sub(taken);
+    out.truncate(path_end);
+    push_issue_message(out, issue, "", "");
+    let room = max.saturating_sub(out[start..].chars().count());
+    out.truncate(path_end);
     let received = cut_line(issue.received.clone(), (room / 2).max(8));
-    let expected = cut_line(
-        issue.expected.clone(),
-        room.saturating_sub(received.chars().count()).max(8),
-    );
-    let shorter = Issue {
-        expected,
-        received,
-        ..bare
-    };
-    cut_line(format!("{path}: {}", issue_message(&shorter)), max)
+    let left = room.saturating_sub(received.chars().count()).max(8);
+    let expected = cut_line(issue.expected.clone(), left);
+    push_issue_message(out, issue, &expected, &received);
+    let line = cut_line(out.split_off(start), max);
+    out.push_str(&line);
 }
 
 fn fits(line: &str, max: usize) -> bool {
@@ -153,31 +147,32 @@ fn fits(line: &str, max: usize) -> bool {
 
 /// What is wrong, without the place.
 pub(super) fn issue_message(issue: &Issue) -> String {
-    let Issue {
-        expected,
-        received,
-        suggestion,
-        ..
-    } = issue;
+    let mut out = String::new();
+    push_issue_message(&mut out, issue, &issue.expected, &issue.received);
+    out
+}
+
+fn push_issue_message(out: &mut String, issue: &Issue, expected: &str, received: &str) {
+    let suggestion = issue.suggestion.as_deref();
+    let mut say = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));
     match issue.code {
-        IssueCode::Required => match (received.as_str(), suggestion) {
-            ("", _) => "Required".to_owned(),
-            (came, Some(_)) => format!("Required, received as {came}"),
-            (came, None) => format!("Required, received {came}"),
+        IssueCode::Required => match (issue.received.is_empty(), suggestion) {
+            (true, _) => say(&["Required"]),
+            (false, Some(_)) => say(&["Required, received as ", received]),
+            (false, None) => say(&["Required, received ", received]),
         },
-        IssueCode::DependentRequired => format!("Required together with {received}"),
+        IssueCode::DependentRequired => say(&["Required together with ", received]),
         IssueCode::UnknownKey => match suggestion {
-            Some(meant) => format!("unknown key, did you mean {}?", quoted(meant, 40)),
-            None => format!("unknown key, expected {expected}"),
+            Some(meant) => say(&["unknown key, did you mean ", &quoted(meant, 40), "?"]),
+            None => say(&["unknown key, expected ", expected]),
         },
-        IssueCode::DuplicateKey => "duplicate key, send it once".to_owned(),
-        IssueCode::NotAllowed => "not allowed here, leave it out".to_owned(),
+        IssueCode::DuplicateKey => say(&["duplicate key, send it once"]),
+        IssueCode::NotAllowed => say(&["not allowed here, leave it out"]),
         _ => {
-            let meant = suggestion
-                .as_ref()
-                .map(|meant| format!(", did you mean {}?", quoted(meant, 40)))
-                .unwrap_or_default();
-            format!("expected {expected}, received {received}{meant}")
+            say(&["expected ", expected, ", received ", received]);
+            if let Some(meant) = suggestion {
+                say(&[", did you mean ", &quoted(meant, 40), "?"]);
+            }
         }
     }
 }

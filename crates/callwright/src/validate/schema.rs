@@ -65,9 +65,9 @@ impl CompiledSchema {
 
     /// The schema at a JSON Pointer into this schema, references followed.
     pub(crate) fn node(&self, at: &Path) -> Option<&Schema> {
-        self.source
-            .pointer(at.as_pointer())
-            .map(|node| self.follow(node))
+        let mut segments = at.segments();
+        let node = segments.try_fold(&self.source, |node, segment| child(node, &segment))?;
+        Some(self.follow(node))
     }
 
     /// Where a local reference leads; the node itself if it is none.
@@ -103,16 +103,19 @@ impl CompiledSchema {
             here = if segment == "$ref" {
                 Some(self.follow(node))
             } else {
-                match node {
-                    Schema::Array(items) => segment
-                        .parse::<usize>()
-                        .ok()
-                        .and_then(|index| items.get(index)),
-                    other => other.get(segment.as_ref()),
-                }
+                child(node, &segment)
             };
         }
         here.is_some_and(is_secret)
+    }
+}
+
+/// One step down a JSON Pointer. (`serde_json`'s own walk allocates for every step.)
+fn child<'s>(node: &'s Schema, segment: &str) -> Option<&'s Schema> {
+    match node {
+        Schema::Object(members) => members.get(segment),
+        Schema::Array(items) => items.get(segment.parse::<usize>().ok()?),
+        _ => None,
     }
 }
 
