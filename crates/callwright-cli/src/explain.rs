@@ -39,7 +39,10 @@ fn find(name: &str) -> Result<&'static CodeRow> {
     } else {
         format!("did you mean `{}`?", near.join("`, `"))
     };
-    bail!("there is no code `{}`; {advice}", name.escape_debug());
+    bail!(
+        "there is no code `{}`; {advice}",
+        crate::input::printable(name)
+    );
 }
 
 fn overview(rows: &[&CodeRow]) -> String {

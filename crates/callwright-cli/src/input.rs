@@ -93,6 +93,19 @@ fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
+/// Text from a file, with what could move the cursor escaped.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
 fn warn_of_quarantine(gate: &Gate) {
     let mut bad: Vec<(&str, &str)> = gate
         .tools()
@@ -100,7 +113,7 @@ fn warn_of_quarantine(gate: &Gate) {
         .collect();
     bad.sort_unstable();
     for (name, reason) in bad.iter().take(NAMED_TOOLS) {
-        let name = name.escape_debug();
+        let name = printable(name);
         say(
             "warning",
             &format!("tool `{name}` is quarantined, its calls pass unvalidated: {reason}"),

@@ -1,5 +1,5 @@
 //! Time per call, next to what it is compared with in the same run: `cargo bench --bench gate`.
-#![allow(missing_docs, clippy::expect_used)]
+#![allow(missing_docs, clippy::expect_used, clippy::wildcard_imports)]
 
 #[path = "support/mod.rs"]
 mod support;

@@ -46,7 +46,7 @@ pub enum Completeness {
 impl Completeness {
     /// Reads a finish or stop reason in the words of any provider.
     pub fn from_finish_reason(reason: &str) -> Self {
-        const CUT: [&str; 9] = [
+        const CUT: [&str; 14] = [
             "length",
             "max_tokens",
             "max_output_tokens",
@@ -56,6 +56,11 @@ impl Completeness {
             "incomplete",
             "content_filter",
             "safety",
+            "recitation",
+            "blocklist",
+            "prohibited_content",
+            "spii",
+            "refusal",
         ];
         const DONE: [&str; 6] = [
             "stop",

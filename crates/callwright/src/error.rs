@@ -17,6 +17,12 @@ pub(crate) enum ErrorKind {
         "{place}: expected a tool (an object with a `name`), found {found}; see the shapes in `callwright check --help`"
     )]
     NotATool { place: String, found: &'static str },
+    #[error("{place}: `{key}` must be a list of tools")]
+    ToolsNotAList { place: String, key: &'static str },
+    #[error(
+        "this is an error answer of an MCP server; save the answer to a `tools/list` that worked"
+    )]
+    ErrorAnswer,
     #[error("{place}: the tool has no `name`; give it one, the model calls it by that")]
     NamelessTool { place: String },
     #[error("two tools are named `{name}`; rename or remove one, calls could mean either")]

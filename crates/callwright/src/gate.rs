@@ -31,7 +31,7 @@ use crate::verdict::Verdict;
 /// assert_eq!(
 ///     Feedback::default().render(&refused.failure),
 ///     "Please rewrite the input with valid arguments. Errors: \
-///      query: Required, received keys \"limit\"; \
+///      query: Required; \
 ///      limit: expected integer, received string \"many\"",
 /// );
 /// # Ok::<(), callwright::Error>(())

@@ -18,7 +18,23 @@ pub(crate) fn similarity(left: &str, right: &str) -> f64 {
     if left.folded == right.folded {
         return 1.0;
     }
-    shared_words(&left, &right).max(shared_letters(&left.folded, &right.folded))
+    shared_words(&left, &right)
+        .max(shared_letters(&left.folded, &right.folded))
+        .max(shared_beginning(&left.folded, &right.folded))
+}
+
+/// Just close enough where one name is the beginning of the other: `warn` and `warning`.
+fn shared_beginning(left: &str, right: &str) -> f64 {
+    let (short, long) = if left.len() <= right.len() {
+        (left, right)
+    } else {
+        (right, left)
+    };
+    if short.len() >= 3 && long.starts_with(short) {
+        CLOSE
+    } else {
+        0.0
+    }
 }
 
 /// The share of letters that need not be changed; 0 without counting where the lengths alone put
@@ -39,7 +55,7 @@ fn shared_letters(left: &str, right: &str) -> f64 {
 
 /// Names above this are worth a proposal. One wrong letter in a word of three (0.67) is, and so is
 /// one shared word out of two (0.66); one shared letter in two is not.
-const CLOSE: f64 = 0.6;
+pub(crate) const CLOSE: f64 = 0.6;
 
 /// The nearest candidates, the closest first, at most `max`. None of them need be right.
 pub(crate) fn nearest<'n>(
@@ -54,9 +70,11 @@ pub(crate) fn nearest<'n>(
         .collect();
     // Equal scores fall back to the name, so that the answer does not depend on a map's order.
     scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(right.1)));
+    // A name that is the same but for case and separators needs no company.
+    let same = scored.partition_point(|(score, _)| *score >= 1.0);
     scored
         .into_iter()
-        .take(max)
+        .take(if same > 0 { same.min(max) } else { max })
         .map(|(_, candidate)| candidate)
         .collect()
 }

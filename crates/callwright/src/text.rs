@@ -35,18 +35,22 @@ fn push_escaped_char(out: &mut String, character: char) {
     }
 }
 
-/// Control characters, line separators, marks that turn the direction of writing, and characters
+/// Control characters, blanks that are no blank, line separators, marks that turn the direction of writing, and characters
 /// without a shape: none of them belongs into a line that somebody else reads.
 fn is_invisible(character: char) -> bool {
     character.is_control()
+        || (character.is_whitespace() && character != ' ')
         || matches!(
             character,
             '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
-                | '\u{e0000}'..='\u{e007f}'
+                | '\u{e0000}'..='\u{e01ef}'
         )
 }
 

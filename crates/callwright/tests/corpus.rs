@@ -1,5 +1,6 @@
 //! Runs `corpus/`: the specification, as cases that any language can run. `corpus/README.md` says
 //! what a case looks like.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,7 @@
 //! The official JSON Schema test suite through our own API.
 //!
 //! Runs where the suite is: set `JSON_SCHEMA_TEST_SUITE` to its folder (the one with `tests/`).
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! What holds for any input.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
 

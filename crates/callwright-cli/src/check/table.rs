@@ -12,6 +12,8 @@ use callwright::feedback::Feedback;
 use callwright::{Call, Gate, Verdict};
 use unicode_width::UnicodeWidthStr;
 
+use crate::input::printable;
+
 /// The widest column of tool names; a longer name pushes its own row to the right.
 const WIDEST_TOOL: usize = 32;
 
@@ -52,7 +54,7 @@ impl Table {
         feedback: &Feedback,
         out: &mut Vec<u8>,
     ) {
-        let name = escaped(&call.tool);
+        let name = printable(&call.tool);
         let tool = pad(&name, self.tool_width);
         let colour = self.style(match verdict.failure() {
             None => AnsiColor::Green,
@@ -94,9 +96,4 @@ impl Table {
 fn pad(text: &str, width: usize) -> String {
     let missing = width.saturating_sub(text.width());
     format!("{text}{}", " ".repeat(missing))
-}
-
-/// A name from the input must not move the cursor.
-fn escaped(name: &str) -> String {
-    name.escape_debug().to_string()
 }

@@ -8,20 +8,21 @@ use callwright::tool::normalise;
 use serde_json::{Value, json};
 
 /// A set of tools and calls of them.
-pub struct Traffic {
+pub(crate) struct Traffic {
     /// Where it comes from.
-    pub origin: String,
+    #[allow(dead_code, reason = "one of the two benches prints it")]
+    pub(crate) origin: String,
     /// Names and schemas.
-    pub tools: Vec<(String, Value)>,
+    pub(crate) tools: Vec<(String, Value)>,
     /// Tool and arguments, all valid.
-    pub valid: Vec<(String, String)>,
+    pub(crate) valid: Vec<(String, String)>,
     /// Tool and arguments: JSON objects that their schema refuses.
-    pub failing: Vec<(String, String)>,
+    pub(crate) failing: Vec<(String, String)>,
 }
 
 /// Recorded traffic if there is any (`CALLWRIGHT_RECORDED_CALLS`, or the folder beside a checkout),
 /// made-up traffic otherwise.
-pub fn traffic() -> Traffic {
+pub(crate) fn traffic() -> Traffic {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("CALLWRIGHT_RECORDED_CALLS").map_or(beside, PathBuf::from);
     recorded(&folder).unwrap_or_else(generated)
@@ -66,7 +67,7 @@ fn recorded(folder: &Path) -> Option<Traffic> {
 }
 
 /// Deterministic: the same tools and calls every time.
-pub fn generated() -> Traffic {
+pub(crate) fn generated() -> Traffic {
     let mut traffic = Traffic {
         origin: "generated calls".to_owned(),
         tools: Vec::new(),

@@ -94,8 +94,8 @@ pub const TABLE: &[CodeRow] = &[
         next: Next::ChangeApproach,
         hint: "Send less at once, in several smaller calls.",
         meaning: "The arguments have more bytes, or are nested deeper, than the gate reads. Both limits \
-                  are settings (8 MiB and 128 levels by default).",
-        example: r#"{"tool": "write", "arguments": "[[[[…"} nested 129 deep"#,
+                  are settings (8 MiB and 100 levels by default).",
+        example: r#"{"tool": "write", "arguments": "[[[[…"} nested 101 deep"#,
     },
     CodeRow {
         code: Code::TruncatedCall,
@@ -112,7 +112,7 @@ pub const TABLE: &[CodeRow] = &[
         name: "ambiguous_call",
         class: Class::Validation,
         next: Next::FixArguments,
-        hint: "Send one JSON object, and a call of its own for each further one.",
+        hint: "Send exactly one JSON object per call.",
         meaning: "The arguments can be read in more than one way, such as two JSON objects glued \
                   together. None of the readings is run and none is dropped.",
         example: r#"{"tool": "add", "arguments": "{\"x\": 1}{\"x\": 2}"}"#,

@@ -51,11 +51,7 @@ pub(super) fn detail(cause: &Cause) -> String {
             } else {
                 format!("at {}", dotted_within(path, PATH))
             };
-            let by = if *declared {
-                " by the output limit"
-            } else {
-                ""
-            };
+            let by = if *declared { " by the provider" } else { "" };
             format!("The call was cut off{by} {place}, so it was not run.")
         }
         Cause::SeveralValues { count, identical } => {
@@ -74,11 +70,11 @@ pub(super) fn detail(cause: &Cause) -> String {
             format!("The arguments are nested deeper than {limit} levels{place}.")
         }
         Cause::UnknownTool { name, nearest } => {
-            let name = quoted(name, 64);
+            let name = quoted(name, 40);
             match nearest.as_slice() {
                 [] => format!("There is no tool named {name}."),
                 names => {
-                    let names: Vec<String> = names.iter().map(|name| quoted(name, 64)).collect();
+                    let names: Vec<String> = names.iter().map(|name| quoted(name, 40)).collect();
                     let all = match names.as_slice() {
                         [first @ .., last] if !first.is_empty() => {
                             format!("{} or {last}", first.join(", "))
@@ -95,25 +91,24 @@ pub(super) fn detail(cause: &Cause) -> String {
 /// What is wrong with a text that is not JSON; `found` is what stands at the place, if that may be
 /// shown.
 pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
-    let found = match found {
-        None => "something else".to_owned(),
-        Some("") => "the end of the text".to_owned(),
-        Some(text) => format!("`{text}`"),
-    };
-    match problem {
-        Problem::Unexpected { expected } => format!("expected {expected}, found {found}"),
-        Problem::CutOff => "the text ends here".to_owned(),
-        Problem::BadEscape => {
-            format!("no JSON escape: {found}; write a backslash as two")
-        }
-        Problem::LoneSurrogate => format!("half of a character: {found}"),
+    let wanted = match problem {
+        Problem::Unexpected { expected } => format!("expected {expected}"),
+        Problem::CutOff => return "the text ends here".to_owned(),
+        Problem::BadEscape => "expected a JSON escape (write a backslash as two)".to_owned(),
+        Problem::BadUnicodeEscape => "expected four hex digits behind \\u".to_owned(),
+        Problem::LoneSurrogate => "expected both halves of the character".to_owned(),
         Problem::ControlCharacter => {
-            format!("control character in a string: {found}; write it as an escape such as \\n")
+            "expected no raw control character in a string (escape it, as in \\n)".to_owned()
         }
-        Problem::LeadingZero => format!("a number must not start with 0, found {found}"),
-        Problem::NumberOutOfRange => format!("number out of range: {found}"),
-        Problem::TrailingText => format!("expected the end after the JSON value, found {found}"),
-        Problem::TooDeep => "nested too deeply".to_owned(),
+        Problem::LeadingZero => "expected a number without leading zeros".to_owned(),
+        Problem::NumberOutOfRange => "expected a number in the range of a double".to_owned(),
+        Problem::TrailingText => "expected nothing behind the JSON value".to_owned(),
+        Problem::TooDeep => return "nested too deeply".to_owned(),
+    };
+    match found {
+        None => wanted,
+        Some("") => format!("{wanted}, found the end of the text"),
+        Some(text) => format!("{wanted}, found `{text}`"),
     }
 }
 
@@ -133,7 +128,10 @@ pub(super) fn push_issue_line(out: &mut String, issue: &Issue, max: usize) {
     push_issue_message(out, issue, "", "");
     let room = max.saturating_sub(out[start..].chars().count());
     out.truncate(path_end);
-    let received = cut_line(issue.received.clone(), (room / 2).max(8));
+    let received = match issue.code {
+        IssueCode::UnknownKey => String::new(),
+        _ => cut_line(issue.received.clone(), (room / 2).max(8)),
+    };
     let left = room.saturating_sub(received.chars().count()).max(8);
     let expected = cut_line(issue.expected.clone(), left);
     push_issue_message(out, issue, &expected, &received);
@@ -199,16 +197,19 @@ pub(super) fn numbered_issue(issue: &Issue) -> String {
             format!("{field} is required together with {received} but missing")
         }
         IssueCode::UnknownKey => match suggestion {
-            Some(meant) => format!(
-                "{field} is unknown, did you mean '{}'?",
-                cut_line(meant.clone(), 40)
-            ),
+            Some(meant) => format!("{field} is unknown, did you mean {}?", quoted(meant, 40)),
             None => format!("{field} is unknown, expected {expected}"),
         },
-        IssueCode::DuplicateKey => format!("{field} stands there twice"),
+        IssueCode::DuplicateKey => format!("{field} stands there twice, send it once"),
         IssueCode::NotAllowed => format!("{field} is not allowed here"),
         IssueCode::Type => format!("{field} expected {expected}, got {}", type_of(received)),
-        _ => format!("{field} expected {expected}, got {received}"),
+        _ => {
+            let meant = suggestion
+                .as_ref()
+                .map(|meant| format!(", did you mean {}?", quoted(meant, 40)))
+                .unwrap_or_default();
+            format!("{field} expected {expected}, got {received}{meant}")
+        }
     }
 }
 

@@ -59,6 +59,21 @@ impl Path {
         Path(format!("{}/{index}", self.0))
     }
 
+    /// The place that `inner` is, seen from this place.
+    #[must_use]
+    pub fn join(&self, inner: &Path) -> Path {
+        Path([self.0.as_str(), inner.0.as_str()].concat())
+    }
+
+    /// The place around this one; the whole value is around itself.
+    #[must_use]
+    pub fn parent(&self) -> Path {
+        match self.0.rsplit_once('/') {
+            Some((parent, _)) => Path(parent.to_owned()),
+            None => Path::root(),
+        }
+    }
+
     /// The path whose segments are given innermost first, as a parser unwinds them.
     pub(crate) fn from_innermost(segments: &[Segment]) -> Path {
         segments

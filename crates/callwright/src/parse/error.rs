@@ -27,6 +27,8 @@ pub enum Problem {
     },
     /// A backslash that starts no escape of JSON.
     BadEscape,
+    /// `\\u` without four hex digits behind it.
+    BadUnicodeEscape,
     /// Half of a surrogate pair, which is no character.
     LoneSurrogate,
     /// A raw line break or another control character inside a string.

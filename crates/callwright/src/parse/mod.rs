@@ -30,8 +30,9 @@ impl Default for ParseLimits {
             // Models answer with at most a few hundred kilobytes; a tool that takes whole files
             // through a call gets some megabytes. Beyond that it is a runaway.
             max_bytes: 8 * 1024 * 1024,
-            // What `serde_json` takes, so whatever passes here can be read behind us too.
-            max_depth: 128,
+            // The deepest real calls have a dozen levels. Readers such as `serde_json` stop at 127,
+            // and arguments travel inside lines and requests that add a few.
+            max_depth: 100,
         }
     }
 }
@@ -44,11 +45,11 @@ impl ParseLimits {
         self
     }
 
-    /// The same limits with another depth. More than 128 is cut to 128: deeper values overflow the
-    /// stack of readers that recurse, ours among them.
+    /// The same limits with another depth. More than 120 is cut to 120: common JSON readers stop at
+    /// 127, and what passes here must still be readable behind us, inside a request.
     #[must_use]
     pub fn with_max_depth(mut self, max_depth: usize) -> Self {
-        self.max_depth = max_depth.min(128);
+        self.max_depth = max_depth.min(120);
         self
     }
 }
@@ -101,12 +102,16 @@ pub(crate) fn read<'c>(
     parsed
 }
 
-/// Reads any JSON value under the default limits: for files and lines that are not a model's.
+/// How deep a line may be nested. Much deeper than a call may be, so that a call that is too deep gets
+/// a verdict instead of making its line unreadable; still far from overflowing a thread's stack.
+const LINE_DEPTH: usize = 1_000;
+
+/// Reads any JSON value, nested up to 1,000 levels: for lines in which calls travel.
 ///
 /// # Errors
 /// Returns the first place at which the text stops being JSON.
 pub fn read_value(text: &str) -> Result<Value<'_>, Box<SyntaxError>> {
-    strict::parse(text, ParseLimits::default().max_depth).map(|document| document.value)
+    strict::parse(text, LINE_DEPTH).map(|document| document.value)
 }
 
 /// No arguments. Whether that will do is for the schema to say.
@@ -125,6 +130,8 @@ fn read_text<'c>(text: &'c str, limits: &ParseLimits) -> Result<Parsed<'c>, Unre
         });
     }
     match strict::parse(text, limits.max_depth) {
+        // Some models write `null` where they mean no arguments.
+        Ok(document) if document.value == Value::Null => Ok(empty()),
         Ok(document) => Ok(Parsed {
             arguments: Cow::Owned(document.value),
             has_duplicates: document.has_duplicates,
@@ -164,9 +171,20 @@ fn several_values(text: &str, max_depth: usize) -> Option<Unreadable<'_>> {
     let (first, mut at) = strict::parse_prefix(text, 0, max_depth).ok()?;
     let mut count = 1;
     let mut identical = true;
+    let first = first.canonical();
     while at < text.len() {
-        let (next, end) = strict::parse_prefix(text, at, max_depth).ok()?;
-        identical &= next == first;
+        let (next, end) = match strict::parse_prefix(text, at, max_depth) {
+            Ok(next) => next,
+            Err(error) if error.problem == Problem::CutOff => {
+                return Some(Unreadable::CutOff {
+                    path: error.path(),
+                    declared: false,
+                    read: None,
+                });
+            }
+            Err(_) => return None,
+        };
+        identical &= next.canonical() == first;
         count += 1;
         at = end;
     }

@@ -141,7 +141,10 @@ impl<'a> Reader<'a> {
             match self.next_token() {
                 Some(b',') => self.at += 1,
                 Some(b'}') => break,
-                _ => return self.unexpected("`,` or `}`"),
+                _ => {
+                    let last = members.pop().map(|(key, _)| key.into_owned());
+                    return self.not_continued("`}`", Segment::Key(last.unwrap_or_default()));
+                }
             }
         }
         self.at += 1;
@@ -155,8 +158,7 @@ impl<'a> Reader<'a> {
             return self.unexpected("`:`");
         }
         self.at += 1;
-        let value = self.value(depth_left - 1)?;
-        self.not_cut_inside(value)
+        self.value(depth_left - 1)
     }
 
     fn array(&mut self, depth_left: usize) -> Read<Value<'a>> {
@@ -170,32 +172,37 @@ impl<'a> Reader<'a> {
         }
         let mut items = Vec::new();
         loop {
-            match self.item(depth_left) {
+            match self.value(depth_left - 1) {
                 Ok(value) => items.push(value),
                 Err(error) => return Err(error.within(Segment::Index(items.len()))),
             }
             match self.next_token() {
                 Some(b',') => self.at += 1,
                 Some(b']') => break,
-                _ => return self.unexpected("`,` or `]`"),
+                _ => return self.not_continued("`]`", Segment::Index(items.len() - 1)),
             }
         }
         self.at += 1;
         Ok(Value::Array(items))
     }
 
-    fn item(&mut self, depth_left: usize) -> Read<Value<'a>> {
-        let value = self.value(depth_left - 1)?;
-        self.not_cut_inside(value)
-    }
-
-    /// Inside a container a text that ends right behind a number may have been cut within it
-    /// (`{"total": 12` of `120`), so the place that is named is the number's, not the container's.
-    fn not_cut_inside(&self, value: Value<'a>) -> Read<Value<'a>> {
-        if self.at >= self.bytes.len() && matches!(value, Value::Number(_)) {
-            return self.fail(Problem::CutOff);
-        }
-        Ok(value)
+    /// Neither a comma nor the end of the container follows a value.
+    #[cold]
+    fn not_continued<T>(&self, expected: &'static str, inner: Segment) -> Read<T> {
+        // Text right behind the end of a string: most likely the string does not end there.
+        let inside_string = self.bytes[..self.at].ends_with(b"\"")
+            && !matches!(
+                self.peek(),
+                None | Some(b'"' | b'{' | b'}' | b'[' | b']' | b':')
+            );
+        let expected = match (expected, inside_string) {
+            ("`}`", false) => "`,` or `}`",
+            ("`}`", true) => "`,` or `}` (a quote inside a string needs a backslash)",
+            (_, false) => "`,` or `]`",
+            (_, true) => "`,` or `]` (a quote inside a string needs a backslash)",
+        };
+        self.unexpected(expected)
+            .map_err(|error: Box<SyntaxError>| error.within(inner))
     }
 
     fn number(&mut self) -> Read<Number<'a>> {
@@ -207,6 +214,7 @@ impl<'a> Reader<'a> {
             Some(b'0') => {
                 self.at += 1;
                 if let Some(b'0'..=b'9') = self.peek() {
+                    self.at = start;
                     return self.fail(Problem::LeadingZero);
                 }
             }
@@ -335,7 +343,7 @@ impl<'a> Reader<'a> {
                 None => return self.fail(Problem::CutOff),
                 Some(None) => {
                     self.at = escape_start;
-                    return self.fail(Problem::BadEscape);
+                    return self.fail(Problem::BadUnicodeEscape);
                 }
             }
             self.at += 1;

@@ -57,7 +57,7 @@ fn node(schema: &mut Schema, draft: Draft) {
     let Schema::Object(members) = schema else {
         return;
     };
-    drop_empty_keywords(members);
+    fix_values(members, draft);
     hoist_required(members);
     fix_type(members);
     if draft != Draft::Four {
@@ -103,31 +103,67 @@ fn node(schema: &mut Schema, draft: Draft) {
     }
 }
 
-/// `"required": null`, `"properties": []`: what serialisers of other languages make of nothing.
-fn drop_empty_keywords(members: &mut Map<String, Schema>) {
-    for keyword in [
-        "required",
-        "properties",
-        "enum",
-        "items",
-        "type",
-        "additionalProperties",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "$defs",
-        "definitions",
-        "format",
-        "pattern",
-    ] {
-        if members.get(keyword) == Some(&Schema::Null) {
-            members.remove(keyword);
+/// `"required": null`, `"properties": []`, `"minItems": "1"`: what serialisers of other languages
+/// make of nothing, of an empty map and of a long integer. And annotations of the wrong kind, which
+/// mean nothing to a validator.
+fn fix_values(members: &mut Map<String, Schema>, draft: Draft) {
+    members.retain(|keyword, value| match (keyword.as_str(), &*value) {
+        ("const" | "default" | "examples", _) => true,
+        (_, Schema::Null) => false,
+        ("title" | "description" | "$comment", value) => value.is_string(),
+        ("deprecated" | "readOnly" | "writeOnly", value) => value.is_boolean(),
+        ("$id" | "id", Schema::String(name)) => !name.contains(char::is_whitespace),
+        ("$id", _) => false,
+        ("anyOf" | "oneOf" | "allOf", Schema::Array(branches)) => !branches.is_empty(),
+        ("required", Schema::Array(keys)) => !(keys.is_empty() && draft == Draft::Four),
+        _ => true,
+    });
+    for (keyword, value) in members.iter_mut() {
+        match (keyword.as_str(), &mut *value) {
+            ("properties" | "$defs" | "definitions", Schema::Array(list)) if list.is_empty() => {
+                *value = json!({});
+            }
+            ("properties", Schema::Object(properties)) => {
+                for property in properties.values_mut().filter(|schema| schema.is_null()) {
+                    *property = json!({});
+                }
+            }
+            ("required", Schema::Array(keys)) => {
+                let mut seen: Vec<Schema> = Vec::new();
+                keys.retain(|key| {
+                    let new = !seen.contains(key);
+                    seen.push(key.clone());
+                    new
+                });
+            }
+            (
+                "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties"
+                | "maxProperties" | "minimum" | "maximum",
+                Schema::String(digits),
+            ) => {
+                if let Ok(number) = digits.parse::<serde_json::Number>() {
+                    *value = Schema::Number(number);
+                }
+            }
+            (
+                "additionalProperties" | "uniqueItems" | "unevaluatedProperties",
+                Schema::String(word),
+            ) => match word.as_str() {
+                "true" => *value = Schema::Bool(true),
+                "false" => *value = Schema::Bool(false),
+                _ => {}
+            },
+            // Python's anchors for the beginning and the end of the text.
+            ("pattern", Schema::String(pattern)) => {
+                if let Some(rest) = pattern.strip_suffix("\\Z") {
+                    *pattern = format!("{rest}$");
+                }
+                if let Some(rest) = pattern.strip_prefix("\\A") {
+                    *pattern = format!("^{rest}");
+                }
+            }
+            _ => {}
         }
-    }
-    if let Some(properties @ Schema::Array(_)) = members.get_mut("properties")
-        && properties.as_array().is_some_and(Vec::is_empty)
-    {
-        *properties = json!({});
     }
 }
 

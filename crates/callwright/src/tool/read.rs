@@ -56,6 +56,19 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
             if let Some(result @ Json::Object(_)) = entry.remove("result") {
                 return read_entry(result, place, tools);
             }
+            if entry.contains_key("jsonrpc") && entry.contains_key("error") {
+                return Err(ErrorKind::ErrorAnswer.into());
+            }
+            if let Some(key) = LISTS.iter().find(|key| entry.contains_key(**key)) {
+                return Err(ErrorKind::ToolsNotAList {
+                    place: place.to_owned(),
+                    key,
+                }
+                .into());
+            }
+            if is_hosted(&entry) {
+                return Ok(());
+            }
             tools.push(read_tool(entry, place)?);
             Ok(())
         }
@@ -65,6 +78,22 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
         }
         .into()),
     }
+}
+
+/// Tools that the provider runs itself (`{"type": "web_search"}`, `{"googleSearch": {}}`): they take
+/// no call that could be judged.
+fn is_hosted(entry: &Map<String, Json>) -> bool {
+    const GEMINI: [&str; 4] = [
+        "googleSearch",
+        "googleSearchRetrieval",
+        "codeExecution",
+        "urlContext",
+    ];
+    let kind = entry.get("type").and_then(Json::as_str);
+    !entry.contains_key("name")
+        && !entry.contains_key("function")
+        && (kind.is_some_and(|kind| !matches!(kind, "function" | "object"))
+            || GEMINI.iter().any(|key| entry.contains_key(*key)))
 }
 
 fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Error> {

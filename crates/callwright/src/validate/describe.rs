@@ -4,6 +4,7 @@
 
 use serde_json::Value as Schema;
 
+use super::schema::CompiledSchema;
 use crate::json::Value;
 use crate::text::{fitting, list, push_cut, quoted, snippet};
 
@@ -11,8 +12,11 @@ use crate::text::{fitting, list, push_cut, quoted, snippet};
 /// path, expectation and value to share a line of 100.
 const PREVIEW: usize = 30;
 
-/// How many characters a list of allowed values or keys may take, for the same reason.
+/// How many characters a list of allowed values may take, for the same reason.
 const LIST: usize = 48;
+
+/// How many characters the alternatives of a union may take; they are all there is to say.
+const ALTERNATIVES: usize = 60;
 
 /// What came: its type and its beginning.
 pub(crate) fn received(value: &Value<'_>) -> String {
@@ -24,7 +28,13 @@ pub(crate) fn received(value: &Value<'_>) -> String {
             push_cut(&mut out, number.as_str(), PREVIEW);
             out
         }
-        Value::String(text) => format!("string {}", quoted(text, PREVIEW)),
+        Value::String(text) => {
+            let mut out = String::with_capacity(text.len().min(PREVIEW) + 12);
+            out.push_str("string \"");
+            push_cut(&mut out, text, PREVIEW);
+            out.push('"');
+            out
+        }
         Value::Array(items) if items.is_empty() => "empty array".to_owned(),
         Value::Array(items) => format!("array of {}", count(items.len(), "item")),
         Value::Object(members) if members.is_empty() => "empty object".to_owned(),
@@ -35,6 +45,20 @@ pub(crate) fn received(value: &Value<'_>) -> String {
     }
 }
 
+/// What came, with its length: for values that are too short or too long.
+pub(crate) fn received_length(value: &Value<'_>) -> String {
+    match value {
+        Value::String(text) => {
+            let length = count(text.chars().count(), "character");
+            format!("{} ({length})", received(value))
+        }
+        Value::Object(members) if !members.is_empty() => {
+            format!("object of {}", count(members.len(), "key"))
+        }
+        other => received(other),
+    }
+}
+
 /// The type of a value that must not be shown.
 pub(crate) fn received_hidden(value: &Value<'_>) -> String {
     format!("{} (hidden)", value.kind().name())
@@ -42,7 +66,7 @@ pub(crate) fn received_hidden(value: &Value<'_>) -> String {
 
 /// `1 item`, `2 items`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    count_text(&number.to_string(), noun)
 }
 
 /// A count that comes as digits out of a schema.
@@ -50,19 +74,28 @@ pub(crate) fn count_text(digits: &str, noun: &str) -> String {
     format!("{digits} {noun}{}", if digits == "1" { "" } else { "s" })
 }
 
-/// Types joined as people say it, enriched by what the schema says about them.
-pub(crate) fn types(names: &[&str], schema: Option<&Schema>) -> String {
-    let phrases: Vec<String> = names.iter().map(|name| one_type(name, schema)).collect();
+/// Types joined as people say it, null last, enriched by what the schema says about them.
+pub(crate) fn types(names: &[&str], node: Option<&Schema>, schema: &CompiledSchema) -> String {
+    if let [only] = names {
+        return one_type(only, node, schema);
+    }
+    let (nulls, others): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| **name == "null");
+    let phrases: Vec<String> = others
+        .iter()
+        .chain(&nulls)
+        .map(|name| one_type(name, node, schema))
+        .collect();
     either(&phrases)
 }
 
-fn one_type(name: &str, schema: Option<&Schema>) -> String {
+fn one_type(name: &str, node: Option<&Schema>, schema: &CompiledSchema) -> String {
     let detail = match name {
-        "array" => schema
-            .and_then(|schema| schema.get("items")?.get("type")?.as_str())
-            .map(|item| format!("array of {}", plural(item))),
-        "object" => schema
-            .and_then(|schema| schema.get("required")?.as_array())
+        "array" => node
+            .and_then(|node| node.get("items"))
+            .and_then(|items| schema.follow(items).get("type")?.as_str())
+            .map(|item| format!("array of {item}s")),
+        "object" => node
+            .and_then(|node| node.get("required")?.as_array())
             .filter(|required| !required.is_empty())
             .map(|required| {
                 let keys: Vec<&str> = required.iter().filter_map(Schema::as_str).collect();
@@ -73,15 +106,8 @@ fn one_type(name: &str, schema: Option<&Schema>) -> String {
     detail.unwrap_or_else(|| name.to_owned())
 }
 
-fn plural(type_name: &str) -> String {
-    match type_name {
-        "null" => "nulls".to_owned(),
-        other => format!("{other}s"),
-    }
-}
-
 /// `a`, `a or b`, `a, b or c`.
-pub(crate) fn either(phrases: &[String]) -> String {
+fn either(phrases: &[String]) -> String {
     match phrases {
         [] => "nothing".to_owned(),
         [only] => only.clone(),
@@ -106,44 +132,92 @@ pub(crate) fn literal(value: &Schema) -> String {
     }
 }
 
-/// One alternative of a union in a few words: its title, its constant, or its type.
-pub(crate) fn alternative(schema: &Schema) -> String {
-    if let Some(title) = schema.get("title").and_then(Schema::as_str) {
-        return quoted(title, PREVIEW);
-    }
-    if let Some(constant) = schema.get("const") {
+/// One alternative in a few words: its constant, its values, or its type with what narrows it.
+pub(crate) fn alternative(declared: &Schema, schema: &CompiledSchema) -> String {
+    let node = schema.follow(declared);
+    if let Some(constant) = node.get("const") {
         return literal(constant);
     }
-    if let Some(values) = schema.get("enum").and_then(Schema::as_array) {
+    if let Some(values) = node.get("enum").and_then(Schema::as_array) {
         return options(values);
     }
-    match schema.get("type") {
-        Some(Schema::String(name)) => one_type(name, Some(schema)),
+    match node.get("type") {
+        Some(Schema::String(name)) => match name.as_str() {
+            "string" => narrowed_string(node).unwrap_or_else(|| "string".to_owned()),
+            "integer" | "number" => format!("{name}{}", narrowed_number(node)),
+            other => one_type(other, Some(node), schema),
+        },
         Some(Schema::Array(names)) => {
             let names: Vec<&str> = names.iter().filter_map(Schema::as_str).collect();
-            types(&names, Some(schema))
+            types(&names, Some(node), schema)
         }
-        _ if schema.get("required").is_some() || schema.get("properties").is_some() => {
-            one_type("object", Some(schema))
+        _ if node.get("required").is_some() || node.get("properties").is_some() => {
+            one_type("object", Some(node), schema)
         }
-        _ => "another form".to_owned(),
+        _ => match node {
+            Schema::Bool(true) => "any value".to_owned(),
+            Schema::Object(members) if members.is_empty() => "any value".to_owned(),
+            _ => narrowed_string(node)
+                .or_else(|| union_of(node, schema))
+                .unwrap_or_else(|| snippet(&node.to_string(), PREVIEW)),
+        },
     }
 }
 
+fn narrowed_string(node: &Schema) -> Option<String> {
+    let text = |keyword: &str| node.get(keyword).and_then(Schema::as_str);
+    text("format")
+        .map(format)
+        .or_else(|| text("pattern").map(pattern))
+}
+
+fn narrowed_number(node: &Schema) -> String {
+    let limit = |keyword: &str, words: &str| {
+        let limit = node.get(keyword).filter(|limit| limit.is_number())?;
+        Some(format!(" {words} {limit}"))
+    };
+    limit("minimum", "of at least")
+        .or_else(|| limit("maximum", "of at most"))
+        .unwrap_or_default()
+}
+
+/// A union inside a union, one level deep.
+fn union_of(node: &Schema, schema: &CompiledSchema) -> Option<String> {
+    let branches = node
+        .get("anyOf")
+        .or_else(|| node.get("oneOf"))?
+        .as_array()?;
+    let simple = |branch: &Schema| {
+        let branch = schema.follow(branch);
+        branch.get("type").is_some()
+            || branch.get("const").is_some()
+            || branch.get("enum").is_some()
+    };
+    branches
+        .iter()
+        .all(simple)
+        .then(|| alternatives(branches.iter().map(|branch| alternative(branch, schema))))
+}
+
 /// The alternatives of a union: `string, object with "a" or null`, as many as a line holds.
-pub(crate) fn alternatives(phrases: &[String]) -> String {
+pub(crate) fn alternatives(phrases: impl Iterator<Item = String>) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for phrase in phrases {
-        if !distinct.contains(phrase) {
-            distinct.push(phrase.clone());
+        if !distinct.contains(&phrase) {
+            distinct.push(phrase);
         }
     }
     let all = either(&distinct);
-    if all.chars().count() <= LIST {
+    if all.chars().count() <= ALTERNATIVES {
         all
     } else {
-        fitting(&distinct, LIST)
+        fitting(&distinct, ALTERNATIVES)
     }
+}
+
+/// A pattern that a string must match.
+pub(crate) fn pattern(pattern: &str) -> String {
+    format!("string matching {}", quoted(pattern, 40))
 }
 
 /// What a format looks like, for the formats that models get wrong most.

@@ -7,11 +7,12 @@
 use serde_json::Value as Schema;
 
 use super::describe::{
-    alternative, alternatives, count, count_text, format, literal, options, received,
-    received_hidden, types,
+    alternative, alternatives, count, count_text, format, literal, options, pattern, received,
+    received_hidden, received_length, types,
 };
 use super::fault::{Bound, Fault, FaultKind};
 use super::issue::{BranchChoice, Issue, IssueCode};
+use super::properties::Properties;
 use super::rename::Renames;
 use super::schema::CompiledSchema;
 use super::union::{Meant, meant};
@@ -69,14 +70,6 @@ pub(crate) struct Finding {
     pub(crate) owner: Path,
 }
 
-/// A union that failed: everything about it but its branches.
-struct UnionFault {
-    at: Path,
-    keyword: Path,
-    route: Option<Path>,
-    came: String,
-}
-
 struct Explainer<'x> {
     schema: &'x CompiledSchema,
     arguments: &'x Value<'x>,
@@ -85,91 +78,82 @@ struct Explainer<'x> {
 
 impl Explainer<'_> {
     fn explain(&mut self, fault: Fault, branch: Option<&BranchChoice>, unions_left: usize) {
-        let owner = parent(&fault.keyword);
+        let owner = fault.keyword.parent();
         let node = self.schema.node(&owner);
         let here = self.arguments.at(&fault.at);
-        let hidden = self.schema.hides(&fault);
+        let hidden = self.schema.hides(&fault.at);
         let came = match here {
             Some(value) if hidden => received_hidden(value),
-            Some(value) => received(value),
+            Some(value) => match fault.kind {
+                FaultKind::Bound(_, _) => received_length(value),
+                _ => received(value),
+            },
             None => String::new(),
         };
+        let mut suggestion = None;
         let (code, expected) = match fault.kind {
-            FaultKind::Union(branches) => {
-                let union = UnionFault {
-                    at: fault.at,
-                    keyword: fault.keyword,
-                    route: fault.route,
-                    came,
-                };
-                return self.explain_union(union, branches, unions_left);
+            FaultKind::Union => {
+                return self.explain_union(fault.at, &fault.keyword, came, unions_left);
             }
             FaultKind::Required(key) => {
-                let expected = required_type(self.schema, node, &key);
-                let at = fault.at.key(&key);
-                let (code, came) = match dependency(&fault.keyword) {
+                let (code, came) = match self.dependency(&fault.keyword, &fault.at, &key) {
                     Some(trigger) => (IssueCode::DependentRequired, trigger),
                     None => (IssueCode::Required, String::new()),
                 };
-                return self.push(at, code, expected, came, None, branch, owner);
-            }
-            FaultKind::UnknownKeys(keys) => {
-                return self.explain_unknown_keys(&fault.at, &keys, node, branch, &owner);
-            }
-            FaultKind::Enum(allowed) => {
-                let allowed = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
-                let meant = here.and_then(|value| near_value(value, allowed));
-                let expected = options(allowed);
+                let expected = self.required_type(&owner, &key);
                 return self.push(
-                    fault.at,
-                    IssueCode::Enum,
+                    fault.at.key(&key),
+                    code,
                     expected,
                     came,
-                    meant,
+                    None,
                     branch,
                     owner,
                 );
             }
-            FaultKind::Const(wanted) => (IssueCode::Const, literal(&wanted)),
-            FaultKind::Type(names) => (IssueCode::Type, types(&names, node)),
+            FaultKind::UnknownKeys(keys) => {
+                return self.explain_unknown_keys(&fault.at, &keys, branch, &owner);
+            }
+            // What the engine makes of `additionalProperties: false` where no property is listed.
+            FaultKind::Never if forbids_keys(&fault.keyword) && here.is_some_and(is_object) => {
+                let keys = self.keys_at(&fault.at);
+                return self.explain_unknown_keys(&fault.at, &keys, branch, &owner);
+            }
             FaultKind::PropertyName { name, inner } => {
-                let expected = format!("key that is {}", property_name_rule(inner.kind));
+                let expected = property_name_rule(inner.kind);
                 let came = format!("key {}", quoted(&name, 30));
-                let at = fault.at.key(&name);
-                let code = IssueCode::PropertyName;
+                let (at, code) = (fault.at.key(&name), IssueCode::PropertyName);
                 return self.push(at, code, expected, came, None, branch, owner);
             }
+            FaultKind::Enum(_) | FaultKind::Const(_) if hidden => {
+                (IssueCode::Enum, "one of the allowed values".to_owned())
+            }
+            FaultKind::Enum(allowed) => {
+                let allowed = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
+                suggestion = here.and_then(|value| near_value(value, allowed));
+                (IssueCode::Enum, options(allowed))
+            }
+            FaultKind::Const(wanted) => {
+                let allowed = std::slice::from_ref(wanted.as_ref());
+                suggestion = here.and_then(|value| near_value(value, allowed));
+                (IssueCode::Const, literal(&wanted))
+            }
+            FaultKind::Type(names) => (IssueCode::Type, types(&names, node, self.schema)),
             FaultKind::ExtraItems => (IssueCode::MaxItems, extra_items(node)),
-            FaultKind::SeveralBranches => (
-                IssueCode::SeveralBranches,
-                self.several_branches(&fault.keyword),
-            ),
-            FaultKind::Not(schema) => (
+            FaultKind::Not(ruled_out) => (
                 IssueCode::Not,
-                format!("anything but {}", alternative(&schema)),
+                format!("anything but {}", alternative(&ruled_out, self.schema)),
             ),
             FaultKind::Never => (IssueCode::NotAllowed, "nothing here".to_owned()),
-            FaultKind::Contains => (
-                IssueCode::Contains,
-                match node.and_then(|node| node.get("contains")) {
-                    Some(wanted) => format!("array that contains {}", alternative(wanted)),
-                    None => "array that contains a certain item".to_owned(),
-                },
-            ),
+            FaultKind::Contains => (IssueCode::Contains, self.contained(node)),
             FaultKind::UniqueItems => (IssueCode::UniqueItems, "unique items".to_owned()),
             FaultKind::Format(name) => (IssueCode::Format, format(&name)),
-            FaultKind::Pattern(pattern) => (
-                IssueCode::Pattern,
-                format!("string matching {}", quoted(&pattern, 40)),
-            ),
+            FaultKind::Pattern(regex) => (IssueCode::Pattern, pattern(&regex)),
             FaultKind::MultipleOf(step) => (IssueCode::MultipleOf, format!("a multiple of {step}")),
             FaultKind::Bound(bound, limit) => bound_phrase(bound, &limit),
-            FaultKind::Other(keyword) => (
-                IssueCode::Other,
-                format!("value that satisfies {}", quoted(&keyword, 30)),
-            ),
+            FaultKind::Other(keyword) => (IssueCode::Other, other_keyword(node, &keyword)),
         };
-        self.push(fault.at, code, expected, came, None, branch, owner);
+        self.push(fault.at, code, expected, came, suggestion, branch, owner);
     }
 
     #[expect(
@@ -199,13 +183,9 @@ impl Explainer<'_> {
         });
     }
 
-    fn explain_union(&mut self, union: UnionFault, branches: Vec<Vec<Fault>>, unions_left: usize) {
-        let schemas = self.branch_schemas(&union.keyword, branches.len());
-        let outcome = if unions_left == 0 {
-            Meant::NoneNear
-        } else {
-            meant(&union.at, branches, &schemas, self.arguments.at(&union.at))
-        };
+    fn explain_union(&mut self, at: Path, union: &Path, came: String, unions_left: usize) {
+        let (outcome, phrases) = self.look_into_union(&at, union, unions_left);
+        let owner = union.parent();
         match outcome {
             Meant::Branch {
                 index,
@@ -213,7 +193,7 @@ impl Explainer<'_> {
                 reason,
             } => {
                 let choice = BranchChoice {
-                    union: union.keyword,
+                    union: union.clone(),
                     index,
                     reason,
                 };
@@ -222,70 +202,75 @@ impl Explainer<'_> {
                 }
             }
             Meant::Merged(kind, at) => {
-                let UnionFault { keyword, route, .. } = union;
-                let fault = Fault {
-                    at,
-                    keyword,
-                    route,
-                    kind,
-                };
-                self.explain(fault, None, unions_left - 1);
+                let keyword = union.clone();
+                self.explain(Fault { at, keyword, kind }, None, unions_left - 1);
+            }
+            Meant::Several => {
+                let expected = format!("exactly one of {phrases}");
+                let code = IssueCode::SeveralBranches;
+                self.push(at, code, expected, came, None, None, owner);
             }
             Meant::NoneNear => {
-                let phrases: Vec<String> = schemas
-                    .iter()
-                    .map(|schema| schema.map_or_else(|| "another form".to_owned(), alternative))
-                    .collect();
-                let (expected, owner) = (alternatives(&phrases), parent(&union.keyword));
-                self.push(
-                    union.at,
-                    IssueCode::Union,
-                    expected,
-                    union.came,
-                    None,
-                    None,
-                    owner,
-                );
+                self.push(at, IssueCode::Union, phrases, came, None, None, owner);
             }
         }
     }
 
-    fn branch_schemas(&self, keyword: &Path, total: usize) -> Vec<Option<&Schema>> {
-        (0..total)
-            .map(|index| self.schema.node(&keyword.index(index)))
-            .collect()
+    /// Which branch was meant, and all branches in words.
+    fn look_into_union(&self, at: &Path, union: &Path, unions_left: usize) -> (Meant, String) {
+        let branches = self.schema.node(union).and_then(Schema::as_array);
+        let branches = branches.map(Vec::as_slice).unwrap_or_default();
+        let phrases = alternatives(
+            branches
+                .iter()
+                .map(|branch| alternative(branch, self.schema)),
+        );
+        let here = self.arguments.at(at);
+        let faults: Option<Vec<Vec<Fault>>> = here.filter(|_| unions_left > 0).and_then(|value| {
+            (0..branches.len())
+                .map(|index| self.schema.branch_faults(&union.index(index), value, at))
+                .collect()
+        });
+        let outcome = match faults {
+            Some(faults) => {
+                let schemas: Vec<Option<&Schema>> = branches
+                    .iter()
+                    .map(|branch| Some(self.schema.follow(branch)))
+                    .collect();
+                meant(at, faults, &schemas, here)
+            }
+            None => Meant::NoneNear,
+        };
+        (outcome, phrases)
     }
 
     fn explain_unknown_keys(
         &mut self,
         at: &Path,
         keys: &[String],
-        node: Option<&Schema>,
         branch: Option<&BranchChoice>,
         owner: &Path,
     ) {
-        let known = property_names(node);
-        let present = |name: &str| self.arguments.at(&at.key(name)).is_some();
+        let properties = Properties::of(self.schema, owner);
+        let known = properties.names();
+        let sent = self.keys_at(at);
         let free: Vec<&str> = known
             .iter()
             .copied()
-            .filter(|name| !present(name))
+            .filter(|name| !sent.iter().any(|key| key == name))
             .collect();
-        let expected = match known.as_slice() {
-            [] => "no further keys".to_owned(),
-            names => format!("one of {}", list(names, 48)),
+        let expected = match (known.as_slice(), properties.patterns()) {
+            ([], []) => "no further keys".to_owned(),
+            ([], patterns) => format!("keys matching {}", list(patterns, 48)),
+            (names, _) => format!("one of {}", list(names, 48)),
         };
-        let findings: Vec<_> = keys
-            .iter()
-            .map(|key| {
-                let near = single_nearest(key, free.iter().copied()).map(str::to_owned);
-                (at.key(key), format!("key {}", quoted(key, 30)), near)
-            })
-            .collect();
-        for (path, came, near) in findings {
+        for key in keys {
+            let near = single_nearest(key, free.iter().copied()).map(str::to_owned);
+            let came = format!("key {}", quoted(key, 30));
+            let (path, code) = (at.key(key), IssueCode::UnknownKey);
             self.push(
                 path,
-                IssueCode::UnknownKey,
+                code,
                 expected.clone(),
                 came,
                 near,
@@ -295,72 +280,115 @@ impl Explainer<'_> {
         }
     }
 
-    fn several_branches(&self, keyword: &Path) -> String {
-        let branches = self
-            .schema
-            .node(keyword)
-            .and_then(Schema::as_array)
-            .map_or(0, Vec::len);
-        let phrases: Vec<String> = self
-            .branch_schemas(keyword, branches)
-            .into_iter()
-            .flatten()
-            .map(alternative)
-            .collect();
-        format!("exactly one of {}", alternatives(&phrases))
+    fn keys_at(&self, at: &Path) -> Vec<String> {
+        let members = self.arguments.at(at).and_then(Value::as_object);
+        let keys = members.unwrap_or_default().iter();
+        keys.map(|(key, _)| key.clone().into_owned()).collect()
     }
-}
 
-/// The place around a place: of a keyword the schema that holds it, of a member its object.
-pub(crate) fn parent(path: &Path) -> Path {
-    match path.as_pointer().rsplit_once('/') {
-        Some((parent, _)) => Path::from_pointer(parent),
-        None => Path::root(),
-    }
-}
-
-/// The keys that an object schema lists.
-pub(crate) fn property_names(node: Option<&Schema>) -> Vec<&str> {
-    node.and_then(|node| node.get("properties")?.as_object())
-        .map(|properties| properties.keys().map(String::as_str).collect())
-        .unwrap_or_default()
-}
-
-fn required_type(schema: &CompiledSchema, node: Option<&Schema>, key: &str) -> String {
-    node.and_then(|node| node.get("properties")?.get(key))
-        .map_or_else(
+    fn required_type(&self, owner: &Path, key: &str) -> String {
+        Properties::of(self.schema, owner).get(key).map_or_else(
             || "a value".to_owned(),
-            |property| alternative(schema.follow(property)),
+            |property| alternative(property, self.schema),
         )
+    }
+
+    /// `key "a"` for a key that is only required because `a` is there.
+    fn dependency(&self, keyword: &Path, at: &Path, required: &str) -> Option<String> {
+        let rule = keyword.parent();
+        let name = keyword.last()?;
+        let trigger = if let "dependentRequired" | "dependencies" = name.as_ref() {
+            // The engine names the rule as a whole: which of its keys came and asks for this one?
+            let rules = self.schema.node(keyword)?.as_object()?;
+            let sent = self.keys_at(at);
+            let asks = |wanted: &Schema| {
+                let mut all = wanted.as_array().into_iter().flatten();
+                all.any(|key| key == required)
+            };
+            let mut triggers = rules.iter().filter(|(key, _)| sent.contains(key));
+            triggers.find(|(_, wanted)| asks(wanted))?.0.clone()
+        } else if let Some("dependentRequired" | "dependentSchemas" | "dependencies") =
+            rule.parent().last().as_deref()
+            && !is_property(&rule.parent())
+        {
+            rule.last()?.into_owned()
+        } else if let Some("dependentRequired" | "dependencies") = rule.last().as_deref()
+            && !is_property(&rule)
+        {
+            name.into_owned()
+        } else {
+            return None;
+        };
+        Some(format!("key {}", quoted(&trigger, 30)))
+    }
+
+    fn contained(&self, node: Option<&Schema>) -> String {
+        let get = |keyword: &str| node.and_then(|node| node.get(keyword));
+        let item = get("contains").map_or_else(
+            || "a certain item".to_owned(),
+            |wanted| alternative(wanted, self.schema),
+        );
+        match (get("minContains"), get("maxContains")) {
+            (None, None) => format!("array that contains {item}"),
+            (Some(least), None) => format!("array with at least {least} items that are {item}"),
+            (None, Some(most)) => format!("array with 1 to {most} items that are {item}"),
+            (Some(least), Some(most)) => {
+                format!("array with {least} to {most} items that are {item}")
+            }
+        }
+    }
 }
 
-/// `key "a" is given` for a key that is only required because another one is there.
-fn dependency(keyword: &Path) -> Option<String> {
-    let segments: Vec<_> = keyword.segments().collect();
-    let at = segments
-        .iter()
-        .rposition(|segment| matches!(segment.as_ref(), "dependentRequired" | "dependencies"))?;
-    let trigger = segments.get(at + 1)?;
-    Some(format!("key {}", quoted(trigger, 30)))
+fn is_object(value: &Value<'_>) -> bool {
+    value.as_object().is_some()
+}
+
+/// Whether a keyword is one that forbids keys, and not a property of that name.
+fn forbids_keys(keyword: &Path) -> bool {
+    matches!(
+        keyword.last().as_deref(),
+        Some("additionalProperties" | "unevaluatedProperties")
+    ) && !is_property(keyword)
+}
+
+/// Whether the end of a schema path is the name of a property, which may be any word.
+fn is_property(path: &Path) -> bool {
+    path.parent().last().as_deref() == Some("properties")
 }
 
 /// The allowed value that a received one is nearest to.
 fn near_value(value: &Value<'_>, allowed: &[Schema]) -> Option<String> {
-    let text = value.as_str()?;
-    let names = allowed.iter().filter_map(Schema::as_str);
-    single_nearest(text, names).map(str::to_owned)
+    let names = || allowed.iter().filter_map(Schema::as_str);
+    match value {
+        Value::String(text) => single_nearest(text, names()).map(str::to_owned),
+        // `5` where `"5"` is meant.
+        Value::Number(number) => names()
+            .find(|name| *name == number.as_str())
+            .map(str::to_owned),
+        _ => None,
+    }
 }
 
 fn property_name_rule(kind: FaultKind) -> String {
-    match kind {
-        FaultKind::Pattern(pattern) => format!("a match for {}", quoted(&pattern, 30)),
+    let rule = match kind {
+        FaultKind::Pattern(regex) => return format!("key matching {}", quoted(&regex, 40)),
+        FaultKind::Bound(bound, limit) => {
+            return format!("key of {}", bound_phrase(bound, &limit).1);
+        }
         FaultKind::Enum(allowed) => {
             options(allowed.as_array().map(Vec::as_slice).unwrap_or_default())
         }
         FaultKind::Const(wanted) => literal(&wanted),
         FaultKind::Format(name) => format(&name),
-        FaultKind::Bound(bound, limit) => bound_phrase(bound, &limit).1,
         _ => "allowed by the schema".to_owned(),
+    };
+    format!("key that is {rule}")
+}
+
+fn other_keyword(node: Option<&Schema>, keyword: &str) -> String {
+    match node.and_then(|node| node.get(keyword)) {
+        Some(Schema::String(rule)) => format!("{keyword} {}", quoted(rule, 30)),
+        _ => format!("value that satisfies {keyword}"),
     }
 }
 
@@ -377,69 +405,62 @@ fn extra_items(node: Option<&Schema>) -> String {
 
 fn bound_phrase(bound: Bound, limit: &str) -> (IssueCode, String) {
     use IssueCode as Code;
+    let least = |noun| format!("at least {}", count_text(limit, noun));
+    let most = |noun| format!("at most {}", count_text(limit, noun));
     match bound {
         Bound::Minimum => (Code::Minimum, format!("at least {limit}")),
         Bound::Maximum => (Code::Maximum, format!("at most {limit}")),
         Bound::ExclusiveMinimum => (Code::Minimum, format!("more than {limit}")),
         Bound::ExclusiveMaximum => (Code::Maximum, format!("less than {limit}")),
-        Bound::MinLength => (
-            Code::MinLength,
-            format!("at least {}", count_text(limit, "character")),
-        ),
-        Bound::MaxLength => (
-            Code::MaxLength,
-            format!("at most {}", count_text(limit, "character")),
-        ),
-        Bound::MinItems => (
-            Code::MinItems,
-            format!("at least {}", count_text(limit, "item")),
-        ),
-        Bound::MaxItems => (
-            Code::MaxItems,
-            format!("at most {}", count_text(limit, "item")),
-        ),
-        Bound::MinProperties => (
-            Code::MinProperties,
-            format!("at least {}", count_text(limit, "key")),
-        ),
-        Bound::MaxProperties => (
-            Code::MaxProperties,
-            format!("at most {}", count_text(limit, "key")),
-        ),
+        Bound::MinLength => (Code::MinLength, least("character")),
+        Bound::MaxLength => (Code::MaxLength, most("character")),
+        Bound::MinItems => (Code::MinItems, least("item")),
+        Bound::MaxItems => (Code::MaxItems, most("item")),
+        Bound::MinProperties => (Code::MinProperties, least("key")),
+        Bound::MaxProperties => (Code::MaxProperties, most("key")),
     }
 }
 
-/// Where none of an object's required keys came, the keys that did are named, once: the model has
-/// taken the tool for another one.
+/// Where none of an object's required keys came, keys that nobody knows are named, once, unless they
+/// are issues themselves: the model has taken the tool for another one.
 fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mut [Finding]) {
     let mut named: Vec<Path> = Vec::new();
     for at in 0..found.len() {
         let Finding { issue, owner } = &found[at];
-        let place = parent(&issue.path);
+        let place = issue.path.parent();
         if issue.code != IssueCode::Required || named.contains(&place) {
             continue;
         }
-        let renamed = found.iter().any(|other| {
-            other.issue.code == IssueCode::Required
-                && other.issue.suggestion.is_some()
-                && parent(&other.issue.path) == place
+        let told_otherwise = found.iter().any(|other| {
+            let explains = match other.issue.code {
+                IssueCode::Required => other.issue.suggestion.is_some(),
+                IssueCode::UnknownKey => true,
+                _ => false,
+            };
+            explains && other.issue.path.parent() == place
         });
         let members = arguments
             .at(&place)
             .and_then(Value::as_object)
             .unwrap_or_default();
-        let keys: Vec<&str> = members.iter().map(|(key, _)| key.as_ref()).collect();
-        let required = schema
-            .node(owner)
-            .and_then(|node| node.get("required")?.as_array())
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let none_came = !required
-            .iter()
-            .filter_map(Schema::as_str)
-            .any(|key| keys.contains(&key));
-        if none_came && !renamed && !keys.is_empty() {
-            found[at].issue.received = format!("keys {}", list(&keys, 40));
+        if !told_otherwise && !members.is_empty() {
+            let properties = Properties::of(schema, owner);
+            let required = schema
+                .node(owner)
+                .and_then(|node| node.get("required")?.as_array())
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            let none_came = !members
+                .iter()
+                .any(|(key, _)| required.iter().any(|wanted| wanted == key.as_ref()));
+            let unknown: Vec<&str> = members
+                .iter()
+                .map(|(key, _)| key.as_ref())
+                .filter(|key| !properties.has(key))
+                .collect();
+            if none_came && !unknown.is_empty() {
+                found[at].issue.received = format!("keys {}", list(&unknown, 40));
+            }
         }
         named.push(place);
     }

@@ -14,8 +14,6 @@ pub(crate) struct Fault {
     pub(crate) at: Path,
     /// The keyword that objects: a JSON Pointer into the schema, references followed.
     pub(crate) keyword: Path,
-    /// The way to that keyword through references; only recorded for schemas that hold secrets.
-    pub(crate) route: Option<Path>,
     pub(crate) kind: FaultKind,
 }
 
@@ -31,10 +29,9 @@ pub(crate) enum FaultKind {
     ExtraItems,
     Enum(Arc<serde_json::Value>),
     Const(Arc<serde_json::Value>),
-    /// No branch fits; the objections of each branch.
-    Union(Vec<Vec<Fault>>),
-    /// More than one branch of a `oneOf` fits.
-    SeveralBranches,
+    /// No branch of an `anyOf` or `oneOf` fits, or several of a `oneOf` do. What each branch objects
+    /// to is asked for separately, so that unions within unions do not multiply.
+    Union,
     Format(String),
     Pattern(String),
     Bound(Bound, String),

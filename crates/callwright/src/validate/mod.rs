@@ -10,8 +10,10 @@ mod engine;
 mod explain;
 mod fault;
 mod issue;
+mod properties;
 mod rename;
 mod schema;
+mod secrets;
 mod union;
 
 use std::borrow::Cow;
@@ -79,11 +81,16 @@ pub(crate) fn validate<'c>(parsed: Parsed<'c>, tool: &'c Tool) -> Result<Valid<'
 #[cold]
 fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> Vec<Issue> {
     if arguments.kind() != Kind::Object {
+        let has_secrets = tool.schema().is_some_and(CompiledSchema::holds_secrets);
         return vec![Issue {
             path: Path::root(),
             code: IssueCode::Type,
             expected: "object".to_owned(),
-            received: describe::received(arguments),
+            received: if has_secrets {
+                describe::received_hidden(arguments)
+            } else {
+                describe::received(arguments)
+            },
             suggestion: None,
             branch: None,
         }];
@@ -93,7 +100,10 @@ fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> V
         .map(|schema| schema.issues(arguments))
         .unwrap_or_default();
     if has_duplicates {
-        issues.extend(duplicate_keys(arguments).into_iter().map(|path| Issue {
+        let twice = duplicate_keys(arguments);
+        // Whatever else is wrong there may be about either of the two.
+        issues.retain(|issue| !twice.iter().any(|path| path.contains(&issue.path)));
+        issues.extend(twice.into_iter().map(|path| Issue {
             path,
             code: IssueCode::DuplicateKey,
             expected: "each key once".to_owned(),

@@ -3,16 +3,13 @@
 //! In come the findings, out go fewer: the missing key's issue says under which name it came, and
 //! the unknown key's own issue goes. Only names are compared; the value may still be wrong.
 
-use super::explain::{Finding, parent, property_names};
+use super::explain::Finding;
 use super::issue::IssueCode;
+use super::properties::Properties;
 use super::schema::CompiledSchema;
 use crate::json::{Path, Value};
-use crate::nearest::similarity;
+use crate::nearest::{CLOSE, similarity};
 use crate::text::quoted;
-
-/// Pairs this close are taken for one mistake. The same value as for other proposals, see
-/// [`crate::nearest`].
-const CLOSE: f64 = 0.6;
 
 /// How many missing or unknown keys are compared with each other; more than this in one call is not
 /// a matter of names.
@@ -21,6 +18,7 @@ const MOST_KEYS: usize = 32;
 /// Which missing key came under which name.
 pub(crate) struct Renames(Vec<Rename>);
 
+#[derive(Clone)]
 struct Rename {
     missing: Path,
     came_as: Path,
@@ -39,17 +37,17 @@ impl Renames {
             .filter(|finding| finding.issue.code == IssueCode::Required)
             .take(MOST_KEYS);
         for finding in missing {
-            let place = parent(&finding.issue.path);
+            let place = finding.issue.path.parent();
             let Some(wanted) = finding.issue.path.last() else {
                 continue;
             };
-            let known = property_names(schema.node(&finding.owner));
+            let known = Properties::of(schema, &finding.owner);
             let members = arguments.at(&place).and_then(Value::as_object);
             let unknown = members
                 .into_iter()
                 .flatten()
                 .map(|(key, _)| key.as_ref())
-                .filter(|key| !known.contains(key))
+                .filter(|key| !known.has(key))
                 .take(MOST_KEYS);
             for key in unknown {
                 let score = similarity(&wanted, key);
@@ -64,12 +62,18 @@ impl Renames {
         }
         pairs.sort_by(|left, right| right.0.total_cmp(&left.0));
         let mut chosen: Vec<Rename> = Vec::new();
-        for (_, pair) in pairs {
-            let taken = chosen
-                .iter()
-                .any(|other| other.missing == pair.missing || other.came_as == pair.came_as);
-            if !taken {
-                chosen.push(pair);
+        let shares = |one: &Rename, other: &Rename| {
+            one.missing == other.missing || one.came_as == other.came_as
+        };
+        for (score, pair) in &pairs {
+            // Two keys that are equally close to one: nobody can tell which is meant.
+            let tied = pairs.iter().any(|(other_score, other)| {
+                other_score.total_cmp(score).is_eq()
+                    && shares(pair, other)
+                    && (pair.missing != other.missing || pair.came_as != other.came_as)
+            });
+            if !tied && !chosen.iter().any(|other| shares(pair, other)) {
+                chosen.push(pair.clone());
             }
         }
         Renames(chosen)

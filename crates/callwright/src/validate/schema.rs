@@ -9,6 +9,7 @@ use super::engine::Engine;
 use super::explain;
 use super::fault::Fault;
 use super::issue::Issue;
+use super::secrets::Secrets;
 use crate::json::{Path, Value};
 
 /// How many objections to one call are collected. The model is told five; a thousand is enough for
@@ -23,7 +24,7 @@ const MOST_REFERENCES: usize = 16;
 pub struct CompiledSchema {
     source: Schema,
     engine: Engine,
-    holds_secrets: bool,
+    secrets: Option<Secrets>,
 }
 
 impl CompiledSchema {
@@ -35,7 +36,7 @@ impl CompiledSchema {
     pub fn compile(source: Schema) -> Result<Self, String> {
         let engine = Engine::compile(&source)?;
         Ok(CompiledSchema {
-            holds_secrets: marks_secret(&source),
+            secrets: Secrets::of(&source),
             engine,
             source,
         })
@@ -54,13 +55,37 @@ impl CompiledSchema {
     /// Everything that the schema objects to in a value, the most useful first; empty exactly when
     /// [`accepts`](Self::accepts) says yes.
     pub fn issues(&self, value: &Value<'_>) -> Vec<Issue> {
-        let faults = self.engine.faults(value, MOST_FAULTS, self.holds_secrets);
+        let faults = self.engine.faults(&self.source, value, MOST_FAULTS);
         explain::issues(self, value, faults)
     }
 
     /// Whether some property is marked `writeOnly` or `format: password`.
     pub(crate) fn holds_secrets(&self) -> bool {
-        self.holds_secrets
+        self.secrets.is_some()
+    }
+
+    /// Whether the value at a place must not be shown.
+    pub(crate) fn hides(&self, at: &Path) -> bool {
+        self.secrets
+            .as_ref()
+            .is_some_and(|secrets| secrets.hide(at))
+    }
+
+    /// What a branch of a union objects to in the value at a place.
+    pub(crate) fn branch_faults(
+        &self,
+        branch: &Path,
+        value: &Value<'_>,
+        at: &Path,
+    ) -> Option<Vec<Fault>> {
+        let faults = self
+            .engine
+            .branch_faults(&self.source, branch, value, MOST_FAULTS)?;
+        let placed = faults.into_iter().map(|fault| Fault {
+            at: at.join(&fault.at),
+            ..fault
+        });
+        Some(placed.collect())
     }
 
     /// The schema at a JSON Pointer into this schema, references followed.
@@ -85,29 +110,6 @@ impl CompiledSchema {
         }
         node
     }
-
-    /// Whether the value that a fault is about must not be shown: some schema on the way to it is
-    /// marked as a secret.
-    pub(crate) fn hides(&self, fault: &Fault) -> bool {
-        let Some(route) = &fault.route else {
-            return false;
-        };
-        let mut here = Some(&self.source);
-        for segment in route.segments() {
-            let Some(node) = here else {
-                return false;
-            };
-            if is_secret(node) {
-                return true;
-            }
-            here = if segment == "$ref" {
-                Some(self.follow(node))
-            } else {
-                child(node, &segment)
-            };
-        }
-        here.is_some_and(is_secret)
-    }
 }
 
 /// One step down a JSON Pointer. (`serde_json`'s own walk allocates for every step.)
@@ -117,18 +119,4 @@ fn child<'s>(node: &'s Schema, segment: &str) -> Option<&'s Schema> {
         Schema::Array(items) => items.get(segment.parse::<usize>().ok()?),
         _ => None,
     }
-}
-
-fn is_secret(node: &Schema) -> bool {
-    node.get("writeOnly") == Some(&Schema::Bool(true))
-        || node.get("format").and_then(Schema::as_str) == Some("password")
-}
-
-fn marks_secret(node: &Schema) -> bool {
-    is_secret(node)
-        || match node {
-            Schema::Object(members) => members.values().any(marks_secret),
-            Schema::Array(items) => items.iter().any(marks_secret),
-            _ => false,
-        }
 }

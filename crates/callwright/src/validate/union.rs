@@ -5,12 +5,13 @@
 //! single fault that names the choices when no branch is near.
 //!
 //! The rules, in order:
-//! 1. A branch that does not even take the type of the value is out. If that leaves none, the types
-//!    and values of all branches are the answer.
-//! 2. A branch whose constant property (`"kind": {"const": "circle"}`) has another value than the
-//!    one that came is out. If that leaves none and all name the same property, that property's
-//!    value is what is wrong.
-//! 3. Of the rest, the branch that objects least and knows most of the keys that came, if there is
+//! 1. A branch that does not take the type of the value is out. If that leaves none, the types and
+//!    values of all branches are the answer.
+//! 2. If every branch left takes only certain values, all of these are the answer.
+//! 3. A property that has constant values in every branch tells them apart: branches that want
+//!    another value than the one that came are out. If that leaves none, the values of all branches
+//!    are what that property may be.
+//! 4. Of the rest, the branch that objects least and knows most of the keys that came, if there is
 //!    exactly one and it knows any.
 
 use std::sync::Arc;
@@ -29,8 +30,10 @@ pub(crate) enum Meant {
         faults: Vec<Fault>,
         reason: BranchReason,
     },
-    /// No branch takes such a value: one fault that sums up what they take.
+    /// One fault sums up what the branches take, at this place.
     Merged(FaultKind, Path),
+    /// Several branches fit where only one may.
+    Several,
     /// No branch is near.
     NoneNear,
 }
@@ -43,38 +46,51 @@ pub(crate) fn meant(
     schemas: &[Option<&Schema>],
     received: Option<&Value<'_>>,
 ) -> Meant {
-    let total = branches.len();
-    let of_type: Vec<usize> = (0..total)
-        .filter(|index| !refuses_root(&branches[*index], at))
-        .collect();
-    if of_type.is_empty() {
-        return merge_roots(branches, at);
+    if branches.iter().any(Vec::is_empty) {
+        return Meant::Several;
     }
-    if let [only] = of_type[..] {
-        let reason = BranchReason::Type;
-        return chosen(branches, only, reason);
+    let all: Vec<usize> = (0..branches.len()).collect();
+    let of_type = without(&all, |index| refuses_type(&branches[index], at));
+    match of_type[..] {
+        [] => return merge_values(&branches, &all, at),
+        [only] => return chosen(branches, only, BranchReason::Type),
+        _ => {}
     }
-
-    let discriminated: Vec<usize> = of_type
-        .iter()
-        .copied()
-        .filter(|index| discriminator(&branches[*index], at).is_none())
-        .collect();
-    let missed: Vec<Path> = of_type
-        .iter()
-        .filter_map(|index| discriminator(&branches[*index], at).map(|fault| fault.at.clone()))
-        .collect();
-    if discriminated.is_empty() {
-        return merge_discriminators(&branches, &of_type, &missed, at);
+    let open = without(&of_type, |index| {
+        value_fault(&branches[index], at).is_some()
+    });
+    let mut left = match open[..] {
+        [] => return merge_values(&branches, &of_type, at),
+        [only] => return chosen(branches, only, BranchReason::Type),
+        _ => open,
+    };
+    if let Some(property) = discriminator(&left, schemas) {
+        let place = at.key(property);
+        let came = received.is_some_and(|value| value.get(property).is_some());
+        let matching = without(&left, |index| {
+            value_fault(&branches[index], &place).is_some()
+        });
+        let reason = BranchReason::Discriminator {
+            property: property.to_owned(),
+        };
+        match matching[..] {
+            [] => return merge_values(&branches, &left, &place),
+            [only] if came => return chosen(branches, only, reason),
+            _ => left = matching,
+        }
     }
-    if let ([only], Some(place)) = (&discriminated[..], missed.first()) {
-        let property = place.last().unwrap_or_default().into_owned();
-        return chosen(branches, *only, BranchReason::Discriminator { property });
-    }
-    match nearest(&branches, &discriminated, schemas, received) {
+    match nearest(&branches, &left, schemas, received) {
         Some(index) => chosen(branches, index, BranchReason::Nearest),
         None => Meant::NoneNear,
     }
+}
+
+fn without(indices: &[usize], out: impl Fn(usize) -> bool) -> Vec<usize> {
+    indices
+        .iter()
+        .copied()
+        .filter(|index| !out(*index))
+        .collect()
 }
 
 fn chosen(mut branches: Vec<Vec<Fault>>, index: usize, reason: BranchReason) -> Meant {
@@ -85,55 +101,57 @@ fn chosen(mut branches: Vec<Vec<Fault>>, index: usize, reason: BranchReason) -> 
     }
 }
 
-/// Whether a branch objects to the value as such: its type, or the one constant it takes.
-fn refuses_root(faults: &[Fault], at: &Path) -> bool {
-    faults.iter().any(|fault| {
-        fault.at == *at
-            && matches!(
-                fault.kind,
-                FaultKind::Type(_) | FaultKind::Enum(_) | FaultKind::Const(_) | FaultKind::Never
-            )
-    })
+/// Whether a branch objects to the type of the value, or to there being a value at all.
+fn refuses_type(faults: &[Fault], at: &Path) -> bool {
+    faults
+        .iter()
+        .any(|fault| fault.at == *at && matches!(fault.kind, FaultKind::Type(_) | FaultKind::Never))
 }
 
-/// The objection of a branch to the value of a property that tells branches apart.
-fn discriminator<'f>(faults: &'f [Fault], at: &Path) -> Option<&'f Fault> {
+/// The objection of a branch to the value at a place: it wants another constant.
+fn value_fault<'f>(faults: &'f [Fault], place: &Path) -> Option<&'f Fault> {
     faults.iter().find(|fault| {
-        let direct_child = fault.at.segments().count() == at.segments().count() + 1;
-        direct_child
-            && match &fault.kind {
-                FaultKind::Const(_) => true,
-                FaultKind::Enum(options) => options.as_array().is_some_and(|all| all.len() == 1),
-                _ => false,
-            }
+        fault.at == *place && matches!(fault.kind, FaultKind::Const(_) | FaultKind::Enum(_))
     })
 }
 
-/// No branch takes a value of this type: what do they take, all in all?
-fn merge_roots(branches: Vec<Vec<Fault>>, at: &Path) -> Meant {
+/// The property that has constant values in every one of these branches, if there is one.
+fn discriminator<'s>(indices: &[usize], schemas: &[Option<&'s Schema>]) -> Option<&'s str> {
+    let constant = |index: usize, key: &str| {
+        let property = schemas
+            .get(index)
+            .copied()
+            .flatten()?
+            .get("properties")?
+            .get(key)?;
+        property.get("const").or_else(|| property.get("enum"))
+    };
+    let first = schemas.get(*indices.first()?).copied().flatten()?;
+    let keys = first.get("properties")?.as_object()?.keys();
+    keys.map(String::as_str)
+        .find(|key| indices.iter().all(|index| constant(*index, key).is_some()))
+}
+
+/// What these branches take at a place, all in all: their types and their constants.
+fn merge_values(branches: &[Vec<Fault>], indices: &[usize], at: &Path) -> Meant {
     let mut types: Vec<&'static str> = Vec::new();
     let mut values: Vec<Schema> = Vec::new();
-    for fault in branches
-        .into_iter()
-        .flatten()
-        .filter(|fault| fault.at == *at)
-    {
-        match fault.kind {
-            FaultKind::Type(names) => types.extend(names),
-            FaultKind::Enum(options) => {
-                values.extend(options.as_array().into_iter().flatten().cloned());
+    let faults = indices.iter().flat_map(|index| &branches[*index]);
+    for fault in faults.filter(|fault| fault.at == *at) {
+        match &fault.kind {
+            FaultKind::Type(names) => {
+                let new: Vec<_> = names.iter().filter(|name| !types.contains(name)).collect();
+                types.extend(new);
             }
-            FaultKind::Const(value) => values.push((*value).clone()),
+            FaultKind::Enum(options) => {
+                let options = options.as_array().into_iter().flatten();
+                let new: Vec<_> = options.filter(|value| !values.contains(value)).collect();
+                values.extend(new.into_iter().cloned().collect::<Vec<_>>());
+            }
+            FaultKind::Const(value) if !values.contains(value) => values.push((**value).clone()),
             _ => {}
         }
     }
-    let mut seen = Vec::new();
-    types.retain(|name| {
-        !seen.contains(name) && {
-            seen.push(*name);
-            true
-        }
-    });
     // A branch `{"type": "string", "enum": […]}` objects twice where a number came; its values say
     // more than its type.
     if !values.is_empty() && values.iter().all(Schema::is_string) {
@@ -153,35 +171,6 @@ fn merge_roots(branches: Vec<Vec<Fault>>, at: &Path) -> Meant {
     Meant::NoneNear
 }
 
-/// Every branch objects to a constant property: if it is one and the same, its value is wrong.
-fn merge_discriminators(
-    branches: &[Vec<Fault>],
-    alive: &[usize],
-    missed: &[Path],
-    at: &Path,
-) -> Meant {
-    let Some(place) = missed.first() else {
-        return Meant::NoneNear;
-    };
-    if missed.iter().any(|other| other != place) {
-        return Meant::NoneNear;
-    }
-    let mut values = Vec::new();
-    for index in alive {
-        match discriminator(&branches[*index], at).map(|fault| &fault.kind) {
-            Some(FaultKind::Const(value)) => values.push((**value).clone()),
-            Some(FaultKind::Enum(options)) => {
-                values.extend(options.as_array().into_iter().flatten().cloned());
-            }
-            _ => {}
-        }
-    }
-    Meant::Merged(
-        FaultKind::Enum(Arc::new(Schema::Array(values))),
-        place.clone(),
-    )
-}
-
 /// The one branch that objects least; on a tie, the one that knows most of the keys that came.
 fn nearest(
     branches: &[Vec<Fault>],
@@ -193,31 +182,22 @@ fn nearest(
         .and_then(Value::as_object)
         .map(|members| members.iter().map(|(key, _)| key.as_ref()).collect())
         .unwrap_or_default();
-    let known = |index: usize| {
-        let properties = schemas
-            .get(index)
-            .copied()
-            .flatten()
-            .and_then(|s| s.get("properties"));
+    let unknown = |index: usize| {
+        let schema = schemas.get(index).copied().flatten();
+        let properties = schema.and_then(|schema| schema.get("properties"));
         keys.iter()
-            .filter(|key| properties.is_some_and(|all| all.get(key).is_some()))
+            .filter(|key| properties.is_none_or(|all| all.get(key).is_none()))
             .count()
     };
     let mut ranked: Vec<(usize, usize, usize)> = candidates
         .iter()
-        .map(|index| {
-            (
-                weight(&branches[*index]),
-                usize::MAX - known(*index),
-                *index,
-            )
-        })
+        .map(|index| (weight(&branches[*index]), unknown(*index), *index))
         .collect();
     ranked.sort_unstable();
     match ranked[..] {
         [first, second, ..] if (first.0, first.1) == (second.0, second.1) => None,
         // Keys came, and the best branch knows none of them: that is no evidence for it.
-        [first, ..] if !keys.is_empty() && first.1 == usize::MAX => None,
+        [first, ..] if !keys.is_empty() && first.1 == keys.len() => None,
         [first, ..] => Some(first.2),
         [] => None,
     }

@@ -1,6 +1,6 @@
 //! Anthropic messages.
 
-use super::{id, name, object, text, tool_name, value_arguments};
+use super::{id, name, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -8,8 +8,8 @@ use crate::json::Value;
 /// A `tool_use` block.
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let tool = tool_name(&mut value, "name")?;
-    let mut call = Call::new(tool, value_arguments(value.take("input")));
-    call.id = value.take("id");
+    let mut call = Call::new(tool, value_arguments(&mut value));
+    call.id = present(&mut value, "id");
     Ok(call)
 }
 

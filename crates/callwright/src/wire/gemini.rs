@@ -1,6 +1,6 @@
 //! Gemini.
 
-use super::{id, name, object, text, tool_name, value_arguments};
+use super::{id, name, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -9,8 +9,8 @@ use crate::json::Value;
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let mut function = value.take("functionCall").unwrap_or_default();
     let tool = tool_name(&mut function, "name")?;
-    let mut call = Call::new(tool, value_arguments(function.take("args")));
-    call.id = function.take("id");
+    let mut call = Call::new(tool, value_arguments(&mut function));
+    call.id = present(&mut function, "id");
     Ok(call)
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Also takes `{"name", "arguments"}` and its cousins, which models and older APIs write.
 
-use super::{read_call, text_arguments, tool_name};
-use crate::call::{Call, Completeness};
+use super::{present, read_call, text_arguments, tool_name};
+use crate::call::Call;
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::parse::read_value;
@@ -26,14 +26,7 @@ pub fn read_line(line: &str) -> Result<Call<'_>, Error> {
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let own = value.get("tool").is_some() || value.get("name").is_none();
     let tool = tool_name(&mut value, if own { "tool" } else { "name" })?;
-    let arguments = ["arguments", "input", "args", "parameters"]
-        .iter()
-        .find_map(|key| value.take(key));
-    let completeness = ["finish_reason", "stop_reason", "finishReason"]
-        .iter()
-        .find_map(|key| value.get(key).and_then(Value::as_str))
-        .map_or(Completeness::Unknown, Completeness::from_finish_reason);
-    let mut call = Call::new(tool, text_arguments(arguments)).with_completeness(completeness);
-    call.id = value.take("id").filter(|id| *id != Value::Null);
+    let mut call = Call::new(tool, text_arguments(&mut value));
+    call.id = present(&mut value, "id");
     Ok(call)
 }

@@ -4,6 +4,7 @@ use super::{id, name, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
+use crate::text::quoted;
 
 const METHOD: &str = "tools/call";
 
@@ -11,15 +12,14 @@ const METHOD: &str = "tools/call";
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let method = value.get("method").and_then(Value::as_str);
     if method != Some(METHOD) {
-        let found = method.unwrap_or("no text");
+        let found = method.map_or_else(|| "no text".to_owned(), |name| quoted(name, 40));
         return Err(not_a_call(&format!(
-            "the request's method is {}, not `{METHOD}`",
-            crate::text::quoted(found, 40)
+            "the request's `method` is {found}, not `{METHOD}`"
         )));
     }
     let mut params = value.take("params").unwrap_or_default();
     let tool = tool_name(&mut params, "name")?;
-    let mut call = Call::new(tool, value_arguments(params.take("arguments")));
+    let mut call = Call::new(tool, value_arguments(&mut params));
     call.id = value.take("id");
     Ok(call)
 }

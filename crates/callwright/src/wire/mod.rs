@@ -15,11 +15,11 @@ use std::borrow::Cow;
 
 pub use line::read_line;
 
-use crate::call::{Arguments, Call};
+use crate::call::{Arguments, Call, Completeness};
 use crate::error::{Error, ErrorKind};
 use crate::feedback::Feedback;
-use crate::json::Value;
-use crate::text::list;
+use crate::json::{Value, has_duplicate};
+use crate::text::{list, quoted};
 use crate::verdict::Verdict;
 
 /// A provider whose shapes are known.
@@ -58,8 +58,13 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
         let found = value.kind().name();
         return Err(not_a_call(&format!("expected an object, found {found}")));
     };
+    each_key_once(&value)?;
+    let completeness = ["finish_reason", "stop_reason", "finishReason"]
+        .iter()
+        .find_map(|key| value.get(key).and_then(Value::as_str))
+        .map(Completeness::from_finish_reason);
     let kind = value.get("type").and_then(Value::as_str);
-    if value.get("method").is_some() {
+    let call = if value.get("method").is_some() {
         mcp::read(value)
     } else if let Some(Value::Object(_)) = value.get("function") {
         openai_chat::read(value)
@@ -71,7 +76,11 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
         gemini::read(value)
     } else {
         line::read(value)
-    }
+    }?;
+    Ok(match completeness {
+        Some(known) => call.with_completeness(known),
+        None => call,
+    })
 }
 
 /// The verdict in a provider's shape: a call that may run as the call it is, a refused one as the
@@ -117,22 +126,47 @@ pub fn render_result<'v>(
     }
 }
 
+/// The names under which arguments travel. Each shape has one of its own, and gateways mix them up:
+/// whichever holds something is taken, so that no argument is dropped unseen.
+const ARGUMENTS: [&str; 5] = ["arguments", "input", "args", "parameters", "params"];
+
 /// The arguments of a shape that carries them as text, though some gateways send values.
-fn text_arguments(value: Option<Value<'_>>) -> Arguments<'_> {
-    match value {
-        None | Some(Value::Null) => Arguments::Absent,
-        Some(Value::String(text)) => Arguments::Text(text),
-        Some(value) => Arguments::Value(value),
+fn text_arguments<'a>(value: &mut Value<'a>) -> Arguments<'a> {
+    match value_arguments(value) {
+        Arguments::Value(Value::String(text)) => Arguments::Text(text),
+        other => other,
     }
 }
 
 /// The arguments of a shape that carries them as a value. A string there is a value of the wrong
 /// type, not text to be read.
-fn value_arguments(value: Option<Value<'_>>) -> Arguments<'_> {
-    match value {
-        None | Some(Value::Null) => Arguments::Absent,
-        Some(value) => Arguments::Value(value),
+fn value_arguments<'a>(value: &mut Value<'a>) -> Arguments<'a> {
+    ARGUMENTS
+        .iter()
+        .find_map(|key| present(value, key))
+        .map_or(Arguments::Absent, Arguments::Value)
+}
+
+/// Takes out a member that is not null.
+fn present<'a>(value: &mut Value<'a>, key: &str) -> Option<Value<'a>> {
+    value.take(key).filter(|member| *member != Value::Null)
+}
+
+/// A key that stands twice could mean either value, and we do not choose.
+fn each_key_once(value: &Value<'_>) -> Result<(), Error> {
+    let members = value.as_object().unwrap_or_default();
+    if !has_duplicate(members) {
+        return Ok(());
     }
+    let twice = members
+        .iter()
+        .enumerate()
+        .find(|(at, (key, _))| members[..*at].iter().any(|(earlier, _)| earlier == key))
+        .map(|(_, (key, _))| key.as_ref());
+    Err(not_a_call(&format!(
+        "the key {} stands twice",
+        quoted(twice.unwrap_or_default(), 40)
+    )))
 }
 
 /// Arguments as text: byte for byte as they were sent, if they were sent as text.
@@ -168,6 +202,7 @@ fn id<'v>(call: &'v Call<'_>) -> Option<Value<'v>> {
 
 /// The name of the tool, which every shape must have.
 fn tool_name<'a>(value: &mut Value<'a>, key: &'static str) -> Result<Cow<'a, str>, Error> {
+    each_key_once(value)?;
     match value.take(key) {
         Some(Value::String(name)) => Ok(name),
         Some(other) => Err(not_a_call(&format!(
@@ -182,10 +217,10 @@ fn tool_name<'a>(value: &mut Value<'a>, key: &'static str) -> Result<Cow<'a, str
                 .map(|(key, _)| key.as_ref())
                 .collect();
             let found = match keys.as_slice() {
-                [] => "no keys".to_owned(),
-                keys => format!("the keys {}", list(keys, 60)),
+                [] => String::new(),
+                keys => format!(", only {}", list(keys, 60)),
             };
-            Err(not_a_call(&format!("it has no `{key}`, only {found}")))
+            Err(not_a_call(&format!("it has no `{key}`{found}")))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! OpenAI chat completions.
 
-use super::{arguments_text, id, name, object, text, text_arguments, tool_name};
+use super::{arguments_text, id, name, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -9,8 +9,8 @@ use crate::json::Value;
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let mut function = value.take("function").unwrap_or_default();
     let tool = tool_name(&mut function, "name")?;
-    let mut call = Call::new(tool, text_arguments(function.take("arguments")));
-    call.id = value.take("id");
+    let mut call = Call::new(tool, text_arguments(&mut function));
+    call.id = present(&mut value, "id");
     Ok(call)
 }
 

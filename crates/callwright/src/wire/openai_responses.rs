@@ -1,6 +1,6 @@
 //! OpenAI responses.
 
-use super::{arguments_text, id, name, object, text, text_arguments, tool_name};
+use super::{arguments_text, id, name, object, present, text, text_arguments, tool_name};
 use crate::call::{Call, Completeness};
 use crate::error::Error;
 use crate::json::Value;
@@ -12,9 +12,8 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
         .get("status")
         .and_then(Value::as_str)
         .map_or(Completeness::Unknown, Completeness::from_finish_reason);
-    let mut call =
-        Call::new(tool, text_arguments(value.take("arguments"))).with_completeness(completeness);
-    call.id = value.take("call_id").or_else(|| value.take("id"));
+    let mut call = Call::new(tool, text_arguments(&mut value)).with_completeness(completeness);
+    call.id = present(&mut value, "call_id").or_else(|| present(&mut value, "id"));
     Ok(call)
 }
 

@@ -1,0 +1,197 @@
+//! Our tree as a representation that the engine can walk.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
+use jsonschema_value::LazyInstance;
+
+use crate::json::{Member, Number, Value};
+
+/// How much of a property name is kept for the message about it.
+const NAME_PREVIEW_BYTES: usize = 256;
+
+/// The representation: nodes are references into a [`Value`].
+#[derive(Debug)]
+pub(super) struct Tree;
+
+impl Json for Tree {
+    type Node<'a> = &'a Value<'a>;
+    type PreparedKey = Box<str>;
+    type StringBuffer = Value<'static>;
+
+    // A lookup here is itself a pass over the members.
+    const KEYS_PER_LOOKUP: usize = 4;
+
+    fn prepare_key(key: &str) -> Box<str> {
+        key.into()
+    }
+
+    fn with_string_node<T>(
+        buffer: &mut Value<'static>,
+        string: &str,
+        f: impl for<'n> FnOnce(&'n Value<'n>) -> T,
+    ) -> T {
+        *buffer = Value::String(Cow::Owned(string.to_owned()));
+        f(buffer)
+    }
+}
+
+impl<'a> Node<'a, Tree> for &'a Value<'a> {
+    type Object = &'a [Member<'a>];
+    type Array = &'a [Value<'a>];
+    type Number = &'a Number<'a>;
+
+    fn as_object(&self) -> Option<&'a [Member<'a>]> {
+        Value::as_object(self)
+    }
+
+    fn as_array(&self) -> Option<&'a [Value<'a>]> {
+        Value::as_array(self)
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        self.as_str().map(Cow::Borrowed)
+    }
+
+    fn as_number(&self) -> Option<&'a Number<'a>> {
+        Value::as_number(self)
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        match self {
+            Value::Bool(yes) => Some(*yes),
+            _ => None,
+        }
+    }
+
+    fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    fn is_string(&self) -> bool {
+        matches!(self, Value::String(_))
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self {
+            Value::Null => JsonType::Null,
+            Value::Bool(_) => JsonType::Boolean,
+            Value::Number(_) => JsonType::Number,
+            Value::String(_) => JsonType::String,
+            Value::Array(_) => JsonType::Array,
+            Value::Object(_) => JsonType::Object,
+        }
+    }
+
+    fn equals_value(&self, expected: &serde_json::Value) -> bool {
+        match (self, expected) {
+            (Value::String(text), serde_json::Value::String(wanted)) => text == wanted,
+            (Value::String(_), _) | (_, serde_json::Value::String(_)) => false,
+            _ => jsonschema::json::cmp::equal(&(*self).into(), expected),
+        }
+    }
+
+    fn to_value(&self) -> Cow<'a, serde_json::Value> {
+        Cow::Owned((*self).into())
+    }
+
+    /// The engine keeps a copy of the offending value in every error. We look the value up in our
+    /// own tree by its path, so it gets nothing to copy, except for strings: a property name that
+    /// is objected to stands nowhere in the tree.
+    fn lazy_value(&self) -> LazyInstance<'a> {
+        let text = self.as_str().unwrap_or_default().as_bytes();
+        LazyInstance::Deferred {
+            bytes: &text[..text.len().min(NAME_PREVIEW_BYTES)],
+            tag: 0,
+            make: |bytes, _| String::from_utf8_lossy(bytes).into_owned().into(),
+            cell: OnceLock::new(),
+        }
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        Some(NodeIdentity::new(std::ptr::from_ref(*self).addr()))
+    }
+}
+
+impl JsonNumber for &Number<'_> {
+    fn as_u64(&self) -> Option<u64> {
+        Number::as_u64(self)
+    }
+
+    fn as_i64(&self) -> Option<i64> {
+        Number::as_i64(self)
+    }
+
+    fn as_f64(&self) -> Option<f64> {
+        Some(Number::as_f64(self))
+    }
+
+    fn as_str(&self) -> Cow<'_, str> {
+        Cow::Borrowed(Number::as_str(self))
+    }
+
+    fn to_number(&self) -> Cow<'_, serde_json::Number> {
+        Cow::Owned((*self).into())
+    }
+
+    fn is_integer(&self) -> bool {
+        Number::is_integer(self)
+    }
+
+    fn is_written_as_integer(&self) -> bool {
+        Number::is_written_as_integer(self)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Members<'a>(std::slice::Iter<'a, Member<'a>>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, &'a Value<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(key, value)| (key.as_ref(), value))
+    }
+}
+
+impl<'a> Object<'a, Tree> for &'a [Member<'a>] {
+    type Node = &'a Value<'a>;
+    type MemberName = &'a str;
+    type MembersIter = Members<'a>;
+
+    fn len(&self) -> usize {
+        <[Member<'a>]>::len(self)
+    }
+
+    fn get(&self, key: &Box<str>) -> Option<&'a Value<'a>> {
+        self.iter()
+            .find(|(name, _)| name.as_ref() == key.as_ref())
+            .map(|(_, value)| value)
+    }
+
+    fn members(&self) -> Members<'a> {
+        Members(self.iter())
+    }
+}
+
+impl<'a> Array<'a, Tree> for &'a [Value<'a>] {
+    type Node = &'a Value<'a>;
+    type ElementsIter = std::slice::Iter<'a, Value<'a>>;
+
+    fn len(&self) -> usize {
+        <[Value<'a>]>::len(self)
+    }
+
+    fn elements(&self) -> std::slice::Iter<'a, Value<'a>> {
+        self.iter()
+    }
+
+    /// By canonical text, so that ids beyond 64 bits are told apart.
+    fn is_unique(&self) -> bool {
+        let mut seen = HashSet::with_capacity(self.len());
+        self.iter().all(|item| seen.insert(item.canonical()))
+    }
+}

@@ -1,0 +1,154 @@
+//! Which values must never be shown.
+//!
+//! A schema marks secrets with `writeOnly` or `format: password`, but an objection to a secret may
+//! come from anywhere: another branch, a condition, the object around it. So places are hidden by
+//! their names: a key that is a secret somewhere in the schema hides everything below it, and a key
+//! whose value holds a secret hides text that came in the value's stead. This hides more than it
+//! must, never less.
+
+use std::collections::HashSet;
+
+use serde_json::Value as Schema;
+
+use crate::json::Path;
+
+/// The secrets of one schema.
+#[derive(Debug, Default)]
+pub(crate) struct Secrets {
+    /// Keys whose own value is a secret.
+    keys: HashSet<String>,
+    /// Keys whose value has a secret inside.
+    holders: HashSet<String>,
+    /// Keys that the schema lists, secret or not.
+    listed: HashSet<String>,
+    /// Some secret stands under no fixed key, so every key that is not listed may be one.
+    unlisted: bool,
+}
+
+impl Secrets {
+    /// The secrets of a schema; `None` if it has none.
+    pub(crate) fn of(schema: &Schema) -> Option<Secrets> {
+        if !marks_secret(schema) {
+            return None;
+        }
+        let mut secrets = Secrets::default();
+        secrets.collect(schema, schema, None);
+        Some(secrets)
+    }
+
+    /// Whether the value at this place must not be shown.
+    pub(crate) fn hide(&self, at: &Path) -> bool {
+        let is_index = |segment: &str| segment.bytes().all(|byte| byte.is_ascii_digit());
+        let nearest_key = at.segments().filter(|segment| !is_index(segment)).last();
+        let unlisted = nearest_key
+            .as_ref()
+            .is_none_or(|key| !self.listed.contains(key.as_ref()));
+        (self.unlisted && unlisted)
+            || at
+                .segments()
+                .any(|segment| self.keys.contains(segment.as_ref()))
+            || nearest_key.is_some_and(|key| self.holders.contains(key.as_ref()))
+    }
+
+    /// Walks a schema; `key` is the property that it describes, if it describes one.
+    fn collect(&mut self, node: &Schema, root: &Schema, key: Option<&str>) {
+        if is_secret(node) && key.is_none() {
+            self.unlisted = true;
+        }
+        match node {
+            Schema::Object(members) => {
+                for (keyword, member) in members {
+                    match (keyword.as_str(), member) {
+                        ("properties", Schema::Object(properties)) => {
+                            for (name, property) in properties {
+                                self.property(name, property, root);
+                            }
+                        }
+                        ("const" | "enum" | "default" | "examples", _) => {}
+                        // Definitions count where they are used.
+                        ("$defs" | "definitions", Schema::Object(definitions)) => {
+                            for definition in definitions.values() {
+                                self.collect(definition, root, Some(""));
+                            }
+                        }
+                        ("additionalProperties" | "patternProperties", inner) => {
+                            self.unlisted |= reaches(inner, root) == Some(Reach::Itself);
+                            self.collect(inner, root, Some(""));
+                        }
+                        (_, inner) => self.collect(inner, root, key),
+                    }
+                }
+            }
+            Schema::Array(items) => items.iter().for_each(|item| self.collect(item, root, key)),
+            _ => {}
+        }
+    }
+
+    fn property(&mut self, name: &str, property: &Schema, root: &Schema) {
+        self.listed.insert(name.to_owned());
+        match reaches(property, root) {
+            Some(Reach::Itself) => {
+                self.keys.insert(name.to_owned());
+            }
+            Some(Reach::Inside) => {
+                self.holders.insert(name.to_owned());
+            }
+            None => {}
+        }
+        self.collect(property, root, Some(name));
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    Inside,
+    Itself,
+}
+
+/// Whether a schema is a secret itself (in some branch, in some item) or has one inside.
+fn reaches<'s>(node: &'s Schema, root: &'s Schema) -> Option<Reach> {
+    reach(node, root, &mut HashSet::new())
+}
+
+/// `seen` holds the references that were followed, so that each is followed once.
+fn reach<'s>(node: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) -> Option<Reach> {
+    if is_secret(node) {
+        return Some(Reach::Itself);
+    }
+    match node {
+        Schema::Object(members) => members
+            .iter()
+            .filter_map(|(keyword, member)| match keyword.as_str() {
+                "$ref" => {
+                    let pointer = member.as_str()?.strip_prefix('#')?;
+                    let target = root.pointer(pointer).filter(|_| seen.insert(pointer))?;
+                    reach(target, root, seen)
+                }
+                "const" | "enum" | "default" | "examples" | "$defs" | "definitions" => None,
+                "properties" | "additionalProperties" | "patternProperties" => {
+                    reach(member, root, seen).map(|_| Reach::Inside)
+                }
+                _ => reach(member, root, seen),
+            })
+            .max(),
+        Schema::Array(items) => items
+            .iter()
+            .filter_map(|item| reach(item, root, seen))
+            .max(),
+        _ => None,
+    }
+}
+
+fn is_secret(node: &Schema) -> bool {
+    node.get("writeOnly") == Some(&Schema::Bool(true))
+        || node.get("format").and_then(Schema::as_str) == Some("password")
+}
+
+fn marks_secret(node: &Schema) -> bool {
+    is_secret(node)
+        || match node {
+            Schema::Object(members) => members.values().any(marks_secret),
+            Schema::Array(items) => items.iter().any(marks_secret),
+            _ => false,
+        }
+}
