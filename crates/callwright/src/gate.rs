@@ -1,6 +1,6 @@
 //! The gate: the tools it knows, and one question to ask it.
 
-use std::collections::HashMap;
+use ahash::AHashMap;
 
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
@@ -38,7 +38,7 @@ use crate::verdict::Verdict;
 /// ```
 #[derive(Debug)]
 pub struct Gate {
-    tools: HashMap<String, Tool>,
+    tools: AHashMap<String, Tool>,
     limits: ParseLimits,
 }
 
@@ -133,7 +133,7 @@ impl GateBuilder {
     /// Fails if two tools have one name.
     pub fn build(self) -> Result<Gate, Error> {
         let cache = self.cache.unwrap_or_else(SchemaCache::shared);
-        let mut tools = HashMap::with_capacity(self.specs.len());
+        let mut tools = AHashMap::with_capacity(self.specs.len());
         for spec in self.specs {
             let name = spec.name.clone();
             if tools

@@ -1,12 +1,13 @@
 //! What the gate says about a call, and the line that other programs read.
 
+use std::fmt;
+
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 use crate::call::Call;
 use crate::classify::{Failure, Refused};
 use crate::feedback::{Feedback, ToldIssue};
-use crate::json::Value;
+use crate::json::{Value, write_json_string};
 use crate::validate::Valid;
 
 /// The gate's answer to a call.
@@ -45,7 +46,7 @@ impl<'c> Verdict<'c> {
         }
     }
 
-    /// The verdict as a line of JSON Lines: serialise it with `serde_json`.
+    /// The verdict as a line of JSON Lines.
     pub fn line<'v>(&'v self, call: &'v Call<'_>, feedback: &'v Feedback) -> VerdictLine<'v> {
         VerdictLine {
             id: call.id.as_ref(),
@@ -58,7 +59,7 @@ impl<'c> Verdict<'c> {
     }
 }
 
-/// A verdict as other programs read it.
+/// A verdict as other programs read it: one line of JSON.
 #[derive(Debug)]
 pub struct VerdictLine<'v> {
     id: Option<&'v Value<'v>>,
@@ -69,23 +70,42 @@ pub struct VerdictLine<'v> {
     feedback: &'v Feedback,
 }
 
-impl Serialize for VerdictLine<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut line = serializer.serialize_map(None)?;
+impl VerdictLine<'_> {
+    /// Appends the line, without a line break.
+    pub fn write(&self, out: &mut String) {
+        out.push('{');
         if let Some(id) = self.id {
-            line.serialize_entry("id", id)?;
+            out.push_str("\"id\":");
+            id.write_json(out);
+            out.push(',');
         }
-        line.serialize_entry("tool", self.tool)?;
-        line.serialize_entry("verdict", self.verdict)?;
+        out.push_str("\"tool\":");
+        write_json_string(self.tool, out);
+        out.push_str(",\"verdict\":\"");
+        out.push_str(self.verdict);
+        out.push('"');
         if let Some(arguments) = self.arguments {
-            line.serialize_entry("arguments", arguments)?;
+            out.push_str(",\"arguments\":");
+            arguments.write_json(out);
         }
-        line.serialize_entry("edits", &[(); 0])?;
+        out.push_str(",\"edits\":[]");
         if let Some(failure) = self.failure {
-            line.serialize_entry("failure", &ToldFailure::new(failure, self.feedback))?;
-            line.serialize_entry("feedback", &self.feedback.render(failure))?;
+            out.push_str(",\"failure\":");
+            let told = serde_json::to_string(&ToldFailure::new(failure, self.feedback));
+            // Texts and lists of texts always serialise.
+            out.push_str(&told.unwrap_or_else(|_| "null".to_owned()));
+            out.push_str(",\"feedback\":");
+            write_json_string(&self.feedback.render(failure), out);
         }
-        line.end()
+        out.push('}');
+    }
+}
+
+impl fmt::Display for VerdictLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = String::new();
+        self.write(&mut line);
+        f.write_str(&line)
     }
 }
 

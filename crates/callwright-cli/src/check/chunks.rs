@@ -64,7 +64,7 @@ impl<R: Read> Chunks<R> {
         let line = self.next_line;
         let mut bytes = 0;
         loop {
-            if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
+            if let Some(end) = memchr::memchr(b'\n', &self.rest) {
                 self.rest.drain(..=end);
                 bytes += end;
                 break;
@@ -84,7 +84,7 @@ impl<R: Read> Chunks<R> {
         let rest = self.rest.split_off(end);
         let bytes = std::mem::replace(&mut self.rest, rest);
         let first_line = self.next_line;
-        self.next_line += bytes.split(|byte| *byte == b'\n').count() - 1;
+        self.next_line += memchr::memchr_iter(b'\n', &bytes).count();
         Chunk::Lines { first_line, bytes }
     }
 }
@@ -95,9 +95,7 @@ impl<R: Read> Iterator for Chunks<R> {
     fn next(&mut self) -> Option<Self::Item> {
         let mut searched = 0;
         loop {
-            let newline = self.rest[searched..]
-                .iter()
-                .rposition(|byte| *byte == b'\n');
+            let newline = memchr::memrchr(b'\n', &self.rest[searched..]);
             if let Some(at) = newline {
                 return Some(Ok(self.lines(searched + at + 1)));
             }

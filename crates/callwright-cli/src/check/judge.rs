@@ -25,7 +25,7 @@ pub(super) struct Judge {
 #[derive(Debug, Default)]
 pub(super) struct Judged {
     /// What to print.
-    pub(super) text: Vec<u8>,
+    pub(super) text: String,
     /// How many bytes of input this was.
     pub(super) bytes: usize,
     /// Lines that are no calls, and why.
@@ -51,7 +51,11 @@ impl Judge {
             Chunk::Lines { first_line, bytes } => {
                 judged.bytes = bytes.len();
                 judged.text.reserve(bytes.len() * 2);
-                for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+                let mut start = 0;
+                let ends = memchr::memchr_iter(b'\n', &bytes).chain([bytes.len()]);
+                for (at, end) in ends.enumerate() {
+                    let line = &bytes[start..end];
+                    start = (end + 1).min(bytes.len());
                     if !line.trim_ascii().is_empty() {
                         self.line(first_line + at, line, &mut judged);
                     }
@@ -96,16 +100,8 @@ impl Judge {
         }
         match &self.output {
             Output::Json => {
-                let start = judged.text.len();
-                let line = verdict.line(&call, &self.feedback);
-                match serde_json::to_writer(&mut judged.text, &line) {
-                    Ok(()) => judged.text.push(b'\n'),
-                    // Verdicts always serialise; should one not, half a line must not go out.
-                    Err(error) => {
-                        judged.text.truncate(start);
-                        judged.malformed.push((number, error.to_string()));
-                    }
-                }
+                verdict.line(&call, &self.feedback).write(&mut judged.text);
+                judged.text.push('\n');
             }
             Output::Text(table) => {
                 table.row(number, &call, &verdict, &self.feedback, &mut judged.text);

@@ -10,7 +10,6 @@ mod progress;
 mod table;
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use callwright::feedback::Feedback;
@@ -40,13 +39,15 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
         }
     };
     let progress = Progress::new(source.size, stdout.is_terminal());
-    let judge = Arc::new(Judge::new(gate, feedback, output));
+    // It lives as long as the program, and taking thousands of tools apart at the end is work for
+    // nothing.
+    let judge: &'static Judge = Box::leak(Box::new(Judge::new(gate, feedback, output)));
 
     let mut total = Judged::default();
     let results = ordered::map(Chunks::new(source.reader), move |chunk| judge.chunk(chunk));
     for result in results {
         let judged = result.with_context(|| format!("cannot read {}", source.name))?;
-        stdout.write_all(&judged.text)?;
+        stdout.write_all(judged.text.as_bytes())?;
         stdout.flush()?;
         progress.advance(judged.bytes);
         for (line, error) in &judged.malformed {

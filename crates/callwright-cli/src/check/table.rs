@@ -4,7 +4,7 @@
 //! are written as they come, so the columns are as wide as the longest tool name, not as the longest
 //! one that was called.
 
-use std::io::Write as _;
+use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use callwright::classify::Cause;
@@ -52,7 +52,7 @@ impl Table {
         call: &Call<'_>,
         verdict: &Verdict<'_>,
         feedback: &Feedback,
-        out: &mut Vec<u8>,
+        out: &mut String,
     ) {
         let name = printable(&call.tool);
         let tool = pad(&name, self.tool_width);
@@ -63,7 +63,7 @@ impl Table {
         let word = pad(verdict.name(), 7);
         let why = verdict.failure().map_or("", |failure| failure.code.name());
         let row = format!("{number:>6}  {colour}{word}{colour:#}  {tool}  {why}");
-        // Writing to a vector cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", row.trim_end());
         for line in self.explanation(verdict, feedback) {
             let _ = writeln!(out, "{INDENT}{line}");

@@ -12,6 +12,7 @@ mod convert;
 mod duplicates;
 mod number;
 mod path;
+mod scan;
 mod serialize;
 mod value;
 
@@ -19,4 +20,6 @@ pub(crate) use duplicates::{duplicate_keys, has_duplicate};
 pub use number::Number;
 pub(crate) use number::overflows;
 pub use path::{Path, Segment};
+pub(crate) use scan::plain_until;
+pub(crate) use serialize::write_json_string;
 pub use value::{Kind, Member, Value};

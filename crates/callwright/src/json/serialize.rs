@@ -1,10 +1,11 @@
 //! Out again, digit for digit.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 
+use super::scan::plain_until;
 use super::{Number, Value};
 
 impl Serialize for Value<'_> {
@@ -47,10 +48,73 @@ impl Serialize for Number<'_> {
     }
 }
 
+impl Value<'_> {
+    /// Appends the value as compact JSON.
+    pub fn write_json(&self, out: &mut String) {
+        match self {
+            Value::Null => out.push_str("null"),
+            Value::Bool(true) => out.push_str("true"),
+            Value::Bool(false) => out.push_str("false"),
+            Value::Number(number) => out.push_str(number.as_str()),
+            Value::String(text) => write_json_string(text, out),
+            Value::Array(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    item.write_json(out);
+                }
+                out.push(']');
+            }
+            Value::Object(members) => {
+                out.push('{');
+                for (at, (key, value)) in members.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    write_json_string(key, out);
+                    out.push(':');
+                    value.write_json(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Appends a text as a JSON string.
+pub(crate) fn write_json_string(text: &str, out: &mut String) {
+    out.push('"');
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    loop {
+        let at = plain_until(bytes, from);
+        out.push_str(&text[from..at]);
+        let Some(byte) = bytes.get(at) else { break };
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            0x08 => out.push_str("\\b"),
+            0x0c => out.push_str("\\f"),
+            control => {
+                // Writing to a `String` cannot fail.
+                let _ = write!(out, "\\u{control:04x}");
+            }
+        }
+        from = at + 1;
+    }
+    out.push('"');
+}
+
 impl fmt::Display for Value<'_> {
     /// Compact JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A tree of JSON values always serialises.
-        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+        let mut out = String::new();
+        self.write_json(&mut out);
+        f.write_str(&out)
     }
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::error::{Problem, SyntaxError};
-use crate::json::{Member, Number, Segment, Value, has_duplicate, overflows};
+use crate::json::{Member, Number, Segment, Value, has_duplicate, overflows, plain_until};
 
 /// What one text held.
 #[derive(Debug)]
@@ -266,7 +266,10 @@ impl<'a> Reader<'a> {
 
     /// The rest of a string in which something other than plain text was met.
     fn escaped_string(&mut self, start: usize) -> Read<String> {
-        let mut out = String::with_capacity(self.at - start + 32);
+        /// Most strings with escapes are short, or soon show how long they are.
+        const FIRST_GUESS: usize = 128;
+        let left = self.bytes.len() - start;
+        let mut out = String::with_capacity((self.at - start) + left.min(FIRST_GUESS));
         let mut plain_from = start;
         loop {
             out.push_str(&self.text[plain_from..self.at]);
@@ -275,7 +278,18 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     return Ok(out);
                 }
-                Some(b'\\') => out.push(self.escape()?),
+                Some(b'\\') => match self.bytes.get(self.at + 1) {
+                    // By far the most common ones, in text inside text.
+                    Some(b'"') => {
+                        self.at += 2;
+                        out.push('"');
+                    }
+                    Some(b'\\') => {
+                        self.at += 2;
+                        out.push('\\');
+                    }
+                    _ => out.push(self.escape()?),
+                },
                 Some(_) => return self.fail(Problem::ControlCharacter),
                 None => return self.fail(Problem::CutOff),
             }
@@ -350,35 +364,4 @@ impl<'a> Reader<'a> {
         }
         Ok(code)
     }
-}
-
-const LOW_BITS: u64 = 0x0101_0101_0101_0101;
-const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-
-/// The index of the first byte from `at` on that is not plain string content: a quote, a backslash or
-/// a control character; the length of `bytes` if there is none. Eight bytes at a time.
-fn plain_until(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*chunk);
-        let special = zero_bytes(word ^ (LOW_BITS * u64::from(b'"')))
-            | zero_bytes(word ^ (LOW_BITS * u64::from(b'\\')))
-            | (word.wrapping_sub(LOW_BITS * 0x20) & !word & HIGH_BITS);
-        if special != 0 {
-            return at + special.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    while let Some(byte) = bytes.get(at) {
-        if matches!(byte, b'"' | b'\\' | 0..0x20) {
-            return at;
-        }
-        at += 1;
-    }
-    at
-}
-
-/// The high bit of every byte of `word` that is zero. Bytes above the first zero byte may be marked
-/// wrongly, which is why only the lowest mark is used.
-fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(LOW_BITS) & !word & HIGH_BITS
 }

@@ -91,7 +91,7 @@ impl Tool {
     /// Compiles a tool's schema, or takes it from the cache.
     pub(crate) fn compile(spec: ToolSpec, cache: &SchemaCache) -> Tool {
         let schema = match &spec.input_schema {
-            None => cache.compile(&Schema::Bool(true)),
+            None => cache.compile(Schema::Bool(true)),
             Some(declared) => compile(declared, cache),
         };
         Tool { spec, schema }
@@ -132,5 +132,5 @@ fn compile(declared: &Schema, cache: &SchemaCache) -> Result<Arc<CompiledSchema>
             LARGEST_SCHEMA / 1_000_000,
         )));
     }
-    cache.compile(&normalise(declared))
+    cache.compile(normalise(declared))
 }

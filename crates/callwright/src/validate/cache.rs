@@ -50,18 +50,22 @@ impl SchemaCache {
     ///
     /// # Errors
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
-    pub fn compile(&self, schema: &Schema) -> Result<Arc<CompiledSchema>, Arc<str>> {
-        let compile = || {
-            CompiledSchema::compile(schema.clone())
+    pub fn compile(&self, schema: Schema) -> Result<Arc<CompiledSchema>, Arc<str>> {
+        let compile = |schema: Schema| {
+            CompiledSchema::compile(schema)
                 .map(Arc::new)
                 .map_err(Arc::from)
         };
-        let cached = self.0.get_with(content_hash(schema), compile);
-        match cached {
+        let key = content_hash(&schema);
+        let mut schema = Some(schema);
+        let cached = self
+            .0
+            .get_with(key, || compile(schema.take().unwrap_or_default()));
+        match (cached, schema) {
             // The hash is fast, not cryptographic, and schemas come from strangers: two that were
             // made to collide must not be taken for each other.
-            Ok(found) if found.source() != schema => compile(),
-            other => other,
+            (Ok(found), Some(schema)) if *found.source() != schema => compile(schema),
+            (cached, _) => cached,
         }
     }
 }
@@ -134,10 +138,10 @@ mod tests {
     fn one_schema_is_compiled_once() {
         let cache = SchemaCache::new(1 << 20);
         let schema = json!({"type": "object", "required": ["a"]});
-        let first = cache.compile(&schema).expect("compiles");
-        let again = cache.compile(&schema.clone()).expect("compiles");
+        let first = cache.compile(schema.clone()).expect("compiles");
+        let again = cache.compile(schema).expect("compiles");
         assert!(Arc::ptr_eq(&first, &again));
-        let other = cache.compile(&json!({"type": "object"})).expect("compiles");
+        let other = cache.compile(json!({"type": "object"})).expect("compiles");
         assert!(!Arc::ptr_eq(&first, &other));
     }
 
@@ -145,7 +149,7 @@ mod tests {
     fn the_bound_holds() {
         let cache = SchemaCache::new(2_000);
         for n in 0..1_000 {
-            cache.compile(&json!({"const": n})).expect("compiles");
+            cache.compile(json!({"const": n})).expect("compiles");
         }
         cache.0.run_pending_tasks();
         assert!(cache.0.weighted_size() <= 2_000);
@@ -155,7 +159,7 @@ mod tests {
     fn a_bad_schema_says_why_every_time() {
         let cache = SchemaCache::new(1 << 20);
         let bad = json!({"type": "nonsense"});
-        let first = cache.compile(&bad).expect_err("not a type");
-        assert_eq!(cache.compile(&bad).expect_err("not a type"), first);
+        let first = cache.compile(bad.clone()).expect_err("not a type");
+        assert_eq!(cache.compile(bad).expect_err("not a type"), first);
     }
 }

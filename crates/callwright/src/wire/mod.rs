@@ -59,12 +59,18 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
         return Err(not_a_call(&format!("expected an object, found {found}")));
     };
     each_key_once(&value)?;
-    let completeness = ["finish_reason", "stop_reason", "finishReason"]
+    let is_reason = |key: &str| matches!(key, "finish_reason" | "stop_reason" | "finishReason");
+    let completeness = value
+        .as_object()
+        .unwrap_or_default()
         .iter()
-        .find_map(|key| value.get(key).and_then(Value::as_str))
+        .find(|(key, _)| is_reason(key))
+        .and_then(|(_, reason)| reason.as_str())
         .map(Completeness::from_finish_reason);
     let kind = value.get("type").and_then(Value::as_str);
-    let call = if value.get("method").is_some() {
+    let call = if value.get("tool").is_some() {
+        line::read(value)
+    } else if value.get("method").is_some() {
         mcp::read(value)
     } else if let Some(Value::Object(_)) = value.get("function") {
         openai_chat::read(value)

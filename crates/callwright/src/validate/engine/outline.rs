@@ -56,7 +56,13 @@ impl Outline {
 
 /// Whether a schema has any union.
 pub(super) fn has_unions(schema: &Schema) -> bool {
-    !union_pointers(schema).is_empty()
+    match schema {
+        Schema::Object(members) => members.iter().any(|(key, member)| {
+            (matches!(key.as_str(), "anyOf" | "oneOf") && member.is_array()) || has_unions(member)
+        }),
+        Schema::Array(items) => items.iter().any(has_unions),
+        _ => false,
+    }
 }
 
 /// What is needed to make a union opaque.

@@ -1,0 +1,152 @@
+//! `callwright check` on 100,000 calls of 2,000 tools, next to a program that only reads the lines and
+//! parses line and arguments. CPU time over all threads, best of five, in one run:
+//! `cargo bench -p callwright-cli`.
+#![allow(
+    missing_docs,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a table for people"
+)]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::hint::black_box;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+const TOOLS: usize = 2_000;
+const CALLS: usize = 100_000;
+const ROUNDS: usize = 5;
+
+fn main() {
+    let mut arguments = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench");
+    match arguments.next() {
+        Some(file) => parse_only(Path::new(&file)),
+        None => compare(),
+    }
+}
+
+/// The program to compare with.
+fn parse_only(file: &Path) {
+    let reader = BufReader::new(fs::File::open(file).expect("readable"));
+    for line in reader.lines() {
+        let line: Value = serde_json::from_str(&line.expect("UTF-8")).expect("JSON");
+        let arguments = line["arguments"].as_str().expect("text");
+        black_box(serde_json::from_str::<Value>(arguments).ok());
+    }
+}
+
+fn compare() {
+    let folder = std::env::temp_dir().join(format!("callwright-bench-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for the bench");
+    let (tools, calls) = (folder.join("tools.json"), folder.join("calls.jsonl"));
+    fs::write(&tools, generated_tools().to_string()).expect("writable");
+    fs::write(&calls, generated_calls()).expect("writable");
+
+    let this = std::env::current_exe().expect("this program");
+    let parse = best(|| Command::new(&this).arg(&calls).output().expect("runs"));
+    let check = best(|| {
+        Command::new(env!("CARGO_BIN_EXE_callwright"))
+            .args(["check", "--format", "json", "--tools"])
+            .args([&tools, &calls])
+            .output()
+            .expect("runs")
+    });
+    println!("{CALLS} calls of {TOOLS} tools, seconds of CPU time (and of the clock)");
+    println!("parse only  {:.3} ({:.3})", parse.0, parse.1);
+    println!(
+        "check       {:.3} ({:.3})   {:.2} x parse only",
+        check.0,
+        check.1,
+        check.0 / parse.0
+    );
+    fs::remove_dir_all(&folder).expect("removable");
+}
+
+/// CPU and clock time of a child process, the best of several.
+fn best(mut run: impl FnMut() -> std::process::Output) -> (f64, f64) {
+    (0..ROUNDS)
+        .map(|_| {
+            let before = (children_cpu(), std::time::Instant::now());
+            let output = run();
+            assert!(
+                output.status.code().is_some_and(|code| code < 2),
+                "{output:?}"
+            );
+            (children_cpu() - before.0, before.1.elapsed().as_secs_f64())
+        })
+        .min_by(|left, right| left.0.total_cmp(&right.0))
+        .expect("several rounds")
+}
+
+/// CPU seconds of all children that have ended, as Linux counts them.
+fn children_cpu() -> f64 {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    let ticks = |at: usize| {
+        fields
+            .get(at)
+            .and_then(|f| f.parse::<f64>().ok())
+            .unwrap_or(0.0)
+    };
+    (ticks(13) + ticks(14)) / TICKS_PER_SECOND
+}
+
+fn generated_tools() -> Value {
+    (0..TOOLS)
+        .map(|n| {
+            let mut properties = json!({
+                "query": {"type": "string", "description": "What to look for, in plain words."},
+                "limit": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 20},
+                "verbose": {"type": "boolean", "description": "Tell everything."},
+                "status": {"enum": ["pending", "shipped", "delivered", "returned"]},
+            });
+            for extra in 0..n % 7 {
+                properties[format!("option_{extra}")] = json!({
+                    "type": "string",
+                    "description": format!("Option {extra} of tool {n}, which most calls leave alone."),
+                });
+            }
+            json!({
+                "name": format!("service_{}_{n}", n % 40),
+                "inputSchema": {"type": "object", "properties": properties, "required": ["query"]},
+            })
+        })
+        .collect()
+}
+
+/// Arguments of the sizes that models send; one call in twenty is wrong.
+fn generated_calls() -> String {
+    let mut lines = String::new();
+    for at in 0..CALLS {
+        let n = (at * 7919) % TOOLS;
+        let arguments = match at % 20 {
+            0 => json!({"query": at, "limit": "many"}),
+            1..=8 => json!({"query": format!("order {at}"), "limit": at % 100}),
+            9..=14 => {
+                json!({"query": format!("all of customer {}", at % 977), "status": "shipped"})
+            }
+            _ => {
+                json!({"query": format!("where is parcel \"{at}\"?"), "verbose": true, "limit": 5})
+            }
+        };
+        let line = json!({
+            "id": format!("call_{at}"),
+            "tool": format!("service_{}_{n}", n % 40),
+            "arguments": arguments.to_string(),
+        });
+        let _ = writeln!(lines, "{line}");
+    }
+    lines
+}
