@@ -36,3 +36,8 @@ pub use error::Error;
 pub use gate::{Gate, GateBuilder};
 pub use tool::ToolSpec;
 pub use verdict::{Verdict, VerdictLine};
+
+/// The README's program is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -105,12 +105,8 @@ pub(crate) fn cut_line(mut line: String, max: usize) -> String {
 }
 
 /// A path as people write it: `edits.0.path`, and `Root object` for the whole value. A key that
-/// would be misread in that form is put into brackets: `headers["x.y"]`.
-pub(crate) fn dotted(path: &Path) -> String {
-    dotted_within(path, usize::MAX)
-}
-
-/// A dotted path of at most `max` characters. What is cut is the beginning: the end names the field.
+/// would be misread in that form is put into brackets: `headers["x.y"]`. Of a path with more than
+/// `max` characters the beginning is cut: the end names the field.
 pub(crate) fn dotted_within(path: &Path, max: usize) -> String {
     let mut out = String::with_capacity(path.as_pointer().len());
     push_dotted_within(&mut out, path, max);
@@ -201,8 +197,8 @@ mod tests {
     #[test]
     fn odd_keys_are_bracketed() {
         let path = Path::root().key("a").key("b.c").index(0).key("");
-        assert_eq!(dotted(&path), r#"a["b.c"].0[""]"#);
-        assert_eq!(dotted(&Path::root()), "Root object");
+        assert_eq!(dotted_within(&path, 99), r#"a["b.c"].0[""]"#);
+        assert_eq!(dotted_within(&Path::root(), 99), "Root object");
     }
 
     #[test]

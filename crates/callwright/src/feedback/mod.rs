@@ -147,7 +147,7 @@ impl Feedback {
             code: issue.code.name(),
             expected: &issue.expected,
             received: &issue.received,
-            message: cut_line(words::issue_message(issue), self.max_chars),
+            message: words::issue_message(issue, self.max_chars),
             suggestion: issue.suggestion.as_deref(),
             branch: issue.branch.as_ref(),
         }
@@ -190,12 +190,7 @@ impl Feedback {
             .iter()
             .take(self.max_issues)
             .enumerate()
-            .map(|(at, issue)| {
-                cut_line(
-                    format!("{}. {}", at + 1, words::numbered_issue(issue)),
-                    self.max_chars,
-                )
-            })
+            .map(|(at, issue)| words::numbered_issue(at + 1, issue, self.max_chars))
             .collect();
         lines.extend(self.more(issues));
         words::numbered(&lines)

@@ -5,7 +5,7 @@
 
 use crate::classify::{Cause, Code, Failure};
 use crate::parse::Problem;
-use crate::text::{cut_line, dotted, dotted_within, push_dotted_within, quoted};
+use crate::text::{cut_line, dotted_within, push_dotted_within, quoted};
 use crate::validate::{Issue, IssueCode};
 
 /// The longest path in a line. The end of a path names the field, so the beginning is cut.
@@ -117,99 +117,139 @@ pub(super) fn push_issue_line(out: &mut String, issue: &Issue, max: usize) {
     let start = out.len();
     push_dotted_within(out, &issue.path, PATH.min(max / 2));
     out.push_str(": ");
-    let path_end = out.len();
-    push_issue_message(out, issue, &issue.expected, &issue.received);
-    if fits(&out[start..], max) {
+    push_fitted(out, start, issue, max, push_message);
+}
+
+/// What is wrong, without the place, in at most `max` characters.
+pub(super) fn issue_message(issue: &Issue, max: usize) -> String {
+    let mut out = String::new();
+    push_fitted(&mut out, 0, issue, max, push_message);
+    out
+}
+
+/// One issue of the numbered style in at most `max` characters.
+pub(super) fn numbered_issue(number: usize, issue: &Issue, max: usize) -> String {
+    let mut out = format!("{number}. ");
+    if issue.path.is_root() {
+        push_dotted_within(&mut out, &issue.path, PATH);
+    } else {
+        out.push_str("Field '");
+        push_dotted_within(&mut out, &issue.path, PATH.min(max / 2));
+        out.push('\'');
+    }
+    out.push(' ');
+    push_fitted(&mut out, 0, issue, max, push_numbered);
+    out
+}
+
+/// Appends an issue, its expected and its received phrase in the words of a style.
+type Push = fn(&mut String, &Issue, &str, &str);
+
+/// Appends an issue so that everything from `start` on has at most `max` characters. The place and the
+/// proposal say most, so the phrases between them give way.
+fn push_fitted(out: &mut String, start: usize, issue: &Issue, max: usize, push: Push) {
+    let fits = |line: &str| line.len() <= max || line.chars().count() <= max;
+    let from = out.len();
+    push(out, issue, &issue.expected, &issue.received);
+    if fits(&out[start..]) {
         return;
     }
-    // The place and the proposal say most, so the phrases between them give way: half of what is
-    // left for what was expected, the rest for what came.
-    out.truncate(path_end);
-    push_issue_message(out, issue, "", "");
+    out.truncate(from);
+    push(out, issue, "", "");
     let room = max.saturating_sub(out[start..].chars().count());
-    out.truncate(path_end);
+    out.truncate(from);
     let received = match issue.code {
         IssueCode::UnknownKey => String::new(),
         _ => cut_line(issue.received.clone(), (room / 2).max(8)),
     };
     let left = room.saturating_sub(received.chars().count()).max(8);
-    let expected = cut_line(issue.expected.clone(), left);
-    push_issue_message(out, issue, &expected, &received);
-    let line = cut_line(out.split_off(start), max);
-    out.push_str(&line);
+    push(out, issue, &cut_list(&issue.expected, left), &received);
+    if !fits(&out[start..]) {
+        let line = cut_line(out.split_off(start), max);
+        out.push_str(&line);
+    }
 }
 
-fn fits(line: &str, max: usize) -> bool {
-    line.len() <= max || line.chars().count() <= max
+/// A phrase of at most `max` characters; a list is cut behind one of its items.
+fn cut_list(phrase: &str, max: usize) -> String {
+    if phrase.chars().count() <= max {
+        return phrase.to_owned();
+    }
+    let end = phrase
+        .char_indices()
+        .nth(max.saturating_sub(2))
+        .map_or(phrase.len(), |(at, _)| at);
+    match phrase[..end].rfind("\", ") {
+        Some(item) => format!("{}\" …", &phrase[..item]),
+        None => cut_line(phrase.to_owned(), max),
+    }
 }
 
-/// What is wrong, without the place.
-pub(super) fn issue_message(issue: &Issue) -> String {
-    let mut out = String::new();
-    push_issue_message(&mut out, issue, &issue.expected, &issue.received);
-    out
+fn push_all(out: &mut String, parts: &[&str]) {
+    for part in parts {
+        out.push_str(part);
+    }
 }
 
-fn push_issue_message(out: &mut String, issue: &Issue, expected: &str, received: &str) {
+fn push_message(out: &mut String, issue: &Issue, expected: &str, received: &str) {
     let suggestion = issue.suggestion.as_deref();
-    let mut say = |parts: &[&str]| parts.iter().for_each(|part| out.push_str(part));
     match issue.code {
         IssueCode::Required => match (issue.received.is_empty(), suggestion) {
-            (true, _) => say(&["Required"]),
-            (false, Some(_)) => say(&["Required, received as ", received]),
-            (false, None) => say(&["Required, received ", received]),
+            (true, _) => out.push_str("Required"),
+            (false, Some(_)) => push_all(out, &["Required, received as ", received]),
+            (false, None) => push_all(out, &["Required, received ", received]),
         },
-        IssueCode::DependentRequired => say(&["Required together with ", received]),
+        IssueCode::DependentRequired => push_all(out, &["Required together with ", received]),
         IssueCode::UnknownKey => match suggestion {
-            Some(meant) => say(&["unknown key, did you mean ", &quoted(meant, 40), "?"]),
-            None => say(&["unknown key, expected ", expected]),
-        },
-        IssueCode::DuplicateKey => say(&["duplicate key, send it once"]),
-        IssueCode::NotAllowed => say(&["not allowed here, leave it out"]),
-        _ => {
-            say(&["expected ", expected, ", received ", received]);
-            if let Some(meant) = suggestion {
-                say(&[", did you mean ", &quoted(meant, 40), "?"]);
+            Some(meant) => {
+                push_all(
+                    out,
+                    &["unknown key, did you mean ", &quoted(meant, 40), "?"],
+                );
             }
+            None => push_all(out, &["unknown key, expected ", expected]),
+        },
+        IssueCode::DuplicateKey => out.push_str("duplicate key, send it once"),
+        IssueCode::NotAllowed => out.push_str("not allowed here, leave it out"),
+        _ => {
+            push_all(out, &["expected ", expected, ", received ", received]);
+            push_proposal(out, suggestion);
         }
     }
 }
 
-/// One issue of the numbered style.
-pub(super) fn numbered_issue(issue: &Issue) -> String {
-    let field = if issue.path.is_root() {
-        dotted(&issue.path)
-    } else {
-        format!("Field '{}'", dotted_within(&issue.path, PATH))
-    };
-    let Issue {
-        expected,
-        received,
-        suggestion,
-        ..
-    } = issue;
+fn push_numbered(out: &mut String, issue: &Issue, expected: &str, received: &str) {
+    let suggestion = issue.suggestion.as_deref();
     match issue.code {
-        IssueCode::Required => match received.as_str() {
-            "" => format!("{field} is required but missing"),
-            came => format!("{field} is required but missing (received {came})"),
-        },
+        IssueCode::Required => {
+            out.push_str("is required but missing");
+            if !issue.received.is_empty() {
+                push_all(out, &[" (received ", received, ")"]);
+            }
+        }
         IssueCode::DependentRequired => {
-            format!("{field} is required together with {received} but missing")
+            push_all(
+                out,
+                &["is required together with ", received, " but missing"],
+            );
         }
         IssueCode::UnknownKey => match suggestion {
-            Some(meant) => format!("{field} is unknown, did you mean {}?", quoted(meant, 40)),
-            None => format!("{field} is unknown, expected {expected}"),
+            Some(meant) => push_all(out, &["is unknown, did you mean ", &quoted(meant, 40), "?"]),
+            None => push_all(out, &["is unknown, expected ", expected]),
         },
-        IssueCode::DuplicateKey => format!("{field} stands there twice, send it once"),
-        IssueCode::NotAllowed => format!("{field} is not allowed here"),
-        IssueCode::Type => format!("{field} expected {expected}, got {}", type_of(received)),
+        IssueCode::DuplicateKey => out.push_str("stands there twice, send it once"),
+        IssueCode::NotAllowed => out.push_str("is not allowed here, leave it out"),
+        IssueCode::Type => push_all(out, &["expected ", expected, ", got ", type_of(received)]),
         _ => {
-            let meant = suggestion
-                .as_ref()
-                .map(|meant| format!(", did you mean {}?", quoted(meant, 40)))
-                .unwrap_or_default();
-            format!("{field} expected {expected}, got {received}{meant}")
+            push_all(out, &["expected ", expected, ", got ", received]);
+            push_proposal(out, suggestion);
         }
+    }
+}
+
+fn push_proposal(out: &mut String, suggestion: Option<&str>) {
+    if let Some(meant) = suggestion {
+        push_all(out, &[", did you mean ", &quoted(meant, 40), "?"]);
     }
 }
 

@@ -1,0 +1,276 @@
+//! `callwright check`, as a user runs it.
+#![allow(clippy::expect_used, reason = "a test may panic")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use support::{Folder, check, check_stdin, program, repository, run};
+
+const TOOLS: &str = r#"[{"name": "add", "inputSchema": {
+    "type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}}]"#;
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
+    let shown = run(program().current_dir(repository()).args([
+        "check",
+        "--tools",
+        "examples/tools.json",
+        "examples/calls.jsonl",
+    ]));
+    assert_eq!(shown.code, 1);
+    let whole = format!("{}{}", shown.stdout, shown.stderr);
+    assert!(
+        readme.contains(&whole),
+        "README.md should show this:\n{whole}"
+    );
+}
+
+#[test]
+fn all_valid_is_zero_and_refused_is_one() {
+    let good = r#"{"tool": "add", "arguments": {"x": 1}}"#;
+    let bad = r#"{"tool": "add", "arguments": {"x": "1"}}"#;
+    assert_eq!(check(TOOLS, good).code, 0);
+    assert_eq!(check(TOOLS, format!("{good}\n{bad}\n")).code, 1);
+    assert_eq!(check(TOOLS, "").code, 0);
+}
+
+#[test]
+fn verdicts_keep_the_order_of_the_calls() {
+    let mut calls = String::new();
+    for n in 0..20_000 {
+        let x = if n % 3 == 0 {
+            "\"no\"".to_owned()
+        } else {
+            n.to_string()
+        };
+        let _ = writeln!(
+            calls,
+            r#"{{"id": "{n}", "tool": "add", "arguments": "{{\"x\": {}}}"}}"#,
+            x.replace('"', "\\\"")
+        );
+    }
+    let run = check(TOOLS, calls);
+    let lines = run.lines();
+    assert_eq!(lines.len(), 20_000);
+    for (n, line) in lines.iter().enumerate() {
+        assert_eq!(line["id"], n.to_string());
+        assert_eq!(
+            line["verdict"],
+            if n % 3 == 0 { "refused" } else { "valid" }
+        );
+    }
+}
+
+#[test]
+fn standard_input_is_read() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let run = check_stdin(
+        &tools,
+        br#"{"tool": "add", "arguments": {"x": 12345678901234567890123}}"#,
+    );
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stdout
+            .contains(r#""arguments":{"x":12345678901234567890123}"#),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_line_that_is_no_call_is_named_and_the_rest_goes_on() {
+    let calls = b"{\"tool\": \"add\", \"arguments\": {\"x\": 1}}\n\
+        not json\n\
+        \n\
+        {\"tool\": \"add\", \"arguments\": {\"x\": 2}}\r\n\
+        {\"tool\": \"add\xff\"}\n\
+        {\"tool\": \"a\0dd\"}\n\
+        [1]\n\
+        {\"tool\": \"add\", \"arguments\": {\"x\": 3}}";
+    let run = check(TOOLS, calls);
+    assert_eq!(run.code, 2);
+    assert_eq!(run.lines().len(), 3, "{run:?}");
+    for place in [
+        "line 2: not JSON",
+        "line 5: not UTF-8",
+        "line 6: not JSON",
+        "line 7: not a call",
+    ] {
+        assert!(run.stderr.contains(place), "{place} in {}", run.stderr);
+    }
+    assert!(run.stderr.contains("calls.jsonl"));
+}
+
+#[test]
+fn many_bad_lines_are_counted_not_listed() {
+    let run = check(TOOLS, "x\n".repeat(1_000));
+    assert_eq!(run.code, 2);
+    assert_eq!(run.stderr.lines().count(), 21, "{}", run.stderr);
+    assert!(run.stderr.contains("980 more lines are no calls"));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_error() {
+    let tools = format!("\u{feff}{TOOLS}");
+    let run = check(
+        tools,
+        "\u{feff}{\"tool\": \"add\", \"arguments\": {\"x\": 1}}",
+    );
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+#[test]
+fn bad_tool_files_say_what_to_do() {
+    let call = r#"{"tool": "add", "arguments": {}}"#;
+    for (tools, part) in [
+        (&b"{"[..], "not JSON"),
+        (
+            b"[{\"inputSchema\": {}}]",
+            "tools[0]: the tool has no `name`",
+        ),
+        (
+            b"[{\"name\": \"a\"}, {\"name\": \"a\"}]",
+            "two tools are named `a`",
+        ),
+        (b"[7]", "tools[0]: expected a tool"),
+        (
+            b"[{\"name\": \"\xff\"}]",
+            "not UTF-8: invalid byte at offset 11",
+        ),
+        (b"[{\"name\": \"a\0\"}]", "not JSON"),
+    ] {
+        let run = check(tools, call);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert_eq!(run.stdout, "");
+        assert!(run.stderr.contains(part), "{part} in {}", run.stderr);
+        assert!(run.stderr.contains("tools.json"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn odd_schemas_do_not_stop_the_others() {
+    let tools = r##"[
+        {"name": "anything", "inputSchema": true},
+        {"name": "list", "inputSchema": []},
+        {"name": "dangling", "inputSchema": {"$ref": "#/$defs/none"}},
+        {"name": "remote", "inputSchema": {"$ref": "https://example.com/schema.json"}},
+        {"name": "add", "inputSchema": {"required": ["x"]}}]"##;
+    let calls = ["anything", "list", "dangling", "remote", "add"]
+        .map(|tool| format!(r#"{{"tool": "{tool}", "arguments": {{"y": 1}}}}"#))
+        .join("\n");
+    let run = check(tools, calls);
+    assert_eq!(run.code, 1);
+    let verdicts: Vec<_> = run
+        .lines()
+        .iter()
+        .map(|line| line["verdict"].clone())
+        .collect();
+    assert_eq!(verdicts, ["valid", "valid", "valid", "valid", "refused"]);
+    for tool in ["list", "dangling", "remote"] {
+        let warning = format!("warning: tool `{tool}` is quarantined");
+        assert!(run.stderr.contains(&warning), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_schema_of_forty_megabytes_is_quarantined() {
+    let filler = "x".repeat(40 * 1024 * 1024);
+    let tools = format!(r#"[{{"name": "add", "inputSchema": {{"description": "{filler}"}}}}]"#);
+    let run = check(tools, r#"{"tool": "add", "arguments": {}}"#);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stderr.contains("more than the 4 MB that are compiled"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn paths_that_cannot_be_read_are_named() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let missing = folder.path().join("missing.jsonl");
+    for (tools, calls, part) in [
+        (
+            tools.as_path(),
+            missing.as_path(),
+            "missing.jsonl: No such file",
+        ),
+        (
+            tools.as_path(),
+            folder.path(),
+            "is a folder; give a file in it",
+        ),
+        (
+            folder.path(),
+            missing.as_path(),
+            "is a folder; give a file in it",
+        ),
+        (
+            missing.as_path(),
+            missing.as_path(),
+            "cannot open the file of tools",
+        ),
+    ] {
+        let run = run(program().args(["check", "--tools"]).args([tools, calls]));
+        assert_eq!(run.code, 2);
+        assert!(run.stderr.contains(part), "{part} in {}", run.stderr);
+    }
+}
+
+#[test]
+fn usage_errors_are_two() {
+    for arguments in [
+        &["check"][..],
+        &["check", "--tools", "x", "--style", "loud"],
+        &["nonsense"],
+    ] {
+        assert_eq!(run(program().args(arguments)).code, 2);
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let line = r#"{"tool": "add", "arguments": {"x": 1}}"#;
+    let calls = folder.file("calls.jsonl", format!("{line}\n").repeat(200_000));
+    let mut child = program()
+        .args(["check", "--format", "json", "--tools"])
+        .args([tools, calls])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut first = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+    stdout.read_line(&mut first).expect("a line");
+    drop(stdout);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(first.contains("\"verdict\":\"valid\""));
+}
+
+#[test]
+fn hostile_text_cannot_move_the_cursor() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let calls = folder.file(
+        "calls.jsonl",
+        r#"{"tool": "\u001b[2J\u0007", "arguments": {}}
+{"tool": "add", "arguments": {"\u001b[31m\n": 1, "x": "\u001b]0;title\u0007"}}
+{"tool": "add", "arguments": "{\u001b[2J"}"#,
+    );
+    for style in ["instruction", "numbered", "json", "tool_error"] {
+        let run = run(program()
+            .args(["check", "--style", style, "--tools"])
+            .args([&tools, &calls]));
+        assert!(!run.stdout.contains(['\u{1b}', '\u{7}']), "{}", run.stdout);
+    }
+}
