@@ -13,7 +13,7 @@ use crate::gate::UnknownTool;
 use crate::json::{Path, Value};
 use crate::parse::{Problem, Unreadable};
 use crate::tool::Tool;
-use crate::validate::{CompiledSchema, Invalid, Issue};
+use crate::validate::{Invalid, Issue};
 
 /// Our verdict on a call that was refused: what is wrong and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,13 +132,12 @@ pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Refused
     let failure = match unreadable {
         Unreadable::Syntax { error, text } => {
             let (line, column) = error.line_and_column(text);
-            let has_secrets = tool.schema().is_some_and(CompiledSchema::holds_secrets);
             let cause = Cause::Syntax {
                 line,
                 column,
                 path: error.path(),
                 problem: error.problem,
-                found: (!has_secrets).then(|| error.snippet(text)),
+                found: (!tool.takes_secrets()).then(|| error.snippet(text)),
             };
             Failure::new(Code::InvalidJson, cause)
         }

@@ -13,7 +13,7 @@ pub use normalise::normalise;
 pub use read::read_tools;
 use serde_json::Value as Schema;
 
-use crate::validate::{CompiledSchema, SchemaCache, text_size};
+use crate::validate::{CompiledSchema, SchemaCache, marks_secret, text_size};
 
 /// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
 /// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
@@ -85,6 +85,7 @@ pub enum Effect {
 pub struct Tool {
     spec: ToolSpec,
     schema: Result<Arc<CompiledSchema>, Arc<str>>,
+    takes_secrets: bool,
 }
 
 impl Tool {
@@ -94,7 +95,17 @@ impl Tool {
             None => cache.compile(Schema::Bool(true)),
             Some(declared) => compile(declared, cache),
         };
-        Tool { spec, schema }
+        let takes_secrets = spec.input_schema.as_ref().is_some_and(marks_secret);
+        Tool {
+            spec,
+            schema,
+            takes_secrets,
+        }
+    }
+
+    /// Whether some argument is marked `writeOnly` or `format: password`, quarantined or not.
+    pub(crate) fn takes_secrets(&self) -> bool {
+        self.takes_secrets
     }
 
     /// What the model calls it by.

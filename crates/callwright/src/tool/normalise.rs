@@ -108,7 +108,7 @@ fn node(schema: &mut Schema, draft: Draft) {
 /// mean nothing to a validator.
 fn fix_values(members: &mut Map<String, Schema>, draft: Draft) {
     members.retain(|keyword, value| match (keyword.as_str(), &*value) {
-        ("const" | "default" | "examples", _) => true,
+        ("const" | "default", _) => true,
         (_, Schema::Null) => false,
         ("title" | "description" | "$comment", value) => value.is_string(),
         ("deprecated" | "readOnly" | "writeOnly", value) => value.is_boolean(),

@@ -83,17 +83,24 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
 /// Tools that the provider runs itself (`{"type": "web_search"}`, `{"googleSearch": {}}`): they take
 /// no call that could be judged.
 fn is_hosted(entry: &Map<String, Json>) -> bool {
-    const GEMINI: [&str; 4] = [
-        "googleSearch",
-        "googleSearchRetrieval",
-        "codeExecution",
-        "urlContext",
+    const GEMINI: [&str; 7] = [
+        "googlesearch",
+        "googlesearchretrieval",
+        "googlemaps",
+        "codeexecution",
+        "urlcontext",
+        "filesearch",
+        "computeruse",
     ];
+    let gemini = |key: &String| {
+        let folded = key.replace('_', "").to_ascii_lowercase();
+        GEMINI.contains(&folded.as_str())
+    };
     let kind = entry.get("type").and_then(Json::as_str);
     !entry.contains_key("name")
         && !entry.contains_key("function")
         && (kind.is_some_and(|kind| !matches!(kind, "function" | "object"))
-            || GEMINI.iter().any(|key| entry.contains_key(*key)))
+            || entry.keys().any(gemini))
 }
 
 fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Error> {

@@ -50,7 +50,7 @@ pub(crate) fn received_length(value: &Value<'_>) -> String {
     match value {
         Value::String(text) => {
             let length = count(text.chars().count(), "character");
-            format!("{} ({length})", received(value))
+            format!("string of {length} {}", quoted(text, PREVIEW))
         }
         Value::Object(members) if !members.is_empty() => {
             format!("object of {}", count(members.len(), "key"))

@@ -4,7 +4,7 @@
 //! becomes one issue instead of two, values that must not be shown are hidden, and the most useful
 //! comes first. Nothing here decides whether a call is good.
 
-use serde_json::Value as Schema;
+use serde_json::{Map, Value as Schema};
 
 use super::describe::{
     alternative, alternatives, count, count_text, format, literal, options, pattern, received,
@@ -20,9 +20,9 @@ use crate::json::{Path, Value};
 use crate::nearest::single_nearest;
 use crate::text::{list, quoted};
 
-/// How deep unions inside unions are followed. Real schemas have two or three levels; a recursive
-/// one could have as many as its value.
-const UNION_DEPTH: usize = 16;
+/// How deep unions inside unions are followed: as deep as a call may be by default. A recursive schema
+/// has as many levels as its value.
+const UNION_DEPTH: usize = 100;
 
 /// Turns all objections into issues, the most useful first.
 pub(crate) fn issues(
@@ -125,9 +125,15 @@ impl Explainer<'_> {
                 let (at, code) = (fault.at.key(&name), IssueCode::PropertyName);
                 return self.push(at, code, expected, came, None, branch, owner);
             }
-            FaultKind::Enum(_) | FaultKind::Const(_) if hidden => {
+            FaultKind::Enum(_) if hidden => {
                 (IssueCode::Enum, "one of the allowed values".to_owned())
             }
+            FaultKind::Const(_) if hidden => (IssueCode::Const, "the allowed value".to_owned()),
+            FaultKind::Not(_) if hidden => (IssueCode::Not, "another value".to_owned()),
+            FaultKind::Contains if hidden => (
+                IssueCode::Contains,
+                "array that contains a certain item".to_owned(),
+            ),
             FaultKind::Enum(allowed) => {
                 let allowed = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
                 suggestion = here.and_then(|value| near_value(value, allowed));
@@ -142,7 +148,7 @@ impl Explainer<'_> {
             FaultKind::ExtraItems => (IssueCode::MaxItems, extra_items(node)),
             FaultKind::Not(ruled_out) => (
                 IssueCode::Not,
-                format!("anything but {}", alternative(&ruled_out, self.schema)),
+                format!("anything but {}", ruled_out_phrase(&ruled_out, self.schema)),
             ),
             FaultKind::Never => (IssueCode::NotAllowed, "nothing here".to_owned()),
             FaultKind::Contains => (IssueCode::Contains, self.contained(node)),
@@ -332,10 +338,32 @@ impl Explainer<'_> {
             (None, None) => format!("array that contains {item}"),
             (Some(least), None) => format!("array with at least {least} items that are {item}"),
             (None, Some(most)) => format!("array with 1 to {most} items that are {item}"),
+            (Some(least), Some(most)) if least == most => {
+                format!("array with exactly {least} items that are {item}")
+            }
             (Some(least), Some(most)) => {
                 format!("array with {least} to {most} items that are {item}")
             }
         }
+    }
+}
+
+/// What a `not` rules out. Its type alone would say too much where more keywords narrow it.
+fn ruled_out_phrase(ruled_out: &Schema, schema: &CompiledSchema) -> String {
+    let has = |keywords: &[&str]| {
+        keywords
+            .iter()
+            .any(|keyword| ruled_out.get(keyword).is_some())
+    };
+    let told = match ruled_out.as_object().map_or(0, Map::len) {
+        0 | 1 => true,
+        2 => has(&["type"]) && has(&["minimum", "maximum", "pattern", "format"]),
+        _ => false,
+    };
+    if told || has(&["enum", "const"]) {
+        alternative(ruled_out, schema)
+    } else {
+        literal(ruled_out)
     }
 }
 
@@ -456,7 +484,7 @@ fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mu
             let unknown: Vec<&str> = members
                 .iter()
                 .map(|(key, _)| key.as_ref())
-                .filter(|key| !properties.has(key))
+                .filter(|key| !properties.has(key) && properties.patterns().is_empty())
                 .collect();
             if none_came && !unknown.is_empty() {
                 found[at].issue.received = format!("keys {}", list(&unknown, 40));

@@ -22,6 +22,7 @@ pub use cache::SchemaCache;
 pub(crate) use cache::text_size;
 pub use issue::{BranchChoice, BranchReason, Issue, IssueCode};
 pub use schema::CompiledSchema;
+pub(crate) use secrets::marks_secret;
 
 use crate::json::{Kind, Path, Value, duplicate_keys};
 use crate::parse::Parsed;
@@ -81,12 +82,11 @@ pub(crate) fn validate<'c>(parsed: Parsed<'c>, tool: &'c Tool) -> Result<Valid<'
 #[cold]
 fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> Vec<Issue> {
     if arguments.kind() != Kind::Object {
-        let has_secrets = tool.schema().is_some_and(CompiledSchema::holds_secrets);
         return vec![Issue {
             path: Path::root(),
             code: IssueCode::Type,
             expected: "object".to_owned(),
-            received: if has_secrets {
+            received: if tool.takes_secrets() {
                 describe::received_hidden(arguments)
             } else {
                 describe::received(arguments)
@@ -103,6 +103,12 @@ fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> V
         let twice = duplicate_keys(arguments);
         // Whatever else is wrong there may be about either of the two.
         issues.retain(|issue| !twice.iter().any(|path| path.contains(&issue.path)));
+        for issue in issues.iter_mut().filter(|issue| issue.suggestion.is_none()) {
+            if issue.code == IssueCode::Required {
+                // Keys that came in the stead of this one: they are told below.
+                issue.received.clear();
+            }
+        }
         issues.extend(twice.into_iter().map(|path| Issue {
             path,
             code: IssueCode::DuplicateKey,

@@ -124,7 +124,7 @@ fn around(part: &Path, way: Way) -> Option<(Path, Way)> {
     }
     let is_index = last.bytes().all(|byte| byte.is_ascii_digit());
     match keyword {
-        "dependentSchemas" => Some((outer.parent(), way)),
+        "dependentSchemas" | "dependencies" => Some((outer.parent(), way)),
         "allOf" if is_index => Some((outer.parent(), way)),
         "anyOf" | "oneOf" if is_index => Some((outer.parent(), Way::PastAlternatives)),
         _ => None,

@@ -47,7 +47,7 @@ impl Renames {
                 .into_iter()
                 .flatten()
                 .map(|(key, _)| key.as_ref())
-                .filter(|key| !known.has(key))
+                .filter(|key| !known.has(key) && known.patterns().is_empty())
                 .take(MOST_KEYS);
             for key in unknown {
                 let score = similarity(&wanted, key);

@@ -59,11 +59,6 @@ impl CompiledSchema {
         explain::issues(self, value, faults)
     }
 
-    /// Whether some property is marked `writeOnly` or `format: password`.
-    pub(crate) fn holds_secrets(&self) -> bool {
-        self.secrets.is_some()
-    }
-
     /// Whether the value at a place must not be shown.
     pub(crate) fn hides(&self, at: &Path) -> bool {
         self.secrets

@@ -144,7 +144,8 @@ fn is_secret(node: &Schema) -> bool {
         || node.get("format").and_then(Schema::as_str) == Some("password")
 }
 
-fn marks_secret(node: &Schema) -> bool {
+/// Whether some part of a schema is marked as a secret.
+pub(crate) fn marks_secret(node: &Schema) -> bool {
     is_secret(node)
         || match node {
             Schema::Object(members) => members.values().any(marks_secret),
