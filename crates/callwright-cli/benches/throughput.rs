@@ -1,5 +1,5 @@
 //! `callwright check` on 100,000 calls of 2,000 tools, next to a program that only reads the lines and
-//! parses line and arguments. CPU time over all threads, best of five, in one run:
+//! parses line and arguments. CPU time over all threads, best of nine, in one run:
 //! `cargo bench -p callwright-cli`.
 #![allow(
     missing_docs,
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 const TOOLS: usize = 2_000;
 const CALLS: usize = 100_000;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 
 fn main() {
     let mut arguments = std::env::args()
@@ -49,14 +49,12 @@ fn compare() {
     fs::write(&calls, generated_calls()).expect("writable");
 
     let this = std::env::current_exe().expect("this program");
-    let parse = best(|| Command::new(&this).arg(&calls).output().expect("runs"));
-    let check = best(|| {
-        Command::new(env!("CARGO_BIN_EXE_callwright"))
-            .args(["check", "--format", "json", "--tools"])
-            .args([&tools, &calls])
-            .output()
-            .expect("runs")
-    });
+    let parse = best(&this, &[calls.as_os_str()]);
+    let check = ["check", "--format", "json", "--tools"].map(std::ffi::OsStr::new);
+    let check = best(
+        Path::new(env!("CARGO_BIN_EXE_callwright")),
+        &[&check[..], &[tools.as_os_str(), calls.as_os_str()]].concat(),
+    );
     println!("{CALLS} calls of {TOOLS} tools, seconds of CPU time (and of the clock)");
     println!("parse only  {:.3} ({:.3})", parse.0, parse.1);
     println!(
@@ -69,38 +67,31 @@ fn compare() {
 }
 
 /// CPU and clock time of a child process, the best of several.
-fn best(mut run: impl FnMut() -> std::process::Output) -> (f64, f64) {
+fn best(program: &Path, arguments: &[&std::ffi::OsStr]) -> (f64, f64) {
     (0..ROUNDS)
         .map(|_| {
-            let before = (children_cpu(), std::time::Instant::now());
-            let output = run();
+            let started = std::time::Instant::now();
+            // The shell counts CPU time in milliseconds; /proc only in hundredths of a second.
+            let output = Command::new("bash")
+                .args(["-c", "TIMEFORMAT='%U %S'; time \"$@\" > /dev/null", "bash"])
+                .arg(program)
+                .args(arguments)
+                .output()
+                .expect("bash runs");
+            let clock = started.elapsed().as_secs_f64();
             assert!(
                 output.status.code().is_some_and(|code| code < 2),
                 "{output:?}"
             );
-            (children_cpu() - before.0, before.1.elapsed().as_secs_f64())
+            let report = String::from_utf8_lossy(&output.stderr).into_owned();
+            let times = report.lines().last().unwrap_or_default().split_whitespace();
+            let cpu: f64 = times
+                .map(|part| part.parse::<f64>().expect("seconds"))
+                .sum();
+            (cpu, clock)
         })
         .min_by(|left, right| left.0.total_cmp(&right.0))
         .expect("several rounds")
-}
-
-/// CPU seconds of all children that have ended, as Linux counts them.
-fn children_cpu() -> f64 {
-    const TICKS_PER_SECOND: f64 = 100.0;
-    let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect();
-    let ticks = |at: usize| {
-        fields
-            .get(at)
-            .and_then(|f| f.parse::<f64>().ok())
-            .unwrap_or(0.0)
-    };
-    (ticks(13) + ticks(14)) / TICKS_PER_SECOND
 }
 
 fn generated_tools() -> Value {

@@ -91,10 +91,10 @@ mod schema {
     fn cache_hit(bencher: Bencher<'_, '_>) {
         let cache = SchemaCache::new(1 << 30);
         for (_, schema) in &TRAFFIC.tools {
-            let _ = cache.compile(schema.clone());
+            let _ = cache.compile(std::sync::Arc::new(schema.clone()));
         }
         each(bencher, &TRAFFIC.tools, move |(_, schema)| {
-            cache.compile(schema.clone())
+            cache.compile(std::sync::Arc::new(schema.clone()))
         });
     }
 }

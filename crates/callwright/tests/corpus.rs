@@ -191,8 +191,8 @@ fn read(_: &Value, case: &Value) -> Result<(), String> {
             "effect": effect(tool),
             "idempotent": tool.spec().idempotent,
             "quarantined": tool.quarantined(),
-            "input_schema": tool.spec().input_schema,
-            "output_schema": tool.spec().output_schema,
+            "input_schema": tool.spec().input_schema.as_deref(),
+            "output_schema": tool.spec().output_schema.as_deref(),
         });
         agrees(&expected, &actual, &format!("/{name}"))?;
     }

@@ -38,7 +38,12 @@ fn recorded(folder: &Path) -> Option<Traffic> {
     let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
     let tools: Vec<(String, Value)> = rows("tools.jsonl")?
         .into_iter()
-        .map(|row| (text(&row, "ref"), normalise(&row["input_schema"])))
+        .map(|row| {
+            (
+                text(&row, "ref"),
+                normalise(&row["input_schema"]).into_owned(),
+            )
+        })
         .collect();
     let calls = |name: &str| -> Option<Vec<(String, String)>> {
         let rows = rows(name)?;

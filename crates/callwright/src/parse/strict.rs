@@ -269,33 +269,45 @@ impl<'a> Reader<'a> {
         /// Most strings with escapes are short, or soon show how long they are.
         const FIRST_GUESS: usize = 128;
         let left = self.bytes.len() - start;
-        let mut out = String::with_capacity((self.at - start) + left.min(FIRST_GUESS));
-        let mut plain_from = start;
+        let mut out = Vec::with_capacity((self.at - start) + left.min(FIRST_GUESS));
+        out.extend_from_slice(&self.bytes[start..self.at]);
         loop {
-            out.push_str(&self.text[plain_from..self.at]);
             match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(out);
-                }
-                Some(b'\\') => match self.bytes.get(self.at + 1) {
+                Some(b'"') => break,
+                Some(b'\\') => {
                     // By far the most common ones, in text inside text.
-                    Some(b'"') => {
+                    if let Some(simple @ (b'"' | b'\\')) = self.bytes.get(self.at + 1) {
                         self.at += 2;
-                        out.push('"');
+                        out.push(*simple);
+                    } else {
+                        let decoded = self.escape()?;
+                        out.extend_from_slice(decoded.encode_utf8(&mut [0; 4]).as_bytes());
                     }
-                    Some(b'\\') => {
-                        self.at += 2;
-                        out.push('\\');
-                    }
-                    _ => out.push(self.escape()?),
-                },
-                Some(_) => return self.fail(Problem::ControlCharacter),
+                }
+                Some(0..0x20) => return self.fail(Problem::ControlCharacter),
+                Some(_) => self.copy_plain(&mut out),
                 None => return self.fail(Problem::CutOff),
             }
-            plain_from = self.at;
-            self.at = plain_until(self.bytes, plain_from);
         }
+        self.at += 1;
+        // Whole characters were copied out of a valid text, so this never fails.
+        String::from_utf8(out).or_else(|_| self.fail(Problem::LoneSurrogate))
+    }
+
+    /// Copies plain text. Between two escapes there are mostly a few bytes, for which looking at each
+    /// is cheaper than looking at eight and then copying.
+    fn copy_plain(&mut self, out: &mut Vec<u8>) {
+        const SHORT: usize = 16;
+        for _ in 0..SHORT {
+            match self.peek() {
+                None | Some(b'"' | b'\\' | 0..0x20) => return,
+                Some(plain) => out.push(plain),
+            }
+            self.at += 1;
+        }
+        let end = plain_until(self.bytes, self.at);
+        out.extend_from_slice(&self.bytes[self.at..end]);
+        self.at = end;
     }
 
     fn escape(&mut self) -> Read<char> {

@@ -7,6 +7,7 @@
 mod normalise;
 mod read;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use normalise::normalise;
@@ -28,9 +29,9 @@ pub struct ToolSpec {
     /// What the model is told about it.
     pub description: Option<String>,
     /// The JSON Schema of its arguments, as declared; `None` where none was.
-    pub input_schema: Option<Schema>,
+    pub input_schema: Option<Arc<Schema>>,
     /// The JSON Schema of its results, as declared.
-    pub output_schema: Option<Schema>,
+    pub output_schema: Option<Arc<Schema>>,
     /// What a call does to the world.
     pub effect: Effect,
     /// Whether calling it twice with the same arguments is as good as once.
@@ -39,9 +40,9 @@ pub struct ToolSpec {
 
 impl ToolSpec {
     /// A tool with a name and the schema of its arguments.
-    pub fn new(name: impl Into<String>, input_schema: Schema) -> Self {
+    pub fn new(name: impl Into<String>, input_schema: impl Into<Arc<Schema>>) -> Self {
         ToolSpec {
-            input_schema: Some(input_schema),
+            input_schema: Some(input_schema.into()),
             ..ToolSpec::without_schema(name)
         }
     }
@@ -92,10 +93,10 @@ impl Tool {
     /// Compiles a tool's schema, or takes it from the cache.
     pub(crate) fn compile(spec: ToolSpec, cache: &SchemaCache) -> Tool {
         let schema = match &spec.input_schema {
-            None => cache.compile(Schema::Bool(true)),
+            None => cache.compile(Arc::new(Schema::Bool(true))),
             Some(declared) => compile(declared, cache),
         };
-        let takes_secrets = spec.input_schema.as_ref().is_some_and(marks_secret);
+        let takes_secrets = spec.input_schema.as_deref().is_some_and(marks_secret);
         Tool {
             spec,
             schema,
@@ -129,8 +130,8 @@ impl Tool {
     }
 }
 
-fn compile(declared: &Schema, cache: &SchemaCache) -> Result<Arc<CompiledSchema>, Arc<str>> {
-    if !matches!(declared, Schema::Object(_) | Schema::Bool(_)) {
+fn compile(declared: &Arc<Schema>, cache: &SchemaCache) -> Result<Arc<CompiledSchema>, Arc<str>> {
+    if !matches!(**declared, Schema::Object(_) | Schema::Bool(_)) {
         return Err(Arc::from(
             "a schema is an object, or `true` to accept anything",
         ));
@@ -143,5 +144,8 @@ fn compile(declared: &Schema, cache: &SchemaCache) -> Result<Arc<CompiledSchema>
             LARGEST_SCHEMA / 1_000_000,
         )));
     }
-    cache.compile(normalise(declared))
+    cache.compile(match normalise(declared) {
+        Cow::Borrowed(_) => Arc::clone(declared),
+        Cow::Owned(rewritten) => Arc::new(rewritten),
+    })
 }

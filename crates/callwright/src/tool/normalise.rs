@@ -4,17 +4,73 @@
 //! meant, and everything else stays as it is, to be compiled or quarantined. In comes a declared
 //! schema, out goes the one to compile; the declared one is kept for the model.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Schema, json};
 
-/// The schema to compile for a declared one.
-pub fn normalise(declared: &Schema) -> Schema {
+/// The schema to compile for a declared one: itself, if there is nothing to rewrite.
+pub fn normalise(declared: &Schema) -> Cow<'_, Schema> {
+    if is_standard(declared, true) {
+        return Cow::Borrowed(declared);
+    }
     let mut schema = declared.clone();
     let mut draft = Draft::Current;
     if let Schema::Object(root) = &mut schema {
         draft = known_draft(root);
     }
     node(&mut schema, draft);
-    schema
+    Cow::Owned(schema)
+}
+
+/// Whether a schema holds none of the forms that are rewritten below. One look at each keyword, for
+/// schemas arrive by the thousand and most of them are fine; a test holds it to the rewriting.
+fn is_standard(schema: &Schema, is_root: bool) -> bool {
+    const TYPES: [&str; 7] = [
+        "string", "integer", "number", "boolean", "object", "array", "null",
+    ];
+    let is_type = |name: &Schema| name.as_str().is_some_and(|name| TYPES.contains(&name));
+    let Schema::Object(members) = schema else {
+        return true;
+    };
+    members
+        .iter()
+        .all(|(keyword, value)| match (keyword.as_str(), value) {
+            ("const" | "default" | "examples" | "enum", value) => !value.is_null(),
+            (_, Schema::Null) => false,
+            ("type", Schema::Array(names)) => names.iter().all(is_type),
+            ("type", name) => is_type(name),
+            ("title" | "description" | "$comment", value) => value.is_string(),
+            ("properties", Schema::Object(properties)) => properties
+                .values()
+                .all(|inner| !inner.is_null() && is_standard(inner, false)),
+            ("required", Schema::Array(keys)) => {
+                let repeated = |(at, key): (usize, &Schema)| keys[..at].contains(key);
+                !keys.is_empty() && !keys.iter().enumerate().any(repeated)
+            }
+            ("items" | "additionalProperties" | "not" | "contains", Schema::Object(_)) => {
+                is_standard(value, false)
+            }
+            ("anyOf" | "oneOf" | "allOf", Schema::Array(branches)) => {
+                !branches.is_empty() && branches.iter().all(|branch| is_standard(branch, false))
+            }
+            ("$defs" | "definitions", Schema::Object(named)) => {
+                named.values().all(|inner| is_standard(inner, false))
+            }
+            (
+                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "minLength"
+                | "maxLength" | "minItems" | "maxItems",
+                limit,
+            ) => limit.is_number(),
+            ("format" | "$ref", _) | ("additionalProperties", Schema::Bool(_)) => true,
+            ("pattern", Schema::String(pattern)) => {
+                !pattern.ends_with("\\Z") && !pattern.starts_with("\\A")
+            }
+            ("$schema", Schema::String(address)) => {
+                is_root && address == "http://json-schema.org/draft-07/schema#"
+            }
+            // Anything rarer is looked at by the rewriting itself.
+            _ => false,
+        })
 }
 
 /// What the schema's own `$schema` makes of old keywords.
@@ -316,7 +372,31 @@ mod tests {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "reads better below")]
     fn becomes(declared: Schema, expected: Schema) {
-        assert_eq!(normalise(&declared), expected);
+        assert_eq!(*normalise(&declared), expected);
+    }
+
+    /// Every case above and below, and what the quick look says of it.
+    #[test]
+    fn the_quick_look_misses_nothing() {
+        for schema in [
+            json!({"type": "STRING"}),
+            json!({"items": [{}]}),
+            json!({"properties": {"a": {"nullable": true, "type": "string"}}}),
+            json!({"properties": {"a": null}}),
+            json!({"properties": {"a": {"required": true}}}),
+            json!({"required": ["a", "a"]}),
+            json!({"minItems": "1"}),
+            json!({"exclusiveMinimum": true, "minimum": 1}),
+            json!({"anyOf": [{"type": "any"}]}),
+            json!({"$schema": "https://example.com"}),
+            json!({"description": null}),
+            json!({"pattern": "a\\Z"}),
+            json!({"additionalProperties": "false"}),
+            json!({"enum": null}),
+        ] {
+            assert!(!is_standard(&schema, true), "{schema}");
+            assert_ne!(*normalise(&schema), schema);
+        }
     }
 
     #[test]

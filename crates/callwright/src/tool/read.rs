@@ -3,6 +3,8 @@
 //! The shape is told per tool by the key under which its schema stands, so one file may mix them. In
 //! comes the text of a tool file, out go [`ToolSpec`]s in order; nothing is compiled or changed.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
 
 use super::{Effect, ToolSpec};
@@ -130,8 +132,10 @@ fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Erro
             "input_schema",
             "parameters",
             "parametersJsonSchema",
-        ]),
-        output_schema: first(&["outputSchema", "output_schema", "responseJsonSchema"]),
+        ])
+        .map(Arc::new),
+        output_schema: first(&["outputSchema", "output_schema", "responseJsonSchema"])
+            .map(Arc::new),
         effect,
         idempotent,
     })

@@ -50,8 +50,8 @@ impl SchemaCache {
     ///
     /// # Errors
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
-    pub fn compile(&self, schema: Schema) -> Result<Arc<CompiledSchema>, Arc<str>> {
-        let compile = |schema: Schema| {
+    pub fn compile(&self, schema: Arc<Schema>) -> Result<Arc<CompiledSchema>, Arc<str>> {
+        let compile = |schema: Arc<Schema>| {
             CompiledSchema::compile(schema)
                 .map(Arc::new)
                 .map_err(Arc::from)
@@ -64,7 +64,7 @@ impl SchemaCache {
         match (cached, schema) {
             // The hash is fast, not cryptographic, and schemas come from strangers: two that were
             // made to collide must not be taken for each other.
-            (Ok(found), Some(schema)) if *found.source() != schema => compile(schema),
+            (Ok(found), Some(schema)) if *found.source() != *schema => compile(schema),
             (cached, _) => cached,
         }
     }
@@ -138,10 +138,12 @@ mod tests {
     fn one_schema_is_compiled_once() {
         let cache = SchemaCache::new(1 << 20);
         let schema = json!({"type": "object", "required": ["a"]});
-        let first = cache.compile(schema.clone()).expect("compiles");
-        let again = cache.compile(schema).expect("compiles");
+        let first = cache.compile(Arc::new(schema.clone())).expect("compiles");
+        let again = cache.compile(Arc::new(schema)).expect("compiles");
         assert!(Arc::ptr_eq(&first, &again));
-        let other = cache.compile(json!({"type": "object"})).expect("compiles");
+        let other = cache
+            .compile(Arc::new(json!({"type": "object"})))
+            .expect("compiles");
         assert!(!Arc::ptr_eq(&first, &other));
     }
 
@@ -149,7 +151,9 @@ mod tests {
     fn the_bound_holds() {
         let cache = SchemaCache::new(2_000);
         for n in 0..1_000 {
-            cache.compile(json!({"const": n})).expect("compiles");
+            cache
+                .compile(Arc::new(json!({"const": n})))
+                .expect("compiles");
         }
         cache.0.run_pending_tasks();
         assert!(cache.0.weighted_size() <= 2_000);
@@ -159,7 +163,9 @@ mod tests {
     fn a_bad_schema_says_why_every_time() {
         let cache = SchemaCache::new(1 << 20);
         let bad = json!({"type": "nonsense"});
-        let first = cache.compile(bad.clone()).expect_err("not a type");
-        assert_eq!(cache.compile(bad).expect_err("not a type"), first);
+        let first = cache
+            .compile(Arc::new(bad.clone()))
+            .expect_err("not a type");
+        assert_eq!(cache.compile(Arc::new(bad)).expect_err("not a type"), first);
     }
 }

@@ -3,6 +3,8 @@
 //! The engine judges; the source is kept so that an objection can be explained in the schema's own
 //! words. A compiled schema never changes and is shared between threads and tools.
 
+use std::sync::Arc;
+
 use serde_json::Value as Schema;
 
 use super::engine::Engine;
@@ -22,7 +24,7 @@ const MOST_REFERENCES: usize = 16;
 /// A JSON Schema that is ready to judge values.
 #[derive(Debug)]
 pub struct CompiledSchema {
-    source: Schema,
+    source: Arc<Schema>,
     engine: Engine,
     secrets: Option<Secrets>,
 }
@@ -33,7 +35,8 @@ impl CompiledSchema {
     ///
     /// # Errors
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
-    pub fn compile(source: Schema) -> Result<Self, String> {
+    pub fn compile(source: impl Into<Arc<Schema>>) -> Result<Self, String> {
+        let source = source.into();
         let engine = Engine::compile(&source)?;
         Ok(CompiledSchema {
             secrets: Secrets::of(&source),
@@ -86,7 +89,7 @@ impl CompiledSchema {
     /// The schema at a JSON Pointer into this schema, references followed.
     pub(crate) fn node(&self, at: &Path) -> Option<&Schema> {
         let mut segments = at.segments();
-        let node = segments.try_fold(&self.source, |node, segment| child(node, &segment))?;
+        let node = segments.try_fold(&*self.source, |node, segment| child(node, &segment))?;
         Some(self.follow(node))
     }
 
