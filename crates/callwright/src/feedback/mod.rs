@@ -3,7 +3,7 @@
 //! In comes a [`Failure`], out goes one short text: what is wrong where, what was expected, what
 //! came, what to do next. Five issues of a hundred characters at most, the most useful first. Text
 //! that came from the model or a tool is escaped and cannot break out of its line. All sentences
-//! stand in [`words`]; this file only decides how many of them there are and in which shape.
+//! stand in `words.rs`; this file only decides how many of them there are and in which shape.
 
 mod words;
 

@@ -14,9 +14,9 @@ use super::issue::Issue;
 use super::secrets::Secrets;
 use crate::json::{Path, Value};
 
-/// How many objections to one call are collected. The model is told five; a thousand is enough for
+/// How many objections to one call are collected. The model is told five; some hundreds are enough for
 /// any report, and a hostile array of a million wrong items stays cheap.
-const MOST_FAULTS: usize = 1_000;
+const MOST_FAULTS: usize = 256;
 
 /// How many references to references are followed before a schema counts as running in circles.
 const MOST_REFERENCES: usize = 16;
