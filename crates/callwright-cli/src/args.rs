@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use callwright::feedback::Style;
+use callwright::repair::{Grade, RepairPolicy};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -41,6 +42,11 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "STYLE")]
     pub(crate) style: Option<StyleName>,
 
+    /// The highest grade of repair that is applied: by default up to `guess` for tools that only read
+    /// and `lossless` for all others
+    #[arg(long, value_name = "GRADE")]
+    pub(crate) repair: Option<RepairName>,
+
     /// What to print: text for people, JSON Lines for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
@@ -75,6 +81,25 @@ pub(crate) struct ExplainArguments {
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: ExplainFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RepairName {
+    None,
+    Lossless,
+    Lossy,
+    Guess,
+}
+
+impl RepairName {
+    pub(crate) fn policy(self) -> RepairPolicy {
+        match self {
+            RepairName::None => RepairPolicy::Never,
+            RepairName::Lossless => RepairPolicy::UpTo(Grade::Lossless),
+            RepairName::Lossy => RepairPolicy::UpTo(Grade::Lossy),
+            RepairName::Guess => RepairPolicy::UpTo(Grade::Guess),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use callwright::repair::RepairPolicy;
 use callwright::{Gate, tool};
 
 use crate::say;
@@ -42,7 +43,7 @@ pub(crate) fn open(path: &Path) -> Result<Source> {
 }
 
 /// Reads a tool file and compiles its tools. Tools that cannot be compiled are named in a warning.
-pub(crate) fn load_gate(path: &Path) -> Result<Gate> {
+pub(crate) fn load_gate(path: &Path, repair: RepairPolicy) -> Result<Gate> {
     let text = read_text(path)?;
     let place = || format!("in the tool file {}", path.display());
     let specs = tool::read_tools(text.trim_start_matches('\u{feff}')).with_context(place)?;
@@ -55,7 +56,11 @@ pub(crate) fn load_gate(path: &Path) -> Result<Gate> {
             ),
         );
     }
-    let gate = Gate::builder().tools(specs).build().with_context(place)?;
+    let gate = Gate::builder()
+        .tools(specs)
+        .repair(repair)
+        .build()
+        .with_context(place)?;
     warn_of_quarantine(&gate);
     Ok(gate)
 }

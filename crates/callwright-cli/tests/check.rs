@@ -32,8 +32,10 @@ fn the_readme_shows_what_is_printed() {
 #[test]
 fn all_valid_is_zero_and_refused_is_one() {
     let good = r#"{"tool": "add", "arguments": {"x": 1}}"#;
-    let bad = r#"{"tool": "add", "arguments": {"x": "1"}}"#;
+    let mended = r#"{"tool": "add", "arguments": {"x": "1"}}"#;
+    let bad = r#"{"tool": "add", "arguments": {"x": "one"}}"#;
     assert_eq!(check(TOOLS, good).code, 0);
+    assert_eq!(check(TOOLS, format!("{good}\n{mended}\n")).code, 0);
     assert_eq!(check(TOOLS, format!("{good}\n{bad}\n")).code, 1);
     assert_eq!(check(TOOLS, "").code, 0);
 }

@@ -4,9 +4,10 @@ use ahash::AHashMap;
 
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
-use crate::nearest::nearest;
+use crate::nearest::{nearest, same_name};
 use crate::parse::ParseLimits;
 use crate::pipeline;
+use crate::repair::RepairPolicy;
 use crate::tool::{Tool, ToolSpec};
 use crate::validate::SchemaCache;
 use crate::verdict::Verdict;
@@ -40,6 +41,7 @@ use crate::verdict::Verdict;
 pub struct Gate {
     tools: AHashMap<String, Tool>,
     limits: ParseLimits,
+    repair: RepairPolicy,
 }
 
 /// There is no tool of this name; these are the nearest.
@@ -55,6 +57,7 @@ pub(crate) struct UnknownTool {
 pub struct GateBuilder {
     specs: Vec<ToolSpec>,
     limits: ParseLimits,
+    repair: RepairPolicy,
     cache: Option<SchemaCache>,
 }
 
@@ -96,9 +99,33 @@ impl Gate {
         nearest(name, self.tools.keys().map(String::as_str), 3)
     }
 
+    /// The one tool that a name evidently means: the same but for case and separators, or without a
+    /// namespace (`functions.bash`, `mcp__memory__read_graph`) or what a model let slip behind it.
+    pub(crate) fn meant_tool(&self, name: &str) -> Option<&Tool> {
+        let name = name.split("<|").next().unwrap_or(name).trim();
+        let single = |same: &dyn Fn(&str) -> bool| {
+            let mut found = self.tools.values().filter(|tool| same(tool.name()));
+            found.next().filter(|_| found.next().is_none())
+        };
+        let own_name = bare_name(name);
+        single(&|tool| tool == name)
+            .or_else(|| single(&|tool| same_name(tool, name)))
+            .or_else(|| single(&|tool| same_name(bare_name(tool), own_name)))
+    }
+
+    pub(crate) fn repair_policy(&self) -> RepairPolicy {
+        self.repair
+    }
+
     pub(crate) fn limits(&self) -> &ParseLimits {
         &self.limits
     }
+}
+
+/// A name without its namespace.
+fn bare_name(name: &str) -> &str {
+    let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
+    last.rsplit("__").next().unwrap_or(last)
 }
 
 impl GateBuilder {
@@ -117,6 +144,12 @@ impl GateBuilder {
     /// Sets how much a call may hold.
     pub fn limits(mut self, limits: ParseLimits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets which repairs are applied without asking.
+    pub fn repair(mut self, repair: RepairPolicy) -> Self {
+        self.repair = repair;
         self
     }
 
@@ -146,6 +179,7 @@ impl GateBuilder {
         Ok(Gate {
             tools,
             limits: self.limits,
+            repair: self.repair,
         })
     }
 }

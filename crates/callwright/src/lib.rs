@@ -20,6 +20,7 @@ pub mod classify;
 pub mod feedback;
 pub mod json;
 pub mod parse;
+pub mod repair;
 pub mod tool;
 pub mod validate;
 pub mod wire;
@@ -35,7 +36,7 @@ pub use call::Call;
 pub use error::Error;
 pub use gate::{Gate, GateBuilder};
 pub use tool::ToolSpec;
-pub use verdict::{Verdict, VerdictLine};
+pub use verdict::{Repaired, Verdict, VerdictLine};
 
 /// The README's program is compiled and run with the tests.
 #[cfg(doctest)]

@@ -53,6 +53,21 @@ fn shared_letters(left: &str, right: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(left, right)
 }
 
+/// Whether two names are the same but for case and separators.
+pub(crate) fn same_name(left: &str, right: &str) -> bool {
+    let (left, right) = (Name::new(left), Name::new(right));
+    !left.folded.is_empty() && left.folded == right.folded
+}
+
+/// Whether one name is another with a slip: a letter in five may differ, or all its words stand in the
+/// longer one.
+pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
+    const FEW_LETTERS: f64 = 0.8;
+    let (sent, meant) = (Name::new(sent), Name::new(meant));
+    sent.folded.contains(&meant.folded)
+        || shared_letters(&sent.folded, &meant.folded) >= FEW_LETTERS
+}
+
 /// Names above this are worth a proposal. One wrong letter in a word of three (0.67) is, and so is
 /// one shared word out of two (0.66); one shared letter in two is not.
 pub(crate) const CLOSE: f64 = 0.6;

@@ -6,27 +6,124 @@
 //!        └───────────┴── classify → Failure ── feedback → words
 //! ```
 //!
-//! Repair will stand between parse and validate, admission behind validate. Each stage takes a type
-//! that only the stage before it makes, so a call cannot skip one.
+//! A call that parse or validate refuses goes through repair once, and is judged again. Admission will
+//! stand behind validate. Each stage takes a type that only the stage before it makes, so a call cannot
+//! skip one.
 
-use crate::call::Call;
+use crate::call::{Arguments, Call};
 use crate::classify::{self, Refused};
-use crate::gate::Gate;
+use crate::gate::{Gate, UnknownTool};
 use crate::parse;
+use crate::repair::{self, Edit, Grade, Healing};
+use crate::tool::Tool;
 use crate::validate::{self, Valid};
-use crate::verdict::Verdict;
+use crate::verdict::{Repaired, Verdict};
 
 pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
-    match pass(gate, call) {
-        Ok(valid) => Verdict::Valid(valid),
+    let refused = match gate.find(&call.tool) {
+        Ok(tool) => match pass(gate, tool, call) {
+            Ok(valid) => return Verdict::Valid(valid),
+            Err(refused) => heal(gate, tool, call, refused),
+        },
+        Err(unknown) => match gate.meant_tool(&call.tool) {
+            Some(tool) => heal_name(gate, tool, call, unknown),
+            None => Err(classify::unknown_tool(unknown).into()),
+        },
+    };
+    match refused {
+        Ok(repaired) => Verdict::Repaired(repaired),
         Err(refused) => Verdict::Refused(refused),
     }
 }
 
 // The refusal is boxed, so that the usual answer stays small.
-fn pass<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Result<Valid<'c>, Box<Refused<'c>>> {
-    let tool = gate.find(&call.tool).map_err(classify::unknown_tool)?;
+fn pass<'c>(
+    gate: &'c Gate,
+    tool: &'c Tool,
+    call: &'c Call<'_>,
+) -> Result<Valid<'c>, Box<Refused<'c>>> {
     let parsed = parse::read(call, gate.limits()).map_err(|why| classify::unreadable(why, tool))?;
     let valid = validate::validate(parsed, tool).map_err(classify::invalid)?;
     Ok(valid)
+}
+
+type Healed<'c> = Result<Box<Repaired<'c>>, Box<Refused<'c>>>;
+
+/// A refused call, repaired if that is safe; else the refusal, with what a bolder repair would do as
+/// suggestions.
+#[cold]
+fn heal<'c>(
+    gate: &'c Gate,
+    tool: &'c Tool,
+    call: &'c Call<'_>,
+    mut refused: Box<Refused<'c>>,
+) -> Healed<'c> {
+    let Some(cap) = gate.repair_policy().cap(tool) else {
+        return Err(refused);
+    };
+    if !refused.failure.may_be_repaired() {
+        return Err(refused);
+    }
+    match look_for_edits(gate, tool, call, &refused, cap) {
+        Healing::Healed { arguments, edits } => {
+            return Ok(Box::new(Repaired::new(tool, arguments, edits)));
+        }
+        Healing::Ambiguous {
+            path,
+            first,
+            second,
+        } => return Err(classify::ambiguous(*refused, path, first, second).into()),
+        Healing::SeveralValues(count) => {
+            return Err(classify::several_values(*refused, count).into());
+        }
+        Healing::Hopeless => {}
+    }
+    if cap < Grade::Guess
+        && let Healing::Healed { edits, .. } =
+            look_for_edits(gate, tool, call, &refused, Grade::Guess)
+    {
+        refused.failure.suggest(&edits, cap);
+    }
+    Err(refused)
+}
+
+fn look_for_edits(
+    gate: &Gate,
+    tool: &Tool,
+    call: &Call<'_>,
+    refused: &Refused<'_>,
+    cap: Grade,
+) -> Healing {
+    match (&refused.arguments, &call.arguments) {
+        (Some(read), _) => repair::heal_value((**read).clone().into_owned(), tool, cap),
+        (None, Arguments::Text(text)) => {
+            repair::heal_text(text, tool, gate.limits().max_depth, cap)
+        }
+        (None, _) => Healing::Hopeless,
+    }
+}
+
+/// A call of a tool whose name is evident: judged and repaired as a call of that tool.
+#[cold]
+fn heal_name<'c>(
+    gate: &'c Gate,
+    tool: &'c Tool,
+    call: &'c Call<'_>,
+    unknown: UnknownTool,
+) -> Healed<'c> {
+    if gate.repair_policy().cap(tool).is_none() {
+        return Err(classify::unknown_tool(unknown).into());
+    }
+    let mut repaired = match pass(gate, tool, call) {
+        Ok(valid) => {
+            let arguments = valid.into_arguments().into_owned();
+            Box::new(Repaired::new(tool, arguments, Vec::new()))
+        }
+        // The name is the first thing to correct.
+        Err(refused) => {
+            heal(gate, tool, call, refused).map_err(|_| classify::unknown_tool(unknown))?
+        }
+    };
+    repaired.record_first(Edit::tool_name(&call.tool, tool.name()));
+    Ok(repaired)
 }

@@ -8,7 +8,47 @@ use crate::call::Call;
 use crate::classify::{Failure, Refused};
 use crate::feedback::{Feedback, ToldIssue};
 use crate::json::{Value, write_json_string};
+use crate::repair::Edit;
+use crate::tool::Tool;
 use crate::validate::Valid;
+
+/// A call whose arguments the schema accepts after edits.
+#[derive(Debug)]
+pub struct Repaired<'c> {
+    tool: &'c Tool,
+    arguments: Value<'static>,
+    edits: Vec<Edit>,
+}
+
+impl<'c> Repaired<'c> {
+    pub(crate) fn new(tool: &'c Tool, arguments: Value<'static>, edits: Vec<Edit>) -> Self {
+        Repaired {
+            tool,
+            arguments,
+            edits,
+        }
+    }
+
+    /// The tool that was called.
+    pub fn tool(&self) -> &'c Tool {
+        self.tool
+    }
+
+    /// The arguments that go to the tool.
+    pub fn arguments(&self) -> &Value<'static> {
+        &self.arguments
+    }
+
+    /// Puts an edit before all others.
+    pub(crate) fn record_first(&mut self, edit: Edit) {
+        self.edits.insert(0, edit);
+    }
+
+    /// What was changed, in order.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+}
 
 /// The gate's answer to a call.
 #[derive(Debug)]
@@ -17,15 +57,18 @@ use crate::validate::Valid;
 pub enum Verdict<'c> {
     /// The arguments go to the tool exactly as they were sent.
     Valid(Valid<'c>),
+    /// The arguments were made valid; every edit is on record.
+    Repaired(Box<Repaired<'c>>),
     /// The call must not run; the failure says why and what to do next.
     Refused(Box<Refused<'c>>),
 }
 
 impl<'c> Verdict<'c> {
-    /// `valid` or `refused`.
+    /// `valid`, `repaired` or `refused`.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Valid(_) => "valid",
+            Verdict::Repaired(_) => "repaired",
             Verdict::Refused(_) => "refused",
         }
     }
@@ -33,7 +76,7 @@ impl<'c> Verdict<'c> {
     /// Why the call was refused, if it was.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
-            Verdict::Valid(_) => None,
+            Verdict::Valid(_) | Verdict::Repaired(_) => None,
             Verdict::Refused(refused) => Some(&refused.failure),
         }
     }
@@ -42,7 +85,16 @@ impl<'c> Verdict<'c> {
     pub fn arguments(&self) -> Option<&Value<'c>> {
         match self {
             Verdict::Valid(valid) => Some(valid.arguments()),
+            Verdict::Repaired(repaired) => Some(repaired.arguments()),
             Verdict::Refused(refused) => refused.arguments.as_deref(),
+        }
+    }
+
+    /// The edits of a repaired call; empty for any other.
+    pub fn edits(&self) -> &[Edit] {
+        match self {
+            Verdict::Repaired(repaired) => repaired.edits(),
+            _ => &[],
         }
     }
 
@@ -50,9 +102,13 @@ impl<'c> Verdict<'c> {
     pub fn line<'v>(&'v self, call: &'v Call<'_>, feedback: &'v Feedback) -> VerdictLine<'v> {
         VerdictLine {
             id: call.id.as_ref(),
-            tool: &call.tool,
+            tool: match self {
+                Verdict::Repaired(repaired) => repaired.tool().name(),
+                _ => &call.tool,
+            },
             verdict: self.name(),
             arguments: self.arguments(),
+            edits: self.edits(),
             failure: self.failure(),
             feedback,
         }
@@ -66,6 +122,7 @@ pub struct VerdictLine<'v> {
     tool: &'v str,
     verdict: &'static str,
     arguments: Option<&'v Value<'v>>,
+    edits: &'v [Edit],
     failure: Option<&'v Failure>,
     feedback: &'v Feedback,
 }
@@ -88,7 +145,14 @@ impl VerdictLine<'_> {
             out.push_str(",\"arguments\":");
             arguments.write_json(out);
         }
-        out.push_str(",\"edits\":[]");
+        out.push_str(",\"edits\":[");
+        for (at, edit) in self.edits.iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            write_edit(edit, out);
+        }
+        out.push(']');
         if let Some(failure) = self.failure {
             out.push_str(",\"failure\":");
             let told = serde_json::to_string(&ToldFailure::new(failure, self.feedback));
@@ -99,6 +163,20 @@ impl VerdictLine<'_> {
         }
         out.push('}');
     }
+}
+
+fn write_edit(edit: &Edit, out: &mut String) {
+    out.push_str("{\"path\":");
+    write_json_string(edit.path.as_pointer(), out);
+    out.push_str(",\"rule\":");
+    write_json_string(edit.rule, out);
+    out.push_str(",\"grade\":");
+    write_json_string(edit.grade.name(), out);
+    out.push_str(",\"before\":");
+    edit.before.write_json(out);
+    out.push_str(",\"after\":");
+    edit.after.write_json(out);
+    out.push('}');
 }
 
 impl fmt::Display for VerdictLine<'_> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use callwright::classify::TABLE;
 use callwright::feedback::{Feedback, Style};
+use callwright::repair::{Grade, RepairPolicy};
 use callwright::tool::{Effect, Tool, read_tools};
 use callwright::wire::{self, Provider};
 use callwright::{Gate, json};
@@ -80,7 +81,19 @@ fn agrees(expected: &Value, actual: &Value, place: &str) -> Result<(), String> {
 fn gate(file: &Value, case: &Value) -> Gate {
     let tools = case.get("tools").unwrap_or(&file["tools"]);
     let specs = read_tools(&tools.to_string()).expect("tools");
-    Gate::builder().tools(specs).build().expect("tools")
+    let builder = Gate::builder().tools(specs).repair(policy(case));
+    builder.build().expect("tools")
+}
+
+fn policy(case: &Value) -> RepairPolicy {
+    match case["repair"].as_str() {
+        None | Some("none") => RepairPolicy::Never,
+        Some("by_effect") => RepairPolicy::ByEffect,
+        Some("lossless") => RepairPolicy::UpTo(Grade::Lossless),
+        Some("lossy") => RepairPolicy::UpTo(Grade::Lossy),
+        Some("guess") => RepairPolicy::UpTo(Grade::Guess),
+        Some(other) => panic!("no grade {other}"),
+    }
 }
 
 fn style(case: &Value) -> Style {
@@ -201,7 +214,7 @@ fn read(_: &Value, case: &Value) -> Result<(), String> {
 
 #[test]
 fn every_case_holds() {
-    let judged = run(&["parse", "validate", "feedback", "wire"], judge);
+    let judged = run(&["parse", "validate", "repair", "feedback", "wire"], judge);
     let read = run(&["tools"], read);
     assert!(
         judged + read >= 150,
@@ -214,7 +227,7 @@ fn every_case_holds() {
 fn every_code_has_a_case() {
     let mut codes = BTreeSet::new();
     let mut issues = BTreeSet::new();
-    for stage in ["parse", "validate", "feedback", "wire"] {
+    for stage in ["parse", "validate", "repair", "feedback", "wire"] {
         for (_, file) in files(stage) {
             for case in file["cases"].as_array().expect("cases") {
                 let failure = &case["expect"]["failure"];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use callwright::feedback::Feedback;
-use callwright::{Gate, wire};
+use callwright::{Gate, Verdict, wire};
 
 use super::chunks::Chunk;
 use super::table::Table;
@@ -32,6 +32,7 @@ pub(super) struct Judged {
     pub(super) malformed: Vec<(usize, String)>,
     pub(super) malformed_lines: usize,
     pub(super) valid: usize,
+    pub(super) repaired: usize,
     /// How often which code was given.
     pub(super) refused: BTreeMap<&'static str, usize>,
 }
@@ -94,9 +95,13 @@ impl Judge {
             }
         };
         let verdict = self.gate.judge(&call);
-        match verdict.failure() {
-            None => judged.valid += 1,
-            Some(failure) => *judged.refused.entry(failure.code.name()).or_default() += 1,
+        match &verdict {
+            Verdict::Repaired(_) => judged.repaired += 1,
+            Verdict::Refused(refused) => {
+                let code = refused.failure.code.name();
+                *judged.refused.entry(code).or_default() += 1;
+            }
+            _ => judged.valid += 1,
         }
         match &self.output {
             Output::Json => {
@@ -114,6 +119,7 @@ impl Judged {
     /// Adds the counts of a part.
     pub(super) fn add_counts(&mut self, part: &Judged) {
         self.valid += part.valid;
+        self.repaired += part.repaired;
         for (code, count) in &part.refused {
             *self.refused.entry(code).or_default() += count;
         }
@@ -122,7 +128,7 @@ impl Judged {
     /// `5 calls: 3 valid, 2 refused (1 invalid_arguments, 1 invalid_json)`
     pub(super) fn summary(&self) -> String {
         let refused: usize = self.refused.values().sum();
-        let calls = self.valid + refused;
+        let calls = self.valid + self.repaired + refused;
         let plural = if calls == 1 { "" } else { "s" };
         let codes: Vec<String> = self
             .refused
@@ -133,7 +139,9 @@ impl Judged {
             [] => String::new(),
             codes => format!(" ({})", codes.join(", ")),
         };
-        let valid = self.valid;
-        format!("{calls} call{plural}: {valid} valid, {refused} refused{codes}")
+        let (valid, repaired) = (self.valid, self.repaired);
+        format!(
+            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}"
+        )
     }
 }

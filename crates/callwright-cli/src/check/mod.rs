@@ -18,14 +18,15 @@ use self::chunks::Chunks;
 use self::judge::{Judge, Judged, Output};
 use self::progress::Progress;
 use self::table::Table;
-use crate::args::{CheckArguments, Format};
+use crate::args::{CheckArguments, Format, RepairName};
 use crate::{Outcome, input, say};
 
 /// How many malformed lines are named one by one; the rest is counted.
 const NAMED_LINES: usize = 20;
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
-    let gate = input::load_gate(&arguments.tools)?;
+    let repair = arguments.repair.map(RepairName::policy).unwrap_or_default();
+    let gate = input::load_gate(&arguments.tools, repair)?;
     let source = input::open(&arguments.calls)?;
     let feedback = Feedback::new(arguments.style.map(|style| style.0).unwrap_or_default());
 

@@ -43,7 +43,7 @@ impl Table {
         }
         let bold = Style::new().bold();
         let tool = pad("TOOL", self.tool_width);
-        format!("{bold}  LINE  VERDICT  {tool}  WHY{bold:#}\n")
+        format!("{bold}  LINE  VERDICT   {tool}  WHY{bold:#}\n")
     }
 
     pub(super) fn row(
@@ -56,11 +56,12 @@ impl Table {
     ) {
         let name = printable(&call.tool);
         let tool = pad(&name, self.tool_width);
-        let colour = self.style(match verdict.failure() {
-            None => AnsiColor::Green,
-            Some(_) => AnsiColor::Red,
+        let colour = self.style(match verdict {
+            Verdict::Refused(_) => AnsiColor::Red,
+            Verdict::Repaired(_) => AnsiColor::Yellow,
+            _ => AnsiColor::Green,
         });
-        let word = pad(verdict.name(), 7);
+        let word = pad(verdict.name(), 8);
         let why = verdict.failure().map_or("", |failure| failure.code.name());
         let row = format!("{number:>6}  {colour}{word}{colour:#}  {tool}  {why}");
         // Writing to a string cannot fail.
@@ -72,7 +73,11 @@ impl Table {
 
     fn explanation(&self, verdict: &Verdict<'_>, feedback: &Feedback) -> Vec<String> {
         let Some(failure) = verdict.failure() else {
-            return Vec::new();
+            return verdict
+                .edits()
+                .iter()
+                .map(|edit| feedback.edit_line(edit))
+                .collect();
         };
         if self.verbatim {
             let text = feedback.render(failure);

@@ -12,8 +12,9 @@ pub use table::{Class, Code, CodeRow, Next, TABLE};
 use crate::gate::UnknownTool;
 use crate::json::{Path, Value};
 use crate::parse::{Problem, Unreadable};
+use crate::repair::{Edit, Grade};
 use crate::tool::Tool;
-use crate::validate::{Invalid, Issue};
+use crate::validate::{Invalid, Issue, IssueCode};
 
 /// Our verdict on a call that was refused: what is wrong and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,15 @@ pub enum Cause {
         /// Whether they are all the same.
         identical: bool,
     },
+    /// Two repairs are equally good and lead to different values.
+    TwoReadings {
+        /// Where they differ.
+        path: Path,
+        /// The one, as JSON.
+        first: String,
+        /// The other, as JSON.
+        second: String,
+    },
     /// Too many bytes.
     TooLong {
         /// How many came.
@@ -94,6 +104,37 @@ impl Failure {
     /// What the model should do next.
     pub fn next(&self) -> Next {
         self.code.row().next
+    }
+
+    /// Notes what edits above the allowed grade would do, for the model to decide.
+    pub(crate) fn suggest(&mut self, edits: &[Edit], cap: Grade) {
+        let Cause::Arguments(issues) = &mut self.cause else {
+            return;
+        };
+        for edit in edits
+            .iter()
+            .filter(|edit| edit.grade > cap && edit.after != Value::Null)
+        {
+            let silent = |issue: &&mut Issue| issue.path == edit.path && issue.suggestion.is_none();
+            for issue in issues.iter_mut().filter(silent) {
+                issue.suggestion = Some(match &edit.after {
+                    Value::String(text) => text.clone().into_owned(),
+                    other => other.to_string(),
+                });
+            }
+        }
+    }
+
+    /// Whether repair may try: a call that was cut off, is too large or means nobody's tool is final, and
+    /// of a key that stands twice nobody knows which value is meant.
+    pub(crate) fn may_be_repaired(&self) -> bool {
+        match &self.cause {
+            Cause::Syntax { .. } | Cause::SeveralValues { .. } => true,
+            Cause::Arguments(issues) => !issues
+                .iter()
+                .any(|issue| issue.code == IssueCode::DuplicateKey),
+            _ => false,
+        }
     }
 
     /// The schema's objections; empty if something else is wrong.
@@ -161,6 +202,38 @@ pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Refused
         }
     };
     Refused { failure, arguments }
+}
+
+/// The text holds several values that differ.
+#[cold]
+pub(crate) fn several_values(refused: Refused<'_>, count: usize) -> Refused<'_> {
+    let cause = Cause::SeveralValues {
+        count,
+        identical: false,
+    };
+    Refused {
+        failure: Failure::new(Code::AmbiguousCall, cause),
+        ..refused
+    }
+}
+
+/// Two repairs are equally good.
+#[cold]
+pub(crate) fn ambiguous(
+    refused: Refused<'_>,
+    path: Path,
+    first: String,
+    second: String,
+) -> Refused<'_> {
+    let cause = Cause::TwoReadings {
+        path,
+        first,
+        second,
+    };
+    Refused {
+        failure: Failure::new(Code::AmbiguousCall, cause),
+        ..refused
+    }
 }
 
 /// The schema objects.

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::classify::{Cause, Failure};
 use crate::parse::SyntaxError;
+use crate::repair::Edit;
 use crate::text::cut_line;
 use crate::validate::Issue;
 
@@ -133,6 +134,11 @@ impl Feedback {
             line
         });
         told.chain(self.more(issues)).collect()
+    }
+
+    /// An edit in words: `limit was "10"; sent on as 10`.
+    pub fn edit_line(&self, edit: &Edit) -> String {
+        cut_line(words::edit(edit), self.max_chars)
     }
 
     /// What to do about it, in one sentence.

@@ -4,8 +4,10 @@
 //! came. Data in, text out; nothing is decided here.
 
 use crate::classify::{Cause, Code, Failure};
+use crate::json::Value;
 use crate::parse::Problem;
-use crate::text::{cut_line, dotted_within, push_dotted_within, quoted};
+use crate::repair::Edit;
+use crate::text::{cut_line, dotted_within, push_dotted_within, quoted, snippet};
 use crate::validate::{Issue, IssueCode};
 
 /// The longest path in a line. The end of a path names the field, so the beginning is cut.
@@ -57,6 +59,15 @@ pub(super) fn detail(cause: &Cause) -> String {
         Cause::SeveralValues { count, identical } => {
             let which = if *identical { "identical" } else { "different" };
             format!("The input holds {count} {which} JSON values instead of one, so none was run.")
+        }
+        Cause::TwoReadings {
+            path,
+            first,
+            second,
+        } => {
+            let place = dotted_within(path, PATH);
+            let (first, second) = (snippet(first, 30), snippet(second, 30));
+            format!("{place} could mean {first} or {second}, so the call was not run.")
         }
         Cause::TooLong { bytes, limit } => {
             format!("The arguments have {bytes} bytes, more than the {limit} that are read.")
@@ -257,6 +268,23 @@ fn push_proposal(out: &mut String, suggestion: Option<&str>) {
 fn type_of(received: &str) -> &str {
     let phrase = received.strip_prefix("empty ").unwrap_or(received);
     phrase.split_once(' ').map_or(phrase, |(kind, _)| kind)
+}
+
+/// What was changed, so that the model learns.
+pub(super) fn edit(edit: &Edit) -> String {
+    let place = dotted_within(&edit.path, PATH);
+    let before = snippet(&edit.before.to_string(), 24);
+    let after = snippet(&edit.after.to_string(), 24);
+    match edit.rule {
+        "null_left_out" if edit.after == Value::Null => {
+            format!("{place} was {before}; left out")
+        }
+        "unknown_key_dropped" => format!("{place} is unknown; left out"),
+        "default_for_missing" => format!("{place} was missing; its default {after} was taken"),
+        "key_spelling" | "key_near" => format!("key {before} was taken for {after}"),
+        _ if edit.path.is_root() => format!("{}: {before} was read as {after}", edit.rule),
+        _ => format!("{place} was {before}; sent on as {after}"),
+    }
 }
 
 /// The frame of the numbered style.

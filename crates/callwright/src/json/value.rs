@@ -130,6 +130,19 @@ impl<'a> Value<'a> {
             })
     }
 
+    /// The value at `path`, to be changed.
+    pub(crate) fn at_mut(&mut self, path: &Path) -> Option<&mut Value<'a>> {
+        path.segments()
+            .try_fold(self, |value, segment| match value {
+                Value::Object(members) => members
+                    .iter_mut()
+                    .find(|(name, _)| *name == segment)
+                    .map(|(_, value)| value),
+                Value::Array(items) => items.get_mut(segment.parse::<usize>().ok()?),
+                _ => None,
+            })
+    }
+
     /// The same value, borrowing from nothing.
     pub fn into_owned(self) -> Value<'static> {
         match self {

@@ -24,12 +24,12 @@ use crate::text::{list, quoted};
 /// has as many levels as its value.
 const UNION_DEPTH: usize = 100;
 
-/// Turns all objections into issues, the most useful first.
-pub(crate) fn issues(
+/// Turns all objections into findings, one for each, in the order of the engine.
+pub(crate) fn findings(
     schema: &CompiledSchema,
     arguments: &Value<'_>,
     faults: Vec<Fault>,
-) -> Vec<Issue> {
+) -> Vec<Finding> {
     let mut explainer = Explainer {
         schema,
         arguments,
@@ -38,7 +38,16 @@ pub(crate) fn issues(
     for fault in faults {
         explainer.explain(fault, None, UNION_DEPTH);
     }
-    let mut found = explainer.found;
+    explainer.found
+}
+
+/// Turns all objections into issues, the most useful first.
+pub(crate) fn issues(
+    schema: &CompiledSchema,
+    arguments: &Value<'_>,
+    faults: Vec<Fault>,
+) -> Vec<Issue> {
+    let mut found = findings(schema, arguments, faults);
     Renames::find(schema, arguments, &found).apply(&mut found);
     name_received_keys(schema, arguments, &mut found);
     found.sort_by_key(|finding| finding.issue.code);
@@ -64,10 +73,28 @@ pub(crate) fn issues(
 }
 
 /// An issue, and where in the schema it comes from.
+#[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) issue: Issue,
     /// The schema that holds the objecting keyword.
     pub(crate) owner: Path,
+}
+
+impl Finding {
+    /// Arguments that are no object.
+    pub(crate) fn not_an_object(value: &Value<'_>) -> Finding {
+        Finding {
+            issue: Issue {
+                path: Path::root(),
+                code: IssueCode::Type,
+                expected: "object".to_owned(),
+                received: received(value),
+                suggestion: None,
+                branch: None,
+            },
+            owner: Path::root(),
+        }
+    }
 }
 
 struct Explainer<'x> {

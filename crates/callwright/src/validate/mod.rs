@@ -20,7 +20,9 @@ use std::borrow::Cow;
 
 pub use cache::SchemaCache;
 pub(crate) use cache::text_size;
+pub(crate) use explain::Finding;
 pub use issue::{BranchChoice, BranchReason, Issue, IssueCode};
+pub(crate) use properties::Properties;
 pub use schema::CompiledSchema;
 pub(crate) use secrets::marks_secret;
 

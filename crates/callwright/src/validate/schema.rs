@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value as Schema;
 
 use super::engine::Engine;
-use super::explain;
+use super::explain::{self, Finding};
 use super::fault::Fault;
 use super::issue::Issue;
 use super::secrets::Secrets;
@@ -60,6 +60,15 @@ impl CompiledSchema {
     pub fn issues(&self, value: &Value<'_>) -> Vec<Issue> {
         let faults = self.engine.faults(&self.source, value, MOST_FAULTS);
         explain::issues(self, value, faults)
+    }
+
+    /// Every objection with its place in the schema: what repair works on.
+    pub(crate) fn findings(&self, value: &Value<'_>) -> Vec<Finding> {
+        if self.accepts(value) {
+            return Vec::new();
+        }
+        let faults = self.engine.faults(&self.source, value, MOST_FAULTS);
+        explain::findings(self, value, faults)
     }
 
     /// Whether the value at a place must not be shown.

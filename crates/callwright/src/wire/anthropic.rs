@@ -1,6 +1,6 @@
 //! Anthropic messages.
 
-use super::{id, name, object, present, text, tool_name, value_arguments};
+use super::{id, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -14,11 +14,11 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
 }
 
 /// The `tool_use` block again.
-pub(super) fn call<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v> {
+pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: &'v Value<'_>) -> Value<'v> {
     object([
         ("type", text("tool_use")),
         ("id", id(call)),
-        ("name", name(call)),
+        ("name", text(tool)),
         ("input", Some(arguments.clone())),
     ])
 }

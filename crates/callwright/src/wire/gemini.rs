@@ -15,12 +15,12 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
 }
 
 /// The part with the `functionCall` again.
-pub(super) fn call<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v> {
+pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: &'v Value<'_>) -> Value<'v> {
     object([(
         "functionCall",
         Some(object([
             ("id", id(call)),
-            ("name", name(call)),
+            ("name", text(tool)),
             ("args", Some(arguments.clone())),
         ])),
     )])

@@ -1,6 +1,6 @@
 //! MCP.
 
-use super::{id, name, not_a_call, object, text, tool_name, value_arguments};
+use super::{id, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -25,7 +25,7 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
 }
 
 /// The `tools/call` request again.
-pub(super) fn call<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v> {
+pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: &'v Value<'_>) -> Value<'v> {
     object([
         ("jsonrpc", text("2.0")),
         ("id", id(call)),
@@ -33,7 +33,7 @@ pub(super) fn call<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v
         (
             "params",
             Some(object([
-                ("name", name(call)),
+                ("name", text(tool)),
                 ("arguments", Some(arguments.clone())),
             ])),
         ),

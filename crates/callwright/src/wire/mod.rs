@@ -98,21 +98,36 @@ pub fn render<'v>(
     feedback: &Feedback,
 ) -> Value<'v> {
     match verdict {
-        Verdict::Valid(valid) => render_call(provider, call, valid.arguments()),
+        Verdict::Valid(valid) => {
+            let tool = valid.tool().name();
+            render_call(provider, call, tool, valid.arguments(), sent_text(call))
+        }
+        Verdict::Repaired(repaired) => {
+            let tool = repaired.tool().name();
+            render_call(provider, call, tool, repaired.arguments(), None)
+        }
         Verdict::Refused(refused) => {
             render_result(provider, call, feedback.render(&refused.failure), true)
         }
     }
 }
 
-/// A call with the arguments that go to its tool, in a provider's shape.
-fn render_call<'v>(provider: Provider, call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v> {
+/// A call with the arguments that go to its tool, in a provider's shape. `sent` is their text as it
+/// came, if it goes on byte for byte.
+fn render_call<'v>(
+    provider: Provider,
+    call: &'v Call<'_>,
+    tool: &'v str,
+    arguments: &'v Value<'_>,
+    sent: Option<&'v str>,
+) -> Value<'v> {
+    let text = || sent.map_or_else(|| Cow::Owned(arguments.to_string()), Cow::Borrowed);
     match provider {
-        Provider::OpenAiChat => openai_chat::call(call, arguments),
-        Provider::OpenAiResponses => openai_responses::call(call, arguments),
-        Provider::Anthropic => anthropic::call(call, arguments),
-        Provider::Gemini => gemini::call(call, arguments),
-        Provider::Mcp => mcp::call(call, arguments),
+        Provider::OpenAiChat => openai_chat::call(call, tool, text()),
+        Provider::OpenAiResponses => openai_responses::call(call, tool, text()),
+        Provider::Anthropic => anthropic::call(call, tool, arguments),
+        Provider::Gemini => gemini::call(call, tool, arguments),
+        Provider::Mcp => mcp::call(call, tool, arguments),
     }
 }
 
@@ -175,11 +190,11 @@ fn each_key_once(value: &Value<'_>) -> Result<(), Error> {
     )))
 }
 
-/// Arguments as text: byte for byte as they were sent, if they were sent as text.
-fn arguments_text<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Cow<'v, str> {
+/// The text of arguments that came as text.
+fn sent_text<'v>(call: &'v Call<'_>) -> Option<&'v str> {
     match &call.arguments {
-        Arguments::Text(text) if !text.trim_ascii().is_empty() => Cow::Borrowed(text),
-        _ => Cow::Owned(arguments.to_string()),
+        Arguments::Text(text) if !text.trim_ascii().is_empty() => Some(text),
+        _ => None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! OpenAI chat completions.
 
-use super::{arguments_text, id, name, object, present, text, text_arguments, tool_name};
+use std::borrow::Cow;
+
+use super::{id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -15,15 +17,15 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
 }
 
 /// The element of `tool_calls[]` again.
-pub(super) fn call<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v> {
+pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: Cow<'v, str>) -> Value<'v> {
     object([
         ("id", id(call)),
         ("type", text("function")),
         (
             "function",
             Some(object([
-                ("name", name(call)),
-                ("arguments", text(arguments_text(call, arguments))),
+                ("name", text(tool)),
+                ("arguments", text(arguments)),
             ])),
         ),
     ])

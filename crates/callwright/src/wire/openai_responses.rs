@@ -1,6 +1,8 @@
 //! OpenAI responses.
 
-use super::{arguments_text, id, name, object, present, text, text_arguments, tool_name};
+use std::borrow::Cow;
+
+use super::{id, object, present, text, text_arguments, tool_name};
 use crate::call::{Call, Completeness};
 use crate::error::Error;
 use crate::json::Value;
@@ -18,12 +20,12 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
 }
 
 /// The `function_call` item again.
-pub(super) fn call<'v>(call: &'v Call<'_>, arguments: &'v Value<'_>) -> Value<'v> {
+pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: Cow<'v, str>) -> Value<'v> {
     object([
         ("type", text("function_call")),
         ("call_id", id(call)),
-        ("name", name(call)),
-        ("arguments", text(arguments_text(call, arguments))),
+        ("name", text(tool)),
+        ("arguments", text(arguments)),
     ])
 }
 

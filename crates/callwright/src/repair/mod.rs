@@ -1,0 +1,154 @@
+//! Stage 3: proposes edits that make a refused call valid. The validator alone decides.
+//!
+//! In come arguments that could not be read or did not fit, out goes a value that the schema accepts
+//! with every edit on record, or nothing. The rules of safety, in order:
+//!
+//! 1. It is only asked about calls that were refused; a value that the schema accepts is never touched.
+//! 2. A text that is cut off is never completed.
+//! 3. Nothing is invented: a value comes out of the text or is the schema's own default.
+//! 4. Edits are proposed only where the validator objects, and it is asked again after each.
+//! 5. Two equally good edits with different results are an ambiguity, and that is a refusal.
+//! 6. No edit above the grade that the policy allows is applied.
+
+mod extract;
+mod rules;
+mod search;
+mod tolerant;
+
+use serde::Serialize;
+
+use self::extract::Extract;
+
+use crate::json::{Path, Value};
+use crate::tool::{Effect, Tool};
+
+/// How far an edit departs from what was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// No information changed: a trailing comma, `"5"` for an integer.
+    Lossless,
+    /// Information was dropped: a key that the schema forbids.
+    Lossy,
+    /// An intent was inferred: the nearest enum value, a renamed key.
+    Guess,
+}
+
+impl Grade {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grade::Lossless => "lossless",
+            Grade::Lossy => "lossy",
+            Grade::Guess => "guess",
+        }
+    }
+}
+
+/// One repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Edit {
+    /// Where: a JSON Pointer into the arguments as they were at that moment.
+    pub path: Path,
+    /// The stable name of the rule.
+    pub rule: &'static str,
+    /// How far it departs from what was sent.
+    pub grade: Grade,
+    /// What was there; `null` for a key that was missing.
+    pub before: Value<'static>,
+    /// What is there now; `null` for a key that was left out.
+    pub after: Value<'static>,
+}
+
+impl Edit {
+    /// The tool was called by another name.
+    pub(crate) fn tool_name(sent: &str, meant: &str) -> Edit {
+        Edit {
+            path: Path::root(),
+            rule: "tool_name",
+            grade: Grade::Lossless,
+            before: Value::String(sent.to_owned().into()),
+            after: Value::String(meant.to_owned().into()),
+        }
+    }
+}
+
+/// Which edits are applied without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RepairPolicy {
+    /// By the effect of the tool: up to `guess` for one that only reads, `lossless` for any other.
+    #[default]
+    ByEffect,
+    /// None at all.
+    Never,
+    /// Up to this grade, whatever the tool does.
+    UpTo(Grade),
+}
+
+impl RepairPolicy {
+    /// The highest grade that may be applied to calls of a tool.
+    pub fn cap(self, tool: &Tool) -> Option<Grade> {
+        match (self, tool.spec().effect) {
+            (RepairPolicy::Never, _) => None,
+            (RepairPolicy::UpTo(grade), _) => Some(grade),
+            (RepairPolicy::ByEffect, Effect::Read) => Some(Grade::Guess),
+            (RepairPolicy::ByEffect, _) => Some(Grade::Lossless),
+        }
+    }
+}
+
+/// What came of looking for a repair.
+#[derive(Debug)]
+pub(crate) enum Healing {
+    /// The schema accepts this.
+    Healed {
+        arguments: Value<'static>,
+        edits: Vec<Edit>,
+    },
+    /// Two repairs are equally good and differ.
+    Ambiguous {
+        path: Path,
+        first: String,
+        second: String,
+    },
+    /// The text holds several values that differ.
+    SeveralValues(usize),
+    /// Nothing makes it valid.
+    Hopeless,
+}
+
+/// Looks for edits up to `cap` that make a text of arguments valid.
+pub(crate) fn heal_text(text: &str, tool: &Tool, max_depth: usize, cap: Grade) -> Healing {
+    let (value, mut edits) = match extract::read(text, max_depth) {
+        Extract::One(value, edits) => (value, edits),
+        Extract::Several(count) => return Healing::SeveralValues(count),
+        Extract::Nothing => return Healing::Hopeless,
+    };
+    if edits.iter().any(|edit| edit.grade > cap) {
+        return Healing::Hopeless;
+    }
+    match heal_value(value, tool, cap) {
+        Healing::Healed {
+            arguments,
+            edits: more,
+        } => {
+            edits.extend(more);
+            Healing::Healed { arguments, edits }
+        }
+        other => other,
+    }
+}
+
+/// Looks for edits up to `cap` that make a value valid.
+pub(crate) fn heal_value(value: Value<'static>, tool: &Tool, cap: Grade) -> Healing {
+    match tool.schema() {
+        Some(schema) => search::search(value, schema, cap),
+        // Nobody can judge, so nothing is changed.
+        None if matches!(value, Value::Object(_)) => Healing::Healed {
+            arguments: value,
+            edits: Vec::new(),
+        },
+        None => Healing::Hopeless,
+    }
+}

@@ -1,0 +1,26 @@
+//! An allowed value with a slip: `"shiped"` for `"shipped"`.
+//!
+//! A guess, where exactly one allowed value is near (the one that the feedback would propose) and is
+//! either a slip of the pen away or stands in the text as it is: `"last five years"` for `"five_years"`.
+
+use super::super::Grade;
+use super::{Change, Rule, Site};
+use crate::json::Value;
+use crate::nearest::is_slip;
+use crate::validate::IssueCode;
+
+pub(super) const RULE: Rule = Rule {
+    name: "enum_near",
+    grade: Grade::Guess,
+    cost: 1,
+    propose,
+};
+
+fn propose(site: &Site<'_>) -> Option<Change> {
+    if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
+        return None;
+    }
+    let meant = site.finding.issue.suggestion.clone()?;
+    let sent = site.value()?.as_str()?;
+    is_slip(sent, &meant).then(|| site.replace(Value::String(meant.into())))
+}

@@ -1,0 +1,38 @@
+//! An allowed value in another spelling: `"Shipped"` or `"in progress"` for `"shipped"`, `"in_progress"`.
+//!
+//! Lossless where exactly one allowed value is the same but for case, separators and white space.
+
+use serde_json::Value as Schema;
+
+use super::super::Grade;
+use super::{Change, Rule, Site};
+use crate::json::Value;
+use crate::nearest::same_name;
+use crate::validate::IssueCode;
+
+pub(super) const RULE: Rule = Rule {
+    name: "enum_spelling",
+    grade: Grade::Lossless,
+    cost: 1,
+    propose,
+};
+
+fn propose(site: &Site<'_>) -> Option<Change> {
+    let text = site.value()?.as_str()?;
+    let node = site.schema.node(&site.finding.owner)?;
+    let allowed: Vec<&str> = match site.code() {
+        IssueCode::Enum => node
+            .get("enum")?
+            .as_array()?
+            .iter()
+            .filter_map(Schema::as_str)
+            .collect(),
+        IssueCode::Const => node.get("const")?.as_str().into_iter().collect(),
+        _ => return None,
+    };
+    let mut same = allowed.into_iter().filter(|option| same_name(option, text));
+    match (same.next(), same.next()) {
+        (Some(only), None) => Some(site.replace(Value::String(only.to_owned().into()))),
+        _ => None,
+    }
+}

@@ -1,0 +1,39 @@
+//! A list or an object that was sent as text: `"[1, 2]"` for a list.
+//!
+//! Models that were trained on JSON inside JSON encode once too often; some providers do it to nested
+//! values. The text may be what Python prints (`"['a', 'b']"`). Lossless: the same values stand there.
+
+use super::super::{Edit, Grade, tolerant};
+use super::{Change, Rule, Site};
+use crate::json::Value;
+use crate::parse::read_value;
+
+pub(super) const RULE: Rule = Rule {
+    name: "json_from_string",
+    grade: Grade::Lossless,
+    cost: 1,
+    propose,
+};
+
+/// How deep a value in a text may be nested.
+const DEEPEST: usize = 64;
+
+fn propose(site: &Site<'_>) -> Option<Change> {
+    let text = site.misplaced_text()?.trim();
+    if !text.starts_with(['[', '{']) {
+        return None;
+    }
+    let value = match read_value(text) {
+        Ok(value) => Some(value.into_owned()),
+        Err(_) => read_python(text),
+    };
+    value.map(|value| site.replace(value))
+}
+
+/// What Python prints for a list or a dictionary.
+fn read_python(text: &str) -> Option<Value<'static>> {
+    let reading = tolerant::read(text, 0, DEEPEST).ok()?;
+    let lossless = |edit: &Edit| edit.grade == Grade::Lossless;
+    let whole = text[reading.end..].is_empty() && reading.edits.iter().all(lossless);
+    whole.then_some(reading.value)
+}

@@ -1,0 +1,38 @@
+//! A key with a slip, or under a similar name: `path` for `filePath`.
+//!
+//! A guess, where exactly one key is near, and the value fits.
+
+use super::super::Grade;
+use super::{Change, Rule, Site};
+use crate::json::Value;
+use crate::nearest::single_nearest;
+use crate::validate::{IssueCode, Properties};
+
+pub(super) const RULE: Rule = Rule {
+    name: "key_near",
+    grade: Grade::Guess,
+    cost: 1,
+    propose,
+};
+
+fn propose(site: &Site<'_>) -> Option<Change> {
+    let key = site.path().last()?;
+    let place = site.path().parent();
+    let members = site.root.at(&place).and_then(Value::as_object)?;
+    let properties = Properties::of(site.schema, &site.finding.owner);
+    let unknown = || {
+        let names = members.iter().map(|(name, _)| name.as_ref());
+        names.filter(|name| !properties.has(name))
+    };
+    match site.code() {
+        IssueCode::Required => {
+            let sent = single_nearest(&key, unknown())?;
+            Some(Change::Rename(place.key(sent), key.into_owned()))
+        }
+        IssueCode::UnknownKey => {
+            let meant = site.finding.issue.suggestion.clone()?;
+            Some(Change::Rename(site.path().clone(), meant))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,47 @@
+//! A key in another spelling: `file_path` for `filePath`.
+//!
+//! Models mix the conventions of the languages they know. Lossless where exactly one key is the same but
+//! for case and separators.
+
+use super::super::Grade;
+use super::{Change, Rule, Site};
+use crate::json::Value;
+use crate::nearest::same_name;
+use crate::validate::{IssueCode, Properties};
+
+pub(super) const RULE: Rule = Rule {
+    name: "key_spelling",
+    grade: Grade::Lossless,
+    cost: 1,
+    propose,
+};
+
+fn propose(site: &Site<'_>) -> Option<Change> {
+    let key = site.path().last()?;
+    let place = site.path().parent();
+    let properties = Properties::of(site.schema, &site.finding.owner);
+    match site.code() {
+        IssueCode::Required => {
+            let members = site.root.at(&place).and_then(Value::as_object)?;
+            let mut same = members
+                .iter()
+                .map(|(name, _)| name.as_ref())
+                .filter(|name| !properties.has(name) && same_name(name, &key));
+            match (same.next(), same.next()) {
+                (Some(only), None) => Some(Change::Rename(place.key(only), key.into_owned())),
+                _ => None,
+            }
+        }
+        IssueCode::UnknownKey => {
+            let mut same = properties
+                .names()
+                .into_iter()
+                .filter(|name| same_name(name, &key));
+            match (same.next(), same.next()) {
+                (Some(only), None) => Some(Change::Rename(site.path().clone(), only.to_owned())),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

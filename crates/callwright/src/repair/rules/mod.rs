@@ -1,0 +1,115 @@
+//! The rules, one file each, in the order in which they are tried.
+//!
+//! A rule looks at one objection and proposes at most one change there. It never decides: the validator
+//! is asked whether the change helps. Adding a rule is a file, a line here and cases in the corpus.
+
+mod array_from_scalar;
+mod boolean_from_string;
+mod default_for_missing;
+mod enum_near;
+mod enum_spelling;
+mod json_from_string;
+mod key_near;
+mod key_spelling;
+mod layer_unwrapped;
+mod null_left_out;
+mod number_from_string;
+mod only_key_left;
+mod scalar_from_array;
+mod sole_parameter;
+mod string_from_scalar;
+mod unknown_key_dropped;
+
+use serde_json::Value as Schema;
+
+use super::Grade;
+use crate::json::{Path, Value};
+use crate::validate::{CompiledSchema, Finding, IssueCode};
+
+/// A rule of repair.
+pub(super) struct Rule {
+    /// The stable name.
+    pub(super) name: &'static str,
+    /// How far its edits depart from what was sent.
+    pub(super) grade: Grade,
+    /// Which of two rules of one grade is tried first. Rules of the same cost that propose different
+    /// values for one place make the call ambiguous.
+    pub(super) cost: u8,
+    /// What it would change about an objection.
+    pub(super) propose: fn(&Site<'_>) -> Option<Change>,
+}
+
+/// An objection and what is known about it.
+pub(super) struct Site<'s> {
+    pub(super) finding: &'s Finding,
+    pub(super) root: &'s Value<'static>,
+    pub(super) schema: &'s CompiledSchema,
+}
+
+/// What a rule would change.
+#[derive(Debug)]
+pub(super) enum Change {
+    Replace(Path, Value<'static>),
+    Insert(Path, Value<'static>),
+    Remove(Path),
+    /// The member at this path gets another key.
+    Rename(Path, String),
+}
+
+/// All rules, by grade and cost.
+pub(super) const RULES: &[Rule] = &[
+    layer_unwrapped::RULE,
+    json_from_string::RULE,
+    number_from_string::RULE,
+    boolean_from_string::RULE,
+    string_from_scalar::RULE,
+    enum_spelling::RULE,
+    key_spelling::RULE,
+    default_for_missing::RULE,
+    null_left_out::RULE,
+    scalar_from_array::RULE,
+    unknown_key_dropped::RULE,
+    enum_near::RULE,
+    key_near::RULE,
+    only_key_left::RULE,
+    array_from_scalar::RULE,
+    sole_parameter::RULE,
+];
+
+impl<'s> Site<'s> {
+    fn path(&self) -> &'s Path {
+        &self.finding.issue.path
+    }
+
+    fn code(&self) -> IssueCode {
+        self.finding.issue.code
+    }
+
+    /// The value that is objected to.
+    fn value(&self) -> Option<&'s Value<'static>> {
+        self.root.at(self.path())
+    }
+
+    /// The value, if its type is what is objected to: only then may it become another type.
+    fn wrong_type(&self) -> Option<&'s Value<'static>> {
+        let node = self.schema.node(&self.finding.owner);
+        let only_other_types = |node: &Schema| {
+            let values = node.get("enum").and_then(Schema::as_array);
+            values.is_some_and(|values| !values.iter().any(Schema::is_string))
+        };
+        match self.code() {
+            IssueCode::Type => self.value(),
+            IssueCode::Enum if node.is_some_and(only_other_types) => self.value(),
+            _ => None,
+        }
+    }
+
+    /// The text of a value that should not be text.
+    fn misplaced_text(&self) -> Option<&'s str> {
+        self.wrong_type().and_then(Value::as_str)
+    }
+
+    fn replace(&self, new: Value<'static>) -> Change {
+        Change::Replace(self.path().clone(), new)
+    }
+}

@@ -1,0 +1,51 @@
+//! An optional argument that was sent as null: it is left out.
+//!
+//! Many models fill in every key they know. Lossless: null and absent say the same. `"null"`, `"None"`
+//! and an empty text count as null where no text is accepted. A required key stays, and is refused;
+//! unless the schema has a default for it.
+
+use super::super::Grade;
+use super::{Change, Rule, Site};
+use crate::json::Value;
+use crate::validate::Properties;
+
+pub(super) const RULE: Rule = Rule {
+    name: "null_left_out",
+    grade: Grade::Lossless,
+    cost: 2,
+    propose,
+};
+
+fn propose(site: &Site<'_>) -> Option<Change> {
+    let value = site.value()?;
+    let stands_for_null = match value {
+        Value::Null => true,
+        _ => site
+            .misplaced_text()
+            .is_some_and(|text| matches!(text.trim(), "" | "null" | "None" | "none" | "undefined")),
+    };
+    let around = site.root.at(&site.path().parent())?;
+    if !stands_for_null || site.path().is_root() || around.as_object().is_none() {
+        return None;
+    }
+    let key = site.path().last()?;
+    let parent = site.finding.owner.parent().parent();
+    let default = Properties::of(site.schema, &parent)
+        .get(&key)
+        .and_then(|property| site.schema.follow(property).get("default"))
+        .filter(|default| !default.is_null());
+    match default {
+        Some(default) if is_required(site, &key) => {
+            Some(site.replace(Value::from(default).into_owned()))
+        }
+        _ => Some(Change::Remove(site.path().clone())),
+    }
+}
+
+fn is_required(site: &Site<'_>, key: &str) -> bool {
+    let parent = site.finding.owner.parent().parent();
+    site.schema
+        .node(&parent)
+        .and_then(|node| node.get("required")?.as_array())
+        .is_some_and(|required| required.iter().any(|name| name == key))
+}

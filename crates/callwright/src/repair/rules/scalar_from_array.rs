@@ -1,0 +1,24 @@
+//! A single value that was sent as a list of one: `["a"]` for a string.
+//!
+//! Lossless: the one value is still there. A list of two is never cut to one.
+
+use super::super::Grade;
+use super::{Change, Rule, Site};
+use crate::json::Value;
+
+pub(super) const RULE: Rule = Rule {
+    name: "scalar_from_array",
+    grade: Grade::Lossless,
+    cost: 2,
+    propose,
+};
+
+fn propose(site: &Site<'_>) -> Option<Change> {
+    match site.wrong_type()? {
+        Value::Array(items) => match items.as_slice() {
+            [only] => Some(site.replace(only.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}

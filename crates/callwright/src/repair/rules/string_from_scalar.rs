@@ -1,0 +1,24 @@
+//! A text that was sent without quotes: `5` or `true` for a string.
+//!
+//! Ids, zip codes and versions are texts that look like numbers. Lossless: the digits are kept as they
+//! were written.
+
+use super::super::Grade;
+use super::{Change, Rule, Site};
+use crate::json::Value;
+
+pub(super) const RULE: Rule = Rule {
+    name: "string_from_scalar",
+    grade: Grade::Lossless,
+    cost: 1,
+    propose,
+};
+
+fn propose(site: &Site<'_>) -> Option<Change> {
+    match site.wrong_type()? {
+        scalar @ (Value::Number(_) | Value::Bool(_)) => {
+            Some(site.replace(Value::String(scalar.to_string().into())))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,437 @@
+//! A reader for what models write instead of JSON, with a ledger of every liberty it takes.
+//!
+//! In comes text that starts with `{` or `[`, out goes its one reading, the edits, and where it ends; or
+//! nothing, where there is more than one reading or none. It never completes a text that ends in the
+//! middle, never drops a character of a string, and takes no expression for a value.
+
+use std::borrow::Cow;
+
+use super::{Edit, Grade};
+use crate::json::{Member, Number, Path, Value, overflows};
+
+/// What one text held.
+pub(super) struct Reading {
+    pub(super) value: Value<'static>,
+    pub(super) edits: Vec<Edit>,
+    /// Where the value ends.
+    pub(super) end: usize,
+}
+
+/// Why there is no reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoReading {
+    /// The text ends before the value does.
+    CutOff,
+    /// Not what anybody would write for JSON, or more than one reading.
+    Unclear,
+}
+
+type Read<T> = Result<T, NoReading>;
+
+/// Reads the value that starts at byte `from`.
+pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Read<Reading> {
+    let mut reader = Reader {
+        text,
+        at: from,
+        edits: Vec::new(),
+    };
+    let value = reader.value(&Path::root(), max_depth)?;
+    Ok(Reading {
+        value,
+        edits: reader.edits,
+        end: reader.at,
+    })
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    edits: Vec<Edit>,
+}
+
+impl<'t> Reader<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next_token(&mut self) -> Read<char> {
+        self.skip_blank()?;
+        self.peek().ok_or(NoReading::CutOff)
+    }
+
+    /// White space and comments.
+    fn skip_blank(&mut self) -> Read<()> {
+        loop {
+            let rest = self.rest();
+            let trimmed = rest.trim_start();
+            self.at += rest.len() - trimmed.len();
+            let comment = if trimmed.starts_with("//") {
+                trimmed.find('\n').unwrap_or(trimmed.len())
+            } else if trimmed.starts_with("/*") {
+                trimmed.find("*/").ok_or(NoReading::CutOff)? + 2
+            } else {
+                return Ok(());
+            };
+            let before = trimmed[..comment].to_owned();
+            self.note("comment", Grade::Lossless, &Path::root(), &before, "");
+            self.at += comment;
+        }
+    }
+
+    /// Records a liberty, once per rule: the first place shows it.
+    fn note(&mut self, rule: &'static str, grade: Grade, path: &Path, before: &str, after: &str) {
+        const SHOWN: usize = 40;
+        let shown = |text: &str| {
+            let short: String = text.chars().take(SHOWN).collect();
+            Value::String(Cow::Owned(short))
+        };
+        if !self.edits.iter().any(|edit| edit.rule == rule) {
+            self.edits.push(Edit {
+                path: path.clone(),
+                rule,
+                grade,
+                before: shown(before),
+                after: shown(after),
+            });
+        }
+    }
+
+    fn value(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+        match self.next_token()? {
+            '{' if depth_left > 0 => self.object(path, depth_left - 1),
+            '[' if depth_left > 0 => self.array(path, depth_left - 1),
+            quote @ ('"' | '\'' | '“' | '”') => {
+                let closer = if quote == '“' { '”' } else { quote };
+                Ok(Value::String(Cow::Owned(self.string(
+                    quote,
+                    closer,
+                    path,
+                    Place::Value,
+                )?)))
+            }
+            '-' | '+' | '0'..='9' => self.number(path),
+            c if c.is_alphabetic() => self.word(path),
+            _ => Err(NoReading::Unclear),
+        }
+    }
+
+    fn object(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+        self.at += 1;
+        let mut members: Vec<Member<'static>> = Vec::new();
+        loop {
+            match self.next_token()? {
+                '}' => {
+                    self.at += 1;
+                    return Ok(Value::Object(members));
+                }
+                ',' => return Err(NoReading::Unclear),
+                _ => {}
+            }
+            let key = self.key(path)?;
+            if self.next_token()? != ':' {
+                return Err(NoReading::Unclear);
+            }
+            self.at += 1;
+            let here = path.key(&key);
+            let value = self.value(&here, depth_left)?;
+            if members.iter().any(|(earlier, _)| *earlier == key) {
+                return Err(NoReading::Unclear);
+            }
+            members.push((Cow::Owned(key), value));
+            match self.next_token()? {
+                ',' => {
+                    self.at += 1;
+                    if self.next_token()? == '}' {
+                        self.note("trailing_comma", Grade::Lossless, path, ",}", "}");
+                    }
+                }
+                '}' => {}
+                '"' | '\'' => self.note("missing_comma", Grade::Lossless, path, "", ","),
+                _ => return Err(NoReading::Unclear),
+            }
+        }
+    }
+
+    fn key(&mut self, path: &Path) -> Read<String> {
+        match self.next_token()? {
+            quote @ ('"' | '\'') => self.string(quote, quote, path, Place::Key),
+            c if c.is_alphabetic() || c == '_' || c == '$' => {
+                let length = self
+                    .rest()
+                    .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.')))
+                    .ok_or(NoReading::CutOff)?;
+                let key = self.rest()[..length].to_owned();
+                self.at += length;
+                // `description": "…"`: only the opening quote is missing.
+                if self.rest().starts_with("\":") {
+                    self.at += 1;
+                }
+                self.note(
+                    "unquoted_key",
+                    Grade::Lossless,
+                    path,
+                    &key,
+                    &format!("\"{key}\""),
+                );
+                Ok(key)
+            }
+            _ => Err(NoReading::Unclear),
+        }
+    }
+
+    fn array(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+        self.at += 1;
+        let mut items = Vec::new();
+        loop {
+            match self.next_token()? {
+                ']' => {
+                    self.at += 1;
+                    return Ok(Value::Array(items));
+                }
+                ',' => return Err(NoReading::Unclear),
+                _ => {}
+            }
+            items.push(self.value(&path.index(items.len()), depth_left)?);
+            match self.next_token()? {
+                ',' => {
+                    self.at += 1;
+                    if self.next_token()? == ']' {
+                        self.note("trailing_comma", Grade::Lossless, path, ",]", "]");
+                    }
+                }
+                ']' => {}
+                _ => return Err(NoReading::Unclear),
+            }
+        }
+    }
+
+    fn number(&mut self, path: &Path) -> Read<Value<'static>> {
+        let rest = self.rest();
+        let length = rest
+            .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'))
+            .ok_or(NoReading::CutOff)?;
+        let written = &rest[..length];
+        let literal = written.strip_prefix('+').unwrap_or(written);
+        let next = rest[length..].trim_start().chars().next();
+        // `5 * 2800`, `1/2`, `5 apples`: not a number.
+        if !is_number(literal) || !matches!(next, Some(',' | '}' | ']')) {
+            return Err(if next.is_none() {
+                NoReading::CutOff
+            } else {
+                NoReading::Unclear
+            });
+        }
+        let (literal, written) = (literal.to_owned(), written.to_owned());
+        if literal != written {
+            self.note("plus_sign", Grade::Lossless, path, &written, &literal);
+        }
+        self.at += length;
+        Ok(Value::Number(Number::from_literal(literal)))
+    }
+
+    /// `true`, `None` and their kin. Any other bare word is an expression or a name.
+    fn word(&mut self, path: &Path) -> Read<Value<'static>> {
+        let rest = self.rest();
+        let length = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .ok_or(NoReading::CutOff)?;
+        let word = rest[..length].to_owned();
+        let (value, json) = match word.as_str() {
+            "true" | "True" | "TRUE" => (Value::Bool(true), "true"),
+            "false" | "False" | "FALSE" => (Value::Bool(false), "false"),
+            "null" | "None" | "NULL" | "undefined" | "nil" => (Value::Null, "null"),
+            _ => return Err(NoReading::Unclear),
+        };
+        let next = rest[length..].trim_start().chars().next();
+        if !matches!(next, Some(',' | '}' | ']')) {
+            return Err(if next.is_none() {
+                NoReading::CutOff
+            } else {
+                NoReading::Unclear
+            });
+        }
+        if word != json {
+            self.note("literal", Grade::Lossless, path, &word, json);
+        }
+        self.at += length;
+        Ok(value)
+    }
+
+    fn string(&mut self, opener: char, closer: char, path: &Path, place: Place) -> Read<String> {
+        self.at += opener.len_utf8();
+        let start = self.at;
+        let mut out = String::new();
+        let (mut kept_backslash, mut control_escape) = (false, false);
+        loop {
+            let Some(character) = self.peek() else {
+                return Err(NoReading::CutOff);
+            };
+            match character {
+                '\\' => match self.escape(closer)? {
+                    Escape::Decoded(decoded) => {
+                        control_escape |= decoded.is_control();
+                        out.push(decoded);
+                    }
+                    Escape::Kept => {
+                        kept_backslash = true;
+                        out.push('\\');
+                    }
+                },
+                c if c == closer => {
+                    if self.closes(place) {
+                        break;
+                    }
+                    // A quote inside the text, which nobody escaped.
+                    self.note(
+                        "inner_quote",
+                        Grade::Guess,
+                        path,
+                        &c.to_string(),
+                        &format!("\\{c}"),
+                    );
+                    out.push(c);
+                    self.at += c.len_utf8();
+                }
+                c => {
+                    if c.is_control() {
+                        self.note("raw_control", Grade::Lossless, path, &c.to_string(), "\\n");
+                    }
+                    out.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+        // `C:\new\Users`: is `\n` a line break there? Nobody can tell.
+        if kept_backslash && control_escape {
+            return Err(NoReading::Unclear);
+        }
+        if kept_backslash {
+            self.note("backslash", Grade::Lossless, path, "\\", "\\\\");
+        }
+        let written = self.text[start..self.at].to_owned();
+        self.at += closer.len_utf8();
+        if opener != '"' {
+            let before = format!("{opener}{written}{closer}");
+            self.note(
+                "single_quotes",
+                Grade::Lossless,
+                path,
+                &before,
+                &format!("\"{written}\""),
+            );
+        }
+        Ok(out)
+    }
+
+    /// Whether the quote at hand ends its string: what follows must be able to follow a string.
+    fn closes(&self, place: Place) -> bool {
+        let rest = &self.rest()[1..];
+        let behind = rest.trim_start();
+        let Some(next) = behind.chars().next() else {
+            return true;
+        };
+        if place == Place::Key {
+            return next == ':';
+        }
+        match next {
+            '}' | ']' => true,
+            // A comma ends a value if a key or a value comes next.
+            ',' => {
+                let next = behind[1..].trim_start();
+                next_quoted(next).is_none_or(|after| {
+                    matches!(after.chars().next(), None | Some(':' | ',' | ']' | '}'))
+                })
+            }
+            '/' => behind.starts_with("//") || behind.starts_with("/*"),
+            // A comma may have been forgotten before the next key.
+            '"' | '\'' => {
+                rest.len() != behind.len()
+                    && next_quoted(behind).is_some_and(|after| after.starts_with(':'))
+            }
+            _ => false,
+        }
+    }
+
+    fn escape(&mut self, closer: char) -> Read<Escape> {
+        let mut characters = self.rest().chars();
+        characters.next();
+        let Some(kind) = characters.next() else {
+            return Err(NoReading::CutOff);
+        };
+        let decoded = match kind {
+            '"' => '"',
+            '\\' => '\\',
+            '/' => '/',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            '\'' if closer == '\'' => '\'',
+            'u' => return self.unicode(),
+            _ => {
+                self.at += 1;
+                return Ok(Escape::Kept);
+            }
+        };
+        self.at += 1 + kind.len_utf8();
+        Ok(Escape::Decoded(decoded))
+    }
+
+    /// `\u` with four hex digits, and its other half where it has one.
+    fn unicode(&mut self) -> Read<Escape> {
+        let unit = |text: &str| {
+            let digits = text.strip_prefix("\\u")?.get(..4)?;
+            u32::from_str_radix(digits, 16).ok()
+        };
+        let Some(first) = unit(self.rest()) else {
+            return Err(NoReading::Unclear);
+        };
+        if let Some(decoded) = char::from_u32(first) {
+            self.at += 6;
+            return Ok(Escape::Decoded(decoded));
+        }
+        let second = self
+            .rest()
+            .get(6..)
+            .and_then(unit)
+            .ok_or(NoReading::Unclear)?;
+        if !(0xD800..0xDC00).contains(&first) || !(0xDC00..0xE000).contains(&second) {
+            return Err(NoReading::Unclear);
+        }
+        let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        self.at += 12;
+        char::from_u32(code)
+            .map(Escape::Decoded)
+            .ok_or(NoReading::Unclear)
+    }
+}
+
+/// What stands behind the quoted text at the beginning of `text`; `None` if there is none.
+fn next_quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let end = text[1..].find(quote)?;
+    Some(text[1 + end + 1..].trim_start())
+}
+
+/// Where a string stands, which says what may follow it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Key,
+    Value,
+}
+
+enum Escape {
+    Decoded(char),
+    /// No escape of JSON: the backslash stands for itself.
+    Kept,
+}
+
+/// Whether a text is a number as JSON writes them, within the range of a double.
+pub(super) fn is_number(text: &str) -> bool {
+    matches!(crate::parse::read_value(text), Ok(Value::Number(_))) && !overflows(text, true)
+}
