@@ -67,15 +67,23 @@ pub(crate) fn load_gate(path: &Path, repair: RepairPolicy) -> Result<Gate> {
 
 fn read_text(path: &Path) -> Result<String> {
     let (mut file, size) = open_file(path, "tools")?;
-    if size > LARGEST_TOOL_FILE {
-        bail!(
-            "the tool file {} has {size} bytes, more than the {LARGEST_TOOL_FILE} that are read; split it",
+    let too_large = || {
+        anyhow::anyhow!(
+            "the tool file {} has more than the {LARGEST_TOOL_FILE} bytes that are read; split it",
             path.display()
-        );
+        )
+    };
+    if size > LARGEST_TOOL_FILE {
+        return Err(too_large());
     }
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)
+    file.by_ref()
+        .take(LARGEST_TOOL_FILE + 1)
+        .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read the tool file {}", path.display()))?;
+    if bytes.len() as u64 > LARGEST_TOOL_FILE {
+        return Err(too_large());
+    }
     String::from_utf8(bytes).map_err(|error| {
         anyhow::anyhow!(
             "the tool file {} is not UTF-8: invalid byte at offset {}; save it as UTF-8",
@@ -86,7 +94,10 @@ fn read_text(path: &Path) -> Result<String> {
 }
 
 fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
-    let cannot = || format!("cannot open the file of {what} {}", path.display());
+    let cannot = || {
+        let path = path.display();
+        format!("cannot open the file of {what} {path}; check the path and its permissions")
+    };
     let file = File::open(path).with_context(cannot)?;
     let metadata = file.metadata().with_context(cannot)?;
     if metadata.is_dir() {

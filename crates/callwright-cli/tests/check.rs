@@ -137,7 +137,7 @@ fn bad_tool_files_say_what_to_do() {
         ),
         (
             b"[{\"name\": \"a\"}, {\"name\": \"a\"}]",
-            "two tools are named `a`",
+            "two tools are named \"a\"",
         ),
         (b"[7]", "tools[0]: expected a tool"),
         (
@@ -201,7 +201,7 @@ fn paths_that_cannot_be_read_are_named() {
         (
             tools.as_path(),
             missing.as_path(),
-            "missing.jsonl: No such file",
+            "missing.jsonl; check the path and its permissions: No such file",
         ),
         (
             tools.as_path(),

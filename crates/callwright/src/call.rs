@@ -46,7 +46,7 @@ pub enum Completeness {
 impl Completeness {
     /// Reads a finish or stop reason in the words of any provider.
     pub fn from_finish_reason(reason: &str) -> Self {
-        const CUT: [&str; 14] = [
+        const CUT: [&str; 15] = [
             "length",
             "max_tokens",
             "max_output_tokens",
@@ -54,6 +54,7 @@ impl Completeness {
             "model_length",
             "model_context_window_exceeded",
             "incomplete",
+            "in_progress",
             "content_filter",
             "safety",
             "recitation",

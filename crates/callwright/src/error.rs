@@ -25,7 +25,7 @@ pub(crate) enum ErrorKind {
     ErrorAnswer,
     #[error("{place}: the tool has no `name`; give it one, the model calls it by that")]
     NamelessTool { place: String },
-    #[error("two tools are named `{name}`; rename or remove one, calls could mean either")]
+    #[error("two tools are named {name:?}; rename or remove one, calls could mean either")]
     DuplicateTool { name: String },
     #[error("not JSON at column {column}: {reason}; one call per line, as a JSON object")]
     CallNotJson { column: usize, reason: String },

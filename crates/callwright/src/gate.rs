@@ -143,7 +143,7 @@ impl GateBuilder {
 
     /// Sets how much a call may hold.
     pub fn limits(mut self, limits: ParseLimits) -> Self {
-        self.limits = limits;
+        self.limits = limits.with_max_depth(limits.max_depth);
         self
     }
 

@@ -105,6 +105,7 @@ fn style(case: &Value) -> Style {
 fn judge(file: &Value, case: &Value) -> Result<(), String> {
     let known = [
         "name", "call", "line", "tools", "style", "expect", "contains", "renders", "error",
+        "repair",
     ];
     only_known_keys(case, &known)?;
     let gate = gate(file, case);

@@ -6,6 +6,7 @@ mod support;
 use callwright::classify::Failure;
 use callwright::feedback::{Feedback, Style};
 use callwright::parse::read_value;
+use callwright::repair::{Grade, RepairPolicy};
 use callwright::validate::CompiledSchema;
 use callwright::{Call, Gate, ToolSpec, Verdict, json};
 use proptest::prelude::*;
@@ -13,10 +14,25 @@ use serde_json::Value;
 use support::{arguments, json, schema};
 
 fn gate(schema: &Value) -> Gate {
+    repairing_gate(schema, RepairPolicy::Never)
+}
+
+fn repairing_gate(schema: &Value, policy: RepairPolicy) -> Gate {
     Gate::builder()
         .tool(ToolSpec::new("tool", schema.clone()))
+        .repair(policy)
         .build()
         .expect("one tool")
+}
+
+/// All leaves of a value as text.
+fn leaves(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, found)),
+        Value::Object(members) => members.values().for_each(|member| leaves(member, found)),
+        Value::String(text) => found.push(text.clone()),
+        other => found.push(other.to_string()),
+    }
 }
 
 /// The engine as its own crate offers it, on its own values: the judge of our judge.
@@ -157,6 +173,73 @@ proptest! {
         let (left, right) = (gate.judge(&by_text), gate.judge(&by_value));
         prop_assert_eq!(left.failure(), right.failure());
         prop_assert_eq!(left.arguments(), right.arguments());
+    }
+
+    /// What the schema accepts is never touched, whatever repair is allowed.
+    #[test]
+    fn valid_input_is_a_fixed_point(value in arguments(), schema in schema()) {
+        let gate = repairing_gate(&schema, RepairPolicy::UpTo(Grade::Guess));
+        let text = value.to_string();
+        let call = Call::from_text("tool", text.as_str());
+        let Some(reference) = reference(&schema) else { return Ok(()); };
+        if reference.is_valid(&value) {
+            let verdict = gate.judge(&call);
+            prop_assert_eq!(verdict.name(), "valid");
+            prop_assert_eq!(verdict.arguments().map(ToString::to_string), Some(text));
+        }
+    }
+
+    /// What repair makes is accepted, stays as it is when it is sent again, took no edit above the cap,
+    /// and holds nothing at the lossless grade that neither the call nor the schema holds.
+    #[test]
+    fn repair_keeps_its_promises(
+        value in arguments(),
+        schema in schema(),
+        grade in prop::sample::select(&[Grade::Lossless, Grade::Lossy, Grade::Guess][..]),
+    ) {
+        let gate = repairing_gate(&schema, RepairPolicy::UpTo(grade));
+        let call = Call::from_value("tool", &value);
+        let Verdict::Repaired(repaired) = gate.judge(&call) else { return Ok(()); };
+        prop_assert!(!repaired.edits().is_empty());
+        prop_assert!(repaired.edits().iter().all(|edit| edit.grade <= grade));
+        let accepted = reference(&schema).is_none_or(|all| all.is_valid(&Value::from(repaired.arguments())));
+        prop_assert!(accepted);
+        let again = Call::from_value("tool", repaired.arguments().clone());
+        prop_assert_eq!(gate.judge(&again).name(), "valid");
+        if grade == Grade::Lossless {
+            let (sent, declared) = (value.to_string(), schema.to_string());
+            let mut made = Vec::new();
+            leaves(&Value::from(repaired.arguments()), &mut made);
+            for leaf in made {
+                let json = Value::from(leaf.clone()).to_string();
+                let inner = json.trim_matches('"');
+                prop_assert!(sent.contains(inner) || declared.contains(inner), "{} in {}", leaf, sent);
+            }
+        }
+    }
+
+    /// Text that is damaged any way: a verdict, no panic, and never a call that was cut off.
+    #[test]
+    fn damaged_text_is_safe_to_repair(
+        value in arguments(),
+        schema in schema(),
+        python in any::<bool>(),
+        cut in any::<prop::sample::Index>(),
+        junk in prop_oneof![Just(String::new()), ".{0,12}", "[{}\\[\\]'\",:\\\\ ]{0,12}"],
+    ) {
+        let gate = repairing_gate(&schema, RepairPolicy::UpTo(Grade::Guess));
+        let mut text = value.to_string();
+        if python {
+            text = text.replace('"', "'").replace("true", "True").replace("null", "None");
+        }
+        let length = text.chars().count();
+        let whole = Call::from_text("tool", format!("{text}{junk}"));
+        let _ = gate.judge(&whole).name();
+        let kept: String = text.chars().take(1 + cut.index(length)).collect();
+        if kept.len() < text.len() {
+            let call = Call::from_text("tool", kept.as_str());
+            prop_assert_eq!(gate.judge(&call).name(), "refused", "{}", kept);
+        }
     }
 
     /// What is marked as a secret is never told.

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     let output = match arguments.format {
         Format::Json => Output::Json,
         Format::Text => {
-            let table = Table::new(&gate, stdout.is_terminal(), arguments.style.is_some());
+            let table = Table::new(&gate, &stdout, arguments.style.is_some());
             stdout.write_all(table.header().as_bytes())?;
             Output::Text(table)
         }
@@ -48,8 +48,10 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     let results = ordered::map(Chunks::new(source.reader), move |chunk| judge.chunk(chunk));
     for result in results {
         let judged = result.with_context(|| format!("cannot read {}", source.name))?;
-        stdout.write_all(judged.text.as_bytes())?;
-        stdout.flush()?;
+        stdout
+            .write_all(judged.text.as_bytes())
+            .and_then(|()| stdout.flush())
+            .context("cannot write the verdicts to standard output")?;
         progress.advance(judged.bytes);
         for (line, error) in &judged.malformed {
             total.malformed_lines += 1;

@@ -32,20 +32,32 @@ where
         inboxes.push(inbox);
         outboxes.push(outbox);
     }
-    thread::spawn(move || {
+    let reader = thread::spawn(move || {
+        let mut sent = 0_usize;
         for (item, inbox) in items.zip(inboxes.iter().cycle()) {
-            if inbox.send(item).is_err() {
-                return;
-            }
+            inbox.send(item).ok()?;
+            sent += 1;
         }
+        Some(sent)
     });
-    // The first worker that has nothing more to give ends the turn: all later ones have nothing
-    // either.
-    let mut turn = 0;
+    let mut state = Some((outboxes, reader));
+    let mut received = 0_usize;
     std::iter::from_fn(move || {
-        let result = outboxes[turn % workers].recv().ok();
-        turn += 1;
-        result
+        let (outboxes, _) = state.as_ref()?;
+        if let Ok(result) = outboxes[received % workers].recv() {
+            received += 1;
+            return Some(result);
+        }
+        // The first worker that has nothing more to give ends the turn, if all items were worked on.
+        // Letting go of the others first ends a reader that waits for one of them.
+        let (outboxes, reader) = state.take()?;
+        drop(outboxes);
+        match reader.join() {
+            Ok(Some(sent)) if sent == received => None,
+            _ => Some(Err(io::Error::other(
+                "a worker stopped; please report this",
+            ))),
+        }
     })
     .fuse()
 }
@@ -88,6 +100,17 @@ mod tests {
             .map(|result| result.expect("no error"))
             .collect();
         assert_eq!(first, [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_worker_that_dies_is_an_error_not_the_end() {
+        let items = (0..1_000).map(Ok);
+        let results: Vec<_> = map(items, |n| {
+            assert!(n != 500, "on purpose");
+            n
+        })
+        .collect();
+        assert!(results.last().is_some_and(Result::is_err));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use callwright::classify::Cause;
 use callwright::feedback::Feedback;
@@ -23,16 +25,18 @@ const INDENT: &str = "        ";
 pub(super) struct Table {
     tool_width: usize,
     on_terminal: bool,
+    coloured: bool,
     /// Show the feedback in the very shape that the model gets.
     verbatim: bool,
 }
 
 impl Table {
-    pub(super) fn new(gate: &Gate, on_terminal: bool, verbatim: bool) -> Self {
+    pub(super) fn new(gate: &Gate, stdout: &impl RawStream, verbatim: bool) -> Self {
         let widths = gate.tools().map(|tool| tool.name().width());
         Table {
             tool_width: widths.max().unwrap_or(0).clamp(4, WIDEST_TOOL),
-            on_terminal,
+            on_terminal: stdout.is_terminal(),
+            coloured: AutoStream::choice(stdout) != ColorChoice::Never,
             verbatim,
         }
     }
@@ -41,7 +45,11 @@ impl Table {
         if !self.on_terminal {
             return String::new();
         }
-        let bold = Style::new().bold();
+        let bold = if self.coloured {
+            Style::new().bold()
+        } else {
+            Style::new()
+        };
         let tool = pad("TOOL", self.tool_width);
         format!("{bold}  LINE  VERDICT   {tool}  WHY{bold:#}\n")
     }
@@ -90,7 +98,7 @@ impl Table {
     }
 
     fn style(&self, colour: AnsiColor) -> Style {
-        if self.on_terminal {
+        if self.coloured {
             colour.on_default()
         } else {
             Style::new()

@@ -13,6 +13,9 @@ use crate::validate::{Issue, IssueCode};
 /// The longest path in a line. The end of a path names the field, so the beginning is cut.
 const PATH: usize = 48;
 
+/// The longest name that is shown: a name that is cut is of no use, and real ones are shorter.
+const NAME: usize = 128;
+
 /// What stands before the detail of an instruction to try again, and what behind it.
 pub(super) fn instruction_frame(code: Code) -> (&'static str, &'static str) {
     match code {
@@ -81,11 +84,11 @@ pub(super) fn detail(cause: &Cause) -> String {
             format!("The arguments are nested deeper than {limit} levels{place}.")
         }
         Cause::UnknownTool { name, nearest } => {
-            let name = quoted(name, 40);
+            let name = quoted(name, NAME);
             match nearest.as_slice() {
                 [] => format!("There is no tool named {name}."),
                 names => {
-                    let names: Vec<String> = names.iter().map(|name| quoted(name, 40)).collect();
+                    let names: Vec<String> = names.iter().map(|name| quoted(name, NAME)).collect();
                     let all = match names.as_slice() {
                         [first @ .., last] if !first.is_empty() => {
                             format!("{} or {last}", first.join(", "))
@@ -215,7 +218,7 @@ fn push_message(out: &mut String, issue: &Issue, expected: &str, received: &str)
             Some(meant) => {
                 push_all(
                     out,
-                    &["unknown key, did you mean ", &quoted(meant, 40), "?"],
+                    &["unknown key, did you mean ", &quoted(meant, NAME), "?"],
                 );
             }
             None => push_all(out, &["unknown key, expected ", expected]),
@@ -245,7 +248,10 @@ fn push_numbered(out: &mut String, issue: &Issue, expected: &str, received: &str
             );
         }
         IssueCode::UnknownKey => match suggestion {
-            Some(meant) => push_all(out, &["is unknown, did you mean ", &quoted(meant, 40), "?"]),
+            Some(meant) => push_all(
+                out,
+                &["is unknown, did you mean ", &quoted(meant, NAME), "?"],
+            ),
             None => push_all(out, &["is unknown, expected ", expected]),
         },
         IssueCode::DuplicateKey => out.push_str("stands there twice, send it once"),
@@ -260,7 +266,7 @@ fn push_numbered(out: &mut String, issue: &Issue, expected: &str, received: &str
 
 fn push_proposal(out: &mut String, suggestion: Option<&str>) {
     if let Some(meant) = suggestion {
-        push_all(out, &[", did you mean ", &quoted(meant, 40), "?"]);
+        push_all(out, &[", did you mean ", &quoted(meant, NAME), "?"]);
     }
 }
 
@@ -311,6 +317,6 @@ pub(super) fn recommendation(issue: &Issue) -> Option<String> {
     let path = dotted_within(&issue.path, PATH);
     Some(match issue.code {
         IssueCode::Required => format!("{path}: {suggestion}"),
-        _ => format!("{path}: use {}", quoted(suggestion, 40)),
+        _ => format!("{path}: use {}", quoted(suggestion, NAME)),
     })
 }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub use error::{Problem, SyntaxError};
 
 use crate::call::{Arguments, Call, Completeness};
-use crate::json::{Path, Value, has_duplicate};
+use crate::json::{Member, Path, Value, has_duplicate};
 
 /// How much a call may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,16 +198,60 @@ fn read_ready<'c>(
     if matches!(value, Value::Null) {
         return Ok(empty());
     }
+    let bytes = size(value);
+    if bytes > limits.max_bytes {
+        let limit = limits.max_bytes;
+        return Err(Unreadable::TooLong { bytes, limit });
+    }
     match inspect(value, limits.max_depth) {
         Some(has_duplicates) => Ok(Parsed {
             arguments: Cow::Borrowed(value),
             has_duplicates,
         }),
         None => Err(Unreadable::TooDeep {
-            path: Path::root(),
+            path: too_deep(value, limits.max_depth),
             limit: limits.max_depth,
         }),
     }
+}
+
+/// About as many bytes as the value has as text.
+fn size(value: &Value<'_>) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Number(number) => number.as_str().len(),
+        Value::Array(items) => 2 + items.iter().map(|item| size(item) + 1).sum::<usize>(),
+        Value::Object(members) => {
+            let member = |(key, value): &Member<'_>| key.len() + 4 + size(value);
+            2 + members.iter().map(member).sum::<usize>()
+        }
+        Value::Null | Value::Bool(_) => 4,
+    }
+}
+
+/// The place at which a value that is too deep gets too deep.
+fn too_deep(value: &Value<'_>, depth_left: usize) -> Path {
+    let (mut path, mut here) = (Path::root(), value);
+    for left in (0..depth_left).rev() {
+        let deep = |inner: &Value<'_>| inspect(inner, left).is_none();
+        let next = match here {
+            Value::Object(members) => members
+                .iter()
+                .find(|(_, inner)| deep(inner))
+                .map(|(key, inner)| (path.key(key), inner)),
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .find(|(_, inner)| deep(inner))
+                .map(|(at, inner)| (path.index(at), inner)),
+            _ => None,
+        };
+        match next {
+            Some(deeper) => (path, here) = deeper,
+            None => break,
+        }
+    }
+    path
 }
 
 /// Whether some key stands twice; `None` if the value is too deep.

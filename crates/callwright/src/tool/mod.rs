@@ -20,6 +20,10 @@ use crate::validate::{CompiledSchema, SchemaCache, marks_secret, text_size};
 /// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
 const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
 
+/// How many references a schema may have. The engine recurses along them, and tens of thousands in a
+/// chain overflow its stack; the largest real schemas have some hundreds.
+const MOST_REFERENCES: usize = 3_000;
+
 /// A tool as it was declared, not yet compiled.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -136,6 +140,11 @@ fn compile(declared: &Arc<Schema>, cache: &SchemaCache) -> Result<Arc<CompiledSc
             "a schema is an object, or `true` to accept anything",
         ));
     }
+    if count_references(declared) > MOST_REFERENCES {
+        return Err(Arc::from(format!(
+            "the schema has more than the {MOST_REFERENCES} references that are followed"
+        )));
+    }
     let size = text_size(declared);
     if size > LARGEST_SCHEMA {
         return Err(Arc::from(format!(
@@ -148,4 +157,15 @@ fn compile(declared: &Arc<Schema>, cache: &SchemaCache) -> Result<Arc<CompiledSc
         Cow::Borrowed(_) => Arc::clone(declared),
         Cow::Owned(rewritten) => Arc::new(rewritten),
     })
+}
+
+fn count_references(node: &Schema) -> usize {
+    match node {
+        Schema::Object(members) => members
+            .iter()
+            .map(|(key, member)| usize::from(key == "$ref") + count_references(member))
+            .sum(),
+        Schema::Array(items) => items.iter().map(count_references).sum(),
+        _ => 0,
+    }
 }

@@ -5,6 +5,7 @@
 //! schema, out goes the one to compile; the declared one is kept for the model.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value as Schema, json};
 
@@ -44,8 +45,8 @@ fn is_standard(schema: &Schema, is_root: bool) -> bool {
                 .values()
                 .all(|inner| !inner.is_null() && is_standard(inner, false)),
             ("required", Schema::Array(keys)) => {
-                let repeated = |(at, key): (usize, &Schema)| keys[..at].contains(key);
-                !keys.is_empty() && !keys.iter().enumerate().any(repeated)
+                let mut seen = HashSet::with_capacity(keys.len());
+                !keys.is_empty() && keys.iter().all(|key| seen.insert(key.as_str()))
             }
             ("items" | "additionalProperties" | "not" | "contains", Schema::Object(_)) => {
                 is_standard(value, false)
@@ -185,12 +186,8 @@ fn fix_values(members: &mut Map<String, Schema>, draft: Draft) {
                 }
             }
             ("required", Schema::Array(keys)) => {
-                let mut seen: Vec<Schema> = Vec::new();
-                keys.retain(|key| {
-                    let new = !seen.contains(key);
-                    seen.push(key.clone());
-                    new
-                });
+                let mut seen = HashSet::with_capacity(keys.len());
+                keys.retain(|key| seen.insert(key.to_string()));
             }
             (
                 "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties"

@@ -155,6 +155,7 @@ pub(crate) fn alternative(declared: &Schema, schema: &CompiledSchema) -> String 
             one_type("object", Some(node), schema)
         }
         _ => match node {
+            _ if node.get("$ref").is_some() => "another form".to_owned(),
             Schema::Bool(true) => "any value".to_owned(),
             Schema::Object(members) if members.is_empty() => "any value".to_owned(),
             _ => narrowed_string(node)

@@ -4,6 +4,8 @@
 //! becomes one issue instead of two, values that must not be shown are hidden, and the most useful
 //! comes first. Nothing here decides whether a call is good.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value as Schema};
 
 use super::describe::{
@@ -19,6 +21,10 @@ use super::union::{Meant, meant};
 use crate::json::{Path, Value};
 use crate::nearest::single_nearest;
 use crate::text::{list, quoted};
+
+/// How many issues are found in one call. The model is told five, and some hundreds are enough for any
+/// report; a hostile object of a million unknown keys stays cheap.
+const MOST_ISSUES: usize = 256;
 
 /// How deep unions inside unions are followed: as deep as a call may be by default. A recursive schema
 /// has as many levels as its value.
@@ -52,7 +58,7 @@ pub(crate) fn issues(
     name_received_keys(schema, arguments, &mut found);
     found.sort_by_key(|finding| finding.issue.code);
     // The allowed values say more than their type.
-    let listed: Vec<Path> = found
+    let listed: HashSet<Path> = found
         .iter()
         .filter(|finding| matches!(finding.issue.code, IssueCode::Enum | IssueCode::Const))
         .map(|finding| finding.issue.path.clone())
@@ -60,16 +66,12 @@ pub(crate) fn issues(
     found.retain(|Finding { issue, .. }| {
         issue.code != IssueCode::Type || !listed.contains(&issue.path)
     });
-    let mut distinct: Vec<Issue> = Vec::with_capacity(found.len());
-    for Finding { issue, .. } in found {
-        let same = |other: &Issue| {
-            other.path == issue.path && other.code == issue.code && other.expected == issue.expected
-        };
-        if !distinct.iter().any(same) {
-            distinct.push(issue);
-        }
-    }
-    distinct
+    let mut seen = HashSet::with_capacity(found.len());
+    found
+        .into_iter()
+        .map(|finding| finding.issue)
+        .filter(|issue| seen.insert((issue.path.clone(), issue.code, issue.expected.clone())))
+        .collect()
 }
 
 /// An issue, and where in the schema it comes from.
@@ -105,6 +107,9 @@ struct Explainer<'x> {
 
 impl Explainer<'_> {
     fn explain(&mut self, fault: Fault, branch: Option<&BranchChoice>, unions_left: usize) {
+        if self.found.len() >= MOST_ISSUES {
+            return;
+        }
         let owner = fault.keyword.parent();
         let node = self.schema.node(&owner);
         let here = self.arguments.at(&fault.at);
@@ -182,6 +187,10 @@ impl Explainer<'_> {
             FaultKind::UniqueItems => (IssueCode::UniqueItems, "unique items".to_owned()),
             FaultKind::Format(name) => (IssueCode::Format, format(&name)),
             FaultKind::Pattern(regex) => (IssueCode::Pattern, pattern(&regex)),
+            FaultKind::Undecided => (
+                IssueCode::Pattern,
+                "shorter text: its pattern takes too many steps".to_owned(),
+            ),
             FaultKind::MultipleOf(step) => (IssueCode::MultipleOf, format!("a multiple of {step}")),
             FaultKind::Bound(bound, limit) => bound_phrase(bound, &limit),
             FaultKind::Other(keyword) => (IssueCode::Other, other_keyword(node, &keyword)),
@@ -203,6 +212,9 @@ impl Explainer<'_> {
         branch: Option<&BranchChoice>,
         owner: Path,
     ) {
+        if self.found.len() >= MOST_ISSUES {
+            return;
+        }
         self.found.push(Finding {
             issue: Issue {
                 path,
@@ -297,7 +309,7 @@ impl Explainer<'_> {
             ([], patterns) => format!("keys matching {}", list(patterns, 48)),
             (names, _) => format!("one of {}", list(names, 48)),
         };
-        for key in keys {
+        for key in keys.iter().take(MOST_ISSUES) {
             let near = single_nearest(key, free.iter().copied()).map(str::to_owned);
             let came = format!("key {}", quoted(key, 30));
             let (path, code) = (at.key(key), IssueCode::UnknownKey);

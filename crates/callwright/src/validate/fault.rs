@@ -34,6 +34,8 @@ pub(crate) enum FaultKind {
     Union,
     Format(String),
     Pattern(String),
+    /// A pattern took too many steps to be decided.
+    Undecided,
     Bound(Bound, String),
     MultipleOf(String),
     UniqueItems,

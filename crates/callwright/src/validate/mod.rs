@@ -81,6 +81,9 @@ pub(crate) fn validate<'c>(parsed: Parsed<'c>, tool: &'c Tool) -> Result<Valid<'
     Err(Invalid { arguments, issues })
 }
 
+/// How many keys that stand twice are named.
+const MOST_DUPLICATES: usize = 64;
+
 #[cold]
 fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> Vec<Issue> {
     if arguments.kind() != Kind::Object {
@@ -104,14 +107,19 @@ fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> V
     if has_duplicates {
         let twice = duplicate_keys(arguments);
         // Whatever else is wrong there may be about either of the two.
-        issues.retain(|issue| !twice.iter().any(|path| path.contains(&issue.path)));
+        issues.retain(|issue| {
+            !twice
+                .iter()
+                .take(MOST_DUPLICATES)
+                .any(|path| path.contains(&issue.path))
+        });
         for issue in issues.iter_mut().filter(|issue| issue.suggestion.is_none()) {
             if issue.code == IssueCode::Required {
                 // Keys that came in the stead of this one: they are told below.
                 issue.received.clear();
             }
         }
-        issues.extend(twice.into_iter().map(|path| Issue {
+        issues.extend(twice.into_iter().take(MOST_DUPLICATES).map(|path| Issue {
             path,
             code: IssueCode::DuplicateKey,
             expected: "each key once".to_owned(),

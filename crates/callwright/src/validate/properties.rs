@@ -4,6 +4,8 @@
 //! knows only the keys of its own part. The model needs those of the whole: in comes the place of a
 //! keyword, out go the properties of the object schema that it belongs to.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value as Schema};
 
 use super::schema::CompiledSchema;
@@ -29,6 +31,8 @@ enum Way {
 pub(crate) struct Properties<'s> {
     schema: &'s CompiledSchema,
     maps: Vec<&'s Map<String, Schema>>,
+    /// Parts that were looked at, by their address: references may lead to one from many places.
+    seen: HashSet<usize>,
     patterns: Vec<&'s str>,
 }
 
@@ -38,6 +42,7 @@ impl<'s> Properties<'s> {
         let mut properties = Properties {
             schema,
             maps: Vec::new(),
+            seen: HashSet::new(),
             patterns: Vec::new(),
         };
         let mut place = Some((owner.clone(), Way::All));
@@ -51,6 +56,9 @@ impl<'s> Properties<'s> {
     }
 
     fn collect(&mut self, node: &'s Schema, way: Way, depth_left: usize) {
+        if !self.seen.insert(std::ptr::from_ref(node).addr()) {
+            return;
+        }
         if let Some(map) = node.get("properties").and_then(Schema::as_object) {
             self.maps.push(map);
         }
@@ -86,13 +94,11 @@ impl<'s> Properties<'s> {
 
     /// The listed keys, each once.
     pub(crate) fn names(&self) -> Vec<&'s str> {
-        let mut names: Vec<&str> = Vec::new();
-        for name in self.maps.iter().flat_map(|map| map.keys()) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        names
+        let mut seen = HashSet::new();
+        let all = self.maps.iter().flat_map(|map| map.keys());
+        all.map(String::as_str)
+            .filter(|name| seen.insert(*name))
+            .collect()
     }
 
     /// Whether a key is listed.

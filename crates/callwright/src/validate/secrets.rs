@@ -6,11 +6,13 @@
 //! whose value holds a secret hides text that came in the value's stead. This hides more than it
 //! must, never less.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde_json::Value as Schema;
+use serde_json::{Map, Value as Schema};
 
 use crate::json::Path;
+use crate::nearest::{CLOSE, similarity};
 
 /// The secrets of one schema.
 #[derive(Debug, Default)]
@@ -23,6 +25,8 @@ pub(crate) struct Secrets {
     listed: HashSet<String>,
     /// Some secret stands under no fixed key, so every key that is not listed may be one.
     unlisted: bool,
+    /// A reference could not be followed, so any value may be one.
+    everything: bool,
 }
 
 impl Secrets {
@@ -31,23 +35,39 @@ impl Secrets {
         if !marks_secret(schema) {
             return None;
         }
-        let mut secrets = Secrets::default();
+        let mut secrets = Secrets {
+            everything: has_odd_reference(schema, schema),
+            ..Secrets::default()
+        };
         secrets.collect(schema, schema, None);
         Some(secrets)
     }
 
     /// Whether the value at this place must not be shown.
     pub(crate) fn hide(&self, at: &Path) -> bool {
+        if self.everything {
+            return true;
+        }
         let is_index = |segment: &str| segment.bytes().all(|byte| byte.is_ascii_digit());
-        let nearest_key = at.segments().filter(|segment| !is_index(segment)).last();
-        let unlisted = nearest_key
-            .as_ref()
-            .is_none_or(|key| !self.listed.contains(key.as_ref()));
-        (self.unlisted && unlisted)
-            || at
-                .segments()
-                .any(|segment| self.keys.contains(segment.as_ref()))
-            || nearest_key.is_some_and(|key| self.holders.contains(key.as_ref()))
+        let holds = |segment: Option<Cow<'_, str>>| {
+            segment.is_some_and(|key| self.holders.contains(key.as_ref()))
+        };
+        let nearest_key = || at.segments().filter(|segment| !is_index(segment)).last();
+        let listed = nearest_key().is_some_and(|key| self.listed.contains(key.as_ref()));
+        // A key that is not listed and looks like a secret one is most likely that one, misspelt.
+        let misspelt = || {
+            let close = |key: &str| {
+                self.keys
+                    .iter()
+                    .any(|secret| similarity(secret, key) >= CLOSE)
+            };
+            nearest_key().is_some_and(|key| close(&key))
+        };
+        at.segments()
+            .any(|segment| self.keys.contains(segment.as_ref()))
+            || holds(nearest_key())
+            || holds(at.last())
+            || (!listed && (self.unlisted || misspelt()))
     }
 
     /// Walks a schema; `key` is the property that it describes, if it describes one.
@@ -71,10 +91,12 @@ impl Secrets {
                                 self.collect(definition, root, Some(""));
                             }
                         }
-                        ("additionalProperties" | "patternProperties", inner) => {
-                            self.unlisted |= reaches(inner, root) == Some(Reach::Itself);
-                            self.collect(inner, root, Some(""));
+                        ("patternProperties", Schema::Object(named)) => {
+                            for inner in named.values() {
+                                self.unnamed(inner, root);
+                            }
                         }
+                        ("additionalProperties", inner) => self.unnamed(inner, root),
                         (_, inner) => self.collect(inner, root, key),
                     }
                 }
@@ -82,6 +104,12 @@ impl Secrets {
             Schema::Array(items) => items.iter().for_each(|item| self.collect(item, root, key)),
             _ => {}
         }
+    }
+
+    /// The schema of keys that have no fixed name.
+    fn unnamed(&mut self, inner: &Schema, root: &Schema) {
+        self.unlisted |= reaches(inner, root).is_some();
+        self.collect(inner, root, Some(""));
     }
 
     fn property(&mut self, name: &str, property: &Schema, root: &Schema) {
@@ -125,9 +153,13 @@ fn reach<'s>(node: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) ->
                     reach(target, root, seen)
                 }
                 "const" | "enum" | "default" | "examples" | "$defs" | "definitions" => None,
-                "properties" | "additionalProperties" | "patternProperties" => {
-                    reach(member, root, seen).map(|_| Reach::Inside)
+                "properties" | "patternProperties" => {
+                    let mut named = member.as_object().into_iter().flat_map(Map::values);
+                    named
+                        .any(|inner| reach(inner, root, seen).is_some())
+                        .then_some(Reach::Inside)
                 }
+                "additionalProperties" => reach(member, root, seen).map(|_| Reach::Inside),
                 _ => reach(member, root, seen),
             })
             .max(),
@@ -136,6 +168,26 @@ fn reach<'s>(node: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) ->
             .filter_map(|item| reach(item, root, seen))
             .max(),
         _ => None,
+    }
+}
+
+/// Whether some reference is not a plain pointer to a place in the schema. Such references are followed
+/// by the engine, not by us.
+fn has_odd_reference(node: &Schema, root: &Schema) -> bool {
+    match node {
+        Schema::Object(members) => members.iter().any(|(key, member)| {
+            let odd = match (key.as_str(), member) {
+                ("$dynamicRef" | "$recursiveRef", Schema::String(_)) => true,
+                ("$ref", Schema::String(reference)) => reference
+                    .strip_prefix('#')
+                    .and_then(|pointer| root.pointer(pointer))
+                    .is_none(),
+                _ => false,
+            };
+            odd || has_odd_reference(member, root)
+        }),
+        Schema::Array(items) => items.iter().any(|item| has_odd_reference(item, root)),
+        _ => false,
     }
 }
 

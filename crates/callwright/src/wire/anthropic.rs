@@ -8,7 +8,7 @@ use crate::json::Value;
 /// A `tool_use` block.
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let tool = tool_name(&mut value, "name")?;
-    let mut call = Call::new(tool, value_arguments(&mut value));
+    let mut call = Call::new(tool, value_arguments(&mut value)?);
     call.id = present(&mut value, "id");
     Ok(call)
 }

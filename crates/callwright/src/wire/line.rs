@@ -26,7 +26,7 @@ pub fn read_line(line: &str) -> Result<Call<'_>, Error> {
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let own = value.get("tool").is_some() || value.get("name").is_none();
     let tool = tool_name(&mut value, if own { "tool" } else { "name" })?;
-    let mut call = Call::new(tool, text_arguments(&mut value));
+    let mut call = Call::new(tool, text_arguments(&mut value)?);
     call.id = present(&mut value, "id");
     Ok(call)
 }

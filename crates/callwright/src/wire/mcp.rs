@@ -19,7 +19,7 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     }
     let mut params = value.take("params").unwrap_or_default();
     let tool = tool_name(&mut params, "name")?;
-    let mut call = Call::new(tool, value_arguments(&mut params));
+    let mut call = Call::new(tool, value_arguments(&mut params)?);
     call.id = value.take("id");
     Ok(call)
 }

@@ -60,13 +60,15 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
     };
     each_key_once(&value)?;
     let is_reason = |key: &str| matches!(key, "finish_reason" | "stop_reason" | "finishReason");
+    // Where several say something, being cut off counts.
     let completeness = value
         .as_object()
         .unwrap_or_default()
         .iter()
-        .find(|(key, _)| is_reason(key))
-        .and_then(|(_, reason)| reason.as_str())
-        .map(Completeness::from_finish_reason);
+        .filter(|(key, _)| is_reason(key))
+        .filter_map(|(_, reason)| reason.as_str())
+        .map(Completeness::from_finish_reason)
+        .max_by_key(|known| *known == Completeness::CutOff);
     let kind = value.get("type").and_then(Value::as_str);
     let call = if value.get("tool").is_some() {
         line::read(value)
@@ -152,20 +154,29 @@ pub fn render_result<'v>(
 const ARGUMENTS: [&str; 5] = ["arguments", "input", "args", "parameters", "params"];
 
 /// The arguments of a shape that carries them as text, though some gateways send values.
-fn text_arguments<'a>(value: &mut Value<'a>) -> Arguments<'a> {
-    match value_arguments(value) {
+fn text_arguments<'a>(value: &mut Value<'a>) -> Result<Arguments<'a>, Error> {
+    Ok(match value_arguments(value)? {
         Arguments::Value(Value::String(text)) => Arguments::Text(text),
         other => other,
-    }
+    })
 }
 
 /// The arguments of a shape that carries them as a value. A string there is a value of the wrong
 /// type, not text to be read.
-fn value_arguments<'a>(value: &mut Value<'a>) -> Arguments<'a> {
-    ARGUMENTS
-        .iter()
-        .find_map(|key| present(value, key))
-        .map_or(Arguments::Absent, Arguments::Value)
+fn value_arguments<'a>(value: &mut Value<'a>) -> Result<Arguments<'a>, Error> {
+    let mut found: Option<(&str, Value<'a>)> = None;
+    for key in ARGUMENTS {
+        match (present(value, key), &found) {
+            (Some(arguments), None) => found = Some((key, arguments)),
+            (Some(arguments), Some((other, first))) if arguments != *first => {
+                return Err(not_a_call(&format!("it has both `{other}` and `{key}`")));
+            }
+            _ => {}
+        }
+    }
+    Ok(found.map_or(Arguments::Absent, |(_, arguments)| {
+        Arguments::Value(arguments)
+    }))
 }
 
 /// Takes out a member that is not null.
@@ -179,11 +190,9 @@ fn each_key_once(value: &Value<'_>) -> Result<(), Error> {
     if !has_duplicate(members) {
         return Ok(());
     }
-    let twice = members
-        .iter()
-        .enumerate()
-        .find(|(at, (key, _))| members[..*at].iter().any(|(earlier, _)| earlier == key))
-        .map(|(_, (key, _))| key.as_ref());
+    let mut seen = std::collections::HashSet::new();
+    let keys = members.iter().map(|(key, _)| key.as_ref());
+    let twice = keys.into_iter().find(|key| !seen.insert(*key));
     Err(not_a_call(&format!(
         "the key {} stands twice",
         quoted(twice.unwrap_or_default(), 40)

@@ -11,7 +11,7 @@ use crate::json::Value;
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let mut function = value.take("function").unwrap_or_default();
     let tool = tool_name(&mut function, "name")?;
-    let mut call = Call::new(tool, text_arguments(&mut function));
+    let mut call = Call::new(tool, text_arguments(&mut function)?);
     call.id = present(&mut value, "id");
     Ok(call)
 }

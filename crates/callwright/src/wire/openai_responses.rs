@@ -14,7 +14,7 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
         .get("status")
         .and_then(Value::as_str)
         .map_or(Completeness::Unknown, Completeness::from_finish_reason);
-    let mut call = Call::new(tool, text_arguments(&mut value)).with_completeness(completeness);
+    let mut call = Call::new(tool, text_arguments(&mut value)?).with_completeness(completeness);
     call.id = present(&mut value, "call_id").or_else(|| present(&mut value, "id"));
     Ok(call)
 }

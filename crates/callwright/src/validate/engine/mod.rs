@@ -17,11 +17,11 @@ use jsonschema::{
     EmailOptions, JsonType, PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator,
 };
 
-use self::outline::{Outline, has_unions};
+use self::outline::{Outline, can_outline};
 use self::tree::Tree;
 use super::fault::{Bound, Fault, FaultKind};
 use crate::json::{Path, Value};
-use crate::text::cut_line;
+use crate::text::{cut_line, snippet};
 
 /// How often a pattern may step back before it counts as not matching. Patterns of real tools need
 /// a few hundred steps; one that needs more is an attack or a mistake.
@@ -31,18 +31,42 @@ const BACKTRACK_LIMIT: usize = 100_000;
 #[derive(Debug)]
 pub(crate) struct Engine {
     validator: Validator<Tree>,
+    explainer: Explainer,
+}
+
+/// What says why a value is refused.
+#[derive(Debug)]
+enum Explainer {
+    /// The validator itself.
+    Same,
     /// For schemas with unions; made when the first call is refused.
-    unions: Option<OnceLock<Option<Outline>>>,
+    Outline(OnceLock<Option<Outline>>),
+    /// For schemas with a pattern that may step back too often to be decided. The crate then looks the
+    /// value up in its own copy of the arguments, which our tree does not give it.
+    Copying(OnceLock<Option<jsonschema::Validator>>),
 }
 
 impl Engine {
     /// Compiles a schema; the error is a sentence for the operator.
     pub(crate) fn compile(schema: &serde_json::Value) -> Result<Engine, String> {
-        let validator = options()
-            .build(schema)
-            .map_err(|error| build_error(&error))?;
-        let unions = has_unions(schema).then(OnceLock::new);
-        Ok(Engine { validator, unions })
+        // Patterns that never step back take linear time. Few need the engine that may.
+        let linear = options().with_pattern_options(PatternOptions::regex());
+        if let Ok(validator) = linear.build(schema) {
+            let explainer = if can_outline(schema) {
+                Explainer::Outline(OnceLock::new())
+            } else {
+                Explainer::Same
+            };
+            return Ok(Engine {
+                validator,
+                explainer,
+            });
+        }
+        let validator = options().build(schema);
+        Ok(Engine {
+            validator: validator.map_err(|error| build_error(&error))?,
+            explainer: Explainer::Copying(OnceLock::new()),
+        })
     }
 
     /// The fast question.
@@ -57,11 +81,25 @@ impl Engine {
         value: &Value<'_>,
         limit: usize,
     ) -> Vec<Fault> {
-        let validator = match self.outline(schema) {
-            Some(outline) => outline.root(),
-            None => &self.validator,
-        };
-        collect(validator, value, limit, &Path::root())
+        let root = Path::root();
+        match &self.explainer {
+            Explainer::Copying(copying) => {
+                let make = || copying_options().build(schema).ok();
+                let copy = serde_json::Value::from(value);
+                let validator = copying.get_or_init(make).as_ref();
+                let errors = validator.into_iter().flat_map(|all| all.iter_errors(&copy));
+                errors
+                    .take(limit)
+                    .map(|error| fault(error, &root))
+                    .collect()
+            }
+            Explainer::Outline(_) => {
+                let outline = self.outline(schema);
+                let validator = outline.map_or(&self.validator, Outline::root);
+                collect(validator, value, limit, &root)
+            }
+            Explainer::Same => collect(&self.validator, value, limit, &root),
+        }
     }
 
     /// What one branch of a union objects to; `None` where the union cannot be looked into.
@@ -78,13 +116,26 @@ impl Engine {
     }
 
     fn outline(&self, schema: &serde_json::Value) -> Option<&Outline> {
-        let outline = self.unions.as_ref()?;
-        outline.get_or_init(|| Outline::compile(schema)).as_ref()
+        match &self.explainer {
+            Explainer::Outline(outline) => {
+                outline.get_or_init(|| Outline::compile(schema)).as_ref()
+            }
+            _ => None,
+        }
     }
 }
 
 fn options<'o>() -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
     jsonschema::options_for::<Tree>()
+        .offline()
+        .should_validate_formats(true)
+        .with_email_options(EmailOptions::default().without_display_text())
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+}
+
+/// The same options on the crate's own values.
+fn copying_options<'o>() -> ValidationOptions<'o> {
+    jsonschema::options()
         .offline()
         .should_validate_formats(true)
         .with_email_options(EmailOptions::default().without_display_text())
@@ -106,7 +157,7 @@ fn build_error(error: &ValidationError<'_>) -> String {
         _ => error.to_string(),
     };
     // The crate prints the whole instance; an operator wants the beginning.
-    format!("{}{place}", cut_line(reason, 200))
+    snippet(&format!("{}{place}", cut_line(reason, 200)), 400)
 }
 
 fn collect(
@@ -180,6 +231,7 @@ fn fault_kind(kind: ValidationErrorKind, base: &Path) -> FaultKind {
         K::MaxItems { limit } => FaultKind::Bound(Bound::MaxItems, limit.to_string()),
         K::MinProperties { limit } => FaultKind::Bound(Bound::MinProperties, limit.to_string()),
         K::MaxProperties { limit } => FaultKind::Bound(Bound::MaxProperties, limit.to_string()),
+        K::BacktrackLimitExceeded { .. } | K::RegexEngineFailure { .. } => FaultKind::Undecided,
         K::MultipleOf { multiple_of } => FaultKind::MultipleOf(multiple_of.to_string()),
         K::UniqueItems => FaultKind::UniqueItems,
         K::Contains => FaultKind::Contains,

@@ -54,8 +54,29 @@ impl Outline {
     }
 }
 
+/// Whether a schema has unions that can be looked into. One with resources of its own inside (`$id`) is
+/// left to the engine: places in it are not counted from the root.
+pub(super) fn can_outline(schema: &Schema) -> bool {
+    let inner_resource = schema
+        .as_object()
+        .into_iter()
+        .flat_map(|members| members.values())
+        .any(names_resource);
+    has_unions(schema) && !inner_resource
+}
+
+fn names_resource(node: &Schema) -> bool {
+    match node {
+        Schema::Object(members) => members.iter().any(|(key, member)| {
+            (matches!(key.as_str(), "$id" | "id") && member.is_string()) || names_resource(member)
+        }),
+        Schema::Array(items) => items.iter().any(names_resource),
+        _ => false,
+    }
+}
+
 /// Whether a schema has any union.
-pub(super) fn has_unions(schema: &Schema) -> bool {
+fn has_unions(schema: &Schema) -> bool {
     match schema {
         Schema::Object(members) => members.iter().any(|(key, member)| {
             (matches!(key.as_str(), "anyOf" | "oneOf") && member.is_array()) || has_unions(member)
