@@ -14,13 +14,18 @@ use crate::validate::{CompiledSchema, Finding};
 const MOST_EDITS: usize = 64;
 
 /// How much may be tried: the number of trials times the size of the value. Each trial copies and judges
-/// the value, so a large one gets fewer; a call of 100 bytes gets all that it could need.
-const MOST_WORK: usize = 16 * 1024 * 1024;
+/// the value, so a large one gets fewer; a call of 100 bytes gets all that it could need, one of a
+/// megabyte four, and a larger one none.
+const MOST_WORK: usize = 4 * 1024 * 1024;
 
 /// Looks for edits up to `cap`.
 pub(super) fn search(mut value: Value<'static>, schema: &CompiledSchema, cap: Grade) -> Healing {
     let mut edits = Vec::new();
-    let mut trials_left = (MOST_WORK / value.to_string().len().max(1)).clamp(8, 1_000);
+    let size = value.to_string().len();
+    if size > MOST_WORK / 4 {
+        return Healing::Hopeless;
+    }
+    let mut trials_left = (MOST_WORK / size.max(1)).min(1_000);
     while edits.len() < MOST_EDITS {
         let findings = findings(schema, &value);
         if findings.is_empty() {

@@ -23,9 +23,9 @@ use super::fault::{Bound, Fault, FaultKind};
 use crate::json::{Path, Value};
 use crate::text::{cut_line, snippet};
 
-/// How often a pattern may step back before it counts as not matching. Patterns of real tools need
-/// a few hundred steps; one that needs more is an attack or a mistake.
-const BACKTRACK_LIMIT: usize = 100_000;
+/// How often a pattern may step back before it counts as undecided. A harmless pattern with a lookahead
+/// needs some steps for each character of a long text; a million take some tens of milliseconds.
+const BACKTRACK_LIMIT: usize = 1_000_000;
 
 /// A compiled schema.
 #[derive(Debug)]

@@ -96,10 +96,16 @@ struct Unions {
 impl Unions {
     fn opaque(&self, branches: &Schema, location: &Location, exclusive: bool) -> OpaqueUnion {
         let pointer = self.pointers.get(&address(branches)).cloned();
+        let pointer = pointer.unwrap_or_else(|| location.as_str().to_owned());
         OpaqueUnion {
             judges: Arc::clone(&self.judges),
-            pointer: pointer.unwrap_or_else(|| location.as_str().to_owned()),
-            branches: branches.as_array().map_or(0, Vec::len),
+            branches: {
+                let count = branches.as_array().map_or(0, Vec::len);
+                (0..count)
+                    .map(|index| format!("#{pointer}/{index}"))
+                    .collect()
+            },
+            pointer,
             exclusive,
         }
     }
@@ -109,7 +115,8 @@ impl Unions {
 struct OpaqueUnion {
     judges: Arc<ValidatorMap<Tree>>,
     pointer: String,
-    branches: usize,
+    /// The keys of the branches' own validators.
+    branches: Vec<String>,
     exclusive: bool,
 }
 
@@ -123,8 +130,10 @@ impl<'i> Keyword<'i, Tree> for OpaqueUnion {
     }
 
     fn is_valid(&self, instance: &'i Value<'i>) -> bool {
-        let fitting = (0..self.branches)
-            .filter_map(|index| self.judges.get(&format!("#{}/{index}", self.pointer)))
+        let fitting = self
+            .branches
+            .iter()
+            .filter_map(|branch| self.judges.get(branch))
             .filter(|branch| branch.is_valid(instance))
             .take(2)
             .count();
