@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::sync::LazyLock;
 
 use callwright::feedback::Feedback;
+use callwright::repair::{Grade, RepairPolicy};
 use callwright::validate::{CompiledSchema, SchemaCache};
 use callwright::{Call, Gate, ToolSpec};
 use divan::{Bencher, black_box};
@@ -15,16 +16,24 @@ use serde_json::Value;
 use support::{Traffic, traffic};
 
 static TRAFFIC: LazyLock<Traffic> = LazyLock::new(traffic);
-static GATE: LazyLock<Gate> = LazyLock::new(|| {
+static GATE: LazyLock<Gate> = LazyLock::new(|| gate(RepairPolicy::Never));
+static REPAIRING: LazyLock<Gate> = LazyLock::new(|| gate(RepairPolicy::UpTo(Grade::Guess)));
+
+fn gate(policy: RepairPolicy) -> Gate {
     let specs = TRAFFIC
         .tools
         .iter()
         .map(|(name, schema)| ToolSpec::new(name, schema.clone()));
-    Gate::builder().tools(specs).build().expect("tools")
-});
+    Gate::builder()
+        .tools(specs)
+        .repair(policy)
+        .build()
+        .expect("tools")
+}
 
 fn main() {
     LazyLock::force(&GATE);
+    LazyLock::force(&REPAIRING);
     divan::main();
 }
 
@@ -71,6 +80,19 @@ mod failing {
             let call = Call::from_text(tool.as_str(), text.as_str());
             let verdict = GATE.judge(black_box(&call));
             verdict.failure().map(|failure| feedback.render(failure))
+        });
+    }
+}
+
+mod repair {
+    use super::*;
+
+    /// From text to the verdict, repaired where that is possible.
+    #[divan::bench(sample_size = 100)]
+    fn gate(bencher: Bencher<'_, '_>) {
+        each(bencher, &TRAFFIC.failing, |(tool, text)| {
+            let call = Call::from_text(tool.as_str(), text.as_str());
+            REPAIRING.judge(black_box(&call)).name()
         });
     }
 }

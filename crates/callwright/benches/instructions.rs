@@ -18,6 +18,7 @@ use std::hint::black_box;
 use std::process::Command;
 
 use callwright::feedback::Feedback;
+use callwright::repair::{Grade, RepairPolicy};
 use callwright::{Call, Gate, ToolSpec, Verdict};
 use serde_json::Value;
 use support::{Traffic, traffic};
@@ -48,7 +49,12 @@ fn run(row: &str, traffic: &Traffic) {
         .tools
         .iter()
         .map(|(name, schema)| ToolSpec::new(name, schema.clone()));
-    let gate = Gate::builder().tools(specs).build().expect("tools");
+    let policy = match row {
+        "failing repair" => RepairPolicy::UpTo(Grade::Guess),
+        _ => RepairPolicy::Never,
+    };
+    let builder = Gate::builder().tools(specs).repair(policy);
+    let gate = builder.build().expect("tools");
     let validators: HashMap<&str, jsonschema::Validator> = traffic
         .tools
         .iter()
@@ -102,6 +108,12 @@ fn run(row: &str, traffic: &Traffic) {
                 black_box(feedback.render(verdict.failure().expect("refused")));
             }
         }
+        "failing repair" => {
+            for (tool, text) in calls {
+                let call = Call::from_text(tool.as_str(), text.as_str());
+                black_box(gate.judge(&call).name());
+            }
+        }
         other => panic!("no row {other}"),
     }
 }
@@ -117,7 +129,11 @@ fn compare() {
             &["parse", "plain", "gate"][..],
             count(&traffic.valid),
         ),
-        ("failing", &["plain", "gate"][..], count(&traffic.failing)),
+        (
+            "failing",
+            &["plain", "gate", "repair"][..],
+            count(&traffic.failing),
+        ),
     ] {
         let Some(load) = instructions(&format!("{kind} load")) else {
             println!("skipped: valgrind does not run here");
@@ -133,6 +149,9 @@ fn compare() {
         }
     }
     println!("parse: serde_json to a Value; plain: parse, is_valid, iter_errors as text");
+    println!(
+        "gate: the verdict and the instruction; repair: the verdict after looking for repairs"
+    );
 }
 
 fn instructions(row: &str) -> Option<u64> {

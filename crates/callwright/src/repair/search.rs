@@ -7,7 +7,7 @@
 use super::rules::{Change, RULES, Rule, Site};
 use super::{Edit, Grade, Healing};
 use crate::json::{Path, Value};
-use crate::validate::{CompiledSchema, Finding};
+use crate::validate::{CompiledSchema, Finding, IssueCode};
 
 /// How many edits one call may need. Real ones need one to five; a list of numbers sent as texts needs
 /// one for each.
@@ -34,6 +34,9 @@ pub(super) fn search(mut value: Value<'static>, schema: &CompiledSchema, cap: Gr
                 edits,
             };
         }
+        if is_hopeless(&value, &findings, schema, cap) {
+            return Healing::Hopeless;
+        }
         match next_edit(&value, &findings, schema, cap, &mut trials_left) {
             Step::Edit(better, edit) => {
                 value = better;
@@ -50,6 +53,36 @@ pub(super) fn search(mut value: Value<'static>, schema: &CompiledSchema, cap: Gr
         }
     }
     Healing::Hopeless
+}
+
+/// Whether some objection is one about which no rule has anything to say. Keys are left out: an edit of
+/// one may settle the objection to another.
+fn is_hopeless(
+    root: &Value<'static>,
+    findings: &[Finding],
+    schema: &CompiledSchema,
+    cap: Grade,
+) -> bool {
+    let unknown_keys = findings
+        .iter()
+        .any(|finding| finding.issue.code == IssueCode::UnknownKey);
+    findings.iter().any(|finding| {
+        let site = Site {
+            finding,
+            root,
+            schema,
+        };
+        let stands_alone = match finding.issue.code {
+            IssueCode::UnknownKey => false,
+            IssueCode::Required => !unknown_keys,
+            _ => true,
+        };
+        let allowed = RULES.iter().filter(|rule| rule.grade <= cap);
+        stands_alone
+            && !allowed
+                .into_iter()
+                .any(|rule| (rule.propose)(&site).is_some())
+    })
 }
 
 /// What the validator objects to; arguments that are no object are always objected to.

@@ -56,6 +56,14 @@ pub(crate) fn issues(
     let mut found = findings(schema, arguments, faults);
     Renames::find(schema, arguments, &found).apply(&mut found);
     name_received_keys(schema, arguments, &mut found);
+    if found.len() > 1 {
+        settle(&mut found);
+    }
+    found.into_iter().map(|finding| finding.issue).collect()
+}
+
+/// Sorts findings by usefulness and leaves out what others say better.
+fn settle(found: &mut Vec<Finding>) {
     found.sort_by_key(|finding| finding.issue.code);
     // The allowed values say more than their type.
     let listed: HashSet<Path> = found
@@ -63,15 +71,15 @@ pub(crate) fn issues(
         .filter(|finding| matches!(finding.issue.code, IssueCode::Enum | IssueCode::Const))
         .map(|finding| finding.issue.path.clone())
         .collect();
-    found.retain(|Finding { issue, .. }| {
-        issue.code != IssueCode::Type || !listed.contains(&issue.path)
-    });
+    if !listed.is_empty() {
+        found.retain(|Finding { issue, .. }| {
+            issue.code != IssueCode::Type || !listed.contains(&issue.path)
+        });
+    }
     let mut seen = HashSet::with_capacity(found.len());
-    found
-        .into_iter()
-        .map(|finding| finding.issue)
-        .filter(|issue| seen.insert((issue.path.clone(), issue.code, issue.expected.clone())))
-        .collect()
+    found.retain(|Finding { issue, .. }| {
+        seen.insert((issue.path.clone(), issue.code, issue.expected.clone()))
+    });
 }
 
 /// An issue, and where in the schema it comes from.

@@ -14,8 +14,7 @@ use crate::json::Path;
 /// How deep parts inside parts are looked into.
 const DEEPEST_PART: usize = 8;
 
-/// Keywords that hold further schemas for the same object; all but the first are alternatives.
-const PARTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+/// Keywords that hold a further schema for the same object.
 const CONDITIONS: [&str; 3] = ["if", "then", "else"];
 
 /// How a schema was come to.
@@ -31,8 +30,9 @@ enum Way {
 pub(crate) struct Properties<'s> {
     schema: &'s CompiledSchema,
     maps: Vec<&'s Map<String, Schema>>,
-    /// Parts that were looked at, by their address: references may lead to one from many places.
-    seen: HashSet<usize>,
+    /// Parts that were looked at, by their address: references may lead to one from many places. Most
+    /// schemas have one.
+    seen: Vec<usize>,
     patterns: Vec<&'s str>,
 }
 
@@ -42,7 +42,7 @@ impl<'s> Properties<'s> {
         let mut properties = Properties {
             schema,
             maps: Vec::new(),
-            seen: HashSet::new(),
+            seen: Vec::new(),
             patterns: Vec::new(),
         };
         let mut place = Some((owner.clone(), Way::All));
@@ -56,44 +56,49 @@ impl<'s> Properties<'s> {
     }
 
     fn collect(&mut self, node: &'s Schema, way: Way, depth_left: usize) {
-        if !self.seen.insert(std::ptr::from_ref(node).addr()) {
+        let address = std::ptr::from_ref(node).addr();
+        if self.seen.contains(&address) {
             return;
         }
-        if let Some(map) = node.get("properties").and_then(Schema::as_object) {
-            self.maps.push(map);
-        }
-        if let Some(map) = node.get("patternProperties").and_then(Schema::as_object) {
-            self.patterns.extend(map.keys().map(String::as_str));
-        }
-        if depth_left == 0 {
-            return;
-        }
-        let parts = match way {
-            Way::All => &PARTS[..],
-            Way::PastAlternatives => &PARTS[..1],
-        };
-        let lists = parts
-            .iter()
-            .filter_map(|keyword| node.get(keyword)?.as_array());
-        let conditions = CONDITIONS.iter().filter_map(|keyword| node.get(keyword));
-        for part in lists.flatten().chain(conditions) {
-            self.collect(self.schema.follow(part), Way::All, depth_left - 1);
-        }
-        let dependent = node.get("dependentSchemas").and_then(Schema::as_object);
-        for part in dependent.into_iter().flat_map(Map::values) {
-            self.collect(self.schema.follow(part), Way::All, depth_left - 1);
-        }
-        // A reference beside other keywords is one more part; a lone one was followed already.
-        if let Some(Schema::String(_)) = node.get("$ref") {
-            let target = self.schema.follow(node);
-            if !std::ptr::eq(target, node) {
-                self.collect(target, Way::All, depth_left - 1);
+        self.seen.push(address);
+        // One pass: most schemas have few keywords, and looking each one up costs more.
+        for (keyword, member) in node.as_object().into_iter().flatten() {
+            match (keyword.as_str(), member) {
+                ("properties", Schema::Object(map)) => self.maps.push(map),
+                ("patternProperties", Schema::Object(map)) => {
+                    self.patterns.extend(map.keys().map(String::as_str));
+                }
+                _ if depth_left == 0 => {}
+                ("allOf", Schema::Array(parts)) => self.collect_all(parts, depth_left),
+                ("anyOf" | "oneOf", Schema::Array(parts)) if way == Way::All => {
+                    self.collect_all(parts, depth_left);
+                }
+                ("if" | "then" | "else", part) => {
+                    self.collect(self.schema.follow(part), Way::All, depth_left - 1);
+                }
+                ("dependentSchemas", Schema::Object(parts)) => {
+                    self.collect_all(parts.values(), depth_left);
+                }
+                // A reference beside other keywords is one more part; a lone one was followed already.
+                ("$ref", Schema::String(_)) => {
+                    self.collect(self.schema.follow(node), Way::All, depth_left - 1);
+                }
+                _ => {}
             }
+        }
+    }
+
+    fn collect_all(&mut self, parts: impl IntoIterator<Item = &'s Schema>, depth_left: usize) {
+        for part in parts {
+            self.collect(self.schema.follow(part), Way::All, depth_left - 1);
         }
     }
 
     /// The listed keys, each once.
     pub(crate) fn names(&self) -> Vec<&'s str> {
+        if let [only] = self.maps.as_slice() {
+            return only.keys().map(String::as_str).collect();
+        }
         let mut seen = HashSet::new();
         let all = self.maps.iter().flat_map(|map| map.keys());
         all.map(String::as_str)
