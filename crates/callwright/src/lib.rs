@@ -9,8 +9,9 @@
 //! 1. [`wire`]: provider shapes → [`Call`], and verdicts → provider shapes
 //! 2. [`parse`]: text → JSON that keeps its digits, and knows where a text was cut off
 //! 3. [`validate`]: the only judge; every issue as data
-//! 4. [`classify`]: any refusal → a failure with a code out of one table
-//! 5. [`feedback`]: failures → words for the model
+//! 4. [`repair`]: a refused call → one that the judge accepts, with every edit on record
+//! 5. [`classify`]: any refusal → a failure with a code out of one table
+//! 6. [`feedback`]: failures → words for the model
 //!
 //! [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate does no IO
 //! and runs no tool.

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! Call ─find→ Tool ─parse→ Parsed ─validate→ Valid
-//!        │           │                │ refused
-//!        └───────────┴── classify → Failure ── feedback → words
+//!        │           └─────┬──────────┘ refused
+//!        │              repair → Repaired
+//!        └─────────────────┴── classify → Failure ── feedback → words
 //! ```
 //!
 //! A call that parse or validate refuses goes through repair once, and is judged again. Admission will

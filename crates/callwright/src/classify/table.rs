@@ -67,7 +67,7 @@ pub struct CodeRow {
     pub class: Class,
     /// What the model should do next.
     pub next: Next,
-    /// The hint for the model, unless the operator has a better one.
+    /// The hint for the model.
     pub hint: &'static str,
     /// What it means, for people.
     pub meaning: &'static str,

@@ -1,7 +1,7 @@
 //! Stage 2: the text of a call → a JSON value.
 //!
-//! In comes a [`Call`] as it arrived, out go its arguments as a value, or the
-//! place and the reason why they cannot be read. This stage knows where a text was cut off and on which path. It never completes,
+//! In comes a [`Call`] as it arrived, out go its arguments as a value, or the place and the reason why
+//! they cannot be read. This stage knows where a text was cut off and on which path. It never completes,
 //! repairs or drops anything, and unreadable arguments never become `{}`.
 
 mod error;

@@ -30,7 +30,8 @@ use crate::json::{Kind, Path, Value, duplicate_keys};
 use crate::parse::Parsed;
 use crate::tool::Tool;
 
-/// A call whose arguments its tool's schema accepts, exactly as they were sent.
+/// A call whose arguments its tool's schema accepts, exactly as they were sent. (Of a tool in quarantine
+/// nobody can say; its calls pass if they can be read.)
 ///
 /// Only the gate makes one: whoever holds a `Valid` holds a call that may run.
 #[derive(Debug)]
