@@ -4,7 +4,7 @@ use ahash::AHashMap;
 
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
-use crate::nearest::{nearest, same_name};
+use crate::nearest::{nearest, same_spelling};
 use crate::parse::ParseLimits;
 use crate::pipeline;
 use crate::repair::RepairPolicy;
@@ -99,18 +99,20 @@ impl Gate {
         nearest(name, self.tools.keys().map(String::as_str), 3)
     }
 
-    /// The one tool that a name evidently means: the same but for case and separators, or without a
-    /// namespace (`functions.bash`, `mcp__memory__read_graph`) or what a model let slip behind it.
+    /// The one tool that a name evidently means: the same but for case and separators, with a namespace
+    /// that says nothing (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or with
+    /// a control token behind it. A name in another namespace is another tool.
     pub(crate) fn meant_tool(&self, name: &str) -> Option<&Tool> {
         let name = name.split("<|").next().unwrap_or(name).trim();
         let single = |same: &dyn Fn(&str) -> bool| {
             let mut found = self.tools.values().filter(|tool| same(tool.name()));
             found.next().filter(|_| found.next().is_none())
         };
-        let own_name = bare_name(name);
-        single(&|tool| tool == name)
-            .or_else(|| single(&|tool| same_name(tool, name)))
-            .or_else(|| single(&|tool| same_name(bare_name(tool), own_name)))
+        let bare = bare_name(name);
+        single(&|tool| same_spelling(tool, name)).or_else(|| match bare {
+            Some(bare) => single(&|tool| same_spelling(tool, bare)),
+            None => single(&|tool| bare_name(tool).is_some_and(|own| same_spelling(own, name))),
+        })
     }
 
     pub(crate) fn repair_policy(&self) -> RepairPolicy {
@@ -122,10 +124,16 @@ impl Gate {
     }
 }
 
-/// A name without its namespace.
-fn bare_name(name: &str) -> &str {
-    let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
-    last.rsplit("__").next().unwrap_or(last)
+/// A name without the namespace that providers and clients put before it; `None` if it has none.
+fn bare_name(name: &str) -> Option<&str> {
+    ["functions.", "function.", "tools.", "default_api."]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .or_else(|| {
+            name.strip_prefix("mcp__")?
+                .split_once("__")
+                .map(|(_, bare)| bare)
+        })
 }
 
 impl GateBuilder {

@@ -53,19 +53,43 @@ fn shared_letters(left: &str, right: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(left, right)
 }
 
-/// Whether two names are the same but for case and separators.
-pub(crate) fn same_name(left: &str, right: &str) -> bool {
-    let (left, right) = (Name::new(left), Name::new(right));
-    !left.folded.is_empty() && left.folded == right.folded
+/// Whether two names are the same but for case, and for blanks, `_` and `-` between letters. Any other
+/// sign may be all that tells two names apart: `C++` and `C#`, `-1` and `1`.
+pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
+    fn folded(name: &str) -> Vec<char> {
+        let all: Vec<char> = name.trim().chars().collect();
+        let letter = |at: Option<usize>| {
+            at.and_then(|at| all.get(at))
+                .is_some_and(|c| c.is_alphabetic())
+        };
+        let is_separator = |at: usize| {
+            matches!(all[at], ' ' | '_' | '-') && letter(at.checked_sub(1)) && letter(Some(at + 1))
+        };
+        let kept = (0..all.len()).filter(|at| !is_separator(*at));
+        kept.flat_map(|at| all[at].to_lowercase()).collect()
+    }
+    // Names this long are no names.
+    const LONGEST: usize = 256;
+    left.len() <= LONGEST && right.len() <= LONGEST && folded(left) == folded(right)
 }
 
-/// Whether one name is another with a slip: a letter in five may differ, or all its words stand in the
-/// longer one.
+/// Whether one name is another with one slip of the pen: a letter too many, too few, wrong or in its
+/// neighbour's place, in a name of five letters at least. More than one letter is another word as often
+/// as not (`min`, `max`; `paid`, `unpaid`), and digits are never slips.
 pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
-    const FEW_LETTERS: f64 = 0.8;
-    let (sent, meant) = (Name::new(sent), Name::new(meant));
-    sent.folded.contains(&meant.folded)
-        || shared_letters(&sent.folded, &meant.folded) >= FEW_LETTERS
+    const SHORTEST: usize = 5;
+    let digits = |name: &str| {
+        name.chars()
+            .filter(char::is_ascii_digit)
+            .collect::<String>()
+    };
+    let (left, right) = (sent.to_lowercase(), meant.to_lowercase());
+    left.len().min(right.len()) >= SHORTEST
+        // A letter in front makes the opposite: `asynchronous`.
+        && left.chars().next() == right.chars().next()
+        && left.len().max(right.len()) <= 128
+        && digits(&left) == digits(&right)
+        && strsim::damerau_levenshtein(&left, &right) == 1
 }
 
 /// Names above this are worth a proposal. One wrong letter in a word of three (0.67) is, and so is

@@ -114,6 +114,17 @@ pub fn read_value(text: &str) -> Result<Value<'_>, Box<SyntaxError>> {
     strict::parse(text, LINE_DEPTH).map(|document| document.value)
 }
 
+/// Reads one JSON value that starts at byte `from`, strictly; `None` if it is none or has a key twice.
+pub(crate) fn parse_at(
+    text: &str,
+    from: usize,
+    max_depth: usize,
+) -> Option<(Value<'static>, usize)> {
+    let (value, end) = strict::parse_prefix(text, from, max_depth).ok()?;
+    let unclear = inspect(&value, max_depth) != Some(false);
+    (!unclear).then(|| (value.into_owned(), end))
+}
+
 /// No arguments. Whether that will do is for the schema to say.
 fn empty<'c>() -> Parsed<'c> {
     Parsed {
@@ -288,6 +299,11 @@ fn declared_cut<'c>(parsed: Result<Parsed<'c>, Unreadable<'c>>) -> Unreadable<'c
             path,
             declared: true,
             read,
+        },
+        Err(Unreadable::SeveralValues { .. }) => Unreadable::CutOff {
+            path: Path::root(),
+            declared: true,
+            read: None,
         },
         Err(other) => other,
     }

@@ -77,12 +77,26 @@ fn is_hopeless(
             IssueCode::Required => !unknown_keys,
             _ => true,
         };
-        let allowed = RULES.iter().filter(|rule| rule.grade <= cap);
         stands_alone
-            && !allowed
-                .into_iter()
-                .any(|rule| (rule.propose)(&site).is_some())
+            && !proposes(&site, cap)
+            // Two objections to one value, such as its type and its allowed values, go together.
+            && !findings.iter().any(|other| {
+                let same_place = other.issue.path == finding.issue.path;
+                let site = Site {
+                    finding: other,
+                    root,
+                    schema,
+                };
+                same_place && proposes(&site, cap)
+            })
     })
+}
+
+fn proposes(site: &Site<'_>, cap: Grade) -> bool {
+    let allowed = RULES.iter().filter(|rule| rule.grade <= cap);
+    allowed
+        .into_iter()
+        .any(|rule| (rule.propose)(site).is_some())
 }
 
 /// What the validator objects to; arguments that are no object are always objected to.

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::{Edit, Grade};
-use crate::json::{Member, Number, Path, Value, overflows};
+use crate::json::{Member, Number, Path, Value, has_duplicate, overflows};
 
 /// What one text held.
 pub(super) struct Reading {
@@ -104,16 +104,8 @@ impl<'t> Reader<'t> {
         match self.next_token()? {
             '{' if depth_left > 0 => self.object(path, depth_left - 1),
             '[' if depth_left > 0 => self.array(path, depth_left - 1),
-            quote @ ('"' | '\'' | '“' | '”') => {
-                let closer = if quote == '“' { '”' } else { quote };
-                Ok(Value::String(Cow::Owned(self.string(
-                    quote,
-                    closer,
-                    path,
-                    Place::Value,
-                )?)))
-            }
-            '-' | '+' | '0'..='9' => self.number(path),
+            quote @ ('"' | '\'') => Ok(Value::String(Cow::Owned(self.string(quote, path)?))),
+            '-' | '0'..='9' => self.number(),
             c if c.is_alphabetic() => self.word(path),
             _ => Err(NoReading::Unclear),
         }
@@ -126,7 +118,12 @@ impl<'t> Reader<'t> {
             match self.next_token()? {
                 '}' => {
                     self.at += 1;
-                    return Ok(Value::Object(members));
+                    // Of a key that stands twice nobody knows which value is meant.
+                    return if has_duplicate(&members) {
+                        Err(NoReading::Unclear)
+                    } else {
+                        Ok(Value::Object(members))
+                    };
                 }
                 ',' => return Err(NoReading::Unclear),
                 _ => {}
@@ -138,9 +135,6 @@ impl<'t> Reader<'t> {
             self.at += 1;
             let here = path.key(&key);
             let value = self.value(&here, depth_left)?;
-            if members.iter().any(|(earlier, _)| *earlier == key) {
-                return Err(NoReading::Unclear);
-            }
             members.push((Cow::Owned(key), value));
             match self.next_token()? {
                 ',' => {
@@ -158,7 +152,7 @@ impl<'t> Reader<'t> {
 
     fn key(&mut self, path: &Path) -> Read<String> {
         match self.next_token()? {
-            quote @ ('"' | '\'') => self.string(quote, quote, path, Place::Key),
+            quote @ ('"' | '\'') => self.string(quote, path),
             c if c.is_alphabetic() || c == '_' || c == '$' => {
                 let length = self
                     .rest()
@@ -209,13 +203,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn number(&mut self, path: &Path) -> Read<Value<'static>> {
+    fn number(&mut self) -> Read<Value<'static>> {
         let rest = self.rest();
         let length = rest
             .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'))
             .ok_or(NoReading::CutOff)?;
-        let written = &rest[..length];
-        let literal = written.strip_prefix('+').unwrap_or(written);
+        let literal = &rest[..length];
         let next = rest[length..].trim_start().chars().next();
         // `5 * 2800`, `1/2`, `5 apples`: not a number.
         if !is_number(literal) || !matches!(next, Some(',' | '}' | ']')) {
@@ -225,12 +218,8 @@ impl<'t> Reader<'t> {
                 NoReading::Unclear
             });
         }
-        let (literal, written) = (literal.to_owned(), written.to_owned());
-        if literal != written {
-            self.note("plus_sign", Grade::Lossless, path, &written, &literal);
-        }
         self.at += length;
-        Ok(Value::Number(Number::from_literal(literal)))
+        Ok(Value::Number(Number::from_literal(literal.to_owned())))
     }
 
     /// `true`, `None` and their kin. Any other bare word is an expression or a name.
@@ -261,41 +250,21 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    fn string(&mut self, opener: char, closer: char, path: &Path, place: Place) -> Read<String> {
-        self.at += opener.len_utf8();
+    /// A string ends at the first quote of its own kind. Whether that was meant shows in what follows.
+    fn string(&mut self, quote: char, path: &Path) -> Read<String> {
+        self.at += 1;
         let start = self.at;
         let mut out = String::new();
-        let (mut kept_backslash, mut control_escape) = (false, false);
+        let (mut kept_backslash, mut decoded_escape) = (false, false);
         loop {
-            let Some(character) = self.peek() else {
-                return Err(NoReading::CutOff);
-            };
-            match character {
-                '\\' => match self.escape(closer)? {
-                    Escape::Decoded(decoded) => {
-                        control_escape |= decoded.is_control();
-                        out.push(decoded);
-                    }
-                    Escape::Kept => {
-                        kept_backslash = true;
-                        out.push('\\');
-                    }
-                },
-                c if c == closer => {
-                    if self.closes(place) {
-                        break;
-                    }
-                    // A quote inside the text, which nobody escaped.
-                    self.note(
-                        "inner_quote",
-                        Grade::Guess,
-                        path,
-                        &c.to_string(),
-                        &format!("\\{c}"),
-                    );
-                    out.push(c);
-                    self.at += c.len_utf8();
+            match self.peek().ok_or(NoReading::CutOff)? {
+                '\\' => {
+                    let decoded = self.escape(quote)?;
+                    decoded_escape |= decoded.is_some();
+                    kept_backslash |= decoded.is_none();
+                    out.push(decoded.unwrap_or('\\'));
                 }
+                c if c == quote => break,
                 c => {
                     if c.is_control() {
                         self.note("raw_control", Grade::Lossless, path, &c.to_string(), "\\n");
@@ -306,62 +275,26 @@ impl<'t> Reader<'t> {
             }
         }
         // `C:\new\Users`: is `\n` a line break there? Nobody can tell.
-        if kept_backslash && control_escape {
+        if kept_backslash && decoded_escape {
             return Err(NoReading::Unclear);
         }
         if kept_backslash {
             self.note("backslash", Grade::Lossless, path, "\\", "\\\\");
         }
-        let written = self.text[start..self.at].to_owned();
-        self.at += closer.len_utf8();
-        if opener != '"' {
-            let before = format!("{opener}{written}{closer}");
-            self.note(
-                "single_quotes",
-                Grade::Lossless,
-                path,
-                &before,
-                &format!("\"{written}\""),
-            );
+        let written = &self.text[start..self.at];
+        self.at += 1;
+        if quote == '\'' {
+            let (before, after) = (format!("'{written}'"), format!("\"{written}\""));
+            self.note("single_quotes", Grade::Lossless, path, &before, &after);
         }
         Ok(out)
     }
 
-    /// Whether the quote at hand ends its string: what follows must be able to follow a string.
-    fn closes(&self, place: Place) -> bool {
-        let rest = &self.rest()[1..];
-        let behind = rest.trim_start();
-        let Some(next) = behind.chars().next() else {
-            return true;
-        };
-        if place == Place::Key {
-            return next == ':';
-        }
-        match next {
-            '}' | ']' => true,
-            // A comma ends a value if a key or a value comes next.
-            ',' => {
-                let next = behind[1..].trim_start();
-                next_quoted(next).is_none_or(|after| {
-                    matches!(after.chars().next(), None | Some(':' | ',' | ']' | '}'))
-                })
-            }
-            '/' => behind.starts_with("//") || behind.starts_with("/*"),
-            // A comma may have been forgotten before the next key.
-            '"' | '\'' => {
-                rest.len() != behind.len()
-                    && next_quoted(behind).is_some_and(|after| after.starts_with(':'))
-            }
-            _ => false,
-        }
-    }
-
-    fn escape(&mut self, closer: char) -> Read<Escape> {
+    /// What an escape stands for; nothing, if it is none of JSON's and the backslash stands for itself.
+    fn escape(&mut self, quote: char) -> Read<Option<char>> {
         let mut characters = self.rest().chars();
         characters.next();
-        let Some(kind) = characters.next() else {
-            return Err(NoReading::CutOff);
-        };
+        let kind = characters.next().ok_or(NoReading::CutOff)?;
         let decoded = match kind {
             '"' => '"',
             '\\' => '\\',
@@ -371,64 +304,52 @@ impl<'t> Reader<'t> {
             'n' => '\n',
             'r' => '\r',
             't' => '\t',
-            '\'' if closer == '\'' => '\'',
-            'u' => return self.unicode(),
+            '\'' if quote == '\'' => '\'',
+            'u' => return self.unicode().map(Some),
+            // Escapes of other languages: they may be meant.
+            '\'' | 'x' | 'N' | '0'..='9' => return Err(NoReading::Unclear),
             _ => {
                 self.at += 1;
-                return Ok(Escape::Kept);
+                return Ok(None);
             }
         };
         self.at += 1 + kind.len_utf8();
-        Ok(Escape::Decoded(decoded))
+        Ok(Some(decoded))
     }
 
     /// `\u` with four hex digits, and its other half where it has one.
-    fn unicode(&mut self) -> Read<Escape> {
-        let unit = |text: &str| {
-            let digits = text.strip_prefix("\\u")?.get(..4)?;
-            u32::from_str_radix(digits, 16).ok()
-        };
-        let Some(first) = unit(self.rest()) else {
-            return Err(NoReading::Unclear);
-        };
+    fn unicode(&mut self) -> Read<char> {
+        let first = unit(self.rest())?;
         if let Some(decoded) = char::from_u32(first) {
             self.at += 6;
-            return Ok(Escape::Decoded(decoded));
+            return Ok(decoded);
         }
-        let second = self
-            .rest()
-            .get(6..)
-            .and_then(unit)
-            .ok_or(NoReading::Unclear)?;
+        let second = unit(self.rest().get(6..).unwrap_or_default())?;
         if !(0xD800..0xDC00).contains(&first) || !(0xDC00..0xE000).contains(&second) {
             return Err(NoReading::Unclear);
         }
         let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
         self.at += 12;
-        char::from_u32(code)
-            .map(Escape::Decoded)
-            .ok_or(NoReading::Unclear)
+        char::from_u32(code).ok_or(NoReading::Unclear)
     }
 }
 
-/// What stands behind the quoted text at the beginning of `text`; `None` if there is none.
-fn next_quoted(text: &str) -> Option<&str> {
-    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let end = text[1..].find(quote)?;
-    Some(text[1 + end + 1..].trim_start())
-}
-
-/// Where a string stands, which says what may follow it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Key,
-    Value,
-}
-
-enum Escape {
-    Decoded(char),
-    /// No escape of JSON: the backslash stands for itself.
-    Kept,
+/// The number in a `\u` escape.
+fn unit(text: &str) -> Read<u32> {
+    let mut code = 0;
+    let mut characters = text.chars();
+    for expected in ['\\', 'u'] {
+        match characters.next() {
+            Some(c) if c == expected => {}
+            Some(_) => return Err(NoReading::Unclear),
+            None => return Err(NoReading::CutOff),
+        }
+    }
+    for _ in 0..4 {
+        let digit = characters.next().ok_or(NoReading::CutOff)?;
+        code = code * 16 + digit.to_digit(16).ok_or(NoReading::Unclear)?;
+    }
+    Ok(code)
 }
 
 /// Whether a text is a number as JSON writes them, within the range of a double.

@@ -21,6 +21,14 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     }
     let key = site.path().last()?;
     let properties = Properties::of(site.schema, &site.finding.owner);
+    let members = site
+        .root
+        .at(&site.path().parent())
+        .and_then(Value::as_object)?;
+    // A key that nobody knows may be the missing one under another name.
+    if members.iter().any(|(name, _)| !properties.has(name)) {
+        return None;
+    }
     let default = site.schema.follow(properties.get(&key)?).get("default")?;
     let default = Value::from(default).into_owned();
     Some(Change::Insert(site.path().clone(), default))

@@ -1,7 +1,7 @@
 //! An allowed value with a slip: `"shiped"` for `"shipped"`.
 //!
-//! A guess, where exactly one allowed value is near (the one that the feedback would propose) and is
-//! either a slip of the pen away or stands in the text as it is: `"last five years"` for `"five_years"`.
+//! A guess, where exactly one allowed value is near (the one that the feedback would propose) and one
+//! slip of the pen away.
 
 use super::super::Grade;
 use super::{Change, Rule, Site};

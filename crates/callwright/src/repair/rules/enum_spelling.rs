@@ -7,7 +7,7 @@ use serde_json::Value as Schema;
 use super::super::Grade;
 use super::{Change, Rule, Site};
 use crate::json::Value;
-use crate::nearest::same_name;
+use crate::nearest::same_spelling;
 use crate::validate::IssueCode;
 
 pub(super) const RULE: Rule = Rule {
@@ -30,7 +30,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         IssueCode::Const => node.get("const")?.as_str().into_iter().collect(),
         _ => return None,
     };
-    let mut same = allowed.into_iter().filter(|option| same_name(option, text));
+    let mut same = allowed
+        .into_iter()
+        .filter(|option| same_spelling(option, text));
     match (same.next(), same.next()) {
         (Some(only), None) => Some(site.replace(Value::String(only.to_owned().into()))),
         _ => None,

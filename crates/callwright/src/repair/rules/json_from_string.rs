@@ -6,7 +6,7 @@
 use super::super::{Edit, Grade, tolerant};
 use super::{Change, Rule, Site};
 use crate::json::Value;
-use crate::parse::read_value;
+use crate::parse::parse_at;
 
 pub(super) const RULE: Rule = Rule {
     name: "json_from_string",
@@ -23,9 +23,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     if !text.starts_with(['[', '{']) {
         return None;
     }
-    let value = match read_value(text) {
-        Ok(value) => Some(value.into_owned()),
-        Err(_) => read_python(text),
+    let value = match parse_at(text, 0, DEEPEST) {
+        Some((value, end)) if end == text.len() => Some(value),
+        _ => read_python(text),
     };
     value.map(|value| site.replace(value))
 }

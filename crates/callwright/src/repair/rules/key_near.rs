@@ -1,11 +1,12 @@
-//! A key with a slip, or under a similar name: `path` for `filePath`.
+//! A key with a slip: `qurey` for `query`.
 //!
-//! A guess, where exactly one key is near, and the value fits.
+//! A guess, where exactly one key is near, one slip of the pen away, and the value fits. A similar name
+//! (`path` for `filePath`) is only proposed to the model: it is the right one too seldom.
 
 use super::super::Grade;
 use super::{Change, Rule, Site};
 use crate::json::Value;
-use crate::nearest::single_nearest;
+use crate::nearest::{is_slip, single_nearest};
 use crate::validate::{IssueCode, Properties};
 
 pub(super) const RULE: Rule = Rule {
@@ -26,11 +27,12 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     };
     match site.code() {
         IssueCode::Required => {
-            let sent = single_nearest(&key, unknown())?;
+            let sent = single_nearest(&key, unknown()).filter(|sent| is_slip(sent, &key))?;
             Some(Change::Rename(place.key(sent), key.into_owned()))
         }
         IssueCode::UnknownKey => {
-            let meant = site.finding.issue.suggestion.clone()?;
+            let meant = site.finding.issue.suggestion.clone();
+            let meant = meant.filter(|meant| is_slip(&key, meant))?;
             Some(Change::Rename(site.path().clone(), meant))
         }
         _ => None,

@@ -6,7 +6,7 @@
 use super::super::Grade;
 use super::{Change, Rule, Site};
 use crate::json::Value;
-use crate::nearest::same_name;
+use crate::nearest::same_spelling;
 use crate::validate::{IssueCode, Properties};
 
 pub(super) const RULE: Rule = Rule {
@@ -26,7 +26,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
             let mut same = members
                 .iter()
                 .map(|(name, _)| name.as_ref())
-                .filter(|name| !properties.has(name) && same_name(name, &key));
+                .filter(|name| !properties.has(name) && same_spelling(name, &key));
             match (same.next(), same.next()) {
                 (Some(only), None) => Some(Change::Rename(place.key(only), key.into_owned())),
                 _ => None,
@@ -36,7 +36,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
             let mut same = properties
                 .names()
                 .into_iter()
-                .filter(|name| same_name(name, &key));
+                .filter(|name| same_spelling(name, &key));
             match (same.next(), same.next()) {
                 (Some(only), None) => Some(Change::Rename(site.path().clone(), only.to_owned())),
                 _ => None,

@@ -6,6 +6,7 @@
 use super::super::Grade;
 use super::{Change, Rule, Site};
 use crate::json::{Path, Value};
+use crate::parse::parse_at;
 use crate::validate::Properties;
 
 pub(super) const RULE: Rule = Rule {
@@ -14,6 +15,9 @@ pub(super) const RULE: Rule = Rule {
     cost: 0,
     propose,
 };
+
+/// How deep an object in a text may be nested.
+const DEEPEST: usize = 64;
 
 const LAYERS: [&str; 7] = [
     "arguments",
@@ -29,8 +33,17 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     let [(key, inner)] = site.root.as_object()? else {
         return None;
     };
-    let is_layer = LAYERS.contains(&key.as_ref())
-        && !Properties::of(site.schema, &Path::root()).has(key)
-        && matches!(inner, Value::Object(_) | Value::String(_));
-    is_layer.then(|| Change::Replace(Path::root(), inner.clone()))
+    if !LAYERS.contains(&key.as_ref()) || Properties::of(site.schema, &Path::root()).has(key) {
+        return None;
+    }
+    let inner = match inner {
+        Value::Object(_) => inner.clone(),
+        // The layer may hold its object as text.
+        Value::String(text) => match parse_at(text, 0, DEEPEST)? {
+            (object @ Value::Object(_), end) if end == text.len() => object,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Change::Replace(Path::root(), inner))
 }

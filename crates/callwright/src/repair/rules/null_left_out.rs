@@ -7,7 +7,7 @@
 use super::super::Grade;
 use super::{Change, Rule, Site};
 use crate::json::Value;
-use crate::validate::Properties;
+use crate::validate::{IssueCode, Properties};
 
 pub(super) const RULE: Rule = Rule {
     name: "null_left_out",
@@ -22,7 +22,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         Value::Null => true,
         _ => site
             .misplaced_text()
-            .is_some_and(|text| matches!(text.trim(), "" | "null" | "None" | "none" | "undefined")),
+            .is_some_and(|text| matches!(text.trim(), "" | "null" | "None" | "undefined")),
     };
     let around = site.root.at(&site.path().parent())?;
     if !stands_for_null || site.path().is_root() || around.as_object().is_none() {
@@ -30,7 +30,11 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     }
     let key = site.path().last()?;
     let parent = site.finding.owner.parent().parent();
-    let default = Properties::of(site.schema, &parent)
+    let properties = Properties::of(site.schema, &parent);
+    if site.code() == IssueCode::UnknownKey {
+        return None;
+    }
+    let default = properties
         .get(&key)
         .and_then(|property| site.schema.follow(property).get("default"))
         .filter(|default| !default.is_null());

@@ -17,6 +17,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn propose(site: &Site<'_>) -> Option<Change> {
     let text = site.misplaced_text()?.trim();
-    let digits = text.strip_prefix('+').unwrap_or(text);
+    let digits = text
+        .strip_prefix('+')
+        .filter(|rest| !rest.starts_with('-'))
+        .unwrap_or(text);
     is_number(digits).then(|| site.replace(Value::Number(Number::from_literal(digits.to_owned()))))
 }

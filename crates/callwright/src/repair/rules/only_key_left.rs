@@ -1,6 +1,7 @@
 //! The one key that is missing and the one key that nobody knows: `scores` for `gradeDict`.
 //!
-//! A guess, on strong evidence: nothing else is missing, nothing else is left over, and the value fits.
+//! A guess, on strong evidence: nothing else is missing, nothing else is left over, and the value is a list
+//! or an object that fits.
 
 use super::super::Grade;
 use super::{Change, Rule, Site};
@@ -34,6 +35,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         .filter(|name| !properties.has(name));
     match (missing, unknown.next(), unknown.next()) {
         (1, Some(only), None) => {
+            // A list or an object that fits is evidence; a text fits anywhere.
+            let value = site.root.at(&place.key(only))?;
+            matches!(value, Value::Array(_) | Value::Object(_)).then_some(())?;
             let key = site.path().last()?.into_owned();
             Some(Change::Rename(place.key(only), key))
         }

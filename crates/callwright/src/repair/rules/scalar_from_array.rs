@@ -14,8 +14,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn propose(site: &Site<'_>) -> Option<Change> {
+    if site.path().is_root() {
+        return None;
+    }
     match site.wrong_type()? {
         Value::Array(items) => match items.as_slice() {
+            [Value::String(text)] if matches!(text.as_ref(), "" | "null" | "None") => None,
             [only] => Some(site.replace(only.clone())),
             _ => None,
         },

@@ -16,7 +16,17 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn propose(site: &Site<'_>) -> Option<Change> {
-    if !site.path().is_root() || matches!(site.root, Value::Object(_) | Value::Null) {
+    let bare = match site.root {
+        Value::Object(_) | Value::Null => false,
+        // Text that looks like JSON is broken JSON, and says nothing about one parameter.
+        Value::String(text) => {
+            let text = text.trim();
+            !matches!(text, "" | "null" | "None") && !text.contains(['{', '[', '"'])
+        }
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    if !site.path().is_root() || !bare {
         return None;
     }
     let required = site.schema.source().get("required")?.as_array()?;

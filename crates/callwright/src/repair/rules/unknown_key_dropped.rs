@@ -1,10 +1,12 @@
 //! A key that the schema forbids is left out.
 //!
-//! Lossy: what stood there is gone. Only where the schema says that there are no other keys.
+//! Lossy: what stood there is gone. Only where the schema says that there are no other keys, and none that
+//! it lists is close.
 
 use super::super::Grade;
 use super::{Change, Rule, Site};
-use crate::validate::IssueCode;
+use crate::nearest::{CLOSE, similarity};
+use crate::validate::{IssueCode, Properties};
 
 pub(super) const RULE: Rule = Rule {
     name: "unknown_key_dropped",
@@ -17,6 +19,15 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     let around = site.root.at(&site.path().parent())?.as_object()?;
     // An object of which nothing is left was meant to say something else.
     let leaves_something = around.len() > 1;
-    (site.code() == IssueCode::UnknownKey && leaves_something)
-        .then(|| Change::Remove(site.path().clone()))
+    if site.code() != IssueCode::UnknownKey || !leaves_something {
+        return None;
+    }
+    // A key that is close to a known one is most likely that one.
+    let key = site.path().last()?;
+    let properties = Properties::of(site.schema, &site.finding.owner);
+    let close = properties
+        .names()
+        .iter()
+        .any(|name| similarity(name, &key) >= CLOSE);
+    (!close).then(|| Change::Remove(site.path().clone()))
 }
