@@ -6,6 +6,7 @@
 
 mod normalise;
 mod read;
+mod standard;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -10,6 +10,7 @@ mod engine;
 mod explain;
 mod fault;
 mod issue;
+mod phrases;
 mod properties;
 mod rename;
 mod schema;
