@@ -47,6 +47,10 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "GRADE")]
     pub(crate) repair: Option<RepairName>,
 
+    /// Show every repair that was tried on a refused or repaired call, with its grade and cost (text only)
+    #[arg(long)]
+    pub(crate) explain: bool,
+
     /// What to print: text for people, JSON Lines for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,

@@ -276,3 +276,37 @@ fn hostile_text_cannot_move_the_cursor() {
         assert!(!run.stdout.contains(['\u{1b}', '\u{7}']), "{}", run.stdout);
     }
 }
+
+#[test]
+fn explain_shows_every_trial() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let calls = folder.file(
+        "calls.jsonl",
+        r#"{"tool": "add", "arguments": "{'x': '5'}"}"#,
+    );
+    let run = run(program()
+        .args(["check", "--explain", "--tools"])
+        .args([tools, calls]));
+    assert_eq!(run.code, 0, "{run:?}");
+    for part in [
+        "tried single_quotes (lossless, cost 0)",
+        "tried number_from_string (lossless, cost 1): x was \"5\"; sent on as 5: helps",
+    ] {
+        assert!(run.stdout.contains(part), "{part} in {}", run.stdout);
+    }
+}
+
+#[test]
+fn the_grade_of_repair_is_respected() {
+    let call = r#"{"tool": "add", "arguments": {"x": "5"}}"#;
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let calls = folder.file("calls.jsonl", call);
+    for (grade, code) in [("none", 1), ("lossless", 0), ("lossy", 0), ("guess", 0)] {
+        let run = run(program()
+            .args(["check", "--repair", grade, "--tools"])
+            .args([&tools, &calls]));
+        assert_eq!(run.code, code, "{grade}");
+    }
+}

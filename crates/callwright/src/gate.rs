@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::nearest::{nearest, same_spelling};
 use crate::parse::ParseLimits;
 use crate::pipeline;
-use crate::repair::RepairPolicy;
+use crate::repair::{RepairPolicy, Trial};
 use crate::tool::{Tool, ToolSpec};
 use crate::validate::SchemaCache;
 use crate::verdict::Verdict;
@@ -70,6 +70,12 @@ impl Gate {
     /// Judges one call.
     pub fn judge<'c>(&'c self, call: &'c Call<'_>) -> Verdict<'c> {
         pipeline::judge(self, call)
+    }
+
+    /// Every edit that repair tries on a call that is refused as it stands, in order: for people who wonder
+    /// why. Trials go up to the boldest grade, whatever the policy allows.
+    pub fn explain(&self, call: &Call<'_>) -> Vec<Trial> {
+        pipeline::explain(self, call)
     }
 
     /// The tool of this name.

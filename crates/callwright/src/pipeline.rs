@@ -15,7 +15,7 @@ use crate::call::{Arguments, Call};
 use crate::classify::{self, Refused};
 use crate::gate::{Gate, UnknownTool};
 use crate::parse;
-use crate::repair::{self, Edit, Grade, Healing};
+use crate::repair::{self, Edit, Grade, Healing, Trace, Trial};
 use crate::tool::Tool;
 use crate::validate::{self, Valid};
 use crate::verdict::{Repaired, Verdict};
@@ -65,7 +65,7 @@ fn heal<'c>(
     if !refused.failure.may_be_repaired() {
         return Err(refused);
     }
-    match look_for_edits(gate, tool, call, &refused, cap) {
+    match look_for_edits(gate, tool, call, &refused, cap, &mut None) {
         Healing::Healed { arguments, edits } => {
             return Ok(Box::new(Repaired::new(tool, arguments, edits)));
         }
@@ -81,7 +81,7 @@ fn heal<'c>(
     }
     if cap < Grade::Guess
         && let Healing::Healed { edits, .. } =
-            look_for_edits(gate, tool, call, &refused, Grade::Guess)
+            look_for_edits(gate, tool, call, &refused, Grade::Guess, &mut None)
     {
         refused.failure.suggest(&edits, cap);
     }
@@ -94,14 +94,32 @@ fn look_for_edits(
     call: &Call<'_>,
     refused: &Refused<'_>,
     cap: Grade,
+    trace: &mut Trace,
 ) -> Healing {
     match (&refused.arguments, &call.arguments) {
-        (Some(read), _) => repair::heal_value((**read).clone().into_owned(), tool, cap),
+        (Some(read), _) => repair::heal_value((**read).clone().into_owned(), tool, cap, trace),
         (None, Arguments::Text(text)) => {
-            repair::heal_text(text, tool, gate.limits().max_depth, cap)
+            repair::heal_text(text, tool, gate.limits().max_depth, cap, trace)
         }
         (None, _) => Healing::Hopeless,
     }
+}
+
+/// Every edit that repair tries on a refused call, up to the boldest grade, whatever the policy allows.
+pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
+    let tool = gate
+        .tool(&call.tool)
+        .or_else(|| gate.meant_tool(&call.tool));
+    let Some(tool) = tool else {
+        return Vec::new();
+    };
+    let mut trace = Some(Vec::new());
+    if let Err(refused) = pass(gate, tool, call)
+        && refused.failure.may_be_repaired()
+    {
+        look_for_edits(gate, tool, call, &refused, Grade::Guess, &mut trace);
+    }
+    trace.unwrap_or_default()
 }
 
 /// A call of a tool whose name is evident: judged and repaired as a call of that tool.

@@ -19,6 +19,7 @@ pub(super) struct Judge {
     gate: Gate,
     feedback: Feedback,
     output: Output,
+    explain: bool,
 }
 
 /// What came of some lines.
@@ -38,11 +39,12 @@ pub(super) struct Judged {
 }
 
 impl Judge {
-    pub(super) fn new(gate: Gate, feedback: Feedback, output: Output) -> Self {
+    pub(super) fn new(gate: Gate, feedback: Feedback, output: Output, explain: bool) -> Self {
         Judge {
             gate,
             feedback,
             output,
+            explain,
         }
     }
 
@@ -110,6 +112,9 @@ impl Judge {
             }
             Output::Text(table) => {
                 table.row(number, &call, &verdict, &self.feedback, &mut judged.text);
+                if self.explain {
+                    Table::trials(&self.gate.explain(&call), &self.feedback, &mut judged.text);
+                }
             }
         }
     }

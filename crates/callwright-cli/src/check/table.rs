@@ -11,6 +11,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use callwright::classify::Cause;
 use callwright::feedback::Feedback;
+use callwright::repair::Trial;
 use callwright::{Call, Gate, Verdict};
 use unicode_width::UnicodeWidthStr;
 
@@ -76,6 +77,24 @@ impl Table {
         let _ = writeln!(out, "{}", row.trim_end());
         for line in self.explanation(verdict, feedback) {
             let _ = writeln!(out, "{INDENT}{line}");
+        }
+    }
+
+    /// Every repair that was tried.
+    pub(super) fn trials(trials: &[Trial], feedback: &Feedback, out: &mut String) {
+        for trial in trials {
+            let Trial {
+                edit, cost, helps, ..
+            } = trial;
+            let mark = if *helps { "helps" } else { "does not help" };
+            let grade = edit.grade.name();
+            let what = feedback.edit_line(edit);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                out,
+                "{INDENT}  tried {} ({grade}, cost {cost}): {what}: {mark}",
+                edit.rule
+            );
         }
     }
 

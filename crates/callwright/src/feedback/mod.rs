@@ -141,6 +141,26 @@ impl Feedback {
         cut_line(words::edit(edit), self.max_chars)
     }
 
+    /// A note to the model about a repaired call, so that it learns; `None` if nothing was changed.
+    ///
+    /// ```
+    /// # use callwright::{Call, Gate, ToolSpec, feedback::Feedback};
+    /// # let tool = ToolSpec::new("t", serde_json::json!({"properties": {"limit": {"type": "integer"}}}));
+    /// # let gate = Gate::builder().tool(tool).build()?;
+    /// let call = Call::from_text("t", r#"{"limit": "10"}"#);
+    /// let note = Feedback::default().receipt(gate.judge(&call).edits());
+    /// let expected = r#"Note: the arguments were corrected: limit was "10"; sent on as 10."#;
+    /// assert_eq!(note.as_deref(), Some(expected));
+    /// # Ok::<(), callwright::Error>(())
+    /// ```
+    pub fn receipt(&self, edits: &[Edit]) -> Option<String> {
+        let told = edits.iter().take(self.max_issues);
+        let mut lines: Vec<String> = told.map(|edit| self.edit_line(edit)).collect();
+        let left = edits.len().saturating_sub(self.max_issues);
+        lines.extend((left > 0).then(|| format!("+{left} more")));
+        (!lines.is_empty()).then(|| words::receipt(&lines))
+    }
+
     /// What to do about it, in one sentence.
     pub fn hint(&self, failure: &Failure) -> String {
         failure.code.row().hint.to_owned()

@@ -276,6 +276,11 @@ fn type_of(received: &str) -> &str {
     phrase.split_once(' ').map_or(phrase, |(kind, _)| kind)
 }
 
+/// The note about edits.
+pub(super) fn receipt(lines: &[String]) -> String {
+    format!("Note: the arguments were corrected: {}.", lines.join("; "))
+}
+
 /// What was changed, so that the model learns.
 pub(super) fn edit(edit: &Edit) -> String {
     let place = dotted_within(&edit.path, PATH);

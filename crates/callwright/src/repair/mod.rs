@@ -74,6 +74,21 @@ impl Edit {
     }
 }
 
+/// An edit that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Trial {
+    /// What was changed.
+    pub edit: Edit,
+    /// Which of two rules of one grade is tried first.
+    pub cost: u8,
+    /// Whether the validator then objected less.
+    pub helps: bool,
+}
+
+/// Where trials are noted, if anybody wants to know.
+pub(crate) type Trace = Option<Vec<Trial>>;
+
 /// Which edits are applied without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RepairPolicy {
@@ -119,16 +134,30 @@ pub(crate) enum Healing {
 }
 
 /// Looks for edits up to `cap` that make a text of arguments valid.
-pub(crate) fn heal_text(text: &str, tool: &Tool, max_depth: usize, cap: Grade) -> Healing {
+pub(crate) fn heal_text(
+    text: &str,
+    tool: &Tool,
+    max_depth: usize,
+    cap: Grade,
+    trace: &mut Trace,
+) -> Healing {
     let (value, mut edits) = match extract::read(text, max_depth) {
         Extract::One(value, edits) => (value, edits),
         Extract::Several(count) => return Healing::SeveralValues(count),
         Extract::Nothing => return Healing::Hopeless,
     };
+    if let Some(trials) = trace {
+        let read = edits.iter().map(|edit| Trial {
+            edit: edit.clone(),
+            cost: 0,
+            helps: true,
+        });
+        trials.extend(read);
+    }
     if edits.iter().any(|edit| edit.grade > cap) {
         return Healing::Hopeless;
     }
-    match heal_value(value, tool, cap) {
+    match heal_value(value, tool, cap, trace) {
         Healing::Healed {
             arguments,
             edits: more,
@@ -141,9 +170,14 @@ pub(crate) fn heal_text(text: &str, tool: &Tool, max_depth: usize, cap: Grade) -
 }
 
 /// Looks for edits up to `cap` that make a value valid.
-pub(crate) fn heal_value(value: Value<'static>, tool: &Tool, cap: Grade) -> Healing {
+pub(crate) fn heal_value(
+    value: Value<'static>,
+    tool: &Tool,
+    cap: Grade,
+    trace: &mut Trace,
+) -> Healing {
     match tool.schema() {
-        Some(schema) => search::search(value, schema, cap),
+        Some(schema) => search::search(value, schema, cap, trace),
         // Nobody can judge, so nothing is changed.
         None if matches!(value, Value::Object(_)) => Healing::Healed {
             arguments: value,

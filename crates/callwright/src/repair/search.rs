@@ -5,7 +5,7 @@
 //! search is bounded and always takes the same way.
 
 use super::rules::{Change, RULES, Rule, Site};
-use super::{Edit, Grade, Healing};
+use super::{Edit, Grade, Healing, Trace, Trial};
 use crate::json::{Path, Value};
 use crate::validate::{CompiledSchema, Finding, IssueCode};
 
@@ -18,8 +18,13 @@ const MOST_EDITS: usize = 64;
 /// megabyte four, and a larger one none.
 const MOST_WORK: usize = 4 * 1024 * 1024;
 
-/// Looks for edits up to `cap`.
-pub(super) fn search(mut value: Value<'static>, schema: &CompiledSchema, cap: Grade) -> Healing {
+/// Looks for edits up to `cap`; each trial is noted in `trace`, if there is one.
+pub(super) fn search(
+    mut value: Value<'static>,
+    schema: &CompiledSchema,
+    cap: Grade,
+    trace: &mut Trace,
+) -> Healing {
     let mut edits = Vec::new();
     let size = value.to_string().len();
     if size > MOST_WORK / 4 {
@@ -37,7 +42,7 @@ pub(super) fn search(mut value: Value<'static>, schema: &CompiledSchema, cap: Gr
         if is_hopeless(&value, &findings, schema, cap) {
             return Healing::Hopeless;
         }
-        match next_edit(&value, &findings, schema, cap, &mut trials_left) {
+        match next_edit(&value, &findings, schema, cap, &mut trials_left, trace) {
             Step::Edit(better, edit) => {
                 value = better;
                 edits.push(edit);
@@ -120,6 +125,7 @@ fn next_edit(
     schema: &CompiledSchema,
     cap: Grade,
     trials_left: &mut usize,
+    trace: &mut Trace,
 ) -> Step {
     for rule_tier in tiers(cap) {
         for finding in findings {
@@ -140,12 +146,16 @@ fn next_edit(
                 let Some((better, edit)) = apply(value, rule, change) else {
                     continue;
                 };
-                if !improves(
-                    findings,
-                    finding,
-                    &edit.path,
-                    &self::findings(schema, &better),
-                ) {
+                let after = self::findings(schema, &better);
+                let helps = improves(findings, finding, &edit.path, &after);
+                if let Some(trials) = trace {
+                    trials.push(Trial {
+                        edit: edit.clone(),
+                        cost: rule.cost,
+                        helps,
+                    });
+                }
+                if !helps {
                     continue;
                 }
                 match &found {
