@@ -110,15 +110,21 @@ impl Gate {
     /// a control token behind it. A name in another namespace is another tool.
     pub(crate) fn meant_tool(&self, name: &str) -> Option<&Tool> {
         let name = name.split("<|").next().unwrap_or(name).trim();
-        let single = |same: &dyn Fn(&str) -> bool| {
-            let mut found = self.tools.values().filter(|tool| same(tool.name()));
-            found.next().filter(|_| found.next().is_none())
+        let all = |same: &dyn Fn(&str) -> bool| -> Vec<&Tool> {
+            let tools = self.tools.values();
+            tools.filter(|tool| same(tool.name())).collect()
         };
-        let bare = bare_name(name);
-        single(&|tool| same_spelling(tool, name)).or_else(|| match bare {
-            Some(bare) => single(&|tool| same_spelling(tool, bare)),
-            None => single(&|tool| bare_name(tool).is_some_and(|own| same_spelling(own, name))),
-        })
+        let mut found = all(&|tool| same_spelling(tool, name));
+        if found.is_empty() {
+            found = match bare_name(name) {
+                Some(bare) => all(&|tool| same_spelling(tool, bare)),
+                None => all(&|tool| bare_name(tool).is_some_and(|own| same_spelling(own, name))),
+            };
+        }
+        match found[..] {
+            [only] => Some(only),
+            _ => None,
+        }
     }
 
     pub(crate) fn repair_policy(&self) -> RepairPolicy {
@@ -136,9 +142,8 @@ fn bare_name(name: &str) -> Option<&str> {
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
         .or_else(|| {
-            name.strip_prefix("mcp__")?
-                .split_once("__")
-                .map(|(_, bare)| bare)
+            let (server, bare) = name.strip_prefix("mcp__")?.split_once("__")?;
+            (!server.is_empty()).then_some(bare)
         })
 }
 

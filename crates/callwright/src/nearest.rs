@@ -53,24 +53,42 @@ fn shared_letters(left: &str, right: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(left, right)
 }
 
-/// Whether two names are the same but for case, and for blanks, `_` and `-` between letters. Any other
-/// sign may be all that tells two names apart: `C++` and `C#`, `-1` and `1`.
+/// Whether two names are the same words but for case and for what stands between them: a blank, `_`,
+/// `-` or a capital. Any other sign may be all that tells two names apart (`C++` and `C#`, `-1` and `1`),
+/// and so may case in short names and next to digits (`1m` and `1M`).
 pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
-    fn folded(name: &str) -> Vec<char> {
-        let all: Vec<char> = name.trim().chars().collect();
-        let letter = |at: Option<usize>| {
-            at.and_then(|at| all.get(at))
-                .is_some_and(|c| c.is_alphabetic())
-        };
-        let is_separator = |at: usize| {
-            matches!(all[at], ' ' | '_' | '-') && letter(at.checked_sub(1)) && letter(Some(at + 1))
-        };
-        let kept = (0..all.len()).filter(|at| !is_separator(*at));
-        kept.flat_map(|at| all[at].to_lowercase()).collect()
-    }
     // Names this long are no names.
     const LONGEST: usize = 256;
-    left.len() <= LONGEST && right.len() <= LONGEST && folded(left) == folded(right)
+    const SHORTEST: usize = 4;
+    let plain = |name: &str| {
+        let letters = name.chars().filter(|c| c.is_alphabetic()).count();
+        name.len() <= LONGEST && letters >= SHORTEST && !name.contains(|c: char| c.is_ascii_digit())
+    };
+    left == right || (plain(left) && plain(right) && spelt(left) == spelt(right))
+}
+
+/// A name in lower case, with `_` wherever its words meet.
+fn spelt(name: &str) -> String {
+    let all: Vec<char> = name.trim().chars().collect();
+    let mut out = String::with_capacity(name.len() + 4);
+    for (at, character) in all.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| all.get(at));
+        let behind = all.get(at + 1);
+        let between_letters = [before, behind]
+            .iter()
+            .all(|side| side.is_some_and(|c| c.is_alphabetic()));
+        let new_word = character.is_uppercase() && before.is_some_and(|c| c.is_lowercase());
+        match character {
+            ' ' | '_' | '-' if between_letters => out.push('_'),
+            _ => {
+                if new_word {
+                    out.push('_');
+                }
+                out.extend(character.to_lowercase());
+            }
+        }
+    }
+    out
 }
 
 /// Whether one name is another with one slip of the pen: a letter too many, too few, wrong or in its

@@ -180,6 +180,7 @@ fn explain<'c>(
 /// Whole values glued together: `{"x":1}{"x":2}`. `None` if something else follows the first.
 fn several_values(text: &str, max_depth: usize) -> Option<Unreadable<'_>> {
     let (first, mut at) = strict::parse_prefix(text, 0, max_depth).ok()?;
+    let text = text.trim_ascii_end();
     let mut count = 1;
     let mut identical = true;
     let first = first.canonical();

@@ -40,7 +40,6 @@ pub(crate) fn parse_prefix(
 ) -> Result<(Value<'_>, usize), Box<SyntaxError>> {
     let mut reader = Reader::new(text, from);
     let value = reader.value(max_depth)?;
-    reader.skip_white_space();
     Ok((value, reader.at))
 }
 

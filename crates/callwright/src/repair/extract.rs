@@ -31,7 +31,6 @@ pub(super) fn read(text: &str, max_depth: usize) -> Extract {
         mut edits,
         end,
     } = first;
-    let canonical = value.canonical();
     let (mut count, mut identical) = (1, true);
     let mut at = end;
     // Every bracket behind it must belong to another value, or nobody knows what it is.
@@ -39,10 +38,10 @@ pub(super) fn read(text: &str, max_depth: usize) -> Extract {
         let Some(reading) = read_at(text, at + next, max_depth) else {
             return Extract::Nothing;
         };
-        if !is_around(text[at..at + next].trim()) {
+        if !is_between(&text[at..at + next]) {
             return Extract::Nothing;
         }
-        identical &= reading.value.canonical() == canonical;
+        identical &= reading.value == value;
         count += 1;
         at = reading.end;
     }
@@ -85,47 +84,109 @@ fn read_at(text: &str, start: usize, max_depth: usize) -> Option<Reading> {
     is_call.then_some(reading)
 }
 
-/// Whether text in front of a value is words, tags or a fence, and not a part of something broken.
+/// Whether text in front of a value only introduces it: fences, tags, and words that hold no data, name
+/// nothing and forbid nothing.
 fn is_in_front(before: &str) -> bool {
-    // `command: ls` on a line of its own is data in another notation.
-    let is_entry = |line: &str| {
-        let (key, value) = line.trim().split_once(':').unwrap_or_default();
-        !key.is_empty() && !key.contains(char::is_whitespace) && !value.trim().is_empty()
+    let Some(words) = without_frame(before) else {
+        return false;
     };
-    let words = without_tags(before);
-    !words.contains(['"', '}', ']']) && !words.lines().any(is_entry)
+    let words = words.trim();
+    let (above, last) = words.rsplit_once('\n').unwrap_or(("", words));
+    let introduces = last.trim().trim_end_matches(':');
+    // One word alone may be the name of a tool.
+    let is_name =
+        !introduces.is_empty() && !introduces.trim().contains(' ') && !last.ends_with(':');
+    is_prose(introduces) && is_prose(above) && !is_name
 }
 
-/// Whether text between two values separates them.
-fn is_around(between: &str) -> bool {
-    !without_tags(between).contains(['"', '}', ']', ':', ','])
+/// Whether text between two values only separates them.
+fn is_between(between: &str) -> bool {
+    without_frame(between).is_some_and(|words| words.trim().is_empty())
 }
 
-/// Whether text behind a value is closers that are too many, or words, tags or a fence on their own.
+/// Whether text behind a value is closers that are too many, or fences, tags and words that hold no data.
 fn is_behind(behind: &str) -> bool {
-    let rest = behind.trim();
-    let closers_only = rest
-        .chars()
-        .all(|c| matches!(c, '}' | ']' | ')' | ';') || c.is_whitespace());
+    let closers = |c: char| matches!(c, '}' | ']' | ')' | ';') || c.is_whitespace();
+    if behind.chars().all(closers) {
+        return true;
+    }
+    // A tag that opens behind the value opens another call.
+    let opens = behind
+        .split('<')
+        .skip(1)
+        .any(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()));
+    if opens {
+        return false;
+    }
+    // A control token ends the message; whatever follows it (no bracket, see above) is another one.
+    if behind.trim_start().starts_with("<|") {
+        return true;
+    }
     let apart = behind
         .trim_start_matches([' ', '\t'])
         .starts_with(['\n', '\r', '<', '`']);
-    closers_only || (apart && !without_tags(rest).contains(['}', ']']))
+    apart && without_frame(behind).is_some_and(|words| is_prose(&words))
 }
 
-/// Text without `<tags>`, in which quotes are no matter.
-fn without_tags(text: &str) -> String {
+/// Words: nothing that could be a key, a value or a call, and nothing that takes the call back.
+fn is_prose(words: &str) -> bool {
+    const TAKES_BACK: [&str; 8] = [
+        "not", "don't", "never", "no", "instead", "example", "would", "if",
+    ];
+    let data = |c: char| "\"{}[]()<>=:`|\\/#*".contains(c);
+    let takes_back = |word: &str| {
+        let word = word
+            .trim_matches(|c: char| !c.is_alphanumeric())
+            .to_lowercase();
+        TAKES_BACK.contains(&word.as_str())
+    };
+    let starts_like_data = words
+        .lines()
+        .any(|line| line.trim_start().starts_with(['-', ',', '\'', '+']));
+    !words.contains(data) && !starts_like_data && !words.split_whitespace().any(takes_back)
+}
+
+/// Text without fences, control tokens and the tags that models put around a call; `None` if there are
+/// other tags, which may hold or name something.
+fn without_frame(text: &str) -> Option<String> {
+    const WRAPPERS: [&str; 14] = [
+        "tool_call",
+        "tool_calls",
+        "function_call",
+        "function_calls",
+        "functioncall",
+        "function",
+        "tool",
+        "call",
+        "arguments",
+        "args",
+        "json",
+        "output",
+        "response",
+        "xml",
+    ];
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(open) = rest.find('<') {
+    while let Some(open) = rest.find(['<', '`']) {
         out.push_str(&rest[..open]);
-        match rest[open..].find('>') {
-            Some(close) => rest = &rest[open + close + 1..],
-            None => break,
+        rest = &rest[open..];
+        if let Some(behind) = rest.strip_prefix("```") {
+            let language = behind.find(|c: char| !c.is_ascii_alphanumeric());
+            rest = &behind[language.unwrap_or(behind.len())..];
+            continue;
         }
+        let close = rest.find('>')?;
+        let tag = &rest[1..close];
+        let name = tag.trim_start_matches('/').trim();
+        let token = tag.len() > 1 && tag.starts_with('|') && tag.ends_with('|');
+        let header = tag.starts_with("?xml") && tag.ends_with('?');
+        if !token && !header && !WRAPPERS.contains(&name.to_lowercase().as_str()) {
+            return None;
+        }
+        rest = &rest[close + 1..];
     }
-    out.push_str(if rest.contains('<') { "" } else { rest });
-    out
+    out.push_str(rest);
+    Some(out)
 }
 
 fn around_edit(around: &str) -> Edit {

@@ -135,6 +135,7 @@ impl<'t> Reader<'t> {
             self.at += 1;
             let here = path.key(&key);
             let value = self.value(&here, depth_left)?;
+            let end = self.at;
             members.push((Cow::Owned(key), value));
             match self.next_token()? {
                 ',' => {
@@ -144,7 +145,9 @@ impl<'t> Reader<'t> {
                     }
                 }
                 '}' => {}
-                '"' | '\'' => self.note("missing_comma", Grade::Lossless, path, "", ","),
+                '"' | '\'' if self.at > end => {
+                    self.note("missing_comma", Grade::Lossless, path, "", ",");
+                }
                 _ => return Err(NoReading::Unclear),
             }
         }
@@ -298,7 +301,8 @@ impl<'t> Reader<'t> {
         let decoded = match kind {
             '"' => '"',
             '\\' => '\\',
-            '/' => '/',
+            '/' if quote == '"' => '/',
+            '/' => return Err(NoReading::Unclear),
             'b' => '\u{8}',
             'f' => '\u{c}',
             'n' => '\n',
@@ -307,7 +311,10 @@ impl<'t> Reader<'t> {
             '\'' if quote == '\'' => '\'',
             'u' => return self.unicode().map(Some),
             // Escapes of other languages: they may be meant.
-            '\'' | 'x' | 'N' | '0'..='9' => return Err(NoReading::Unclear),
+            '\'' | 'x' | 'N' | 'a' | 'v' | '\n' | '\r' | '0'..='9' => {
+                return Err(NoReading::Unclear);
+            }
+            'U' if self.rest()[2..].starts_with("000") => return Err(NoReading::Unclear),
             _ => {
                 self.at += 1;
                 return Ok(None);
@@ -354,5 +361,7 @@ fn unit(text: &str) -> Read<u32> {
 
 /// Whether a text is a number as JSON writes them, within the range of a double.
 pub(super) fn is_number(text: &str) -> bool {
-    matches!(crate::parse::read_value(text), Ok(Value::Number(_))) && !overflows(text, true)
+    !text.contains(char::is_whitespace)
+        && matches!(crate::parse::read_value(text), Ok(Value::Number(_)))
+        && !overflows(text, true)
 }

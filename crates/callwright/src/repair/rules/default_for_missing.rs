@@ -16,7 +16,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn propose(site: &Site<'_>) -> Option<Change> {
-    if site.code() != IssueCode::Required {
+    // A key that is only required under a condition may be left out with the condition.
+    let conditional = site
+        .finding
+        .owner
+        .segments()
+        .any(|part| matches!(part.as_ref(), "then" | "else" | "if" | "dependentSchemas"));
+    if site.code() != IssueCode::Required || conditional {
         return None;
     }
     let key = site.path().last()?;

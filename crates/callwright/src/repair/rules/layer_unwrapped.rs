@@ -33,7 +33,15 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     let [(key, inner)] = site.root.as_object()? else {
         return None;
     };
-    if !LAYERS.contains(&key.as_ref()) || Properties::of(site.schema, &Path::root()).has(key) {
+    let properties = Properties::of(site.schema, &Path::root());
+    let takes_any_key = properties.names().is_empty()
+        || !properties.patterns().is_empty()
+        || site
+            .schema
+            .source()
+            .get("additionalProperties")
+            .is_some_and(serde_json::Value::is_object);
+    if !LAYERS.contains(&key.as_ref()) || properties.has(key) || takes_any_key {
         return None;
     }
     let inner = match inner {

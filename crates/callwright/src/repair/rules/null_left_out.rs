@@ -31,7 +31,8 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     let key = site.path().last()?;
     let parent = site.finding.owner.parent().parent();
     let properties = Properties::of(site.schema, &parent);
-    if site.code() == IssueCode::UnknownKey {
+    // In a map every key is data, and null may mean to delete it.
+    if !properties.has(&key) || site.code() == IssueCode::UnknownKey {
         return None;
     }
     let default = properties

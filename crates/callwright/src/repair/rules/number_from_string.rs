@@ -19,7 +19,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     let text = site.misplaced_text()?.trim();
     let digits = text
         .strip_prefix('+')
-        .filter(|rest| !rest.starts_with('-'))
+        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         .unwrap_or(text);
     is_number(digits).then(|| site.replace(Value::Number(Number::from_literal(digits.to_owned()))))
 }

@@ -1,7 +1,7 @@
-//! A text that was sent without quotes: `5` or `true` for a string.
+//! A text that was sent without quotes: `5` for a string.
 //!
 //! Ids, zip codes and versions are texts that look like numbers. Lossless: the digits are kept as they
-//! were written.
+//! were written. `true` is left alone: nobody knows whether `"true"`, `"True"` or `"yes"` is meant.
 
 use super::super::Grade;
 use super::{Change, Rule, Site};
@@ -16,9 +16,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn propose(site: &Site<'_>) -> Option<Change> {
     match site.wrong_type()? {
-        scalar @ (Value::Number(_) | Value::Bool(_)) => {
-            Some(site.replace(Value::String(scalar.to_string().into())))
-        }
+        scalar @ Value::Number(_) => Some(site.replace(Value::String(scalar.to_string().into()))),
         _ => None,
     }
 }

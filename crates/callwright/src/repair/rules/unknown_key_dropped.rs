@@ -22,8 +22,15 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     if site.code() != IssueCode::UnknownKey || !leaves_something {
         return None;
     }
-    // A key that is close to a known one is most likely that one.
     let key = site.path().last()?;
+    // These name a tool, and it may be another one.
+    if matches!(
+        key.as_ref(),
+        "name" | "tool" | "tool_name" | "function" | "method"
+    ) {
+        return None;
+    }
+    // A key that is close to a known one is most likely that one.
     let properties = Properties::of(site.schema, &site.finding.owner);
     let close = properties
         .names()
