@@ -13,8 +13,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::schema::CompiledSchema;
 
-/// How many bytes of schema text the shared cache remembers. The compiled form is several times as
-/// large, so this is in the order of 100 MB at the most; 2,000 real tools need 3 MB of it.
+/// How many bytes of schema text the shared cache remembers. 2,000 real tools need 3 MB of it. The
+/// compiled form is much larger, by a factor of ten to a hundred, and larger again for schemas with
+/// unions once a call was refused; whoever serves strangers' schemas gives the gate a smaller cache.
 const SHARED_CAPACITY: u64 = 16 * 1024 * 1024;
 
 /// A bounded cache of compiled schemas. Cheap to clone: clones share their content.

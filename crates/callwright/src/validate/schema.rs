@@ -55,7 +55,7 @@ impl CompiledSchema {
         self.engine.accepts(value)
     }
 
-    /// Everything that the schema objects to in a value, the most useful first; empty exactly when
+    /// What the schema objects to in a value, the first 256 issues, the most useful first; empty exactly when
     /// [`accepts`](Self::accepts) says yes.
     pub fn issues(&self, value: &Value<'_>) -> Vec<Issue> {
         let faults = self.engine.faults(&self.source, value, MOST_FAULTS);
