@@ -22,6 +22,29 @@ fn text<'v>(row: &'v Value, key: &str) -> &'v str {
     row[key].as_str().unwrap_or_default()
 }
 
+/// The numbers of a JSON text as they are written: a `serde_json::Value` would not notice a lost digit.
+fn number_literals(json: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let (mut in_string, mut escaped) = (false, false);
+    for character in json.chars() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            '0'..='9' | '-' | '+' | '.' | 'e' | 'E' if !in_string => {
+                found.last_mut().expect("never empty").push(character);
+                continue;
+            }
+            _ => {}
+        }
+        if found.last().is_some_and(|literal| !literal.is_empty()) {
+            found.push(String::new());
+        }
+    }
+    found.retain(|literal| literal.contains(|c: char| c.is_ascii_digit()));
+    found
+}
+
 #[test]
 fn valid_calls_pass_unchanged_and_no_invalid_one_does() {
     let Some(folder) = std::env::var_os("CALLWRIGHT_RECORDED_CALLS").map(PathBuf::from) else {
@@ -47,6 +70,13 @@ fn valid_calls_pass_unchanged_and_no_invalid_one_does() {
         };
         let sent: Value = serde_json::from_str(arguments).expect("JSON");
         assert_eq!(Value::from(passed.arguments()), sent, "{}", row["id"]);
+        let printed = passed.arguments().to_string();
+        assert_eq!(
+            number_literals(&printed),
+            number_literals(arguments),
+            "{}",
+            row["id"]
+        );
     }
 
     let mut refused = 0;
