@@ -1,7 +1,10 @@
 //! The gate: the tools it knows, and one question to ask it.
 
+use std::sync::Arc;
+
 use ahash::AHashMap;
 
+use crate::admit::{Admission, AdmissionPolicy, Ledger, MemoryLedger, Outcome, Place, Ticket};
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
 use crate::nearest::{nearest, same_spelling};
@@ -10,7 +13,7 @@ use crate::pipeline;
 use crate::repair::{RepairPolicy, Trial};
 use crate::tool::{Tool, ToolSpec};
 use crate::validate::SchemaCache;
-use crate::verdict::Verdict;
+use crate::verdict::{Opened, Settled, Verdict};
 
 /// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and is shared freely
 /// between threads.
@@ -42,6 +45,7 @@ pub struct Gate {
     tools: AHashMap<String, Tool>,
     limits: ParseLimits,
     repair: RepairPolicy,
+    admission: Admission,
 }
 
 /// There is no tool of this name; these are the nearest.
@@ -59,6 +63,8 @@ pub struct GateBuilder {
     limits: ParseLimits,
     repair: RepairPolicy,
     cache: Option<SchemaCache>,
+    admission: AdmissionPolicy,
+    ledger: Option<Arc<dyn Ledger>>,
 }
 
 impl Gate {
@@ -67,9 +73,59 @@ impl Gate {
         GateBuilder::default()
     }
 
-    /// Judges one call.
+    /// Judges one call by itself, whatever came before it.
     pub fn judge<'c>(&'c self, call: &'c Call<'_>) -> Verdict<'c> {
         pipeline::judge(self, call)
+    }
+
+    /// Judges one call and asks whether it may run now. Whoever gets a ticket runs the call and gives the ticket back
+    /// to [`Gate::close`].
+    ///
+    /// ```
+    /// use callwright::admit::{Answer, Outcome, Place};
+    /// use callwright::{Call, Gate, Opened, ToolSpec, feedback::Feedback};
+    ///
+    /// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
+    /// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
+    /// for round in 0..3 {
+    ///     let Opened::Admitted(ticket) = gate.open(&call, Place::new("chat-1", 0, round)) else { panic!() };
+    ///     let settled = gate.close(ticket, &Outcome::error(Answer::Text("no such file")));
+    ///     assert_eq!(settled.notice.is_some(), round > 0);
+    /// }
+    /// let Opened::Refused(refused) = gate.open(&call, Place::new("chat-1", 0, 3)) else { panic!() };
+    /// assert_eq!(
+    ///     Feedback::default().render(&refused.failure),
+    ///     "This very call failed the same way 3 times in a row, last 1 round ago: no such file. \
+    ///      It will fail again: change the arguments or do something else.",
+    /// );
+    /// # Ok::<(), callwright::Error>(())
+    /// ```
+    pub fn open<'c>(&'c self, call: &'c Call<'_>, place: Place<'c>) -> Opened<'c> {
+        self.admit(call, self.judge(call), place)
+    }
+
+    /// The second half of [`Gate::open`], for whoever has judged the call already.
+    pub fn admit<'c>(
+        &'c self,
+        call: &Call<'_>,
+        verdict: Verdict<'c>,
+        place: Place<'c>,
+    ) -> Opened<'c> {
+        match self.admission.open(call, verdict, place) {
+            Ok(ticket) => Opened::Admitted(ticket),
+            Err(refused) => Opened::Refused(refused),
+        }
+    }
+
+    /// Takes note of what came of a call; says what the model should be told with the result. A ticket that is
+    /// dropped instead counts as a call of which nothing is known.
+    pub fn close<'c>(&self, ticket: Ticket<'c>, outcome: &Outcome) -> Settled<'c> {
+        self.admission.close(ticket, outcome)
+    }
+
+    /// The memory of sessions: to answer a question, to save a session and to resume it.
+    pub fn ledger(&self) -> &dyn Ledger {
+        self.admission.ledger()
     }
 
     /// Every edit that repair tries on a call that is refused as it stands, in order: for people who wonder
@@ -172,6 +228,18 @@ impl GateBuilder {
         self
     }
 
+    /// Sets how often is too often.
+    pub fn admission(mut self, policy: AdmissionPolicy) -> Self {
+        self.admission = policy;
+        self
+    }
+
+    /// Remembers sessions here instead of in the gate's own memory.
+    pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
+        self.ledger = Some(ledger);
+        self
+    }
+
     /// Uses this cache of compiled schemas instead of the process's own.
     pub fn cache(mut self, cache: SchemaCache) -> Self {
         self.cache = Some(cache);
@@ -195,10 +263,15 @@ impl GateBuilder {
                 return Err(ErrorKind::DuplicateTool { name }.into());
             }
         }
+        let ledger = self
+            .ledger
+            .unwrap_or_else(|| Arc::new(MemoryLedger::default()));
+        let admission = Admission::new(self.admission, ledger, tools.values());
         Ok(Gate {
             tools,
             limits: self.limits,
             repair: self.repair,
+            admission,
         })
     }
 }

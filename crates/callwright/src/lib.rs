@@ -10,12 +10,14 @@
 //! 2. [`parse`]: text → JSON that keeps its digits, and knows where a text was cut off
 //! 3. [`validate`]: the only judge; every issue as data
 //! 4. [`repair`]: a refused call → one that the judge accepts, with every edit on record
-//! 5. [`classify`]: any refusal → a failure with a code out of one table
-//! 6. [`feedback`]: failures → words for the model
+//! 5. [`admit`]: may it run now? Retry budgets, loops, a ladder that ends with the user
+//! 6. [`classify`]: any refusal → a failure with a code out of one table
+//! 7. [`feedback`]: failures → words for the model
 //!
 //! [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate does no IO
 //! and runs no tool.
 
+pub mod admit;
 pub mod call;
 pub mod classify;
 pub mod feedback;
@@ -37,7 +39,7 @@ pub use call::Call;
 pub use error::Error;
 pub use gate::{Gate, GateBuilder};
 pub use tool::ToolSpec;
-pub use verdict::{Repaired, Verdict, VerdictLine};
+pub use verdict::{Opened, Repaired, Settled, Verdict, VerdictLine};
 
 /// The README's program is compiled and run with the tests.
 #[cfg(doctest)]

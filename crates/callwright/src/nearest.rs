@@ -218,6 +218,11 @@ impl Name {
     }
 }
 
+/// Whether one of the words of a name is among these, which are in lower case.
+pub(crate) fn has_word(name: &str, words: &[&str]) -> bool {
+    Name::new(name).words().any(|word| words.contains(&word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

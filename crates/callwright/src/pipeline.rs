@@ -44,7 +44,7 @@ fn pass<'c>(
     call: &'c Call<'_>,
 ) -> Result<Valid<'c>, Box<Refused<'c>>> {
     let parsed = parse::read(call, gate.limits()).map_err(|why| classify::unreadable(why, tool))?;
-    let valid = validate::validate(parsed, tool).map_err(classify::invalid)?;
+    let valid = validate::validate(parsed, tool).map_err(|why| classify::invalid(why, tool))?;
     Ok(valid)
 }
 

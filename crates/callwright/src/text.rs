@@ -97,6 +97,15 @@ pub(crate) fn snippet(text: &str, max: usize) -> String {
     out
 }
 
+/// The first `bytes` of a text, or a few less where a character would be cut.
+pub(crate) fn first_bytes(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// `line` with at most `max` characters, the last of which is an ellipsis where it was cut.
 pub(crate) fn cut_line(mut line: String, max: usize) -> String {
     if line.len() > max && line.chars().count() > max {

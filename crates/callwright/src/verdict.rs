@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::admit::Ticket;
 use crate::call::Call;
-use crate::classify::{Failure, Refused};
+use crate::classify::{Failure, Notice, Refused};
 use crate::feedback::{Feedback, ToldIssue};
 use crate::json::{Value, write_json_string};
 use crate::repair::Edit;
@@ -39,6 +40,11 @@ impl<'c> Repaired<'c> {
         &self.arguments
     }
 
+    /// The arguments that go to the tool.
+    pub fn into_arguments(self) -> Value<'static> {
+        self.arguments
+    }
+
     /// Puts an edit before all others.
     pub(crate) fn record_first(&mut self, edit: Edit) {
         self.edits.insert(0, edit);
@@ -61,6 +67,55 @@ pub enum Verdict<'c> {
     Repaired(Box<Repaired<'c>>),
     /// The call must not run; the failure says why and what to do next.
     Refused(Box<Refused<'c>>),
+}
+
+/// The gate's answer to a call in a conversation.
+#[derive(Debug)]
+#[must_use]
+pub enum Opened<'c> {
+    /// The call may run now.
+    Admitted(Ticket<'c>),
+    /// The call must not run; the failure says why and what to do next.
+    Refused(Box<Refused<'c>>),
+}
+
+/// What became of a call in the end.
+#[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
+pub struct Settled<'c> {
+    /// What the gate said about it.
+    pub verdict: Verdict<'c>,
+    /// What the model should be told with the result.
+    pub notice: Option<Notice>,
+}
+
+impl Settled<'_> {
+    /// What the model should be told beside the result or the refusal.
+    pub fn notice(&self) -> Option<&Notice> {
+        match &self.verdict {
+            Verdict::Refused(refused) => refused.notice.as_ref(),
+            _ => self.notice.as_ref(),
+        }
+    }
+
+    /// The call and what became of it, as a line of JSON Lines.
+    pub fn line<'v>(&'v self, call: &'v Call<'_>, feedback: &'v Feedback) -> VerdictLine<'v> {
+        VerdictLine {
+            notice: self.notice(),
+            ..self.verdict.line(call, feedback)
+        }
+    }
+}
+
+impl<'c> From<Verdict<'c>> for Settled<'c> {
+    /// A call outside of any conversation.
+    fn from(verdict: Verdict<'c>) -> Self {
+        Settled {
+            verdict,
+            notice: None,
+        }
+    }
 }
 
 impl<'c> Verdict<'c> {
@@ -110,6 +165,10 @@ impl<'c> Verdict<'c> {
             arguments: self.arguments(),
             edits: self.edits(),
             failure: self.failure(),
+            notice: match self {
+                Verdict::Refused(refused) => refused.notice.as_ref(),
+                _ => None,
+            },
             feedback,
         }
     }
@@ -124,6 +183,7 @@ pub struct VerdictLine<'v> {
     arguments: Option<&'v Value<'v>>,
     edits: &'v [Edit],
     failure: Option<&'v Failure>,
+    notice: Option<&'v Notice>,
     feedback: &'v Feedback,
 }
 
@@ -159,7 +219,14 @@ impl VerdictLine<'_> {
             // Texts and lists of texts always serialise.
             out.push_str(&told.unwrap_or_else(|_| "null".to_owned()));
             out.push_str(",\"feedback\":");
-            write_json_string(&self.feedback.render(failure), out);
+            write_json_string(&self.feedback.render_with(failure, self.notice), out);
+        }
+        if let Some(notice) = self.notice {
+            out.push_str(",\"notice\":{\"code\":");
+            write_json_string(notice.code.name(), out);
+            out.push_str(",\"detail\":");
+            write_json_string(&self.feedback.notice(notice), out);
+            out.push('}');
         }
         out.push('}');
     }

@@ -5,13 +5,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use callwright::classify::TABLE;
+use callwright::admit::ledger::{Ask, LedgerAway, Noted, Report, Ruling};
+use callwright::admit::{AdmissionPolicy, Ledger, Reply, Session};
+use callwright::classify::{Cause, TABLE};
 use callwright::feedback::{Feedback, Style};
 use callwright::repair::{Grade, RepairPolicy};
 use callwright::tool::{Effect, Tool, read_tools};
 use callwright::wire::{self, Provider};
-use callwright::{Gate, json};
+use callwright::{Gate, Opened, Verdict, json};
 use serde_json::{Value, json};
 
 fn corpus() -> PathBuf {
@@ -146,7 +149,7 @@ fn judge(file: &Value, case: &Value) -> Result<(), String> {
 fn only_known_keys(case: &Value, known: &[&str]) -> Result<(), String> {
     let keys = case.as_object().expect("a case is an object").keys();
     let unknown: Vec<&String> = keys.filter(|key| !known.contains(&key.as_str())).collect();
-    let judges = ["expect", "error"]
+    let judges = ["expect", "error", "calls"]
         .iter()
         .any(|key| case.get(key).is_some());
     match (unknown.as_slice(), judges) {
@@ -213,14 +216,103 @@ fn read(_: &Value, case: &Value) -> Result<(), String> {
     Ok(())
 }
 
+/// A ledger that cannot be reached.
+#[derive(Debug)]
+struct Away;
+
+impl Ledger for Away {
+    fn open(&self, _: &str, _: &Ask<'_>) -> Result<Ruling, LedgerAway> {
+        Err(LedgerAway("no answer".to_owned()))
+    }
+
+    fn close(&self, _: &str, _: &Report<'_>) -> Result<Noted, LedgerAway> {
+        Err(LedgerAway("no answer".to_owned()))
+    }
+
+    fn answer(&self, _: &str, _: &Reply) -> Result<(), LedgerAway> {
+        Err(LedgerAway("no answer".to_owned()))
+    }
+
+    fn save(&self, _: &str) -> Result<Option<Session>, LedgerAway> {
+        Err(LedgerAway("no answer".to_owned()))
+    }
+
+    fn resume(&self, _: &str, _: Session) -> Result<(), LedgerAway> {
+        Err(LedgerAway("no answer".to_owned()))
+    }
+}
+
+/// A conversation: call by call, with the verdict on each.
+fn converse(file: &Value, case: &Value) -> Result<(), String> {
+    let policy: AdmissionPolicy = match &case["policy"] {
+        Value::Null => AdmissionPolicy::default(),
+        policy => serde_json::from_value(policy.clone()).map_err(|error| error.to_string())?,
+    };
+    only_known_keys(case, &["name", "policy", "tools", "ledger", "calls"])?;
+    let tools = case.get("tools").unwrap_or(&file["tools"]);
+    let specs = read_tools(&tools.to_string()).map_err(|error| error.to_string())?;
+    let mut builder = Gate::builder().tools(specs).admission(policy);
+    if case["ledger"] == "away" {
+        builder = builder.ledger(Arc::new(Away));
+    }
+    let gate = builder.build().map_err(|error| error.to_string())?;
+    let mut last_refused = None;
+    for (at, step) in case["calls"]
+        .as_array()
+        .expect("`calls`")
+        .iter()
+        .enumerate()
+    {
+        if let Some(reply) = step.get("reply") {
+            let reply = match reply.as_str() {
+                Some("allow_once") => Reply::AllowOnce(last_refused.ok_or("nothing was refused")?),
+                Some("stop") => Reply::Stop,
+                _ => Reply::AllowTool(reply["allow_tool"].as_str().ok_or("no reply")?.to_owned()),
+            };
+            gate.ledger()
+                .answer("s", &reply)
+                .map_err(|error| error.to_string())?;
+            continue;
+        }
+        only_known_keys(step, &["call", "times", "expect"])?;
+        let mut line = step["call"].clone();
+        if line.get("session").is_none() {
+            line["session"] = json!("s");
+        }
+        let line = line.to_string();
+        for time in 1..=step["times"].as_u64().unwrap_or(1) {
+            let recorded = wire::read_recorded(&line).map_err(|error| error.to_string())?;
+            let place = recorded.place().ok_or("no session")?;
+            let settled = match (gate.open(&recorded.call, place), recorded.outcome()) {
+                (Opened::Refused(refused), _) => {
+                    if let Cause::Objection(objection) = &refused.failure.cause {
+                        last_refused = objection.fingerprint;
+                    }
+                    Verdict::Refused(refused).into()
+                }
+                (Opened::Admitted(ticket), Some(outcome)) => gate.close(ticket, &outcome),
+                (Opened::Admitted(ticket), None) => ticket.into(),
+            };
+            let line = settled
+                .line(&recorded.call, &Feedback::default())
+                .to_string();
+            let actual = serde_json::from_str(&line).map_err(|error| error.to_string())?;
+            agrees(&step["expect"], &actual, "")
+                .map_err(|why| format!("call {at}, time {time}: {why}\n    {line}"))?;
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn every_case_holds() {
     let judged = run(&["parse", "validate", "repair", "feedback", "wire"], judge);
     let read = run(&["tools"], read);
+    let conversations = run(&["loops"], converse);
     assert!(
-        judged + read >= 150,
+        judged + read + conversations >= 1_500,
         "the corpus has shrunk to {}",
-        judged + read
+        judged + read + conversations
     );
 }
 
@@ -235,6 +327,15 @@ fn every_code_has_a_case() {
                 codes.extend(failure["code"].as_str().map(str::to_owned));
                 for issue in failure["issues"].as_array().into_iter().flatten() {
                     issues.extend(issue["code"].as_str().map(str::to_owned));
+                }
+            }
+        }
+    }
+    for (_, file) in files("loops") {
+        for case in file["cases"].as_array().expect("cases") {
+            for step in case["calls"].as_array().expect("calls") {
+                for verdict in [&step["expect"]["failure"], &step["expect"]["notice"]] {
+                    codes.extend(verdict["code"].as_str().map(str::to_owned));
                 }
             }
         }

@@ -1,12 +1,17 @@
 //! A chunk of lines → the verdicts on them, as text.
+//!
+//! In three passes: all calls are judged, then those that belong to a conversation are admitted when it is this
+//! chunk's turn, then all are written. Only the middle one, which is short, waits for other chunks.
 
 use std::collections::BTreeMap;
 
 use callwright::feedback::Feedback;
-use callwright::{Gate, Verdict, wire};
+use callwright::wire::{self, Recorded};
+use callwright::{Gate, Opened, Settled, Verdict};
 
 use super::chunks::Chunk;
 use super::table::Table;
+use super::turnstile::Turnstile;
 
 /// What to print for a verdict.
 pub(super) enum Output {
@@ -20,6 +25,7 @@ pub(super) struct Judge {
     feedback: Feedback,
     output: Output,
     explain: bool,
+    turnstile: Turnstile,
 }
 
 /// What came of some lines.
@@ -45,23 +51,50 @@ impl Judge {
             feedback,
             output,
             explain,
+            turnstile: Turnstile::default(),
         }
     }
 
-    pub(super) fn chunk(&self, chunk: Chunk) -> Judged {
+    /// Judges chunk number `turn`, counted from zero.
+    pub(super) fn chunk(&self, turn: usize, chunk: Chunk) -> Judged {
         let mut judged = Judged::default();
+        // Lets the next chunk pass in any case.
+        let ticket = self.turnstile.ticket(turn);
         match chunk {
             Chunk::Lines { first_line, bytes } => {
                 judged.bytes = bytes.len();
                 judged.text.reserve(bytes.len() * 2);
+                let mut recorded = Vec::new();
                 let mut start = 0;
                 let ends = memchr::memchr_iter(b'\n', &bytes).chain([bytes.len()]);
                 for (at, end) in ends.enumerate() {
                     let line = &bytes[start..end];
                     start = (end + 1).min(bytes.len());
                     if !line.trim_ascii().is_empty() {
-                        self.line(first_line + at, line, &mut judged);
+                        match read(first_line + at, line) {
+                            Ok(call) => recorded.push((first_line + at, call)),
+                            Err(why) => judged.malformed.push((first_line + at, why)),
+                        }
                     }
+                }
+                let mut verdicts: Vec<Settled<'_>> = recorded
+                    .iter()
+                    .map(|(_, recorded)| Settled::from(self.gate.judge(&recorded.call)))
+                    .collect();
+                if recorded
+                    .iter()
+                    .any(|(_, recorded)| recorded.session.is_some())
+                {
+                    ticket.wait();
+                    verdicts = recorded
+                        .iter()
+                        .zip(verdicts)
+                        .map(|((_, recorded), judged)| self.admit(recorded, judged))
+                        .collect();
+                }
+                drop(ticket);
+                for ((number, recorded), settled) in recorded.iter().zip(&verdicts) {
+                    self.write(*number, recorded, settled, &mut judged);
                 }
             }
             Chunk::TooLong { line, bytes } => {
@@ -75,29 +108,28 @@ impl Judge {
         judged
     }
 
-    fn line(&self, number: usize, line: &[u8], judged: &mut Judged) {
-        let text = match std::str::from_utf8(line) {
-            Ok(text) => text,
-            Err(error) => {
-                let offset = error.valid_up_to();
-                let why = format!("not UTF-8: invalid byte at offset {offset}; save it as UTF-8");
-                judged.malformed.push((number, why));
-                return;
-            }
+    /// Asks whether a call of a conversation may run, and notes what came of it.
+    fn admit<'c>(&'c self, recorded: &'c Recorded<'_>, judged: Settled<'c>) -> Settled<'c> {
+        let Some(place) = recorded.place() else {
+            return judged;
         };
-        let text = match number {
-            1 => text.trim_start_matches('\u{feff}'),
-            _ => text,
-        };
-        let call = match wire::read_line(text) {
-            Ok(call) => call,
-            Err(error) => {
-                judged.malformed.push((number, error.to_string()));
-                return;
-            }
-        };
-        let verdict = self.gate.judge(&call);
-        match &verdict {
+        let opened = self.gate.admit(&recorded.call, judged.verdict, place);
+        match (opened, recorded.outcome()) {
+            (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
+            (Opened::Admitted(ticket), Some(outcome)) => self.gate.close(ticket, &outcome),
+            (Opened::Admitted(ticket), None) => ticket.into(),
+        }
+    }
+
+    fn write(
+        &self,
+        number: usize,
+        recorded: &Recorded<'_>,
+        settled: &Settled<'_>,
+        judged: &mut Judged,
+    ) {
+        let (call, verdict) = (&recorded.call, &settled.verdict);
+        match verdict {
             Verdict::Repaired(_) => judged.repaired += 1,
             Verdict::Refused(refused) => {
                 let code = refused.failure.code.name();
@@ -107,17 +139,31 @@ impl Judge {
         }
         match &self.output {
             Output::Json => {
-                verdict.line(&call, &self.feedback).write(&mut judged.text);
+                let line = settled.line(call, &self.feedback);
+                line.write(&mut judged.text);
                 judged.text.push('\n');
             }
             Output::Text(table) => {
-                table.row(number, &call, &verdict, &self.feedback, &mut judged.text);
+                table.row(number, call, settled, &self.feedback, &mut judged.text);
                 if self.explain {
-                    Table::trials(&self.gate.explain(&call), &self.feedback, &mut judged.text);
+                    Table::trials(&self.gate.explain(call), &self.feedback, &mut judged.text);
                 }
             }
         }
     }
+}
+
+/// Reads one line as a call; says what is wrong with it if it is none.
+fn read(number: usize, line: &[u8]) -> Result<Recorded<'_>, String> {
+    let text = std::str::from_utf8(line).map_err(|error| {
+        let offset = error.valid_up_to();
+        format!("not UTF-8: invalid byte at offset {offset}; save it as UTF-8")
+    })?;
+    let text = match number {
+        1 => text.trim_start_matches('\u{feff}'),
+        _ => text,
+    };
+    wire::read_recorded(text).map_err(|error| error.to_string())
 }
 
 impl Judged {

@@ -8,6 +8,7 @@ mod judge;
 mod ordered;
 mod progress;
 mod table;
+mod turnstile;
 
 use std::io::{self, IsTerminal, Write};
 
@@ -50,7 +51,9 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     )));
 
     let mut total = Judged::default();
-    let results = ordered::map(Chunks::new(source.reader), move |chunk| judge.chunk(chunk));
+    let chunks = Chunks::new(source.reader).enumerate();
+    let numbered = chunks.map(|(turn, chunk)| Ok((turn, chunk?)));
+    let results = ordered::map(numbered, move |(turn, chunk)| judge.chunk(turn, chunk));
     for result in results {
         let judged = result.with_context(|| format!("cannot read {}", source.name))?;
         stdout

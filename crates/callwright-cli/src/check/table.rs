@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use callwright::classify::Cause;
 use callwright::feedback::Feedback;
 use callwright::repair::Trial;
-use callwright::{Call, Gate, Verdict};
+use callwright::{Call, Gate, Settled, Verdict};
 use unicode_width::UnicodeWidthStr;
 
 use crate::input::printable;
@@ -59,10 +59,11 @@ impl Table {
         &self,
         number: usize,
         call: &Call<'_>,
-        verdict: &Verdict<'_>,
+        settled: &Settled<'_>,
         feedback: &Feedback,
         out: &mut String,
     ) {
+        let verdict = &settled.verdict;
         let name = printable(&call.tool);
         let tool = pad(&name, self.tool_width);
         let colour = self.style(match verdict {
@@ -77,6 +78,9 @@ impl Table {
         let _ = writeln!(out, "{}", row.trim_end());
         for line in self.explanation(verdict, feedback) {
             let _ = writeln!(out, "{INDENT}{line}");
+        }
+        if let Some(notice) = settled.notice() {
+            let _ = writeln!(out, "{INDENT}notice: {}", feedback.notice(notice));
         }
     }
 

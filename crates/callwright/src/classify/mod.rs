@@ -3,10 +3,12 @@
 //! In comes what a stage objected to, out goes the verdict on the call as data. No sentence is made
 //! here; [`crate::feedback`] does that, and only if somebody reads it.
 
+mod objection;
 mod table;
 
 use std::borrow::Cow;
 
+pub use objection::{Notice, Objection};
 pub use table::{Class, Code, CodeRow, Next, TABLE};
 
 use crate::gate::UnknownTool;
@@ -24,6 +26,8 @@ pub struct Failure {
     pub code: Code,
     /// What exactly.
     pub cause: Cause,
+    /// What to do next, where that differs from what the table says.
+    pub(crate) escalated: Option<Next>,
 }
 
 /// What exactly is wrong with a refused call.
@@ -89,11 +93,22 @@ pub enum Cause {
         /// The nearest names, three at most.
         nearest: Vec<String>,
     },
+    /// The call may not run now.
+    Objection(Box<Objection>),
+    /// Nothing is let through uncounted, and nobody can count.
+    LedgerAway {
+        /// What is wrong with the ledger, for the operator.
+        why: String,
+    },
 }
 
 impl Failure {
     fn new(code: Code, cause: Cause) -> Self {
-        Failure { code, cause }
+        Failure {
+            code,
+            cause,
+            escalated: None,
+        }
     }
 
     /// The family of the code.
@@ -103,7 +118,7 @@ impl Failure {
 
     /// What the model should do next.
     pub fn next(&self) -> Next {
-        self.code.row().next
+        self.escalated.unwrap_or(self.code.row().next)
     }
 
     /// Notes what edits above the allowed grade would do, for the model to decide.
@@ -141,34 +156,60 @@ impl Failure {
     pub fn issues(&self) -> &[Issue] {
         match &self.cause {
             Cause::Arguments(issues) => issues,
+            Cause::Objection(objection) => match &objection.original {
+                Some(original) => original.issues(),
+                None => &[],
+            },
             _ => &[],
         }
     }
 }
 
 /// A call that was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Refused<'c> {
     /// Why.
     pub failure: Failure,
+    /// The tool that was called, if there is one.
+    pub tool: Option<&'c Tool>,
     /// What the model sent, if it could be read.
     pub arguments: Option<Cow<'c, Value<'c>>>,
+    /// What else the model should be told: it has been refused this way before.
+    pub notice: Option<Notice>,
+}
+
+impl<'c> Refused<'c> {
+    fn new(
+        failure: Failure,
+        tool: Option<&'c Tool>,
+        arguments: Option<Cow<'c, Value<'c>>>,
+    ) -> Self {
+        Refused {
+            failure,
+            tool,
+            arguments,
+            notice: None,
+        }
+    }
+
+    /// A call that is good in itself and may not run now.
+    pub(crate) fn of_good_call(failure: Failure, tool: &'c Tool, arguments: Value<'c>) -> Self {
+        Refused::new(failure, Some(tool), Some(Cow::Owned(arguments)))
+    }
 }
 
 /// There is no tool of this name.
 #[cold]
 pub(crate) fn unknown_tool<'c>(unknown: UnknownTool) -> Refused<'c> {
     let UnknownTool { name, nearest } = unknown;
-    Refused {
-        failure: Failure::new(Code::UnknownTool, Cause::UnknownTool { name, nearest }),
-        arguments: None,
-    }
+    let failure = Failure::new(Code::UnknownTool, Cause::UnknownTool { name, nearest });
+    Refused::new(failure, None, None)
 }
 
 /// The arguments could not be read.
 #[cold]
-pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Refused<'c> {
+pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &'c Tool) -> Refused<'c> {
     let mut arguments = None;
     let failure = match unreadable {
         Unreadable::Syntax { error, text } => {
@@ -201,7 +242,7 @@ pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &Tool) -> Refused
             Failure::new(Code::ArgumentsTooLarge, Cause::TooDeep { path, limit })
         }
     };
-    Refused { failure, arguments }
+    Refused::new(failure, Some(tool), arguments)
 }
 
 /// The text holds several values that differ.
@@ -238,11 +279,9 @@ pub(crate) fn ambiguous(
 
 /// The schema objects.
 #[cold]
-pub(crate) fn invalid(invalid: Invalid<'_>) -> Refused<'_> {
-    Refused {
-        failure: Failure::new(Code::InvalidArguments, Cause::Arguments(invalid.issues)),
-        arguments: Some(invalid.arguments),
-    }
+pub(crate) fn invalid<'c>(invalid: Invalid<'c>, tool: &'c Tool) -> Refused<'c> {
+    let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(invalid.issues));
+    Refused::new(failure, Some(tool), Some(invalid.arguments))
 }
 
 #[cfg(test)]

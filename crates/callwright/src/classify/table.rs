@@ -14,6 +14,12 @@ use serde::Serialize;
 pub enum Class {
     /// The call itself is wrong; nothing was run.
     Validation,
+    /// The call was made as often as it may be.
+    Budget,
+    /// The model goes round in circles.
+    Loop,
+    /// The tool ran and failed.
+    Runtime,
 }
 
 /// What the model should do next.
@@ -54,6 +60,26 @@ pub enum Code {
     AmbiguousCall,
     /// The arguments are larger than allowed.
     ArgumentsTooLarge,
+    /// The same call was made as often as it may be.
+    RetryBudgetExceeded,
+    /// Too many calls, of one tool or at all.
+    CallLimitExceeded,
+    /// The user wants no more calls.
+    StoppedByUser,
+    /// Nobody can count calls, and none may run uncounted.
+    LedgerUnavailable,
+    /// The same call fails the same way.
+    RepeatedCall,
+    /// The same call brings the same result.
+    RepeatedResult,
+    /// The last rounds only repeated earlier calls.
+    Cycle,
+    /// One tool fails the same way, whatever the arguments.
+    ErrorStreak,
+    /// Tools are called that do not exist.
+    UnknownToolStreak,
+    /// A failure that passes.
+    Transient,
 }
 
 /// Everything there is to say about a code.
@@ -137,6 +163,105 @@ pub const TABLE: &[CodeRow] = &[
                   data, the five most useful ones in the feedback.",
         example: r#"{"tool": "search", "arguments": {"limit": "abc"}} where `limit` is an integer"#,
     },
+    CodeRow {
+        code: Code::RetryBudgetExceeded,
+        name: "retry_budget_exceeded",
+        class: Class::Budget,
+        next: Next::ChangeApproach,
+        hint: "Do not send this call again in this turn; do something else.",
+        meaning: "The very same call was made as often as it may be in one turn: once if its tool is declared \
+                  to change something, three times if nothing is declared, ten times if it only reads. A changed \
+                  result, a successful change by another call or a message of the user give the budget back, and \
+                  failures that pass do not count.",
+        example: "the same `send_money` a second time in one turn",
+    },
+    CodeRow {
+        code: Code::CallLimitExceeded,
+        name: "call_limit_exceeded",
+        class: Class::Budget,
+        next: Next::Stop,
+        hint: "Stop calling tools and answer with what you have.",
+        meaning: "One turn made more calls than allowed (1,000 in all and 500 of one tool by default), or 100 of \
+                  its calls were refused. The bound on all calls can be moved and not removed.",
+        example: "the 1,001st call since the user's last message",
+    },
+    CodeRow {
+        code: Code::StoppedByUser,
+        name: "stopped_by_user",
+        class: Class::Budget,
+        next: Next::Stop,
+        hint: "Stop calling tools until the user writes again.",
+        meaning: "The user was asked and answered: stop. Every call of the turn is refused.",
+        example: "any call behind the answer `stop`",
+    },
+    CodeRow {
+        code: Code::LedgerUnavailable,
+        name: "ledger_unavailable",
+        class: Class::Budget,
+        next: Next::RetryLater,
+        hint: "Send the same call again in a little while.",
+        meaning: "The ledger that counts calls cannot be reached, and the policy lets nothing run uncounted.",
+        example: "any call while the Redis server is down, with `when_away: Closed`",
+    },
+    CodeRow {
+        code: Code::RepeatedCall,
+        name: "repeated_call",
+        class: Class::Loop,
+        next: Next::ChangeApproach,
+        hint: "It will fail again: change the arguments or do something else.",
+        meaning: "The same call failed the same way three times, and nothing has changed since; or the gate refused it for \
+                  the same reason twice before.",
+        example: "`read_file` of a path that does not exist, for the fourth time",
+    },
+    CodeRow {
+        code: Code::RepeatedResult,
+        name: "repeated_result",
+        class: Class::Loop,
+        next: Next::Continue,
+        hint: "Use the result you have, or do something else.",
+        meaning: "The same call brought the same result three times, and nothing has changed since. Times and \
+                  request ids in a result do not count. Calls that wait for something may repeat fifty times.",
+        example: "`get_balance` for the fourth time, with nothing done in between",
+    },
+    CodeRow {
+        code: Code::Cycle,
+        name: "cycle",
+        class: Class::Loop,
+        next: Next::ChangeApproach,
+        hint: "Use the results you have, or do something that you have not done yet.",
+        meaning: "Two rounds in a row only repeated earlier calls, in a cycle or in any order, and all results \
+                  were the same as before.",
+        example: "`list_files`, `read_file`, `list_files`, `read_file`, `list_files`",
+    },
+    CodeRow {
+        code: Code::ErrorStreak,
+        name: "error_streak",
+        class: Class::Loop,
+        next: Next::ChangeApproach,
+        hint: "The arguments are not the cause: use another tool or tell the user.",
+        meaning: "One tool failed the same way in seven rounds in a row, with different arguments, and nothing new \
+                  worked in between.",
+        example: "`search` with an eighth query while its index is missing",
+    },
+    CodeRow {
+        code: Code::UnknownToolStreak,
+        name: "unknown_tool_streak",
+        class: Class::Loop,
+        next: Next::ChangeApproach,
+        hint: "Call only the tools you were given, or answer without tools.",
+        meaning: "Three rounds in a row called tools that do not exist, under one name or several.",
+        example: "`web_search`, then `websearch`, then `WebSearch`",
+    },
+    CodeRow {
+        code: Code::Transient,
+        name: "transient",
+        class: Class::Runtime,
+        next: Next::RetryLater,
+        hint: "Wait, then send the same call again.",
+        meaning: "The tool failed for a reason that passes: a rate limit, an overload, a time-out. Such a failure \
+                  counts neither against the budget nor as a repetition, ten times in a row.",
+        example: "an error result that says `HTTP 429`",
+    },
 ];
 
 impl Code {
@@ -173,6 +298,9 @@ impl Class {
     pub fn name(self) -> &'static str {
         match self {
             Class::Validation => "validation",
+            Class::Budget => "budget",
+            Class::Loop => "loop",
+            Class::Runtime => "runtime",
         }
     }
 }

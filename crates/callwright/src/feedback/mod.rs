@@ -10,7 +10,7 @@ mod words;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::classify::{Cause, Failure};
+use crate::classify::{Cause, Failure, Notice};
 use crate::parse::SyntaxError;
 use crate::repair::Edit;
 use crate::text::cut_line;
@@ -91,15 +91,25 @@ impl Feedback {
 
     /// The text for the model.
     pub fn render(&self, failure: &Failure) -> String {
+        self.render_with(failure, None)
+    }
+
+    /// The text for the model, with what else it should be told.
+    pub fn render_with(&self, failure: &Failure, notice: Option<&Notice>) -> String {
+        let notice = notice.map(|notice| self.notice(notice));
+        let with_notice = |text: String| match &notice {
+            Some(notice) => format!("{text} {notice}"),
+            None => text,
+        };
         match self.style {
-            Style::Instruction => self.instruction(failure),
-            Style::Numbered => self.numbered(failure),
+            Style::Instruction => with_notice(self.instruction(failure)),
+            Style::Numbered => with_notice(self.numbered(failure)),
             Style::Json => json!({
                 "ok": false,
                 "error": self.detail(failure),
                 "error_type": failure.class().name(),
                 "retryable": failure.next().is_retry(),
-                "recommendations": self.recommendations(failure),
+                "recommendations": self.recommendations(failure, notice),
                 "next": failure.next().name(),
             })
             .to_string(),
@@ -107,10 +117,15 @@ impl Feedback {
                 "error_class": failure.class().name(),
                 "code": failure.code.name(),
                 "detail": self.detail(failure),
-                "hint": self.hint(failure),
+                "hint": with_notice(self.hint(failure)),
             })
             .to_string(),
         }
+    }
+
+    /// A notice in words, for the end of a result.
+    pub fn notice(&self, notice: &Notice) -> String {
+        words::notice(notice)
     }
 
     /// What is wrong, in one line.
@@ -120,6 +135,13 @@ impl Feedback {
                 let mut out = String::new();
                 self.push_issues(&mut out, issues);
                 out
+            }
+            Cause::Objection(objection) => {
+                let original = objection
+                    .original
+                    .as_deref()
+                    .map(|original| self.detail(original));
+                words::objection(objection, original.as_deref())
             }
             other => words::detail(other),
         }
@@ -163,7 +185,7 @@ impl Feedback {
 
     /// What to do about it, in one sentence.
     pub fn hint(&self, failure: &Failure) -> String {
-        failure.code.row().hint.to_owned()
+        words::hint(failure).to_owned()
     }
 
     /// An issue as data, with the words for it.
@@ -182,11 +204,11 @@ impl Feedback {
     fn instruction(&self, failure: &Failure) -> String {
         // Most instructions have one or two issues.
         let mut out = String::with_capacity(256);
-        let (before, behind) = words::instruction_frame(failure.code);
+        let (before, behind) = words::instruction_frame(failure);
         out.push_str(before);
         match &failure.cause {
             Cause::Arguments(issues) => self.push_issues(&mut out, issues),
-            other => out.push_str(&words::detail(other)),
+            _ => out.push_str(&self.detail(failure)),
         }
         if !behind.is_empty() {
             out.push(' ');
@@ -222,8 +244,9 @@ impl Feedback {
         words::numbered(&lines)
     }
 
-    fn recommendations(&self, failure: &Failure) -> Vec<String> {
+    fn recommendations(&self, failure: &Failure, notice: Option<String>) -> Vec<String> {
         let mut all = vec![self.hint(failure)];
+        all.extend(notice);
         all.extend(
             failure
                 .issues()

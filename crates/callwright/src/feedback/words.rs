@@ -1,7 +1,11 @@
 //! The only file with sentences for the model.
 //!
 //! Imperative, present, no apology, no stack trace. Path first, then what was expected, then what
-//! came. Data in, text out; nothing is decided here.
+//! came. Data in, text out; nothing is decided here. What admission has to say stands in `words/admission.rs`.
+
+mod admission;
+
+pub(super) use admission::{escalated_hint, notice, objection};
 
 use crate::classify::{Cause, Code, Failure};
 use crate::json::Value;
@@ -17,22 +21,33 @@ const PATH: usize = 48;
 const NAME: usize = 128;
 
 /// What stands before the detail of an instruction to try again, and what behind it.
-pub(super) fn instruction_frame(code: Code) -> (&'static str, &'static str) {
-    match code {
+pub(super) fn instruction_frame(failure: &Failure) -> (&'static str, &'static str) {
+    match failure.code {
         Code::InvalidArguments => (
             "Please rewrite the input with valid arguments. Errors: ",
             "",
         ),
         Code::InvalidJson => ("Please rewrite the input as valid JSON. Error: ", ""),
-        other => ("", other.row().hint),
+        _ => ("", hint(failure)),
     }
+}
+
+/// What to do about a failure.
+pub(super) fn hint(failure: &Failure) -> &'static str {
+    failure
+        .escalated
+        .and_then(escalated_hint)
+        .unwrap_or(failure.code.row().hint)
 }
 
 /// What is wrong, for everything but single arguments.
 pub(super) fn detail(cause: &Cause) -> String {
     match cause {
-        // Told line by line.
-        Cause::Arguments(_) => String::new(),
+        // Told line by line, and with its original cause.
+        Cause::Arguments(_) | Cause::Objection(_) => String::new(),
+        Cause::LedgerAway { .. } => {
+            "Calls cannot be counted at the moment, so none is run.".to_owned()
+        }
         Cause::Syntax {
             line,
             column,
@@ -313,7 +328,7 @@ pub(super) fn numbered_other(failure: &Failure, detail: &str) -> String {
         Code::UnknownTool => "Unknown tool:",
         _ => "The call was not run:",
     };
-    format!("{title}\n\n1. {detail}\n\n{}", failure.code.row().hint)
+    format!("{title}\n\n1. {detail}\n\n{}", hint(failure))
 }
 
 /// What to change about one issue, if there is more to say than what is wrong.

@@ -1,21 +1,23 @@
 //! A text that two values share exactly when they are equal as JSON Schema understands it.
 //!
-//! Keys are sorted, `1`, `1.0` and `1e0` are one number, and integers are exact at any length.
+//! Keys are sorted by their bytes, `1`, `1.0` and `10e-1` are one number, and numbers are exact at any length.
+//! Fingerprints are made of it, so its form is fixed: `docs/fingerprint.md` defines it for other languages.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{Number, Value};
-
-/// Up to here every integer is a double of its own, so a double that is one can be printed as one.
-const EXACT_IN_F64: f64 = 9_007_199_254_740_992.0;
 
 impl Value<'_> {
     /// The canonical text of this value.
     pub(crate) fn canonical(&self) -> String {
         let mut out = String::new();
-        write(self, &mut out);
+        self.write_canonical(&mut out);
         out
+    }
+
+    /// Appends the canonical text of this value.
+    pub(crate) fn write_canonical(&self, out: &mut String) {
+        write(self, out);
     }
 }
 
@@ -23,7 +25,7 @@ fn write(value: &Value<'_>, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(yes) => out.push_str(if *yes { "true" } else { "false" }),
-        Value::Number(number) => out.push_str(&number_text(number)),
+        Value::Number(number) => write_number(number, out),
         Value::String(text) => write_string(text, out),
         Value::Array(items) => {
             out.push('[');
@@ -48,27 +50,52 @@ fn write(value: &Value<'_>, out: &mut String) {
 }
 
 /// Length first, so that no content can imitate a border.
-fn write_string(text: &str, out: &mut String) {
+pub(crate) fn write_string(text: &str, out: &mut String) {
     // Writing to a `String` cannot fail.
     let _ = write!(out, "{}:{text}", text.len());
 }
 
-fn number_text<'n>(number: &'n Number<'_>) -> Cow<'n, str> {
-    if number.is_written_as_integer() {
-        return Cow::Borrowed(match number.as_str() {
-            "-0" => "0",
-            digits => digits,
-        });
+/// The digits without zeros at either end, and the power of ten they stand at: `120` is `12e1`, `0.5` is `5e-1`.
+fn write_number(number: &Number<'_>, out: &mut String) {
+    let text = number.as_str();
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text),
+    };
+    let (digits, exponent) = match text.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, read_exponent(exponent)),
+        None => (text, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let start = out.len();
+    out.push_str(sign);
+    let first = out.len();
+    out.push_str(whole);
+    out.push_str(fraction);
+    let zeros = out[first..]
+        .bytes()
+        .take_while(|byte| *byte == b'0')
+        .count();
+    out.drain(first..first + zeros);
+    let end = out[first..].trim_end_matches('0').len() + first;
+    if end == first {
+        // Zero has no sign.
+        out.truncate(start);
+        out.push('0');
+        return;
     }
-    let double = number.as_f64();
-    if double.fract() == 0.0 && double.abs() <= EXACT_IN_F64 {
-        // Exact: the value is integral and within the range in which doubles are integers.
-        #[expect(clippy::cast_possible_truncation)]
-        let integer = double as i64;
-        Cow::Owned(integer.to_string())
-    } else {
-        Cow::Owned(double.to_string())
-    }
+    let trailing = out.len() - end;
+    out.truncate(end);
+    // Lengths of texts in memory fit.
+    let shift = i64::try_from(trailing).unwrap_or(0) - i64::try_from(fraction.len()).unwrap_or(0);
+    let _ = write!(out, "e{}", exponent.saturating_add(shift));
+}
+
+/// An exponent; one that no integer holds is as far as integers go.
+fn read_exponent(text: &str) -> i64 {
+    let negative = text.starts_with('-');
+    let limit = if negative { i64::MIN } else { i64::MAX };
+    text.parse().unwrap_or(limit)
 }
 
 #[cfg(test)]
@@ -85,12 +112,19 @@ mod tests {
         assert!(same("1", "1.0"));
         assert!(same("-0", "0.0"));
         assert!(same("1e2", "100"));
+        assert!(same("1E+2", "100.0"));
+        assert!(same("0.10", "1e-1"));
+        assert!(same("-0.0e5", "0"));
+        assert!(same("1e30", "1000000000000000000000000000000"));
         assert!(same(r#"{"a":1,"b":[2]}"#, r#"{"b":[2.0],"a":1}"#));
     }
 
     #[test]
     fn different_values_stay_different() {
         assert!(!same("12345678901234567890123", "12345678901234567890124"));
+        assert!(!same("0.1", "0.1000000000000000055"));
+        assert!(!same("1e-400", "0"));
+        assert!(!same("1", "-1"));
         assert!(!same("1", "\"1\""));
         assert!(!same("1", "true"));
         assert!(!same(r#"["a","b"]"#, r#"["a,1:b"]"#));

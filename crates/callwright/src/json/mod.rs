@@ -16,6 +16,7 @@ mod scan;
 mod serialize;
 mod value;
 
+pub(crate) use canonical::write_string as write_canonical_string;
 pub(crate) use duplicates::{duplicate_keys, has_duplicate};
 pub use number::Number;
 pub(crate) use number::overflows;

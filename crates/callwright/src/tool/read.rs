@@ -141,15 +141,15 @@ fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Erro
     })
 }
 
-/// MCP's hints. A tool that says it is not read-only is destructive unless it denies that: so the
-/// protocol defines the default.
+/// MCP's hints. `readOnlyHint: false` by itself declares nothing: it is the protocol's default, which many servers
+/// write out for every tool, those that only read included.
 fn read_annotations(annotations: Option<&Json>) -> (Effect, bool) {
     let hint = |name: &str| annotations.and_then(|all| all.get(name)?.as_bool());
     let effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
         (Some(true), _) => Effect::Read,
-        (_, Some(true)) | (Some(false), None) => Effect::Destructive,
+        (_, Some(true)) => Effect::Destructive,
         (_, Some(false)) => Effect::Write,
-        (None, None) => Effect::Unknown,
+        (_, None) => Effect::Unknown,
     };
     (effect, hint("idempotentHint") == Some(true))
 }

@@ -10,10 +10,12 @@ mod line;
 mod mcp;
 mod openai_chat;
 mod openai_responses;
+mod recorded;
 
 use std::borrow::Cow;
 
 pub use line::read_line;
+pub use recorded::{Recorded, read_recorded};
 
 use crate::call::{Arguments, Call, Completeness};
 use crate::error::{Error, ErrorKind};

@@ -1,0 +1,236 @@
+//! The memory behind admission: what it is asked, what it answers, who keeps it.
+//!
+//! A ledger holds one [`Session`] per conversation and changes it in two atomic steps: [`Ledger::open`] before a call
+//! runs, [`Ledger::close`] when its outcome is known. It never sees arguments or results, only their hashes and, if
+//! the policy allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process.
+
+mod memory;
+
+use serde::{Deserialize, Serialize};
+
+pub use memory::MemoryLedger;
+
+use super::fingerprint::Fingerprint;
+use super::outcome::{Digest, Success};
+use super::session::Session;
+
+/// A memory of sessions with atomic operations.
+pub trait Ledger: Send + Sync + std::fmt::Debug {
+    /// May this call run? If so, it is counted.
+    ///
+    /// # Errors
+    /// Fails if the memory cannot be reached; the policy says what then happens.
+    fn open(&self, session: &str, ask: &Ask<'_>) -> Result<Ruling, LedgerAway>;
+
+    /// What came of a call that was let through.
+    ///
+    /// # Errors
+    /// Fails if the memory cannot be reached; the outcome is then forgotten.
+    fn close(&self, session: &str, report: &Report<'_>) -> Result<Noted, LedgerAway>;
+
+    /// What the user said when asked.
+    ///
+    /// # Errors
+    /// Fails if the memory cannot be reached.
+    fn answer(&self, session: &str, reply: &Reply) -> Result<(), LedgerAway>;
+
+    /// The session as it is now, to be stored and resumed elsewhere.
+    ///
+    /// # Errors
+    /// Fails if the memory cannot be reached.
+    fn save(&self, session: &str) -> Result<Option<Session>, LedgerAway>;
+
+    /// Puts back a session that was saved.
+    ///
+    /// # Errors
+    /// Fails if the memory cannot be reached.
+    fn resume(&self, session: &str, saved: Session) -> Result<(), LedgerAway>;
+}
+
+/// The ledger cannot be reached.
+#[derive(Debug, thiserror::Error)]
+#[error("the ledger cannot be reached: {0}")]
+pub struct LedgerAway(pub String);
+
+/// When in a session something happens. A call without a round is a round of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Moment {
+    /// The turn: it starts with a message of the user.
+    #[serde(with = "number_as_text")]
+    pub turn: Option<u64>,
+    /// The round: one answer of the model with all of its parallel calls.
+    #[serde(with = "number_as_text")]
+    pub round: Option<u64>,
+}
+
+/// Numbers of 64 bits are text in JSON: other readers hold numbers as doubles.
+pub(super) mod number_as_text {
+    use serde::{Deserialize as _, Deserializer, Serializer, de};
+
+    #[expect(clippy::ref_option, reason = "the shape that serde asks for")]
+    pub(crate) fn serialize<S: Serializer>(
+        number: &Option<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match number {
+            Some(number) => serializer.collect_str(number),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<u64>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(de::Error::custom))
+            .transpose()
+    }
+}
+
+/// A question to the ledger, with all numbers that it is decided by.
+#[derive(Debug, Clone, Serialize)]
+pub struct Ask<'a> {
+    /// When.
+    pub at: Moment,
+    /// Which call.
+    pub fingerprint: Fingerprint,
+    /// Of which tool.
+    pub tool: &'a str,
+    /// What holds for it.
+    pub limits: Limits,
+    /// Set if the gate refuses the call anyway: it is only counted, and may be told more firmly.
+    pub refused: Option<RefusedCall>,
+}
+
+/// A call that the gate refuses for what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RefusedCall {
+    /// Equal for refusals for the same reason.
+    pub digest: Digest,
+    /// Whether there is no such tool.
+    pub unknown_tool: bool,
+}
+
+/// The numbers that hold for a call. A step of `n` means the n-th.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the fields of `AdmissionPolicy`, for one tool")]
+pub struct Limits {
+    pub budget: u32,
+    pub repeated_refusal: u32,
+    pub repeated_call: u32,
+    pub repeated_result: u32,
+    pub polling: u32,
+    pub poller: bool,
+    pub cycle: u32,
+    pub error_streak: u32,
+    pub unknown_tools: u32,
+    pub tool_calls: u32,
+    pub turn_calls: u32,
+    pub transient: u32,
+    pub most_refusals: u32,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report<'a> {
+    /// When the call was let through.
+    pub at: Moment,
+    /// Which call.
+    pub fingerprint: Fingerprint,
+    /// Of which tool.
+    pub tool: &'a str,
+    /// Whether the tool may change something: not if it is declared to only read.
+    pub changes: bool,
+    /// Whether it is meant to be called again and again.
+    pub poller: bool,
+    /// How it went.
+    pub success: Success,
+    /// Equal for answers that say the same.
+    pub digest: Digest,
+    /// The beginning of the answer; empty if it is not to be remembered.
+    pub beginning: &'a str,
+}
+
+/// Why a call may not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Its budget is spent.
+    Budget,
+    /// Its budget of transient failures is spent.
+    Transient,
+    /// It failed the same way before.
+    RepeatedCall,
+    /// It brought the same result before.
+    RepeatedResult,
+    /// The last rounds repeated earlier calls only.
+    Cycle,
+    /// Its tool fails the same way, whatever the arguments.
+    ErrorStreak,
+    /// Tools are called that do not exist.
+    UnknownTools,
+    /// Its tool was called too often.
+    ToolCalls,
+    /// Too many calls in this turn.
+    TurnCalls,
+    /// Too many refusals in this turn.
+    Refusals,
+    /// The user said so.
+    Stopped,
+}
+
+/// The ledger's answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ruling {
+    /// Why the call may not run; `None` if it may.
+    pub reason: Option<Reason>,
+    /// How often: the number that the reason is about.
+    pub count: u32,
+    /// How many rounds ago this call last had an outcome; 0 if it never had.
+    pub rounds_ago: u32,
+    /// Rounds with refusals since something new came, this one included if the call is refused.
+    pub refused_rounds: u32,
+    /// Whether the last outcome of this call was an error.
+    pub failed: bool,
+    /// The beginning of the last outcome of this call.
+    pub last: String,
+    /// How often this call had its last outcome in a row.
+    pub streak: u32,
+    /// Calls of this turn, and of this tool in it, this one included.
+    pub turn_calls: u32,
+    /// See `turn_calls`.
+    pub tool_calls: u32,
+    /// Rounds in a row with unknown tools, this one included.
+    pub unknown_rounds: u32,
+    /// Rounds in a row in which this tool failed the same way.
+    pub error_rounds: u32,
+}
+
+/// What the ledger says about an outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Noted {
+    /// How often in a row this call has had this outcome, this time included.
+    pub streak: u32,
+    /// Rounds in a row that repeated earlier calls only, this one included if it does so far.
+    pub idle_rounds: u32,
+    /// Rounds in a row in which this tool failed this way, this one included.
+    pub error_rounds: u32,
+    /// Transient failures of this call in a row.
+    pub transient: u32,
+    /// Whether results of this call are known to change by themselves.
+    pub living: bool,
+}
+
+/// What the user says when asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Let this call through once more.
+    AllowOnce(Fingerprint),
+    /// Let calls of this tool through from now on, up to the last bounds.
+    AllowTool(String),
+    /// Let nothing through until the user's next message.
+    Stop,
+}

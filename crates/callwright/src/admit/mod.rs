@@ -1,0 +1,304 @@
+//! Stage 5: may this call run now?
+//!
+//! In comes a call that was judged, out goes a [`Ticket`] or a refusal: its retry budget is spent, or the model goes
+//! round in circles. When the call has run, [`crate::Gate::close`] takes its outcome, and may answer with a
+//! [`Notice`] for the model. A repetition counts only as long as nothing new comes: a changed result, a successful
+//! change to the world or a message of the user begin anew. Refusals climb a ladder: a notice, a refusal, the
+//! question to the user or the end.
+//!
+//! All memory is in a [`ledger`]; nothing here has a clock or does IO.
+
+mod fingerprint;
+pub mod ledger;
+mod outcome;
+mod policy;
+mod round;
+mod session;
+mod ticket;
+mod volatile;
+
+use std::sync::Arc;
+
+use ahash::AHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+pub use self::fingerprint::{Fingerprint, Shape};
+pub use self::ledger::{Ledger, MemoryLedger, Moment, Reason, Reply};
+pub use self::outcome::{Answer, Digest, Outcome, Success};
+pub use self::policy::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
+pub use self::session::Session;
+pub use self::ticket::{Place, Ticket};
+
+use self::ledger::{Ask, LedgerAway, Limits, Noted, RefusedCall, Report, Ruling};
+use self::policy::ToolLimits;
+use self::ticket::Ready;
+use crate::call::{Arguments, Call};
+use crate::classify::{Cause, Failure, Notice, Objection, Refused};
+use crate::json::Value;
+use crate::parse::read_value;
+use crate::tool::{Effect, Tool};
+use crate::verdict::{Settled, Verdict};
+
+/// The stage with its settings and its memory.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    policy: AdmissionPolicy,
+    ledger: Arc<dyn Ledger>,
+    tools: AHashMap<String, (ToolLimits, Shape)>,
+}
+
+impl Admission {
+    pub(crate) fn new<'t>(
+        policy: AdmissionPolicy,
+        ledger: Arc<dyn Ledger>,
+        tools: impl Iterator<Item = &'t Tool>,
+    ) -> Self {
+        let policy = policy.bounded();
+        let tools = tools
+            .map(|tool| {
+                let limits = policy.for_tool(tool);
+                let shape = Shape::new(tool.spec().input_schema.as_deref(), &limits.volatile);
+                (tool.name().to_owned(), (limits, shape))
+            })
+            .collect();
+        Admission {
+            policy,
+            ledger,
+            tools,
+        }
+    }
+
+    pub(crate) fn ledger(&self) -> &dyn Ledger {
+        &*self.ledger
+    }
+
+    /// A judged call → one that may run, or why not.
+    pub(crate) fn open<'c>(
+        &self,
+        call: &Call<'_>,
+        verdict: Verdict<'c>,
+        place: Place<'c>,
+    ) -> Result<Ticket<'c>, Box<Refused<'c>>> {
+        let (fingerprint, tool) = self.identify(call, &verdict);
+        let refused = verdict.failure().map(|failure| RefusedCall {
+            digest: digest(failure),
+            unknown_tool: matches!(failure.cause, Cause::UnknownTool { .. }),
+        });
+        let ask = Ask {
+            at: place.at,
+            fingerprint,
+            tool: tool.map_or(&call.tool, Tool::name),
+            limits: self.limits(tool),
+            refused,
+        };
+        let ruling = self.ledger.open(place.session, &ask);
+        let ready = match verdict {
+            Verdict::Valid(valid) => Ready::Valid(valid),
+            Verdict::Repaired(repaired) => Ready::Repaired(repaired),
+            Verdict::Refused(mut refused) => {
+                match ruling {
+                    Ok(ruling) if ruling.reason.is_some() => {
+                        let original =
+                            std::mem::replace(&mut refused.failure, Failure::PLACEHOLDER);
+                        refused.failure = self.failure(&ask, ruling, tool, Some(original));
+                    }
+                    Ok(ruling) => refused.notice = self.notice_of_refused(&ask, &ruling),
+                    Err(LedgerAway(_)) => {}
+                }
+                return Err(refused);
+            }
+        };
+        let notice = match ruling {
+            Ok(ruling) if ruling.reason.is_none() => self.notice_before(&ask, &ruling, tool),
+            Ok(ruling) => return Err(ready.refuse(self.failure(&ask, ruling, tool, None))),
+            Err(LedgerAway(why)) => match self.policy.when_away {
+                WhenAway::Open => None,
+                WhenAway::Closed => return Err(ready.refuse(Failure::ledger_away(why))),
+            },
+        };
+        Ok(Ticket {
+            ready,
+            place,
+            fingerprint,
+            notice,
+        })
+    }
+
+    /// Takes note of what came of a call.
+    pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, outcome: &Outcome) -> Settled<'c> {
+        let tool = ticket.tool();
+        let poller = self
+            .tools
+            .get(tool.name())
+            .is_some_and(|(limits, _)| limits.poller);
+        let report = Report {
+            at: ticket.place.at,
+            fingerprint: ticket.fingerprint,
+            tool: tool.name(),
+            changes: tool.spec().effect != Effect::Read,
+            poller,
+            success: outcome.success,
+            digest: outcome.digest,
+            beginning: if self.policy.remember_results {
+                &outcome.beginning
+            } else {
+                ""
+            },
+        };
+        let noted = self.ledger.close(ticket.place.session, &report);
+        let notice = noted
+            .ok()
+            .and_then(|noted| self.notice_behind(&report, &noted));
+        let settled = Settled::from(ticket);
+        Settled {
+            notice: notice.or(settled.notice),
+            ..settled
+        }
+    }
+
+    /// The fingerprint of a call, and its tool if there is one.
+    fn identify<'c>(
+        &self,
+        call: &Call<'_>,
+        verdict: &Verdict<'c>,
+    ) -> (Fingerprint, Option<&'c Tool>) {
+        let plain = Shape::default();
+        let of = |name: &str, arguments: &Value<'_>| {
+            let shape = self.tools.get(name).map_or(&plain, |(_, shape)| shape);
+            Fingerprint::of(name, arguments, shape)
+        };
+        let tool = match verdict {
+            Verdict::Valid(valid) => Some(valid.tool()),
+            Verdict::Repaired(repaired) => Some(repaired.tool()),
+            Verdict::Refused(refused) => refused.tool,
+        };
+        let name = tool.map_or(call.tool.as_ref(), Tool::name);
+        let fingerprint = match (verdict.arguments(), &call.arguments) {
+            (Some(arguments), _) | (None, Arguments::Value(arguments)) => of(name, arguments),
+            (None, Arguments::Absent) => of(name, &Value::Object(Vec::new())),
+            (None, Arguments::Text(text)) => match read_value(text) {
+                Ok(arguments) => of(name, &arguments),
+                Err(_) => Fingerprint::of_text(name, text),
+            },
+        };
+        (fingerprint, tool)
+    }
+
+    fn limits(&self, tool: Option<&Tool>) -> Limits {
+        let policy = &self.policy;
+        let own = tool
+            .and_then(|tool| self.tools.get(tool.name()))
+            .map(|(limits, _)| limits);
+        Limits {
+            budget: own.map_or(policy.budget, |own| own.budget),
+            repeated_refusal: policy.repeated_refusal.refuse,
+            repeated_call: policy.repeated_call.refuse,
+            repeated_result: policy.repeated_result.refuse,
+            polling: policy.polling.refuse,
+            poller: own.is_some_and(|own| own.poller),
+            cycle: policy.cycle.refuse,
+            error_streak: policy.error_streak.refuse,
+            unknown_tools: policy.unknown_tools.refuse,
+            tool_calls: own.map_or(policy.tool_calls, |own| own.calls).refuse,
+            turn_calls: policy.turn_calls.refuse,
+            transient: policy.transient,
+            most_refusals: policy.most_refusals,
+        }
+    }
+
+    /// The refusal, on its rung of the ladder.
+    fn failure(
+        &self,
+        ask: &Ask<'_>,
+        ruling: Ruling,
+        tool: Option<&Tool>,
+        original: Option<Failure>,
+    ) -> Failure {
+        let escalated = ruling.refused_rounds >= self.policy.ask_after;
+        let objection = Objection {
+            // Only asked for with a reason.
+            reason: ruling.reason.unwrap_or(Reason::Budget),
+            tool: ask.tool.to_owned(),
+            effect: tool.map_or(Effect::Unknown, |tool| tool.spec().effect),
+            fingerprint: Some(ask.fingerprint),
+            count: ruling.count,
+            rounds_ago: ruling.rounds_ago,
+            failed: ruling.failed,
+            last: ruling.last,
+            original: original.map(Box::new),
+        };
+        Failure::objection(objection, escalated, self.policy.escalation)
+    }
+
+    /// What to say about a call that is let through: a limit is near.
+    fn notice_before(&self, ask: &Ask<'_>, ruling: &Ruling, tool: Option<&Tool>) -> Option<Notice> {
+        let own = tool.and_then(|tool| self.tools.get(tool.name()));
+        let tool_step = own
+            .map_or(self.policy.tool_calls, |(limits, _)| limits.calls)
+            .notice;
+        let (reason, count) = if ruling.turn_calls == self.policy.turn_calls.notice {
+            (Reason::TurnCalls, ruling.turn_calls)
+        } else if ruling.tool_calls == tool_step {
+            (Reason::ToolCalls, ruling.tool_calls)
+        } else {
+            return None;
+        };
+        Some(Notice::new(reason, ask.tool, count))
+    }
+
+    /// What to say about a call that is refused for what it is, again.
+    fn notice_of_refused(&self, ask: &Ask<'_>, ruling: &Ruling) -> Option<Notice> {
+        let policy = &self.policy;
+        let unknown = ask.refused.is_some_and(|refused| refused.unknown_tool);
+        let (reason, count) = if ruling.streak >= policy.repeated_refusal.notice {
+            (Reason::RepeatedCall, ruling.streak)
+        } else if unknown && ruling.unknown_rounds >= policy.unknown_tools.notice {
+            (Reason::UnknownTools, ruling.unknown_rounds)
+        } else if !unknown && ruling.error_rounds + 1 >= policy.error_streak.notice {
+            (Reason::ErrorStreak, ruling.error_rounds + 1)
+        } else {
+            return None;
+        };
+        Some(Notice::new(reason, ask.tool, count))
+    }
+
+    /// What to say with the result of a call.
+    fn notice_behind(&self, report: &Report<'_>, noted: &Noted) -> Option<Notice> {
+        let policy = &self.policy;
+        let failed = report.success == Success::Error;
+        let repeats = match (failed, noted.living) {
+            (true, _) => policy.repeated_call,
+            (false, true) => policy.polling,
+            (false, false) => policy.repeated_result,
+        };
+        let (reason, count) = if noted.transient > 0 {
+            (Reason::Transient, noted.transient)
+        } else if noted.idle_rounds >= policy.cycle.notice && noted.idle_rounds >= noted.streak {
+            (Reason::Cycle, noted.idle_rounds)
+        } else if noted.streak >= repeats.notice {
+            let reason = if failed {
+                Reason::RepeatedCall
+            } else {
+                Reason::RepeatedResult
+            };
+            (reason, noted.streak)
+        } else if noted.error_rounds >= policy.error_streak.notice {
+            (Reason::ErrorStreak, noted.error_rounds)
+        } else {
+            return None;
+        };
+        Some(Notice::new(reason, report.tool, count))
+    }
+}
+
+/// Equal for refusals for the same reason: the same code, and the same objections at the same places.
+fn digest(failure: &Failure) -> Digest {
+    let mut text = failure.code.name().to_owned();
+    for issue in failure.issues() {
+        text.push('\n');
+        text.push_str(issue.path.as_pointer());
+        text.push(' ');
+        text.push_str(issue.code.name());
+    }
+    Digest(xxh3_64(text.as_bytes()))
+}

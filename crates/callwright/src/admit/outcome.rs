@@ -1,0 +1,109 @@
+//! What came of a call, as far as admission cares: did it work, is it the same as last time, is it worth trying again.
+//!
+//! In comes what the tool answered, out goes an [`Outcome`]: a digest that two answers share if they say the same,
+//! and the beginning of the answer for whoever is told about it. The answer itself is not kept.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::volatile;
+use crate::json::Value;
+use crate::text::{first_bytes, snippet};
+
+/// How much of an answer is remembered, in characters: enough to recognise it.
+const REMEMBERED: usize = 60;
+
+/// How much of an error is searched for signs of a passing trouble, in bytes. They stand at the beginning.
+const SEARCHED: usize = 2_048;
+
+/// What a tool answered.
+#[derive(Debug, Clone, Copy)]
+pub enum Answer<'a> {
+    /// Text, which may be JSON.
+    Text(&'a str),
+    /// A JSON value that somebody has read already.
+    Value(&'a Value<'a>),
+}
+
+/// How a call that ran went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Success {
+    /// It worked.
+    Ok,
+    /// It failed.
+    Error,
+    /// It failed for a reason that passes: a rate limit, an overload, a time-out.
+    Transient,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it went.
+    pub success: Success,
+    /// Equal for answers that say the same, times and request ids aside.
+    pub digest: Digest,
+    /// The beginning of the answer.
+    pub beginning: String,
+}
+
+/// Equal for answers that say the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(pub(crate) u64);
+
+impl Outcome {
+    /// A call that worked.
+    pub fn ok(answer: Answer<'_>) -> Self {
+        Outcome::new(Success::Ok, answer)
+    }
+
+    /// A call that failed. Whether the trouble passes is read from the words of the error.
+    pub fn error(answer: Answer<'_>) -> Self {
+        let success = if volatile::is_transient(&beginning(answer, SEARCHED)) {
+            Success::Transient
+        } else {
+            Success::Error
+        };
+        Outcome::new(success, answer)
+    }
+
+    /// A call that failed for a reason that passes, as whoever ran it knows.
+    pub fn transient(answer: Answer<'_>) -> Self {
+        Outcome::new(Success::Transient, answer)
+    }
+
+    fn new(success: Success, answer: Answer<'_>) -> Self {
+        Outcome {
+            success,
+            digest: Digest(xxh3_64(volatile::steady(answer).as_bytes())),
+            beginning: snippet(beginning(answer, REMEMBERED * 4).trim(), REMEMBERED),
+        }
+    }
+}
+
+/// The first `bytes` of an answer, or a few less where a character would be cut.
+fn beginning(answer: Answer<'_>, bytes: usize) -> Cow<'_, str> {
+    match answer {
+        Answer::Text(text) => Cow::Borrowed(first_bytes(text, bytes)),
+        Answer::Value(Value::String(text)) => Cow::Borrowed(first_bytes(text, bytes)),
+        Answer::Value(value) => Cow::Owned(first_bytes(&value.to_string(), bytes).to_owned()),
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:016x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        u64::from_str_radix(&text, 16)
+            .map(Digest)
+            .map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,307 @@
+//! How often is too often: every number of admission, with its reason.
+//!
+//! A step is counted in identical calls or in rounds: `refuse: 3` means that the third is refused. The numbers come
+//! from what users of other detectors say (see `docs/admission.md`), and from recorded traces.
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::Path;
+use crate::nearest::has_word;
+use crate::tool::{Effect, Tool};
+
+/// A rung to warn on and a rung to refuse on, counted from one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steps {
+    /// From this one on the result carries a notice.
+    pub notice: u32,
+    /// From this one on the call is refused.
+    pub refuse: u32,
+}
+
+impl Steps {
+    /// Neither warns nor refuses.
+    pub const NEVER: Steps = Steps::new(u32::MAX, u32::MAX);
+
+    /// Warns at the one and refuses at the other.
+    pub const fn new(notice: u32, refuse: u32) -> Self {
+        Steps { notice, refuse }
+    }
+}
+
+/// What happens when refusals do not help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Escalation {
+    /// Somebody is there: the model is told to ask the user.
+    #[default]
+    Ask,
+    /// Nobody is there: the model is told to stop.
+    Stop,
+    /// The model is only refused, until the last bound.
+    Never,
+}
+
+/// What to do when the memory behind admission cannot be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhenAway {
+    /// Calls run uncounted: a guard that is down must not take the tools down with it.
+    #[default]
+    Open,
+    /// Calls are refused: nothing runs uncounted.
+    Closed,
+}
+
+/// When calls are warned of, refused and brought before the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AdmissionPolicy {
+    /// Calls of one fingerprint in a turn where nothing about the tool's effect is known: most servers declare
+    /// nothing, and a read must not be cut short.
+    pub budget: u32,
+    /// The same for tools that only read. They do no harm, and the loop detectors watch them; this is for the calls
+    /// whose results nobody reports.
+    pub budget_read: u32,
+    /// The same for tools that are declared to change or destroy something: a second payment is worse than a
+    /// question.
+    pub budget_write: u32,
+    /// The gate refuses the same call for the same reason. Nothing but the call can change that, so this step comes
+    /// first.
+    pub repeated_refusal: Steps,
+    /// The same call fails the same way when it runs. What it needs may come about by itself, so it has one try more.
+    pub repeated_call: Steps,
+    /// The same call brings the same result. Reading something again is sometimes meant.
+    pub repeated_result: Steps,
+    /// The same for calls that wait for something: pollers that are declared, named like one, or known by results
+    /// that changed by themselves. Somebody once paid for 1,535 identical polls.
+    pub polling: Steps,
+    /// Rounds in a row in which every call repeats an earlier one with the same result, in a cycle or in any order.
+    pub cycle: Steps,
+    /// Rounds in a row in which one tool fails the same way, with different arguments.
+    pub error_streak: Steps,
+    /// Rounds in a row in which tools are called that do not exist.
+    pub unknown_tools: Steps,
+    /// Calls of one tool in a turn.
+    pub tool_calls: Steps,
+    /// Calls in a turn. Long tasks need hundreds; the refusing step cannot be switched off, only moved up to
+    /// [`Self::MOST_CALLS`].
+    pub turn_calls: Steps,
+    /// Transient failures in a row of one call (429, 5xx, time-outs), which count nowhere else. Waiting doubles each
+    /// time, so the tenth comes after a quarter of an hour.
+    pub transient: u32,
+    /// The round with refusals, since something new came, from which on the user is asked.
+    pub ask_after: u32,
+    /// Refused calls in a turn after which every call is refused: whoever does not listen a hundred times will not.
+    /// It cannot be switched off, only moved up to [`Self::MOST_CALLS`].
+    pub most_refusals: u32,
+    /// Ask, or stop.
+    pub escalation: Escalation,
+    /// What to do when the ledger cannot be reached.
+    pub when_away: WhenAway,
+    /// Whether the beginning of each result is remembered, so that a refusal can name it.
+    pub remember_results: bool,
+    /// Settings for single tools, in order; the last that matches and says something counts.
+    pub tools: Vec<ToolAdmission>,
+}
+
+/// Settings of admission for the tools whose names match.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ToolAdmission {
+    /// A tool's name; `*` stands for any text.
+    pub name: String,
+    /// Calls of one fingerprint in a turn.
+    pub budget: Option<u32>,
+    /// Whether it is meant to be called again and again until something changes.
+    pub poller: Option<bool>,
+    /// Arguments that say nothing about what is asked for, such as a request id.
+    pub volatile: Vec<Path>,
+    /// Calls in a turn.
+    pub calls: Option<Steps>,
+}
+
+impl ToolAdmission {
+    /// Settings for the tools of this name; `*` stands for any text.
+    pub fn new(name: impl Into<String>) -> Self {
+        ToolAdmission {
+            name: name.into(),
+            ..ToolAdmission::default()
+        }
+    }
+}
+
+impl Default for AdmissionPolicy {
+    fn default() -> Self {
+        AdmissionPolicy {
+            budget: 3,
+            budget_read: 10,
+            budget_write: 1,
+            repeated_refusal: Steps::new(2, 3),
+            repeated_call: Steps::new(2, 4),
+            repeated_result: Steps::new(2, 4),
+            polling: Steps::new(10, 50),
+            cycle: Steps::new(2, 3),
+            error_streak: Steps::new(3, 8),
+            unknown_tools: Steps::new(2, 3),
+            tool_calls: Steps::new(100, 500),
+            turn_calls: Steps::new(200, 1_000),
+            transient: 10,
+            ask_after: 3,
+            most_refusals: 100,
+            escalation: Escalation::Ask,
+            when_away: WhenAway::Open,
+            remember_results: true,
+            tools: Vec::new(),
+        }
+    }
+}
+
+impl AdmissionPolicy {
+    /// As far as the last bounds can be moved. A session remembers each call of its turn in about 200 bytes, so this
+    /// is what keeps its memory bounded.
+    pub const MOST_CALLS: u32 = 10_000;
+
+    /// The same policy with another end of the ladder.
+    #[must_use]
+    pub fn with_escalation(mut self, escalation: Escalation) -> Self {
+        self.escalation = escalation;
+        self
+    }
+
+    /// The same policy with settings for some tools.
+    #[must_use]
+    pub fn with_tool(mut self, tool: ToolAdmission) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    pub(crate) fn bounded(mut self) -> Self {
+        self.turn_calls.refuse = self.turn_calls.refuse.clamp(1, Self::MOST_CALLS);
+        self.most_refusals = self.most_refusals.clamp(1, Self::MOST_CALLS);
+        self
+    }
+
+    /// What holds for calls of one tool.
+    pub(crate) fn for_tool(&self, tool: &Tool) -> ToolLimits {
+        let name = tool.name();
+        let own = || {
+            self.tools
+                .iter()
+                .rev()
+                .filter(|own| matches_name(&own.name, name))
+        };
+        let effect = tool.spec().effect;
+        let declared_to_change = matches!(effect, Effect::Write | Effect::Destructive);
+        let budget = own().find_map(|own| own.budget).unwrap_or(match effect {
+            Effect::Unknown => self.budget,
+            Effect::Read => self.budget_read,
+            Effect::Write | Effect::Destructive => self.budget_write,
+        });
+        ToolLimits {
+            budget,
+            poller: own()
+                .find_map(|own| own.poller)
+                .unwrap_or_else(|| !declared_to_change && waits_by_name(name)),
+            calls: own().find_map(|own| own.calls).unwrap_or(self.tool_calls),
+            volatile: own().flat_map(|own| own.volatile.iter().cloned()).collect(),
+        }
+    }
+}
+
+/// What holds for calls of one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolLimits {
+    pub(crate) budget: u32,
+    pub(crate) poller: bool,
+    pub(crate) calls: Steps,
+    pub(crate) volatile: Vec<Path>,
+}
+
+/// Words in a tool's name which say that it sets what others look at.
+const CHANGING_WORDS: [&str; 12] = [
+    "set", "update", "post", "send", "create", "change", "write", "put", "delete", "add", "edit",
+    "mark",
+];
+
+/// Words in a tool's name which say that it looks whether something has happened yet.
+const WAITING_WORDS: [&str; 8] = [
+    "poll",
+    "status",
+    "wait",
+    "await",
+    "sleep",
+    "progress",
+    "watch",
+    "heartbeat",
+];
+
+fn waits_by_name(name: &str) -> bool {
+    has_word(name, &WAITING_WORDS) && !has_word(name, &CHANGING_WORDS)
+}
+
+/// Whether a name fits a pattern in which `*` stands for any text.
+fn matches_name(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    // Splitting gives at least one part.
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        for (pattern, name) in [
+            ("read", "read"),
+            ("*", ""),
+            ("mcp__*", "mcp__memory__read"),
+            ("*_status", "get_status"),
+            ("a*b*c", "a-b-b-c"),
+            ("*x*x", "xx"),
+        ] {
+            assert!(matches_name(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("read", "reads"), ("a*a", "a"), ("*x*x", "x"), ("b*", "ab")] {
+            assert!(!matches_name(pattern, name), "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn pollers_are_known_by_their_names() {
+        for name in [
+            "get_job_status",
+            "waitForElement",
+            "poll",
+            "sleep_5",
+            "TaskProgress",
+        ] {
+            assert!(waits_by_name(name), "{name}");
+        }
+        for name in [
+            "get_weather",
+            "statuses",
+            "waiter_list",
+            "search",
+            "update_order_status",
+        ] {
+            assert!(!waits_by_name(name), "{name}");
+        }
+    }
+}

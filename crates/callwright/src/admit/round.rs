@@ -1,0 +1,174 @@
+//! The end of a round: its outcomes become what the session remembers.
+//!
+//! In come the outcomes of one answer of the model, in any order; what goes out does not depend on that order.
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::Fingerprint;
+use super::outcome::Digest;
+use super::session::{Entry, Session};
+
+/// An outcome of the round that is not over yet.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Pending {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) digest: Digest,
+    pub(super) kind: Kind,
+    /// A tool that may change something.
+    pub(super) changes: bool,
+    pub(super) poller: bool,
+    pub(super) tool: String,
+    pub(super) last: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    Ok,
+    Error,
+    /// The gate refused it.
+    Refused,
+    /// There is no such tool.
+    Unknown,
+}
+
+impl Kind {
+    fn ran(self) -> bool {
+        matches!(self, Kind::Ok | Kind::Error)
+    }
+}
+
+/// What a round was, taken together.
+#[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "six independent observations"
+)]
+struct Summary {
+    /// A tool brought something that the call had not brought last time.
+    fresh: bool,
+    /// A call brought what it had brought last time.
+    repeats: bool,
+    /// Something new worked.
+    news: bool,
+    /// Something new worked that may have changed something.
+    changed: bool,
+    ran: bool,
+    unknown: bool,
+}
+
+impl Session {
+    pub(super) fn end_round(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.sort_unstable();
+        let mut summary = Summary::default();
+        for group in pending.chunk_by(|one, next| one.fingerprint == next.fingerprint) {
+            let entry = self.entries.entry(group[0].fingerprint).or_default();
+            summary.add(group, entry);
+        }
+        if summary.fresh {
+            self.idle_rounds = 0;
+            self.refused_rounds = 0;
+        } else {
+            self.idle_rounds += u32::from(summary.repeats);
+            self.refused_rounds += u32::from(self.refused_now);
+        }
+        self.refused_now = false;
+        if summary.unknown {
+            self.unknown_rounds += 1;
+        } else if summary.ran {
+            self.unknown_rounds = 0;
+        }
+        self.count_errors(&pending, summary.news);
+        self.news += u32::from(summary.news);
+        let epoch = self.epoch + u32::from(summary.changed);
+        for group in pending.chunk_by(|one, next| one.fingerprint == next.fingerprint) {
+            let entry = self.entries.entry(group[0].fingerprint).or_default();
+            entry.note(group, self.epoch, self.ordinal);
+            if summary.changed {
+                // Nobody knows what came first, so this may have been before the change.
+                entry.streak = 1;
+            }
+            entry.epoch = epoch;
+        }
+        self.epoch = epoch;
+    }
+
+    /// Notes which tools only failed in this round, and whether all the same way.
+    fn count_errors(&mut self, pending: &[Pending], news: bool) {
+        let mut by_tool: Vec<&Pending> = pending
+            .iter()
+            .filter(|outcome| outcome.kind != Kind::Unknown)
+            .collect();
+        by_tool.sort_unstable_by(|one, next| one.tool.cmp(&next.tool));
+        let before = self.news;
+        for group in by_tool.chunk_by(|one, next| one.tool == next.tool) {
+            let digest = group[0].digest;
+            let same_error = group
+                .iter()
+                .all(|outcome| outcome.kind != Kind::Ok && outcome.digest == digest);
+            let tool = self.tools.entry(group[0].tool.clone()).or_default();
+            tool.streak = match same_error {
+                false => 0,
+                true if tool.error == Some(digest) && tool.news == before && !news => {
+                    tool.streak + 1
+                }
+                true => 1,
+            };
+            tool.error = same_error.then_some(digest);
+            tool.last.clone_from(&group[0].last);
+            tool.news = before + u32::from(news);
+        }
+    }
+}
+
+impl Summary {
+    /// Adds the outcomes of one call, next to what is remembered of it.
+    fn add(&mut self, group: &[Pending], entry: &Entry) {
+        let same = entry.is_same(group);
+        let waits = entry.living || group.iter().any(|outcome| outcome.poller);
+        let ran = group.iter().any(|outcome| outcome.kind.ran());
+        self.ran |= ran;
+        self.unknown |= group.iter().any(|outcome| outcome.kind == Kind::Unknown);
+        self.repeats |= same && !waits;
+        if ran && !same {
+            let worked = group.iter().any(|outcome| outcome.kind == Kind::Ok);
+            self.fresh = true;
+            self.news |= worked;
+            self.changed |= worked && group[0].changes;
+        }
+    }
+}
+
+impl Entry {
+    fn is_same(&self, group: &[Pending]) -> bool {
+        group
+            .iter()
+            .all(|outcome| self.outcome == Some(outcome.digest))
+    }
+
+    /// Takes over the outcomes of one round.
+    fn note(&mut self, group: &[Pending], epoch: u32, ordinal: u32) {
+        let Some(last) = group.last() else {
+            return;
+        };
+        let known = self.streak > 0 && self.epoch == epoch;
+        let failed = last.kind != Kind::Ok;
+        if self.is_same(group) {
+            self.streak = if known { self.streak + 1 } else { 1 };
+        } else {
+            // It changed with nothing done in between: that is what waiting looks like.
+            self.living |= known && !failed && !self.failed;
+            if self.outcome.is_some() {
+                // A changed result is progress, and gives the budget back.
+                self.calls = u32::try_from(group.len()).unwrap_or(u32::MAX);
+            }
+            self.streak = 1;
+        }
+        self.outcome = Some(last.digest);
+        self.failed = failed;
+        self.transient = 0;
+        self.ordinal = ordinal;
+        self.last.clone_from(&last.last);
+    }
+}

@@ -1,0 +1,372 @@
+//! What is remembered of one conversation, and how it changes.
+//!
+//! A round is decided by the rounds before it: outcomes wait until the round is over and are then folded in all at
+//! once, so the order of parallel calls makes no difference, and a call that stands twice in a round counts once.
+//! Budgets are the exception: they count at once, so that no call too many runs.
+//!
+//! *Progress* is the idea behind all of it. A round is **fresh** if a tool brought something that this call had not
+//! brought last time, and **idle** if all it did was to repeat. A successful new outcome of a tool that may change
+//! something begins a new **epoch**: whatever was asked before may be asked again.
+//!
+//! Pure data: no clock, no lock. `redis.lua` does the same on a server, and a test holds the two together.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ahash::RandomState;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::fingerprint::Fingerprint;
+use super::ledger::{
+    Ask, Limits, Moment, Noted, Reason, RefusedCall, Reply, Report, Ruling, number_as_text,
+};
+use super::outcome::{Digest, Success};
+use super::round::{Kind, Pending};
+
+type Map<K, V> = HashMap<K, V, RandomState>;
+
+/// A session's memory. It serialises to JSON, and goes on where it was when it is read back.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    #[serde(with = "number_as_text")]
+    turn: Option<u64>,
+    #[serde(with = "number_as_text")]
+    round: Option<u64>,
+    /// How many rounds there have been.
+    pub(super) ordinal: u32,
+    pub(super) epoch: u32,
+    /// How often something new worked; error streaks end there.
+    pub(super) news: u32,
+    pub(super) idle_rounds: u32,
+    pub(super) unknown_rounds: u32,
+    pub(super) refused_rounds: u32,
+    refusals: u32,
+    calls: u32,
+    /// Whether a call was refused in this round.
+    pub(super) refused_now: bool,
+    stopped: bool,
+    #[serde(serialize_with = "sorted", skip_serializing_if = "HashMap::is_empty")]
+    pub(super) entries: Map<Fingerprint, Entry>,
+    #[serde(serialize_with = "sorted", skip_serializing_if = "HashMap::is_empty")]
+    pub(super) tools: Map<String, ToolEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) pending: Vec<Pending>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    allowed_once: Vec<Fingerprint>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    allowed_tools: Vec<String>,
+}
+
+/// What is remembered of one call.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Entry {
+    pub(super) outcome: Option<Digest>,
+    pub(super) failed: bool,
+    /// Rounds in a row with this outcome, in this epoch.
+    pub(super) streak: u32,
+    pub(super) epoch: u32,
+    /// Calls that count against the budget.
+    pub(super) calls: u32,
+    /// Transient failures in a row.
+    pub(super) transient: u32,
+    /// When it last had an outcome.
+    pub(super) ordinal: u32,
+    /// Its results change by themselves.
+    pub(super) living: bool,
+    pub(super) last: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolEntry {
+    pub(super) calls: u32,
+    pub(super) error: Option<Digest>,
+    /// Rounds in a row with this error and no news.
+    pub(super) streak: u32,
+    pub(super) news: u32,
+    pub(super) last: String,
+}
+
+impl Session {
+    /// May this call run? If so, it is counted.
+    pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
+        self.enter(ask.at);
+        let mut ruling = self.facts(ask);
+        let objection = match ask.refused {
+            None => self.objection(ask, &ruling),
+            Some(refused) => self.count_refused(ask, refused, &mut ruling),
+        };
+        match objection {
+            Some((reason, count)) => {
+                self.refusals += 1;
+                self.refused_now = true;
+                if reason == Reason::ErrorStreak
+                    && let Some(tool) = self.tools.get(ask.tool)
+                {
+                    ruling.last.clone_from(&tool.last);
+                }
+                ruling.reason = Some(reason);
+                ruling.count = count;
+                ruling.refused_rounds += 1;
+            }
+            None if ask.refused.is_none() => self.admit(ask),
+            None => {}
+        }
+        ruling
+    }
+
+    /// What came of a call that was let through.
+    pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
+        if report.at.turn != self.turn {
+            // The user has said something in the meantime; this belongs to what was before.
+            return Noted::default();
+        }
+        let streak = self.streak_with(report.fingerprint, report.digest);
+        let entry = self.entries.entry(report.fingerprint).or_default();
+        if report.success == Success::Transient {
+            entry.transient += 1;
+            // It counts nowhere else.
+            entry.calls = entry.calls.saturating_sub(1);
+            return Noted {
+                transient: entry.transient,
+                ..Noted::default()
+            };
+        }
+        let living = entry.living || report.poller;
+        let same = entry.outcome == Some(report.digest);
+        let failed = report.success == Success::Error;
+        let error_rounds = match self.tool_errors(report.tool, Some(report.digest)) {
+            rounds if failed => rounds + 1,
+            _ => 0,
+        };
+        self.pending.push(Pending {
+            fingerprint: report.fingerprint,
+            digest: report.digest,
+            kind: if failed { Kind::Error } else { Kind::Ok },
+            changes: report.changes,
+            poller: report.poller,
+            tool: report.tool.to_owned(),
+            last: report.beginning.to_owned(),
+        });
+        Noted {
+            streak,
+            idle_rounds: if same && !living {
+                self.idle_rounds + 1
+            } else {
+                0
+            },
+            error_rounds,
+            transient: 0,
+            living,
+        }
+    }
+
+    /// What the user said when asked.
+    pub(crate) fn answer(&mut self, reply: &Reply) {
+        match reply {
+            Reply::AllowOnce(fingerprint) => self.allowed_once.push(*fingerprint),
+            Reply::AllowTool(tool) if self.allowed_tools.contains(tool) => {}
+            Reply::AllowTool(tool) => self.allowed_tools.push(tool.clone()),
+            Reply::Stop => self.stopped = true,
+        }
+    }
+
+    /// Begins the turn and the round that a call belongs to, if they are new.
+    fn enter(&mut self, at: Moment) {
+        if at.turn != self.turn {
+            *self = Session {
+                turn: at.turn,
+                ordinal: self.ordinal,
+                allowed_tools: std::mem::take(&mut self.allowed_tools),
+                ..Session::default()
+            };
+        }
+        if at.round.is_none() || at.round != self.round {
+            self.end_round();
+            self.round = at.round;
+            self.ordinal += 1;
+        }
+    }
+
+    /// Everything that is known about a call before it is decided on.
+    fn facts(&self, ask: &Ask<'_>) -> Ruling {
+        let mut ruling = Ruling {
+            refused_rounds: self.refused_rounds,
+            turn_calls: self.calls + 1,
+            tool_calls: self.tools.get(ask.tool).map_or(0, |tool| tool.calls) + 1,
+            unknown_rounds: self.unknown_rounds + 1,
+            error_rounds: self.tool_errors(ask.tool, ask.refused.map(|refused| refused.digest)),
+            ..Ruling::default()
+        };
+        if let Some(entry) = self
+            .entries
+            .get(&ask.fingerprint)
+            .filter(|entry| entry.outcome.is_some())
+        {
+            ruling.rounds_ago = self.ordinal - entry.ordinal;
+            ruling.failed = entry.failed;
+            ruling.last.clone_from(&entry.last);
+            ruling.streak = if entry.epoch == self.epoch {
+                entry.streak
+            } else {
+                0
+            };
+        }
+        ruling
+    }
+
+    /// Why a call that is good in itself may not run.
+    fn objection(&self, ask: &Ask<'_>, facts: &Ruling) -> Option<(Reason, u32)> {
+        if let Some(bound) = self.last_bound(&ask.limits) {
+            return Some(bound);
+        }
+        if facts.turn_calls > ask.limits.turn_calls {
+            return Some((Reason::TurnCalls, self.calls));
+        }
+        if self.allowed_tools.iter().any(|tool| tool == ask.tool)
+            || self.allowed_once.contains(&ask.fingerprint)
+        {
+            return None;
+        }
+        let limits = &ask.limits;
+        let entry = self.entries.get(&ask.fingerprint);
+        let waits = limits.poller || entry.is_some_and(|entry| entry.living);
+        let (reason, repeats) = match (facts.failed, waits) {
+            (true, _) => (Reason::RepeatedCall, limits.repeated_call),
+            (false, true) => (Reason::RepeatedResult, limits.polling),
+            (false, false) => (Reason::RepeatedResult, limits.repeated_result),
+        };
+        if facts.streak > 0 {
+            if facts.streak >= repeats.saturating_sub(1) {
+                return Some((reason, facts.streak));
+            }
+            if !waits && self.idle_rounds >= limits.cycle.saturating_sub(1) {
+                return Some((Reason::Cycle, self.idle_rounds));
+            }
+        }
+        if let Some(entry) = entry.filter(|entry| entry.epoch == self.epoch) {
+            let budget = if waits {
+                limits.budget.max(limits.polling)
+            } else {
+                limits.budget
+            };
+            if entry.transient >= limits.transient {
+                return Some((Reason::Transient, entry.transient));
+            }
+            if entry.calls >= budget {
+                return Some((Reason::Budget, entry.calls));
+            }
+        } else if limits.budget == 0 {
+            return Some((Reason::Budget, 0));
+        }
+        if facts.error_rounds > 0 && facts.error_rounds >= limits.error_streak.saturating_sub(1) {
+            return Some((Reason::ErrorStreak, facts.error_rounds));
+        }
+        (facts.tool_calls > limits.tool_calls).then_some((Reason::ToolCalls, facts.tool_calls - 1))
+    }
+
+    /// The bounds that no setting and no answer of the user removes.
+    fn last_bound(&self, limits: &Limits) -> Option<(Reason, u32)> {
+        if self.stopped {
+            Some((Reason::Stopped, 0))
+        } else if self.refusals >= limits.most_refusals {
+            Some((Reason::Refusals, self.refusals))
+        } else {
+            None
+        }
+    }
+
+    /// Counts a call that the gate refuses for what it is; says so if there is more to object.
+    fn count_refused(
+        &mut self,
+        ask: &Ask<'_>,
+        refused: RefusedCall,
+        facts: &mut Ruling,
+    ) -> Option<(Reason, u32)> {
+        let limits = &ask.limits;
+        self.calls = self.calls.saturating_add(1);
+        facts.streak = self.streak_with(ask.fingerprint, refused.digest);
+        // Beyond the last bound nothing more is remembered.
+        if self.calls <= limits.turn_calls {
+            self.pending.push(Pending {
+                fingerprint: ask.fingerprint,
+                digest: refused.digest,
+                kind: if refused.unknown_tool {
+                    Kind::Unknown
+                } else {
+                    Kind::Refused
+                },
+                changes: false,
+                poller: false,
+                tool: ask.tool.to_owned(),
+                last: String::new(),
+            });
+        }
+        self.last_bound(limits).or({
+            if refused.unknown_tool && facts.unknown_rounds >= limits.unknown_tools {
+                Some((Reason::UnknownTools, facts.unknown_rounds))
+            } else if facts.streak >= limits.repeated_refusal {
+                Some((Reason::RepeatedCall, facts.streak))
+            } else if facts.error_rounds + 1 >= limits.error_streak {
+                Some((Reason::ErrorStreak, facts.error_rounds + 1))
+            } else {
+                None
+            }
+        })
+    }
+
+    fn admit(&mut self, ask: &Ask<'_>) {
+        self.calls += 1;
+        if let Some(at) = self
+            .allowed_once
+            .iter()
+            .position(|once| *once == ask.fingerprint)
+        {
+            self.allowed_once.swap_remove(at);
+        }
+        if let Some(tool) = self.tools.get_mut(ask.tool) {
+            tool.calls += 1;
+        } else {
+            let tool = ToolEntry {
+                calls: 1,
+                ..ToolEntry::default()
+            };
+            self.tools.insert(ask.tool.to_owned(), tool);
+        }
+        let epoch = self.epoch;
+        let entry = self.entries.entry(ask.fingerprint).or_default();
+        if entry.epoch != epoch {
+            entry.epoch = epoch;
+            entry.streak = 0;
+            entry.calls = 0;
+        }
+        entry.calls += 1;
+    }
+
+    /// How often in a row a call will have had this outcome.
+    fn streak_with(&self, fingerprint: Fingerprint, digest: Digest) -> u32 {
+        match self.entries.get(&fingerprint) {
+            Some(entry) if entry.epoch == self.epoch && entry.outcome == Some(digest) => {
+                entry.streak + 1
+            }
+            _ => 1,
+        }
+    }
+
+    /// Rounds in a row in which a tool failed the same way: this way, if one is given.
+    fn tool_errors(&self, tool: &str, digest: Option<Digest>) -> u32 {
+        self.tools
+            .get(tool)
+            .filter(|tool| tool.news == self.news && (digest.is_none() || tool.error == digest))
+            .map_or(0, |tool| tool.streak)
+    }
+}
+
+/// Sorted, so that equal sessions are equal texts.
+fn sorted<K: Ord + Serialize, V: Serialize, S: Serializer>(
+    map: &Map<K, V>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(map.iter().collect::<BTreeMap<_, _>>())
+}

@@ -1,0 +1,108 @@
+//! The leave to run one call, once.
+
+use super::Fingerprint;
+use super::ledger::Moment;
+use crate::classify::{Failure, Notice, Refused};
+use crate::json::Value;
+use crate::repair::Edit;
+use crate::tool::Tool;
+use crate::validate::Valid;
+use crate::verdict::{Repaired, Settled, Verdict};
+
+/// Where in a conversation a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The conversation.
+    pub session: &'a str,
+    /// The turn and the round in it.
+    pub at: Moment,
+}
+
+impl<'a> Place<'a> {
+    /// A place in a conversation whose turns and rounds are numbered by the caller. All calls of one answer of the
+    /// model have one round; a message of the user begins another turn.
+    pub fn new(session: &'a str, turn: u64, round: u64) -> Self {
+        let (turn, round) = (Some(turn), Some(round));
+        Place {
+            session,
+            at: Moment { turn, round },
+        }
+    }
+}
+
+/// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back.
+#[derive(Debug)]
+#[must_use = "run the call and close the ticket with its outcome"]
+pub struct Ticket<'c> {
+    pub(super) ready: Ready<'c>,
+    pub(super) place: Place<'c>,
+    pub(super) fingerprint: Fingerprint,
+    pub(super) notice: Option<Notice>,
+}
+
+/// A call that is good in itself.
+#[derive(Debug)]
+pub(super) enum Ready<'c> {
+    Valid(Valid<'c>),
+    Repaired(Box<Repaired<'c>>),
+}
+
+impl<'c> Ticket<'c> {
+    /// The tool to run.
+    pub fn tool(&self) -> &'c Tool {
+        match &self.ready {
+            Ready::Valid(valid) => valid.tool(),
+            Ready::Repaired(repaired) => repaired.tool(),
+        }
+    }
+
+    /// The arguments to run it with.
+    pub fn arguments(&self) -> &Value<'c> {
+        match &self.ready {
+            Ready::Valid(valid) => valid.arguments(),
+            Ready::Repaired(repaired) => repaired.arguments(),
+        }
+    }
+
+    /// What was changed about them.
+    pub fn edits(&self) -> &[Edit] {
+        match &self.ready {
+            Ready::Valid(_) => &[],
+            Ready::Repaired(repaired) => repaired.edits(),
+        }
+    }
+
+    /// The identity of the call.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// What the model should be told with the result, known before the call has run.
+    pub fn notice(&self) -> Option<&Notice> {
+        self.notice.as_ref()
+    }
+}
+
+impl<'c> From<Ticket<'c>> for Settled<'c> {
+    /// A call of which nothing more is known.
+    fn from(ticket: Ticket<'c>) -> Self {
+        Settled {
+            notice: ticket.notice,
+            verdict: match ticket.ready {
+                Ready::Valid(valid) => Verdict::Valid(valid),
+                Ready::Repaired(repaired) => Verdict::Repaired(repaired),
+            },
+        }
+    }
+}
+
+impl<'c> Ready<'c> {
+    /// The same call, refused for another reason than what it is.
+    pub(super) fn refuse(self, failure: Failure) -> Box<Refused<'c>> {
+        let (tool, arguments) = match self {
+            Ready::Valid(valid) => (valid.tool(), valid.into_arguments()),
+            Ready::Repaired(repaired) => (repaired.tool(), repaired.into_arguments()),
+        };
+        Box::new(Refused::of_good_call(failure, tool, arguments))
+    }
+}

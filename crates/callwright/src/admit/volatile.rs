@@ -1,0 +1,260 @@
+//! What changes from answer to answer without saying anything: times, durations, request ids.
+//!
+//! In comes an answer, out goes a text that is the same for two answers which differ in such values only. A loop
+//! whose results carry a time stamp is a loop all the same. Where nothing but such values would be left out of, the
+//! whole answer counts: a clock is asked for the time.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::outcome::Answer;
+use crate::json::Value;
+use crate::nearest::has_word;
+use crate::parse::read_value;
+
+/// The longest answer that is looked through, in bytes. A longer one counts as it is: looking costs time, and a
+/// model that reads megabytes again and again runs into the budget.
+const LONGEST: usize = 1024 * 1024;
+
+/// What stands for a value that was left out. It occurs in no text of JSON.
+const GAP: &str = "\u{1}";
+
+/// Moments to the minute or finer, and UUIDs. A mere date is data.
+const MOMENT: &str = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d\b)?";
+const UUID: &str = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}";
+
+/// In text that is not JSON, such as the output of a program: clock times and durations too.
+const CLOCK: &str = r"\d\d:\d\d:\d\d(?:[.,]\d+)?";
+const DURATION: &str = r"\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds)\b";
+
+static IN_TEXT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&format!(r"\b(?:{MOMENT}|{UUID}|{CLOCK}|{DURATION})")).ok());
+static WHOLE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&format!(r"^(?:{MOMENT}|{UUID})$")).ok());
+
+/// Words in the name of a key whose value is about the answer, not about what was asked for.
+const ABOUT_THE_ANSWER: [&str; 9] = [
+    "timestamp",
+    "elapsed",
+    "took",
+    "latency",
+    "uptime",
+    "nonce",
+    "etag",
+    "traceparent",
+    "ts",
+];
+
+/// Whole names of such keys, in lower case and without separators.
+const ABOUT_THE_REQUEST: [&str; 12] = [
+    "requestid",
+    "traceid",
+    "spanid",
+    "correlationid",
+    "servertime",
+    "currenttime",
+    "now",
+    "generatedat",
+    "fetchedat",
+    "retrievedat",
+    "queriedat",
+    "checkedat",
+];
+
+/// The part of an answer that says something.
+pub(super) fn steady(answer: Answer<'_>) -> Cow<'_, str> {
+    match answer {
+        Answer::Text(text) => steady_text(text),
+        Answer::Value(Value::String(text)) => steady_text(text),
+        Answer::Value(value) => Cow::Owned(steady_json(value)),
+    }
+}
+
+fn steady_text(text: &str) -> Cow<'_, str> {
+    let text = text.trim_ascii();
+    if text.len() > LONGEST {
+        return Cow::Borrowed(text);
+    }
+    if text.starts_with(['{', '['])
+        && let Ok(value) = read_value(text)
+    {
+        return Cow::Owned(steady_json(&value));
+    }
+    let Some(pattern) = &*IN_TEXT else {
+        return Cow::Borrowed(text);
+    };
+    let steady = pattern.replace_all(text, GAP);
+    if steady.contains(char::is_alphanumeric) {
+        steady
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn steady_json(value: &Value<'_>) -> String {
+    let mut kept = 0;
+    let steady = without_volatile(value, &mut kept);
+    match kept {
+        0 => value.canonical(),
+        _ => steady.canonical(),
+    }
+}
+
+fn without_volatile<'v>(value: &'v Value<'_>, kept: &mut usize) -> Value<'v> {
+    match value {
+        Value::Object(members) if !members.is_empty() => Value::Object(
+            members
+                .iter()
+                .map(|(key, member)| {
+                    let member = if is_about_the_answer(key)
+                        && !matches!(member, Value::Object(_) | Value::Array(_))
+                    {
+                        Value::String(GAP.into())
+                    } else {
+                        without_volatile(member, kept)
+                    };
+                    (Cow::Borrowed(key.as_ref()), member)
+                })
+                .collect(),
+        ),
+        Value::Array(items) if !items.is_empty() => Value::Array(
+            items
+                .iter()
+                .map(|item| without_volatile(item, kept))
+                .collect(),
+        ),
+        Value::String(text) if WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text)) => {
+            Value::String(GAP.into())
+        }
+        other => {
+            *kept += 1;
+            other.clone()
+        }
+    }
+}
+
+fn is_about_the_answer(key: &str) -> bool {
+    // No key in the lists is longer.
+    const LONGEST_KEY: usize = 40;
+    if key.len() > LONGEST_KEY {
+        return false;
+    }
+    let folded: String = key
+        .chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
+    ABOUT_THE_REQUEST.contains(&folded.as_str()) || has_word(key, &ABOUT_THE_ANSWER)
+}
+
+/// What rate limits, overloads and time-outs are called. A bare number is no status, and a word such as "timeout"
+/// may be the name of an argument.
+static TRANSIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let status =
+        r"(?:http(?:/[\d.]+)?|status|code|error)\W{0,3}(?:code\W{0,3})?(?:429|50[0234]|529)\b";
+    let named = r"(?:429|50[0234]|529)\W{1,3}(?:too many|internal server|bad gateway|service|gateway|overloaded)";
+    let limit = r"rate.?limit(?:ed|s)?.{0,20}(?:exceed|reach|hit)|rate.?limited|too many requests|quota exceeded.{0,20}retry";
+    let busy = r"temporarily unavailable|service unavailable|bad gateway|overloaded|try again later|server is busy";
+    let late = r"timed.out|time-?out.{0,3}(?:exceeded|expired|after|error|waiting)|(?:request|connection|read|gateway|operation|deadline|socket) time-?out|deadline exceeded";
+    let line = r"econnreset|econnrefused|etimedout|eai_again|epipe|connection (?:was )?(?:reset|refused|aborted|closed)|network is unreachable";
+    Regex::new(&format!(
+        "(?i)\\b(?:{status}|{named}|{limit}|{busy}|{late}|{line})"
+    ))
+    .ok()
+});
+
+/// Whether an error speaks of a trouble that passes.
+pub(super) fn is_transient(error: &str) -> bool {
+    TRANSIENT
+        .as_ref()
+        .is_some_and(|pattern| pattern.is_match(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(left: &str, right: &str) -> bool {
+        steady(Answer::Text(left)) == steady(Answer::Text(right))
+    }
+
+    #[test]
+    fn the_patterns_are_patterns() {
+        assert!(IN_TEXT.is_some() && WHOLE.is_some() && TRANSIENT.is_some());
+    }
+
+    #[test]
+    fn times_and_request_ids_do_not_count() {
+        for (left, right) in [
+            (
+                "built at 2026-01-31T10:00:00Z",
+                "built at 2026-01-31T10:00:07.25+01:00",
+            ),
+            ("12:00:01 no match", "12:00:09 no match"),
+            ("3 tests failed in 0.53s", "3 tests failed in 1.2s"),
+            (
+                "job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 queued",
+                "job 6fa459ea-ee8a-3ca4-894e-db77e160355e queued",
+            ),
+            (
+                r#"{"rows": [], "request_id": "a1"}"#,
+                r#"{"rows": [], "request_id": "b2"}"#,
+            ),
+            (
+                r#"{"n": 1, "meta": {"elapsed_ms": 4, "at": "2026-01-31 10:00"}}"#,
+                r#"{"meta": {"at": "2026-01-31 10:01", "elapsed_ms": 9.5}, "n": 1.0}"#,
+            ),
+        ] {
+            assert!(same(left, right), "{left} / {right}");
+        }
+    }
+
+    #[test]
+    fn data_counts() {
+        for (left, right) in [
+            ("result 798619b2da10", "result f98a389e1762"),
+            ("due 2026-01-31", "due 2026-02-01"),
+            ("12:00:01", "12:00:02"),
+            (
+                r#"{"now": "2026-01-31T10:00:00Z"}"#,
+                r#"{"now": "2026-01-31T10:00:01Z"}"#,
+            ),
+            (r#"{"progress": 10}"#, r#"{"progress": 20}"#),
+            (r#"{"id": 1}"#, r#"{"id": 2}"#),
+            ("5 apples", "6 apples"),
+            ("[1, 2]", "[2, 1]"),
+        ] {
+            assert!(!same(left, right), "{left} / {right}");
+        }
+    }
+
+    #[test]
+    fn passing_trouble_is_known_by_its_words() {
+        for error in [
+            "HTTP 429",
+            "Error: 503 Service Unavailable",
+            "status code: 502",
+            "Rate limit exceeded, retry in 20 s",
+            "upstream timed out",
+            "Request timeout",
+            "ECONNRESET",
+            "model is overloaded",
+            "Too Many Requests",
+        ] {
+            assert!(is_transient(error), "{error}");
+        }
+        for error in [
+            "Order 429 not found",
+            "timeout must be positive",
+            "invalid argument: retries",
+            "404 Not Found",
+            "User 503 does not exist",
+            "rate_limit: expected integer",
+            "HTTP 400",
+        ] {
+            assert!(!is_transient(error), "{error}");
+        }
+    }
+}

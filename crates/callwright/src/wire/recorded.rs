@@ -1,0 +1,107 @@
+//! A call in a recorded conversation: the call, where it stands, and what came of it.
+//!
+//! `session`, `turn`, `round`, `output` and `is_error` stand beside the call, whichever shape it has.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{not_a_call, present, read_call};
+use crate::admit::{Answer, Moment, Outcome, Place};
+use crate::call::Call;
+use crate::error::{Error, ErrorKind};
+use crate::json::Value;
+use crate::parse::read_value;
+
+/// One line of a recording.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Recorded<'a> {
+    /// The call.
+    pub call: Call<'a>,
+    /// The conversation it belongs to, if any.
+    pub session: Option<Cow<'a, str>>,
+    /// When in that conversation.
+    pub at: Moment,
+    /// What the tool answered, if that was recorded.
+    pub output: Option<Value<'a>>,
+    /// Whether the answer is an error.
+    pub is_error: bool,
+}
+
+impl Recorded<'_> {
+    /// Where the call stands, if it belongs to a conversation.
+    pub fn place(&self) -> Option<Place<'_>> {
+        let session = self.session.as_deref()?;
+        Some(Place {
+            session,
+            at: self.at,
+        })
+    }
+
+    /// What came of the call, if that was recorded.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let answer = Answer::Value(self.output.as_ref()?);
+        Some(if self.is_error {
+            Outcome::error(answer)
+        } else {
+            Outcome::ok(answer)
+        })
+    }
+}
+
+/// Reads one line of JSON Lines: a call in any known shape, and where it stands.
+///
+/// # Errors
+/// Fails if the line is not JSON or no call; the error says which and names the column.
+pub fn read_recorded(line: &str) -> Result<Recorded<'_>, Error> {
+    let mut value = read_value(line).map_err(|error| {
+        let (_, column) = error.line_and_column(line);
+        let reason = crate::feedback::syntax_reason(&error, line);
+        ErrorKind::CallNotJson { column, reason }
+    })?;
+    let session = match present(&mut value, "session") {
+        None => None,
+        Some(Value::String(text)) => Some(text),
+        Some(Value::Number(number)) => Some(Cow::Owned(number.as_str().to_owned())),
+        Some(other) => return Err(wrong("session", "a text or a number", &other)),
+    };
+    let at = Moment {
+        turn: number(&mut value, "turn")?,
+        round: number(&mut value, "round")?,
+    };
+    let output = value.take("output");
+    let is_error = match present(&mut value, "is_error") {
+        None => false,
+        Some(Value::Bool(yes)) => yes,
+        Some(other) => return Err(wrong("is_error", "true or false", &other)),
+    };
+    // An MCP result says so itself.
+    let says_so =
+        output.as_ref().and_then(|output| output.get("isError")) == Some(&Value::Bool(true));
+    Ok(Recorded {
+        call: read_call(value)?,
+        session,
+        at,
+        output,
+        is_error: is_error || says_so,
+    })
+}
+
+/// A number that is only compared with others: a text will do as well.
+fn number(value: &mut Value<'_>, key: &str) -> Result<Option<u64>, Error> {
+    Ok(match present(value, key) {
+        None => None,
+        Some(Value::String(text)) => Some(xxh3_64(text.as_bytes())),
+        Some(Value::Number(number)) => {
+            let known = number.as_u64();
+            Some(known.unwrap_or_else(|| xxh3_64(number.as_str().as_bytes())))
+        }
+        Some(other) => return Err(wrong(key, "a number or a text", &other)),
+    })
+}
+
+fn wrong(key: &str, wanted: &str, found: &Value<'_>) -> Error {
+    let found = found.kind().name();
+    not_a_call(&format!("`{key}` must be {wanted}, found {found}"))
+}
