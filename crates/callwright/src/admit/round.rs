@@ -100,7 +100,7 @@ impl Session {
             .iter()
             .filter(|outcome| outcome.kind != Kind::Unknown)
             .collect();
-        by_tool.sort_unstable_by(|one, next| one.tool.cmp(&next.tool));
+        by_tool.sort_by(|one, next| one.tool.cmp(&next.tool));
         let before = self.news;
         for group in by_tool.chunk_by(|one, next| one.tool == next.tool) {
             let digest = group[0].digest;

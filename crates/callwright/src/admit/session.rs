@@ -28,9 +28,9 @@ type Map<K, V> = HashMap<K, V, RandomState>;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
-    #[serde(with = "number_as_text")]
+    #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     turn: Option<u64>,
-    #[serde(with = "number_as_text")]
+    #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     round: Option<u64>,
     /// How many rounds there have been.
     pub(super) ordinal: u32,
@@ -61,6 +61,7 @@ pub struct Session {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Entry {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<Digest>,
     pub(super) failed: bool,
     /// Rounds in a row with this outcome, in this epoch.
@@ -81,6 +82,7 @@ pub(super) struct Entry {
 #[serde(default)]
 pub(super) struct ToolEntry {
     pub(super) calls: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Digest>,
     /// Rounds in a row with this error and no news.
     pub(super) streak: u32,

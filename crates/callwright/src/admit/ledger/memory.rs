@@ -119,3 +119,85 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+
+    use super::*;
+    use crate::admit::ledger::{Limits, Moment};
+    use crate::admit::{Fingerprint, Shape};
+    use crate::json::Value;
+
+    fn ask(turn: u64, argument: u64, budget: u32) -> Ask<'static> {
+        Ask {
+            at: Moment {
+                turn: Some(turn),
+                round: Some(0),
+            },
+            fingerprint: Fingerprint::of("t", &Value::Number(argument.into()), &Shape::default()),
+            tool: "t",
+            limits: Limits {
+                budget,
+                repeated_refusal: 3,
+                repeated_call: 4,
+                repeated_result: 4,
+                polling: 50,
+                poller: false,
+                cycle: 3,
+                error_streak: 8,
+                unknown_tools: 3,
+                tool_calls: 500,
+                turn_calls: 1_000,
+                transient: 10,
+                most_refusals: 2_000,
+            },
+            refused: None,
+        }
+    }
+
+    #[test]
+    fn a_thousand_threads_never_run_one_call_too_many() {
+        let (ledger, ran) = (MemoryLedger::default(), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..1_000 {
+                scope.spawn(|| {
+                    let ruling = ledger.open("s", &ask(0, 0, 77)).expect("memory");
+                    ran.fetch_add(usize::from(ruling.reason.is_none()), Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(ran.into_inner(), 77);
+    }
+
+    #[test]
+    fn the_session_that_was_not_used_for_longest_leaves() {
+        let ledger = MemoryLedger::new(3);
+        let open = |session: &str| {
+            let ruling = ledger.open(session, &ask(0, 0, 9)).expect("memory");
+            ruling.turn_calls
+        };
+        for session in ["a", "b", "c", "a", "d"] {
+            open(session);
+        }
+        assert_eq!((ledger.sessions(), ledger.forgotten()), (3, 1));
+        assert_eq!(open("a"), 3, "it was used again");
+        assert_eq!(open("b"), 1, "it was forgotten");
+    }
+
+    #[test]
+    fn a_turn_leaves_nothing_behind() {
+        let ledger = MemoryLedger::default();
+        for argument in 0..500 {
+            ledger.open("s", &ask(0, argument, 9)).expect("memory");
+        }
+        let size = || {
+            let saved = ledger.save("s").expect("memory");
+            serde_json::to_string(&saved).expect("JSON").len()
+        };
+        let full = size();
+        ledger.open("s", &ask(1, 0, 9)).expect("memory");
+        assert!(size() * 100 < full, "{} of {full}", size());
+    }
+}

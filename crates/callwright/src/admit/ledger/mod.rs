@@ -2,13 +2,18 @@
 //!
 //! A ledger holds one [`Session`] per conversation and changes it in two atomic steps: [`Ledger::open`] before a call
 //! runs, [`Ledger::close`] when its outcome is known. It never sees arguments or results, only their hashes and, if
-//! the policy allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process.
+//! the policy allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process; with the feature
+//! `redis`, `RedisLedger` shares them between replicas.
 
 mod memory;
+#[cfg(feature = "redis")]
+mod redis;
 
 use serde::{Deserialize, Serialize};
 
 pub use memory::MemoryLedger;
+#[cfg(feature = "redis")]
+pub use redis::{RedisLedger, RedisSettings};
 
 use super::fingerprint::Fingerprint;
 use super::outcome::{Digest, Success};
@@ -56,10 +61,10 @@ pub struct LedgerAway(pub String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Moment {
     /// The turn: it starts with a message of the user.
-    #[serde(with = "number_as_text")]
+    #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// The round: one answer of the model with all of its parallel calls.
-    #[serde(with = "number_as_text")]
+    #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     pub round: Option<u64>,
 }
 
@@ -99,6 +104,7 @@ pub struct Ask<'a> {
     /// What holds for it.
     pub limits: Limits,
     /// Set if the gate refuses the call anyway: it is only counted, and may be told more firmly.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusedCall>,
 }
 

@@ -1,0 +1,113 @@
+//! What admission costs on top of the verdict: `cargo bench -p callwright --bench admission`.
+//!
+//! A call is opened and closed in one of 100,000 live sessions, each with twenty calls in its turn, in random order,
+//! so that nothing is in the processor's cache by chance.
+
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a bench")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use callwright::admit::ledger::{Ask, Limits, Report};
+use callwright::admit::{
+    Answer, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Shape, Success,
+};
+use callwright::json::Value;
+use callwright::parse::read_value;
+
+const SESSIONS: u64 = 100_000;
+const CALLS: u64 = 20;
+
+fn main() {
+    divan::main();
+}
+
+fn limits() -> Limits {
+    Limits {
+        budget: 3,
+        repeated_refusal: 3,
+        repeated_call: 4,
+        repeated_result: 4,
+        polling: 50,
+        poller: false,
+        cycle: 3,
+        error_streak: 8,
+        unknown_tools: 3,
+        tool_calls: u32::MAX,
+        turn_calls: u32::MAX,
+        transient: 10,
+        most_refusals: 100,
+    }
+}
+
+/// One call of a session: opened, run, closed with a result of its own.
+fn call(ledger: &MemoryLedger, session: u64, number: u64) -> bool {
+    let session = format!("session-{session:08}");
+    let at = Moment {
+        turn: Some(0),
+        round: Some(number),
+    };
+    let fingerprint = Fingerprint::of("search", &Value::Number(number.into()), &Shape::default());
+    let ask = Ask {
+        at,
+        fingerprint,
+        tool: "search",
+        limits: limits(),
+        refused: None,
+    };
+    let runs = ledger
+        .open(&session, &ask)
+        .expect("memory")
+        .reason
+        .is_none();
+    let report = Report {
+        at,
+        fingerprint,
+        tool: "search",
+        changes: false,
+        poller: false,
+        success: Success::Ok,
+        digest: Outcome::ok(Answer::Text("")).digest,
+        beginning: "forty characters of what the tool said …",
+    };
+    ledger.close(&session, &report).expect("memory");
+    runs
+}
+
+#[divan::bench]
+fn open_and_close_among_100_000_sessions(bencher: divan::Bencher<'_, '_>) {
+    let before = resident();
+    let ledger = MemoryLedger::new(2 * usize::try_from(SESSIONS).expect("small"));
+    for number in 0..CALLS {
+        for session in 0..SESSIONS {
+            call(&ledger, session, number);
+        }
+    }
+    let bytes = (resident() - before) / SESSIONS;
+    println!(
+        "{} sessions of {CALLS} calls, {bytes} bytes each",
+        ledger.sessions()
+    );
+    let step = AtomicU64::new(0);
+    bencher.bench(|| {
+        let step = step.fetch_add(1, Ordering::Relaxed);
+        // A step that shares no factor with the number of sessions visits all of them in a scattered order.
+        call(&ledger, (step * 61_681) % SESSIONS, CALLS + step / SESSIONS)
+    });
+}
+
+#[divan::bench]
+fn fingerprint_of_a_usual_call(bencher: divan::Bencher<'_, '_>) {
+    let arguments = read_value(
+        r#"{"query": "blue lamp", "limit": 5, "tags": ["a", "b"], "since": "2026-01-31"}"#,
+    );
+    let (arguments, shape) = (arguments.expect("JSON"), Shape::default());
+    bencher.bench(|| Fingerprint::of("search_orders", &arguments, &shape));
+}
+
+/// Resident memory of this process in bytes, where the system tells.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kilobytes.unwrap_or_default() * 1024
+}

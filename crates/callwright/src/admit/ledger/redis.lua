@@ -1,0 +1,371 @@
+-- One step of one session, on the server: what `session.rs` and `round.rs` do, in the same order and by the same
+-- names. The test `redis.rs` holds the two together.
+--
+-- KEYS[1]  the session: a hash with `head`, `e:FINGERPRINT` per call and `t:TOOL` per tool, each as JSON
+-- ARGV     the operation (open, close, answer), its argument as JSON, the seconds after which a session is forgotten
+
+local key, operation, argument, lifetime = KEYS[1], ARGV[1], cjson.decode(ARGV[2]), ARGV[3]
+
+local COUNTERS = {
+  'ordinal', 'epoch', 'news', 'idle_rounds', 'unknown_rounds', 'refused_rounds', 'refusals', 'calls',
+}
+local ENTRY = {failed = false, streak = 0, epoch = 0, calls = 0, transient = 0, ordinal = 0, living = false, last = ''}
+local TOOL = {calls = 0, streak = 0, news = 0, last = ''}
+local KINDS = {ok = 1, error = 2, refused = 3, unknown = 4}
+
+local function with_defaults(text, defaults)
+  local value = text and cjson.decode(text) or {}
+  for name, default in pairs(defaults) do
+    if value[name] == nil then value[name] = default end
+  end
+  return value
+end
+
+local head, loaded, changed
+
+local function load(text)
+  head = text and cjson.decode(text) or {}
+  for _, name in ipairs(COUNTERS) do head[name] = head[name] or 0 end
+  head.pending = head.pending or {}
+  head.allowed_once = head.allowed_once or {}
+  head.allowed_tools = head.allowed_tools or {}
+  loaded, changed = {}, {}
+end
+
+local function fetch(field, defaults)
+  if not loaded[field] then
+    loaded[field] = with_defaults(redis.call('HGET', key, field), defaults)
+  end
+  return loaded[field]
+end
+
+local function entry_of(fingerprint) return fetch('e:' .. fingerprint, ENTRY) end
+local function tool_of(name) return fetch('t:' .. name, TOOL) end
+local function touch(field) changed[field] = true end
+
+local function store()
+  for _, list in ipairs({'pending', 'allowed_once', 'allowed_tools'}) do
+    -- An empty table would be written as an object.
+    if #head[list] == 0 then head[list] = nil end
+  end
+  redis.call('HSET', key, 'head', cjson.encode(head))
+  for field in pairs(changed) do redis.call('HSET', key, field, cjson.encode(loaded[field])) end
+  redis.call('EXPIRE', key, lifetime)
+end
+
+local function contains(list, value)
+  for at, item in ipairs(list) do
+    if item == value then return at end
+  end
+  return nil
+end
+
+-- The end of a round ------------------------------------------------------------------------------------------------
+
+local function before(one, next)
+  if one.fingerprint ~= next.fingerprint then return one.fingerprint < next.fingerprint end
+  if one.digest ~= next.digest then return one.digest < next.digest end
+  if one.kind ~= next.kind then return KINDS[one.kind] < KINDS[next.kind] end
+  if one.changes ~= next.changes then return next.changes end
+  if one.poller ~= next.poller then return next.poller end
+  if one.tool ~= next.tool then return one.tool < next.tool end
+  return one.last < next.last
+end
+
+local function groups_of(pending)
+  local groups = {}
+  for _, outcome in ipairs(pending) do
+    local group = groups[#groups]
+    if group and group[1].fingerprint == outcome.fingerprint then
+      group[#group + 1] = outcome
+    else
+      groups[#groups + 1] = {outcome}
+    end
+  end
+  return groups
+end
+
+local function is_same(entry, group)
+  for _, outcome in ipairs(group) do
+    if entry.outcome ~= outcome.digest then return false end
+  end
+  return true
+end
+
+local function add(summary, group, entry)
+  local same, waits, ran, worked = is_same(entry, group), entry.living, false, false
+  for _, outcome in ipairs(group) do
+    waits = waits or outcome.poller
+    ran = ran or outcome.kind == 'ok' or outcome.kind == 'error'
+    worked = worked or outcome.kind == 'ok'
+    summary.unknown = summary.unknown or outcome.kind == 'unknown'
+  end
+  summary.ran = summary.ran or ran
+  summary.repeats = summary.repeats or (same and not waits)
+  if ran and not same then
+    summary.fresh = true
+    summary.news = summary.news or worked
+    summary.changed = summary.changed or (worked and group[1].changes)
+  end
+end
+
+local function count_errors(pending, news)
+  local order, by_tool = {}, {}
+  for _, outcome in ipairs(pending) do
+    if outcome.kind ~= 'unknown' then
+      if not by_tool[outcome.tool] then
+        by_tool[outcome.tool] = {}
+        order[#order + 1] = outcome.tool
+      end
+      local group = by_tool[outcome.tool]
+      group[#group + 1] = outcome
+    end
+  end
+  for _, name in ipairs(order) do
+    local group, same_error = by_tool[name], true
+    local digest = group[1].digest
+    for _, outcome in ipairs(group) do
+      same_error = same_error and outcome.kind ~= 'ok' and outcome.digest == digest
+    end
+    local tool = tool_of(name)
+    if not same_error then
+      tool.streak = 0
+    elseif tool.error == digest and tool.news == head.news and not news then
+      tool.streak = tool.streak + 1
+    else
+      tool.streak = 1
+    end
+    tool.error = same_error and digest or nil
+    tool.last = group[1].last
+    tool.news = head.news + (news and 1 or 0)
+    touch('t:' .. name)
+  end
+end
+
+local function note(entry, group)
+  local last = group[#group]
+  local known = entry.streak > 0 and entry.epoch == head.epoch
+  local failed = last.kind ~= 'ok'
+  if is_same(entry, group) then
+    entry.streak = known and entry.streak + 1 or 1
+  else
+    entry.living = entry.living or (known and not failed and not entry.failed)
+    if entry.outcome then entry.calls = #group end
+    entry.streak = 1
+  end
+  entry.outcome = last.digest
+  entry.failed = failed
+  entry.transient = 0
+  entry.ordinal = head.ordinal
+  entry.last = last.last
+end
+
+local function end_round()
+  local pending = head.pending
+  head.pending = {}
+  table.sort(pending, before)
+  local groups, summary = groups_of(pending), {}
+  for _, group in ipairs(groups) do add(summary, group, entry_of(group[1].fingerprint)) end
+  if summary.fresh then
+    head.idle_rounds = 0
+    head.refused_rounds = 0
+  else
+    if summary.repeats then head.idle_rounds = head.idle_rounds + 1 end
+    if head.refused_now then head.refused_rounds = head.refused_rounds + 1 end
+  end
+  head.refused_now = nil
+  if summary.unknown then
+    head.unknown_rounds = head.unknown_rounds + 1
+  elseif summary.ran then
+    head.unknown_rounds = 0
+  end
+  count_errors(pending, summary.news)
+  if summary.news then head.news = head.news + 1 end
+  local epoch = head.epoch + (summary.changed and 1 or 0)
+  for _, group in ipairs(groups) do
+    local entry = entry_of(group[1].fingerprint)
+    note(entry, group)
+    if summary.changed then entry.streak = 1 end
+    entry.epoch = epoch
+    touch('e:' .. group[1].fingerprint)
+  end
+  head.epoch = epoch
+end
+
+local function enter(at)
+  if at.turn ~= head.turn then
+    local ordinal, allowed_tools = head.ordinal, head.allowed_tools
+    redis.call('DEL', key)
+    load(nil)
+    head.turn, head.ordinal, head.allowed_tools = at.turn, ordinal, allowed_tools
+  end
+  if at.round == nil or at.round ~= head.round then
+    end_round()
+    head.round = at.round
+    head.ordinal = head.ordinal + 1
+  end
+end
+
+-- Decisions ---------------------------------------------------------------------------------------------------------
+
+local function streak_with(fingerprint, digest)
+  local entry = entry_of(fingerprint)
+  if entry.epoch == head.epoch and entry.outcome == digest then return entry.streak + 1 end
+  return 1
+end
+
+local function tool_errors(name, digest)
+  local tool = tool_of(name)
+  if tool.news == head.news and (digest == nil or tool.error == digest) then return tool.streak end
+  return 0
+end
+
+local function facts(ask)
+  local entry = entry_of(ask.fingerprint)
+  local ruling = {
+    refused_rounds = head.refused_rounds,
+    turn_calls = head.calls + 1,
+    tool_calls = tool_of(ask.tool).calls + 1,
+    unknown_rounds = head.unknown_rounds + 1,
+    error_rounds = tool_errors(ask.tool, ask.refused and ask.refused.digest),
+    rounds_ago = 0, failed = false, last = '', streak = 0,
+  }
+  if entry.outcome then
+    ruling.rounds_ago = head.ordinal - entry.ordinal
+    ruling.failed = entry.failed
+    ruling.last = entry.last
+    ruling.streak = entry.epoch == head.epoch and entry.streak or 0
+  end
+  return ruling
+end
+
+local function last_bound(limits)
+  if head.stopped then return 'stopped', 0 end
+  if head.refusals >= limits.most_refusals then return 'refusals', head.refusals end
+end
+
+local function objection(ask, ruling)
+  local limits, entry = ask.limits, entry_of(ask.fingerprint)
+  local reason, count = last_bound(limits)
+  if reason then return reason, count end
+  if ruling.turn_calls > limits.turn_calls then return 'turn_calls', head.calls end
+  if contains(head.allowed_tools, ask.tool) or contains(head.allowed_once, ask.fingerprint) then return end
+  local waits, repeats = limits.poller or entry.living, limits.repeated_result
+  reason = 'repeated_result'
+  if ruling.failed then
+    reason, repeats = 'repeated_call', limits.repeated_call
+  elseif waits then
+    repeats = limits.polling
+  end
+  if ruling.streak > 0 then
+    if ruling.streak >= repeats - 1 then return reason, ruling.streak end
+    if not waits and head.idle_rounds >= limits.cycle - 1 then return 'cycle', head.idle_rounds end
+  end
+  if entry.epoch == head.epoch then
+    local budget = waits and math.max(limits.budget, limits.polling) or limits.budget
+    if entry.transient >= limits.transient then return 'transient', entry.transient end
+    if entry.calls >= budget then return 'budget', entry.calls end
+  elseif limits.budget == 0 then
+    return 'budget', 0
+  end
+  if ruling.error_rounds > 0 and ruling.error_rounds >= limits.error_streak - 1 then
+    return 'error_streak', ruling.error_rounds
+  end
+  if ruling.tool_calls > limits.tool_calls then return 'tool_calls', ruling.tool_calls - 1 end
+end
+
+local function count_refused(ask, ruling)
+  local limits, refused = ask.limits, ask.refused
+  head.calls = head.calls + 1
+  ruling.streak = streak_with(ask.fingerprint, refused.digest)
+  if head.calls <= limits.turn_calls then
+    head.pending[#head.pending + 1] = {
+      fingerprint = ask.fingerprint, digest = refused.digest, tool = ask.tool, last = '',
+      kind = refused.unknown_tool and 'unknown' or 'refused', changes = false, poller = false,
+    }
+  end
+  local reason, count = last_bound(limits)
+  if reason then return reason, count end
+  if refused.unknown_tool and ruling.unknown_rounds >= limits.unknown_tools then
+    return 'unknown_tools', ruling.unknown_rounds
+  end
+  if ruling.streak >= limits.repeated_refusal then return 'repeated_call', ruling.streak end
+  if ruling.error_rounds + 1 >= limits.error_streak then return 'error_streak', ruling.error_rounds + 1 end
+end
+
+local function admit(ask)
+  head.calls = head.calls + 1
+  local once = contains(head.allowed_once, ask.fingerprint)
+  if once then table.remove(head.allowed_once, once) end
+  local tool, entry = tool_of(ask.tool), entry_of(ask.fingerprint)
+  tool.calls = tool.calls + 1
+  if entry.epoch ~= head.epoch then
+    entry.epoch, entry.streak, entry.calls = head.epoch, 0, 0
+  end
+  entry.calls = entry.calls + 1
+  touch('t:' .. ask.tool)
+  touch('e:' .. ask.fingerprint)
+end
+
+-- Operations --------------------------------------------------------------------------------------------------------
+
+local function open(ask)
+  enter(ask.at)
+  local ruling = facts(ask)
+  local reason, count
+  if ask.refused then
+    reason, count = count_refused(ask, ruling)
+  else
+    reason, count = objection(ask, ruling)
+  end
+  if reason then
+    head.refusals = head.refusals + 1
+    head.refused_now = true
+    if reason == 'error_streak' then ruling.last = tool_of(ask.tool).last end
+    ruling.reason, ruling.count = reason, count
+    ruling.refused_rounds = ruling.refused_rounds + 1
+  elseif not ask.refused then
+    admit(ask)
+  end
+  return ruling
+end
+
+local function close(report)
+  if report.at.turn ~= head.turn then return {streak = 0} end
+  local streak, entry = streak_with(report.fingerprint, report.digest), entry_of(report.fingerprint)
+  if report.success == 'transient' then
+    entry.transient = entry.transient + 1
+    entry.calls = math.max(entry.calls - 1, 0)
+    touch('e:' .. report.fingerprint)
+    return {transient = entry.transient}
+  end
+  local living, same = entry.living or report.poller, entry.outcome == report.digest
+  local failed = report.success == 'error'
+  local errors = failed and tool_errors(report.tool, report.digest) + 1 or 0
+  head.pending[#head.pending + 1] = {
+    fingerprint = report.fingerprint, digest = report.digest, tool = report.tool, last = report.beginning,
+    kind = failed and 'error' or 'ok', changes = report.changes, poller = report.poller,
+  }
+  return {
+    streak = streak,
+    idle_rounds = same and not living and head.idle_rounds + 1 or 0,
+    error_rounds = errors,
+    living = living,
+  }
+end
+
+local function answer(reply)
+  if reply == 'stop' then
+    head.stopped = true
+  elseif reply.allow_once then
+    head.allowed_once[#head.allowed_once + 1] = reply.allow_once
+  elseif reply.allow_tool and not contains(head.allowed_tools, reply.allow_tool) then
+    head.allowed_tools[#head.allowed_tools + 1] = reply.allow_tool
+  end
+  return {streak = 0}
+end
+
+load(redis.call('HGET', key, 'head'))
+local result = ({open = open, close = close, answer = answer})[operation](argument)
+store()
+return cjson.encode(result)
