@@ -5,11 +5,12 @@
 
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a bench")]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use callwright::admit::ledger::{Ask, Limits, Report};
 use callwright::admit::{
-    Answer, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Shape, Success,
+    Answer, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Shape, Success,
 };
 use callwright::json::Value;
 use callwright::parse::read_value;
@@ -40,13 +41,12 @@ fn limits() -> Limits {
 }
 
 /// One call of a session: opened, run, closed with a result of its own.
-fn call(ledger: &MemoryLedger, session: u64, number: u64) -> bool {
-    let session = format!("session-{session:08}");
+fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bool {
     let at = Moment {
         turn: Some(0),
         round: Some(number),
     };
-    let fingerprint = Fingerprint::of("search", &Value::Number(number.into()), &Shape::default());
+    let fingerprint = fingerprint(number);
     let ask = Ask {
         at,
         fingerprint,
@@ -54,11 +54,7 @@ fn call(ledger: &MemoryLedger, session: u64, number: u64) -> bool {
         limits: limits(),
         refused: None,
     };
-    let runs = ledger
-        .open(&session, &ask)
-        .expect("memory")
-        .reason
-        .is_none();
+    let runs = ledger.open(session, &ask).expect("memory").reason.is_none();
     let report = Report {
         at,
         fingerprint,
@@ -66,20 +62,36 @@ fn call(ledger: &MemoryLedger, session: u64, number: u64) -> bool {
         changes: false,
         poller: false,
         success: Success::Ok,
-        digest: Outcome::ok(Answer::Text("")).digest,
+        digest,
         beginning: "forty characters of what the tool said …",
     };
-    ledger.close(&session, &report).expect("memory");
+    ledger.close(session, &report).expect("memory");
     runs
 }
 
-#[divan::bench]
+/// A fingerprint for each number, made as cheaply as possible: the ledger is to be measured.
+fn fingerprint(number: u64) -> Fingerprint {
+    static MADE: LazyLock<Vec<Fingerprint>> = LazyLock::new(|| {
+        (0..1_000_u64)
+            .map(|number| {
+                Fingerprint::of("search", &Value::Number(number.into()), &Shape::default())
+            })
+            .collect()
+    });
+    MADE[usize::try_from(number).expect("small")]
+}
+
+#[divan::bench(sample_count = 1_000, sample_size = 100)]
 fn open_and_close_among_100_000_sessions(bencher: divan::Bencher<'_, '_>) {
+    let names: Vec<String> = (0..SESSIONS)
+        .map(|session| format!("session-{session:08}"))
+        .collect();
+    let digest = Outcome::ok(Answer::Text("found")).digest;
     let before = resident();
-    let ledger = MemoryLedger::new(2 * usize::try_from(SESSIONS).expect("small"));
+    let ledger = MemoryLedger::new(2 * names.len());
     for number in 0..CALLS {
-        for session in 0..SESSIONS {
-            call(&ledger, session, number);
+        for name in &names {
+            call(&ledger, name, number, digest);
         }
     }
     let bytes = (resident() - before) / SESSIONS;
@@ -87,11 +99,12 @@ fn open_and_close_among_100_000_sessions(bencher: divan::Bencher<'_, '_>) {
         "{} sessions of {CALLS} calls, {bytes} bytes each",
         ledger.sessions()
     );
-    let step = AtomicU64::new(0);
+    let step = AtomicUsize::new(0);
     bencher.bench(|| {
         let step = step.fetch_add(1, Ordering::Relaxed);
-        // A step that shares no factor with the number of sessions visits all of them in a scattered order.
-        call(&ledger, (step * 61_681) % SESSIONS, CALLS + step / SESSIONS)
+        // A stride that shares no factor with the number of sessions visits all of them in a scattered order.
+        let name = &names[(step * 61_681) % names.len()];
+        call(&ledger, name, CALLS + (step / names.len()) as u64, digest)
     });
 }
 

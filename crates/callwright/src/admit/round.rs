@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::outcome::Digest;
-use super::session::{Entry, Session};
+use super::session::{Entry, Session, ToolEntry};
 
 /// An outcome of the round that is not over yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ impl Session {
         self.count_errors(&pending, summary.news);
         self.news += u32::from(summary.news);
         let epoch = self.epoch + u32::from(summary.changed);
-        for group in pending.chunk_by(|one, next| one.fingerprint == next.fingerprint) {
+        for group in pending.chunk_by_mut(|one, next| one.fingerprint == next.fingerprint) {
             let entry = self.entries.entry(group[0].fingerprint).or_default();
             entry.note(group, self.epoch, self.ordinal);
             if summary.changed {
@@ -92,6 +92,9 @@ impl Session {
             entry.epoch = epoch;
         }
         self.epoch = epoch;
+        // The next round has room already.
+        pending.clear();
+        self.pending = pending;
     }
 
     /// Notes which tools only failed in this round, and whether all the same way.
@@ -103,20 +106,28 @@ impl Session {
         by_tool.sort_by(|one, next| one.tool.cmp(&next.tool));
         let before = self.news;
         for group in by_tool.chunk_by(|one, next| one.tool == next.tool) {
-            let digest = group[0].digest;
+            let first = group[0];
             let same_error = group
                 .iter()
-                .all(|outcome| outcome.kind != Kind::Ok && outcome.digest == digest);
-            let tool = self.tools.entry(group[0].tool.clone()).or_default();
+                .all(|outcome| outcome.kind != Kind::Ok && outcome.digest == first.digest);
+            if !self.tools.contains_key(&first.tool) {
+                self.tools.insert(first.tool.clone(), ToolEntry::default());
+            }
+            let Some(tool) = self.tools.get_mut(&first.tool) else {
+                continue;
+            };
             tool.streak = match same_error {
                 false => 0,
-                true if tool.error == Some(digest) && tool.news == before && !news => {
+                true if tool.error == Some(first.digest) && tool.news == before && !news => {
                     tool.streak + 1
                 }
                 true => 1,
             };
-            tool.error = same_error.then_some(digest);
-            tool.last.clone_from(&group[0].last);
+            tool.error = same_error.then_some(first.digest);
+            tool.last.clear();
+            if same_error {
+                tool.last.push_str(&first.last);
+            }
             tool.news = before + u32::from(news);
         }
     }
@@ -148,20 +159,22 @@ impl Entry {
     }
 
     /// Takes over the outcomes of one round.
-    fn note(&mut self, group: &[Pending], epoch: u32, ordinal: u32) {
-        let Some(last) = group.last() else {
+    fn note(&mut self, group: &mut [Pending], epoch: u32, ordinal: u32) {
+        let same = self.is_same(group);
+        let calls = u32::try_from(group.len()).unwrap_or(u32::MAX);
+        let Some(last) = group.last_mut() else {
             return;
         };
         let known = self.streak > 0 && self.epoch == epoch;
         let failed = last.kind != Kind::Ok;
-        if self.is_same(group) {
+        if same {
             self.streak = if known { self.streak + 1 } else { 1 };
         } else {
             // It changed with nothing done in between: that is what waiting looks like.
             self.living |= known && !failed && !self.failed;
             if self.outcome.is_some() {
                 // A changed result is progress, and gives the budget back.
-                self.calls = u32::try_from(group.len()).unwrap_or(u32::MAX);
+                self.calls = calls;
             }
             self.streak = 1;
         }
@@ -169,6 +182,6 @@ impl Entry {
         self.failed = failed;
         self.transient = 0;
         self.ordinal = ordinal;
-        self.last.clone_from(&last.last);
+        self.last = std::mem::take(&mut last.last);
     }
 }

@@ -103,11 +103,7 @@ impl Session {
             Some((reason, count)) => {
                 self.refusals += 1;
                 self.refused_now = true;
-                if reason == Reason::ErrorStreak
-                    && let Some(tool) = self.tools.get(ask.tool)
-                {
-                    ruling.last.clone_from(&tool.last);
-                }
+                ruling.last = self.last(ask, reason).unwrap_or_default().to_owned();
                 ruling.reason = Some(reason);
                 ruling.count = count;
                 ruling.refused_rounds += 1;
@@ -208,7 +204,6 @@ impl Session {
         {
             ruling.rounds_ago = self.ordinal - entry.ordinal;
             ruling.failed = entry.failed;
-            ruling.last.clone_from(&entry.last);
             ruling.streak = if entry.epoch == self.epoch {
                 entry.streak
             } else {
@@ -216,6 +211,17 @@ impl Session {
             };
         }
         ruling
+    }
+
+    /// What came of it last time: of this call, or of its tool.
+    fn last(&self, ask: &Ask<'_>, reason: Reason) -> Option<&str> {
+        match reason {
+            Reason::ErrorStreak => self.tools.get(ask.tool).map(|tool| tool.last.as_str()),
+            _ => self
+                .entries
+                .get(&ask.fingerprint)
+                .map(|entry| entry.last.as_str()),
+        }
     }
 
     /// Why a call that is good in itself may not run.

@@ -7,10 +7,12 @@
 
 mod words;
 
+pub(crate) use words::CHOICES;
+
 use serde::Serialize;
 use serde_json::json;
 
-use crate::classify::{Cause, Failure, Notice};
+use crate::classify::{Cause, Failure, Notice, Objection};
 use crate::parse::SyntaxError;
 use crate::repair::Edit;
 use crate::text::cut_line;
@@ -121,6 +123,11 @@ impl Feedback {
             })
             .to_string(),
         }
+    }
+
+    /// The question to the user about a call that is not run, for a person to read.
+    pub fn question(&self, objection: &Objection, failure: &Failure) -> String {
+        words::question(objection, &self.detail(failure))
     }
 
     /// A notice in words, for the end of a result.

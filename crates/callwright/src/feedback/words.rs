@@ -5,7 +5,8 @@
 
 mod admission;
 
-pub(super) use admission::{escalated_hint, notice, objection};
+pub(crate) use admission::CHOICES;
+pub(super) use admission::{escalated_hint, notice, objection, question};
 
 use crate::classify::{Cause, Code, Failure};
 use crate::json::Value;

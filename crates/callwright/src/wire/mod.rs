@@ -5,6 +5,7 @@
 //! refused. Nothing is judged here, and ids go back exactly as they came.
 
 mod anthropic;
+mod elicitation;
 mod gemini;
 mod line;
 mod mcp;
@@ -14,6 +15,7 @@ mod recorded;
 
 use std::borrow::Cow;
 
+pub use elicitation::{elicitation, read_elicitation};
 pub use line::read_line;
 pub use recorded::{Recorded, read_recorded};
 

@@ -3,6 +3,7 @@
 //! Bounded: the session that was not used for longest leaves first, and is counted. Sessions are spread over shards
 //! by the hash of their name; a shard is locked for one step of one session, which takes well under a microsecond.
 
+use std::hash::{BuildHasher, Hasher};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,13 +20,49 @@ const SHARDS: usize = 64;
 /// How many sessions are kept by default. One with twenty calls in its turn takes about 4 kB.
 const SESSIONS: usize = 100_000;
 
-type Shard = LruCache<Box<str>, Session, RandomState>;
+/// Sessions by a keyed hash of their names: it costs no second look, and nobody who does not know the keys can make two
+/// names meet.
+type Shard = LruCache<Name, Session, Spread>;
+
+type Name = u128;
+
+/// A hash table of hashes need not hash them again.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spread(u64);
+
+impl BuildHasher for Spread {
+    type Hasher = Spread;
+
+    fn build_hasher(&self) -> Spread {
+        Spread(0)
+    }
+}
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 ^= u64::from_le_bytes(word);
+        }
+    }
+
+    fn write_u128(&mut self, name: u128) {
+        // The lower half chooses the shard.
+        let upper = (name >> 64) as u64;
+        self.0 = upper;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 /// Keeps sessions in this process, the most recently used ones.
 #[derive(Debug)]
 pub struct MemoryLedger {
     shards: Box<[Mutex<Shard>]>,
-    hasher: RandomState,
+    hashers: [RandomState; 2],
     forgotten: AtomicU64,
 }
 
@@ -38,18 +75,17 @@ impl Default for MemoryLedger {
 impl MemoryLedger {
     /// A ledger for this many sessions, give or take an uneven spread over the shards.
     pub fn new(sessions: usize) -> Self {
-        let hasher = RandomState::new();
         // One shard if they are few, so that the bound is exact.
         let shards = if sessions < SHARDS * 16 { 1 } else { SHARDS };
         let each = NonZeroUsize::new(sessions.div_ceil(shards)).unwrap_or(NonZeroUsize::MIN);
         let shard = || {
-            let mut shard = LruCache::unbounded_with_hasher(hasher.clone());
+            let mut shard = LruCache::unbounded_with_hasher(Spread::default());
             shard.resize(each);
             Mutex::new(shard)
         };
         MemoryLedger {
             shards: (0..shards).map(|_| shard()).collect(),
-            hasher,
+            hashers: [RandomState::new(), RandomState::new()],
             forgotten: AtomicU64::new(0),
         }
     }
@@ -64,27 +100,35 @@ impl MemoryLedger {
         self.forgotten.load(Ordering::Relaxed)
     }
 
-    fn shard(&self, session: &str) -> MutexGuard<'_, Shard> {
+    fn name(&self, session: &str) -> Name {
+        let [lower, upper] = self
+            .hashers
+            .each_ref()
+            .map(|hasher| u128::from(hasher.hash_one(session)));
+        upper << 64 | lower
+    }
+
+    fn shard(&self, name: Name) -> MutexGuard<'_, Shard> {
         // The shards are few, so the cut bits do not matter.
-        #[expect(clippy::cast_possible_truncation)]
-        let hash = self.hasher.hash_one(session) as usize;
-        lock(&self.shards[hash % self.shards.len()])
+        let lower = name as usize;
+        lock(&self.shards[lower % self.shards.len()])
     }
 
     fn with<T>(&self, session: &str, step: impl FnOnce(&mut Session) -> T) -> T {
-        let mut shard = self.shard(session);
-        if let Some(known) = shard.get_mut(session) {
+        let name = self.name(session);
+        let mut shard = self.shard(name);
+        if let Some(known) = shard.get_mut(&name) {
             return step(known);
         }
         let mut new = Session::default();
         let result = step(&mut new);
-        self.insert(&mut shard, session, new);
+        self.insert(&mut shard, name, new);
         result
     }
 
-    fn insert(&self, shard: &mut Shard, session: &str, state: Session) {
-        let left = shard.push(session.into(), state);
-        if left.is_some_and(|(name, _)| *name != *session) {
+    fn insert(&self, shard: &mut Shard, name: Name, state: Session) {
+        let left = shard.push(name, state);
+        if left.is_some_and(|(gone, _)| gone != name) {
             self.forgotten.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -110,12 +154,14 @@ impl Ledger for MemoryLedger {
     }
 
     fn save(&self, session: &str) -> Result<Option<Session>, LedgerAway> {
-        Ok(self.shard(session).peek(session).cloned())
+        let name = self.name(session);
+        Ok(self.shard(name).peek(&name).cloned())
     }
 
     fn resume(&self, session: &str, saved: Session) -> Result<(), LedgerAway> {
-        let mut shard = self.shard(session);
-        self.insert(&mut shard, session, saved);
+        let name = self.name(session);
+        let mut shard = self.shard(name);
+        self.insert(&mut shard, name, saved);
         Ok(())
     }
 }

@@ -136,7 +136,7 @@ local function count_errors(pending, news)
       tool.streak = 1
     end
     tool.error = same_error and digest or nil
-    tool.last = group[1].last
+    tool.last = same_error and group[1].last or ''
     tool.news = head.news + (news and 1 or 0)
     touch('t:' .. name)
   end
@@ -228,12 +228,11 @@ local function facts(ask)
     tool_calls = tool_of(ask.tool).calls + 1,
     unknown_rounds = head.unknown_rounds + 1,
     error_rounds = tool_errors(ask.tool, ask.refused and ask.refused.digest),
-    rounds_ago = 0, failed = false, last = '', streak = 0,
+    rounds_ago = 0, failed = false, streak = 0,
   }
   if entry.outcome then
     ruling.rounds_ago = head.ordinal - entry.ordinal
     ruling.failed = entry.failed
-    ruling.last = entry.last
     ruling.streak = entry.epoch == head.epoch and entry.streak or 0
   end
   return ruling
@@ -321,7 +320,7 @@ local function open(ask)
   if reason then
     head.refusals = head.refusals + 1
     head.refused_now = true
-    if reason == 'error_streak' then ruling.last = tool_of(ask.tool).last end
+    ruling.last = (reason == 'error_streak' and tool_of(ask.tool) or entry_of(ask.fingerprint)).last
     ruling.reason, ruling.count = reason, count
     ruling.refused_rounds = ruling.refused_rounds + 1
   elseif not ask.refused then

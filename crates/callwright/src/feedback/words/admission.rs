@@ -78,6 +78,19 @@ pub(in crate::feedback) fn escalated_hint(next: Next) -> Option<&'static str> {
     }
 }
 
+/// What a user can answer, with the words for it.
+pub(crate) const CHOICES: [(&str, &str); 3] = [
+    ("allow_once", "Run it once more"),
+    ("allow_tool", "Run this tool without asking again"),
+    ("stop", "Stop"),
+];
+
+/// The question to the user.
+pub(in crate::feedback) fn question(objection: &Objection, detail: &str) -> String {
+    let tool = quoted(&objection.tool, NAME);
+    format!("The model wants to call {tool} again. {detail} What now?")
+}
+
 /// What is told with a result.
 pub(in crate::feedback) fn notice(notice: &Notice) -> String {
     let tool = quoted(&notice.tool, NAME);

@@ -1,0 +1,131 @@
+//! The question to the user over MCP: `elicitation/create`, for clients that declare the capability.
+//!
+//! In comes a refusal that says `ask_user`, out go the parameters of the request; in comes the client's result, out
+//! goes the [`Reply`] for the ledger. Whoever speaks MCP sends the one and receives the other.
+
+use super::{object, text};
+use crate::admit::Reply;
+use crate::classify::{Cause, Failure, Next};
+use crate::feedback::{CHOICES, Feedback};
+use crate::json::Value;
+
+/// The name of the one field of the form.
+const FIELD: &str = "answer";
+
+/// The parameters of an `elicitation/create` request that asks what to do about a refused call; `None` if this
+/// refusal is no question.
+pub fn elicitation<'v>(failure: &Failure, feedback: &Feedback) -> Option<Value<'v>> {
+    let Cause::Objection(objection) = &failure.cause else {
+        return None;
+    };
+    if failure.next() != Next::AskUser {
+        return None;
+    }
+    let (values, names): (Vec<Value<'v>>, Vec<Value<'v>>) = CHOICES
+        .iter()
+        .map(|(value, name)| {
+            (
+                Value::String((*value).into()),
+                Value::String((*name).into()),
+            )
+        })
+        .unzip();
+    let field = object([
+        ("type", text("string")),
+        ("title", text("What now?")),
+        ("enum", Some(Value::Array(values))),
+        ("enumNames", Some(Value::Array(names))),
+    ]);
+    let schema = object([
+        ("type", text("object")),
+        ("properties", Some(object([(FIELD, Some(field))]))),
+        (
+            "required",
+            Some(Value::Array(vec![Value::String(FIELD.into())])),
+        ),
+    ]);
+    Some(object([
+        ("message", text(feedback.question(objection, failure))),
+        ("requestedSchema", Some(schema)),
+    ]))
+}
+
+/// What the user answered; `None` if there was no answer, and the refusal stands.
+pub fn read_elicitation(result: &Value<'_>, failure: &Failure) -> Option<Reply> {
+    let Cause::Objection(objection) = &failure.cause else {
+        return None;
+    };
+    match result.get("action").and_then(Value::as_str)? {
+        "accept" => match result.get("content")?.get(FIELD)?.as_str()? {
+            "allow_once" => objection.fingerprint.map(Reply::AllowOnce),
+            "allow_tool" => Some(Reply::AllowTool(objection.tool.clone())),
+            "stop" => Some(Reply::Stop),
+            _ => None,
+        },
+        "decline" => Some(Reply::Stop),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::admit::{Answer, Outcome, Place};
+    use crate::tool::Effect;
+    use crate::{Call, Gate, Opened, ToolSpec};
+
+    #[test]
+    fn the_user_is_asked_and_answers() {
+        let pay = ToolSpec::without_schema("pay").with_effect(Effect::Destructive);
+        let gate = Gate::builder().tool(pay).build().expect("one tool");
+        let call = Call::from_text("pay", r#"{"to": "Ann"}"#);
+        let at = |round| Place::new("s", 0, round);
+        let Opened::Admitted(ticket) = gate.open(&call, at(0)) else {
+            panic!("the first")
+        };
+        let _ = gate.close(ticket, &Outcome::ok(Answer::Text("paid")));
+        let Opened::Refused(refused) = gate.open(&call, at(1)) else {
+            panic!("the second")
+        };
+        let question = elicitation(&refused.failure, &Feedback::default()).expect("a question");
+        let question: serde_json::Value =
+            serde_json::from_str(&question.to_string()).expect("JSON");
+        assert_eq!(
+            question,
+            json!({
+                "message": "The model wants to call \"pay\" again. \"pay\" ran with these very arguments 1 round ago \
+                            and is not run twice. It answered: paid. What now?",
+                "requestedSchema": {
+                    "type": "object",
+                    "properties": {"answer": {
+                        "type": "string",
+                        "title": "What now?",
+                        "enum": ["allow_once", "allow_tool", "stop"],
+                        "enumNames": ["Run it once more", "Run this tool without asking again", "Stop"],
+                    }},
+                    "required": ["answer"],
+                },
+            })
+        );
+
+        let read =
+            |result: serde_json::Value| read_elicitation(&Value::from(&result), &refused.failure);
+        assert_eq!(read(json!({"action": "cancel"})), None);
+        assert_eq!(
+            read(json!({"action": "accept", "content": {"answer": "perhaps"}})),
+            None
+        );
+        assert_eq!(read(json!({"action": "decline"})), Some(Reply::Stop));
+        let once = read(json!({"action": "accept", "content": {"answer": "allow_once"}}));
+        gate.ledger()
+            .answer("s", &once.expect("an answer"))
+            .expect("memory");
+        assert!(matches!(gate.open(&call, at(2)), Opened::Admitted(_)));
+        assert!(
+            matches!(gate.open(&call, at(3)), Opened::Refused(_)),
+            "once is once"
+        );
+    }
+}
