@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use callwright::feedback::Feedback;
-use callwright::{Gate, Verdict, wire};
+use callwright::rescue::Message;
+use callwright::wire::{self, Answer};
+use callwright::{Call, Gate, Verdict};
 
 use super::chunks::Chunk;
 use super::table::Table;
@@ -20,6 +22,7 @@ pub(super) struct Judge {
     feedback: Feedback,
     output: Output,
     explain: bool,
+    rescue: bool,
 }
 
 /// What came of some lines.
@@ -36,16 +39,31 @@ pub(super) struct Judged {
     pub(super) repaired: usize,
     /// How often which code was given.
     pub(super) refused: BTreeMap<&'static str, usize>,
+    /// Messages in which no call is written.
+    pub(super) without_call: usize,
 }
 
 impl Judge {
-    pub(super) fn new(gate: Gate, feedback: Feedback, output: Output, explain: bool) -> Self {
+    pub(super) fn new(gate: Gate, feedback: Feedback, output: Output) -> Self {
         Judge {
             gate,
             feedback,
             output,
-            explain,
+            explain: false,
+            rescue: false,
         }
+    }
+
+    /// The same judge, showing every repair that was tried.
+    pub(super) fn explaining(mut self, explain: bool) -> Self {
+        self.explain = explain;
+        self
+    }
+
+    /// The same judge, taking calls out of messages too.
+    pub(super) fn rescuing(mut self, rescue: bool) -> Self {
+        self.rescue = rescue;
+        self
     }
 
     pub(super) fn chunk(&self, chunk: Chunk) -> Judged {
@@ -89,14 +107,45 @@ impl Judge {
             1 => text.trim_start_matches('\u{feff}'),
             _ => text,
         };
-        let call = match wire::read_line(text) {
-            Ok(call) => call,
-            Err(error) => {
-                judged.malformed.push((number, error.to_string()));
+        let answer = if self.rescue {
+            wire::read_answer(text)
+        } else {
+            wire::read_line(text).map(Answer::Call)
+        };
+        match answer {
+            Ok(Answer::Call(call)) => self.call(number, &call, judged),
+            Ok(Answer::Message(message)) => self.message(number, &message, judged),
+            Ok(_) => {}
+            Err(error) => judged.malformed.push((number, error.to_string())),
+        }
+    }
+
+    /// The calls in a message; one without any gets a line that says why.
+    fn message(&self, number: usize, message: &Message<'_>, judged: &mut Judged) {
+        let reason = match self.gate.rescue(message) {
+            Ok(rescued) => {
+                for call in &rescued.calls {
+                    self.call(number, call, judged);
+                }
                 return;
             }
+            Err(reason) => reason,
         };
-        let verdict = self.gate.judge(&call);
+        judged.without_call += 1;
+        match &self.output {
+            Output::Json => {
+                let id = message.id.as_ref();
+                let id = id.map_or(String::new(), |id| format!("\"id\":{id},"));
+                let reason = reason.name();
+                judged.text +=
+                    &format!("{{{id}\"verdict\":\"no_call\",\"reason\":\"{reason}\"}}\n");
+            }
+            Output::Text(table) => table.no_call_row(number, &reason, &mut judged.text),
+        }
+    }
+
+    fn call(&self, number: usize, call: &Call<'_>, judged: &mut Judged) {
+        let verdict = self.gate.judge(call);
         match &verdict {
             Verdict::Repaired(_) => judged.repaired += 1,
             Verdict::Refused(refused) => {
@@ -107,13 +156,13 @@ impl Judge {
         }
         match &self.output {
             Output::Json => {
-                verdict.line(&call, &self.feedback).write(&mut judged.text);
+                verdict.line(call, &self.feedback).write(&mut judged.text);
                 judged.text.push('\n');
             }
             Output::Text(table) => {
-                table.row(number, &call, &verdict, &self.feedback, &mut judged.text);
+                table.row(number, call, &verdict, &self.feedback, &mut judged.text);
                 if self.explain {
-                    Table::trials(&self.gate.explain(&call), &self.feedback, &mut judged.text);
+                    Table::trials(&self.gate.explain(call), &self.feedback, &mut judged.text);
                 }
             }
         }
@@ -125,6 +174,7 @@ impl Judged {
     pub(super) fn add_counts(&mut self, part: &Judged) {
         self.valid += part.valid;
         self.repaired += part.repaired;
+        self.without_call += part.without_call;
         for (code, count) in &part.refused {
             *self.refused.entry(code).or_default() += count;
         }
@@ -145,8 +195,13 @@ impl Judged {
             codes => format!(" ({})", codes.join(", ")),
         };
         let (valid, repaired) = (self.valid, self.repaired);
+        let messages = match self.without_call {
+            0 => String::new(),
+            1 => "; 1 message without a call".to_owned(),
+            count => format!("; {count} messages without a call"),
+        };
         format!(
-            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}"
+            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}{messages}"
         )
     }
 }
