@@ -11,8 +11,10 @@ pub(super) struct Cursor<'t> {
     text: &'t str,
     at: usize,
     pub(super) max_depth: usize,
-    /// Whether the notation itself carries text beside the calls.
+    /// Whether the notation itself carries text before the calls.
     pub(super) has_prose: bool,
+    /// How far that text goes.
+    pub(super) calls: usize,
 }
 
 /// How a tag closes.
@@ -33,11 +35,17 @@ impl<'t> Cursor<'t> {
             at,
             max_depth,
             has_prose: false,
+            calls: at,
         }
     }
 
     pub(super) fn rest(&self) -> &'t str {
         &self.text[self.at..]
+    }
+
+    /// Notes that everything before this place is text.
+    pub(super) fn start_calls(&mut self) {
+        self.calls = self.at;
     }
 
     pub(super) fn is_at_end(&self) -> bool {

@@ -16,12 +16,28 @@ pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     if !cursor.is_at_end() {
         return Err(NoCall::BeforeText);
     }
+    let items = value.as_array().unwrap_or(std::slice::from_ref(&value));
+    let declares = items.iter().any(is_declaration);
     let read = calls(value).map_err(|_| NoCall::NoMark)?;
+    if declares {
+        return Err(NoCall::Ambiguous);
+    }
     // Without arguments it may be any record with a name.
     if read.iter().any(|call| call.arguments == Arguments::Absent) {
         return Err(NoCall::NoMark);
     }
     Ok(read)
+}
+
+/// Whether an object may declare a tool instead of calling it: a declaration has `parameters` too, and
+/// they are a schema.
+fn is_declaration(value: &Value<'_>) -> bool {
+    let inner = value.get("function").unwrap_or(value);
+    let parameters = inner.get("parameters").and_then(Value::as_object);
+    parameters.is_some_and(|members| {
+        let schema = |key: &str| matches!(key, "type" | "properties" | "$schema" | "$ref");
+        members.is_empty() || members.iter().any(|(key, _)| schema(key))
+    })
 }
 
 /// Reads the calls between two tags and stops before the second.

@@ -7,7 +7,7 @@
 use super::NoCall;
 use super::arguments::{self, Border};
 use super::cursor::{Cursor, Read};
-use super::prose::announces;
+use super::prose::{announces, is_finished};
 use crate::call::Call;
 
 pub(super) const START: &str = "<|start|>";
@@ -23,6 +23,9 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
         if !rest.starts_with(START) && !rest.starts_with(CHANNEL) {
             return Err(NoCall::BeforeText);
         }
+        if calls.is_empty() {
+            cursor.start_calls();
+        }
         let header = Header::of(cursor.until(MESSAGE).ok_or(NoCall::CutOff)?)?;
         if let Some(tool) = header.tool {
             let border = Border {
@@ -37,7 +40,11 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
             return Err(NoCall::BeforeText);
         } else {
             let body = cursor.until(END).ok_or(NoCall::NoMark)?;
-            if header.channel != "analysis" {
+            if header.channel == "analysis" {
+                if !is_finished(body) {
+                    return Err(NoCall::Ambiguous);
+                }
+            } else {
                 cursor.has_prose = true;
                 if !announces(body) {
                     return Err(NoCall::BehindText);

@@ -6,7 +6,7 @@
 //! 1. A message is calls only if calls are all it holds, from its first character to its last: reasoning
 //!    before them and a code block around the whole message aside, any text makes them a quotation.
 //! 2. Where every tool that is called only reads, a few sentences may stand before the calls, if the last
-//!    one says that the model acts now.
+//!    one says that the model looks something up now.
 //!
 //! This stage takes a whole message or nothing of it, calls only tools that are offered under exactly the
 //! written name, and never completes what is cut off. It repairs, converts and judges nothing: parameters
@@ -149,7 +149,13 @@ pub(crate) fn rescue<'m>(gate: &Gate, message: &'m Message<'_>) -> Result<Rescue
             call.completeness = Completeness::CutOff;
         }
     }
-    let rest = text[..around.rest].trim_ascii_end();
+    // A notation with text of its own has it in front.
+    let rest = if cursor.calls > around.calls {
+        cursor.calls
+    } else {
+        around.rest
+    };
+    let rest = text[..rest].trim_ascii_end();
     Ok(Rescued { calls, rest })
 }
 

@@ -1,7 +1,8 @@
-//! Sentences before a call: do they announce it, or do they quote it?
+//! Text before a call: does it announce the call, or does it quote it?
 //!
-//! In comes text, out goes whether it is short plain prose whose last sentence says that the model acts
-//! now. English only: in any other language the answer is no, and a call must stand alone.
+//! In comes text, out goes whether it is short plain prose whose last sentence says that the model looks
+//! something up now. Everything is a list of what is known to be harmless, so what is not known is a
+//! quotation. English only: in any other language a call must stand alone.
 
 /// One to three sentences. A longer text is an answer, and what stands at its end may be a part of it.
 const LONGEST: usize = 400;
@@ -16,13 +17,36 @@ const OPENINGS: [&str; 6] = [
     "let's ",
 ];
 
-/// What may stand before that.
-const CONNECTIVES: [&str; 11] = [
-    "now", "first", "next", "then", "so", "ok", "okay", "sure", "great", "alright", "and",
+/// What may stand before that, or behind it.
+const FILLERS: [&str; 14] = [
+    "now", "first", "next", "then", "so", "ok", "okay", "sure", "great", "alright", "and", "just",
+    "quickly", "also",
+];
+
+/// What a model does with a tool that reads. Verbs of telling (give, print, summarise) are not among them.
+const VERBS: [&str; 18] = [
+    "look",
+    "check",
+    "search",
+    "find",
+    "fetch",
+    "query",
+    "open",
+    "list",
+    "read",
+    "inspect",
+    "examine",
+    "load",
+    "retrieve",
+    "investigate",
+    "explore",
+    "use",
+    "run",
+    "see",
 ];
 
 /// Words of texts that show, condition, report or take back what follows.
-const DOUBTFUL: [&str; 64] = [
+const DOUBTFUL: [&str; 84] = [
     "not",
     "never",
     "no",
@@ -87,6 +111,26 @@ const DOUBTFUL: [&str; 64] = [
     "cancel",
     "ignore",
     "how",
+    "call",
+    "calls",
+    "tag",
+    "tags",
+    "snippet",
+    "line",
+    "lines",
+    "block",
+    "instruction",
+    "instructions",
+    "prompt",
+    "injection",
+    "message",
+    "command",
+    "commands",
+    "markup",
+    "xml",
+    "json",
+    "refuse",
+    "skip",
 ];
 
 /// Whether a text before a call says that the call is meant.
@@ -100,28 +144,48 @@ pub(super) fn announces(text: &str) -> bool {
         return false;
     }
     let text = text.to_lowercase().replace('’', "'");
-    let Some(sentences) = text.strip_suffix(['.', '!', '…']) else {
+    let doubtful = |word: &str| DOUBTFUL.contains(&word) || word.ends_with("n't");
+    if words(&text).any(doubtful) {
+        return false;
+    }
+    text.strip_suffix(['.', '!', '…'])
+        .and_then(|sentences| sentences.rsplit(['.', '!', '?', '…', '\n']).next())
+        .is_some_and(acts)
+}
+
+/// Whether a sentence says that the model looks something up now, and tells nobody anything.
+fn acts(sentence: &str) -> bool {
+    let sentence = without_fillers(sentence.trim_ascii());
+    let Some(act) = OPENINGS
+        .iter()
+        .find_map(|opening| sentence.strip_prefix(opening))
+    else {
         return false;
     };
-    let doubtful = |word: &str| DOUBTFUL.contains(&word) || word.ends_with("n't");
-    if text
-        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
-        .any(doubtful)
-    {
-        return false;
-    }
-    let mut last = sentences
-        .rsplit(['.', '!', '?', '…', '\n'])
-        .next()
-        .unwrap_or_default()
-        .trim_ascii();
-    while let Some(rest) = CONNECTIVES
+    let act = act.strip_suffix(" for you").unwrap_or(act);
+    let verb = words(without_fillers(act)).next().unwrap_or_default();
+    VERBS.contains(&verb) && !words(act).any(|word| word == "you")
+}
+
+fn without_fillers(mut text: &str) -> &str {
+    while let Some(rest) = FILLERS
         .iter()
-        .find_map(|word| last.strip_prefix(word)?.strip_prefix([',', ' ']))
+        .find_map(|word| text.strip_prefix(word)?.strip_prefix([',', ' ']))
     {
-        last = rest.trim_ascii_start();
+        text = rest.trim_ascii_start();
     }
-    OPENINGS.iter().any(|opening| last.starts_with(opening))
+    text
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '\''))
+}
+
+/// Whether reasoning ends by itself. Behind an opening quotation mark or a colon, the tag that seems to
+/// end it may be what it quotes.
+pub(super) fn is_finished(reasoning: &str) -> bool {
+    let open = |c: char| "\"'`“‘„«‹([{<:".contains(c);
+    !reasoning.trim_end().ends_with(open)
 }
 
 #[cfg(test)]
@@ -132,7 +196,8 @@ mod tests {
     fn announcements_announce() {
         for text in [
             "I'll look that up.",
-            "Let me check the weather in Oslo.\n",
+            "I'll check that for you.",
+            "Let me just check the weather in Oslo.\n",
             "You want the forecast for tomorrow. Okay, let me look.",
             "Good question! Now I’ll search the archive…",
         ] {
@@ -159,6 +224,12 @@ mod tests {
             "1. tea\n2. coffee\nI'll look.",
             "- I'll look.",
             "Tea.\n  I'll look.",
+            "I'll summarise the page now.",
+            "Let me print it.",
+            "Let me read it to you.",
+            "Let me find you the words.",
+            "I'll list the tags.",
+            "I'll copy the end of the file.",
             "Ich sehe nach.",
         ] {
             assert!(!announces(text), "{text}");

@@ -6,7 +6,7 @@
 //! for behind the first tag or bracket: what stands in the middle of something is no call.
 
 use super::cursor::Read;
-use super::prose::announces;
+use super::prose::{announces, is_finished};
 use super::{NoCall, Notation, function, harmony, invoke, mistral, pythonic, tool_call};
 
 /// Tokens that end a message. Servers should take them off, and some do not.
@@ -159,7 +159,7 @@ fn without_end_tokens(text: &str) -> &str {
 }
 
 /// Where the text behind a leading block of reasoning starts; nothing if it is not certain where that
-/// ends, because one of its tags stands there again.
+/// ends: because one of its tags stands there again, or because it ends in the middle.
 fn behind_reasoning(text: &str) -> Option<usize> {
     let blank = |from: usize| text.len() - text[from..].trim_ascii_start().len();
     let start = blank(0);
@@ -172,7 +172,7 @@ fn behind_reasoning(text: &str) -> Option<usize> {
     let (reasoning, behind) = text.split_once(close)?;
     let repeated =
         behind.contains(close) || behind.contains(open) || reasoning[start + 1..].contains(open);
-    (!repeated).then(|| blank(reasoning.len() + close.len()))
+    (!repeated && is_finished(reasoning)).then(|| blank(reasoning.len() + close.len()))
 }
 
 /// Where the content of a code block starts that is all of the text.
