@@ -52,7 +52,7 @@ pub(crate) struct CheckArguments {
     pub(crate) explain: bool,
 
     /// Take calls out of messages in which a model wrote them as text, such as
-    /// `<tool_call>…</tool_call>`. Only where they are all that the message holds; see DESIGN.md
+    /// `<tool_call>…</tool_call>`: only where they are all that the message holds
     #[arg(long)]
     pub(crate) rescue: bool,
 
