@@ -1,26 +1,44 @@
-//! A call as JSON: `{"name": …, "arguments": …}`, alone, as a list, or inside tags.
+//! A call as JSON: `{"name": …, "arguments": …}` in either order, alone, in a row, as a list, or inside tags.
 //!
 //! Nothing but the known keys may be there: another key could matter, and nobody would see it dropped.
+//! Where only the arguments are no JSON, they are cut out of their envelope for repair to look at.
+
+use std::borrow::Cow;
 
 use super::NoCall;
 use super::arguments::{Border, broken};
 use super::cursor::{Cursor, Read};
 use crate::call::{Arguments, Call, Completeness};
 use crate::json::{Value, has_duplicate};
-use crate::parse::Problem;
+use crate::parse::{Problem, SyntaxError};
 
 /// Reads a message that is JSON and nothing else. JSON that is no call is what the user asked for.
 pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
-    let value = cursor.json().map_err(|_| NoCall::NoMark)?;
-    cursor.skip_blank();
-    if !cursor.is_at_end() {
-        return Err(NoCall::BeforeText);
-    }
-    let items = value.as_array().unwrap_or(std::slice::from_ref(&value));
-    let declares = items.iter().any(is_declaration);
-    let read = calls(value).map_err(|_| NoCall::NoMark)?;
-    if declares {
-        return Err(NoCall::Ambiguous);
+    const BORDER: Border = Border {
+        end: None,
+        next: "\"arguments\"",
+    };
+    let mut read = Vec::new();
+    while !cursor.is_at_end() {
+        let value = match cursor.json() {
+            Ok(value) => value,
+            Err(error) if read.is_empty() && error.problem != Problem::CutOff => {
+                let read = broken_envelope(cursor, &BORDER, &["arguments"], &error);
+                return match read {
+                    Ok(call) => Ok(vec![call]),
+                    Err(NoCall::Unreadable) => Err(NoCall::NoMark),
+                    Err(other) => Err(other),
+                };
+            }
+            Err(_) if read.is_empty() => return Err(NoCall::NoMark),
+            Err(_) => return Err(NoCall::BeforeText),
+        };
+        let items = value.as_array().unwrap_or(std::slice::from_ref(&value));
+        if items.iter().any(is_declaration) {
+            return Err(NoCall::Ambiguous);
+        }
+        read.append(&mut calls(value).map_err(|_| NoCall::NoMark)?);
+        cursor.skip_blank();
     }
     // Without arguments it may be any record with a name.
     if read.iter().any(|call| call.arguments == Arguments::Absent) {
@@ -42,37 +60,100 @@ fn is_declaration(value: &Value<'_>) -> bool {
 
 /// Reads the calls between two tags and stops before the second.
 pub(super) fn read_tagged<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<Vec<Call<'t>>> {
-    let error = match cursor.json() {
-        Ok(value) => return calls(value),
-        Err(error) => error,
-    };
-    let tool = head(cursor);
-    if error.problem == Problem::CutOff {
-        let call = Call::from_text(tool.ok_or(NoCall::CutOff)?, cursor.all());
-        return Ok(vec![call.with_completeness(Completeness::CutOff)]);
+    let mut read = Vec::new();
+    loop {
+        match cursor.json() {
+            Ok(value) => read.append(&mut calls(value)?),
+            Err(error) => {
+                let keys = &["arguments", "parameters"];
+                read.push(broken_envelope(cursor, border, keys, &error)?);
+                return Ok(read);
+            }
+        }
+        cursor.skip_blank();
+        if cursor.peek() != Some('{') {
+            return Ok(read);
+        }
     }
-    let tool = tool.ok_or(NoCall::Unreadable)?;
-    let text = broken(cursor, border)?;
-    // The last brace is the envelope's own. If another key stands before it, the arguments do not end
-    // with theirs, and repair will refuse them.
-    let text = text.strip_suffix('}').unwrap_or(text).trim_ascii_end();
-    if !text.ends_with('}') {
-        return Err(NoCall::Unreadable);
-    }
-    Ok(vec![Call::from_text(tool, text)])
 }
 
-/// The beginning of an envelope up to its arguments, for one that cannot be read as a whole.
-fn head<'t>(cursor: &mut Cursor<'t>) -> Option<std::borrow::Cow<'t, str>> {
-    let mut known = cursor.eat_spaced("{") && cursor.eat("\"name\"") && cursor.eat_spaced(":");
-    let name = match cursor.json() {
-        Ok(Value::String(name)) if known => name,
-        _ => return None,
+/// A call of which something is no JSON; only its arguments may be that.
+fn broken_envelope<'t>(
+    cursor: &mut Cursor<'t>,
+    border: &Border,
+    keys: &[&str],
+    error: &SyntaxError,
+) -> Read<Call<'t>> {
+    let cut = error.problem == Problem::CutOff;
+    let unreadable = if cut {
+        NoCall::CutOff
+    } else {
+        NoCall::Unreadable
     };
-    known = cursor.eat_spaced(",")
-        && (cursor.eat("\"arguments\"") || cursor.eat("\"parameters\""))
-        && cursor.eat_spaced(":");
-    known.then_some(name)
+    if !cursor.eat_spaced("{") {
+        return Err(unreadable);
+    }
+    let first = if key(cursor, "name") {
+        let name = name(cursor).ok_or_else(|| unreadable.clone())?;
+        if !cursor.eat_spaced(",") {
+            return Err(unreadable);
+        }
+        Some(name)
+    } else {
+        None
+    };
+    if !keys.iter().any(|word| key(cursor, word)) {
+        return Err(unreadable);
+    }
+    if cut {
+        let call = Call::from_text(first.ok_or(NoCall::CutOff)?, cursor.all());
+        return Ok(call.with_completeness(Completeness::CutOff));
+    }
+    // The last brace is the envelope's own.
+    let text = broken(cursor, border)?;
+    let text = text.strip_suffix('}').unwrap_or(text).trim_ascii_end();
+    let (text, name) = match first {
+        Some(name) => (text, name),
+        None => name_behind(text).ok_or(NoCall::Unreadable)?,
+    };
+    // With another key before that brace, the arguments do not end with one of theirs.
+    if text.starts_with('{') && text.ends_with('}') {
+        Ok(Call::from_text(name, text))
+    } else {
+        Err(NoCall::Unreadable)
+    }
+}
+
+/// Steps over a key and its colon.
+fn key(cursor: &mut Cursor<'_>, word: &str) -> bool {
+    ['"', '\'']
+        .iter()
+        .any(|quote| cursor.eat(&format!("{quote}{word}{quote}")))
+        && cursor.eat_spaced(":")
+}
+
+/// The name of a tool as a string, in either quote, without escapes.
+fn name<'t>(cursor: &mut Cursor<'t>) -> Option<Cow<'t, str>> {
+    let quote = cursor.peek().filter(|c| matches!(c, '"' | '\''))?;
+    let quote = quote.to_string();
+    cursor.eat(&quote);
+    let name = cursor.until(&quote)?;
+    (!name.contains('\\')).then_some(Cow::Borrowed(name))
+}
+
+/// `{…}, "name": "…"` → both.
+fn name_behind(text: &str) -> Option<(&str, Cow<'_, str>)> {
+    let at = ["\"name\"", "'name'"]
+        .iter()
+        .filter_map(|word| text.rfind(word))
+        .max()?;
+    let (arguments, behind) = text.split_at(at);
+    let mut cursor = Cursor::new(behind, 0, 0);
+    let name = key(&mut cursor, "name").then(|| name(&mut cursor))??;
+    let arguments = arguments.trim_ascii_end().strip_suffix(',')?;
+    cursor
+        .is_at_end()
+        .then(|| (arguments.trim_ascii_end(), name))
 }
 
 /// One call or a list of calls.

@@ -10,7 +10,7 @@ use super::prose::{announces, is_finished};
 use super::{NoCall, Notation, function, harmony, invoke, mistral, pythonic, tool_call};
 
 /// Tokens that end a message. Servers should take them off, and some do not.
-const END_TOKENS: [&str; 8] = [
+const END_TOKENS: [&str; 11] = [
     harmony::CALL,
     harmony::END,
     "<|return|>",
@@ -19,6 +19,18 @@ const END_TOKENS: [&str; 8] = [
     "<|eom_id|>",
     "<|endoftext|>",
     "</s>",
+    // The beginning of another message, of which nothing came.
+    "<|im_start|>",
+    "<|start_header_id|>",
+    "<|end_header_id|>",
+];
+
+/// What is left of the header of a message; the first that fits is taken off.
+const HEADERS: [&str; 4] = [
+    "<|im_start|>assistant\n",
+    "<|start_header_id|>assistant<|end_header_id|>",
+    "assistant<|end_header_id|>",
+    "<|end_header_id|>",
 ];
 
 /// The tags around reasoning.
@@ -158,11 +170,15 @@ fn without_end_tokens(text: &str) -> &str {
     text
 }
 
-/// Where the text behind a leading block of reasoning starts; nothing if it is not certain where that
+/// Where the text behind a header and a leading block of reasoning starts; nothing if it is not certain where that
 /// ends: because one of its tags stands there again, or because it ends in the middle.
 fn behind_reasoning(text: &str) -> Option<usize> {
     let blank = |from: usize| text.len() - text[from..].trim_ascii_start().len();
     let start = blank(0);
+    let header = HEADERS
+        .iter()
+        .find(|header| text[start..].starts_with(**header));
+    let start = blank(start + header.map_or(0, |header| header.len()));
     let opening = REASONING
         .iter()
         .find(|(open, _)| text[start..].starts_with(open));
