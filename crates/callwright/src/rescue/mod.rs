@@ -142,10 +142,15 @@ pub(crate) fn rescue<'m>(gate: &Gate, message: &'m Message<'_>) -> Result<Rescue
             return Err(NoCall::BehindText);
         }
     }
+    // A message that ends in the middle was cut as a whole, as when the provider says so.
+    let cut = message.completeness == Completeness::CutOff
+        || calls
+            .iter()
+            .any(|call| call.completeness == Completeness::CutOff);
     for (at, call) in calls.iter_mut().enumerate() {
         call.rescued = Some(around.notation);
         call.id = message.id.as_ref().map(|id| numbered(id, at + 1));
-        if message.completeness == Completeness::CutOff {
+        if cut {
             call.completeness = Completeness::CutOff;
         }
     }

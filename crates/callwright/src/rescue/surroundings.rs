@@ -78,7 +78,7 @@ impl Surroundings {
         }
         let at = first_tag(body);
         let (before, behind) = body.split_at(at);
-        let marked = !behind.starts_with('{') && notation(behind).is_some_and(Notation::is_marked);
+        let marked = notation(behind).is_some_and(Notation::is_marked);
         if !marked || !before.ends_with('\n') || !announces(before) {
             let code = before.contains('`');
             let why = if code {
