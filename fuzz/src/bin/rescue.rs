@@ -41,8 +41,10 @@ fuzz_target!(
         if only_reads {
             return;
         }
+        // Reasoning and tokens end with a tag; of the other header a word is left.
         let rest = rescued.rest.trim_ascii();
-        assert!(rest.is_empty() || rest.ends_with('>'), "only reasoning may stand before it");
+        let harmless = rest.is_empty() || rest.ends_with('>') || rest == "<|im_start|>assistant";
+        assert!(harmless, "only reasoning may stand before it: {rest}");
         let whole = rescued.calls.iter().all(|call| call.completeness != Completeness::CutOff);
         let quotations = [format!("For example {text}"), format!("For example:\n{text}")];
         let followed = [format!("{text}\nThat is how."), format!("{text} x")];
