@@ -51,6 +51,11 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) explain: bool,
 
+    /// Take calls out of messages in which a model wrote them as text, such as
+    /// `<tool_call>…</tool_call>`: only where they are all that the message holds
+    #[arg(long)]
+    pub(crate) rescue: bool,
+
     /// What to print: text for people, JSON Lines for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
@@ -74,7 +79,12 @@ Shapes of a call, mixed freely:
   OpenAI responses  {\"type\": \"function_call\", \"call_id\", \"name\", \"arguments\"}
   Anthropic         {\"type\": \"tool_use\", \"id\", \"name\", \"input\"}
   Gemini            {\"functionCall\": {\"name\", \"args\"}}
-  MCP               {\"jsonrpc\": \"2.0\", \"id\", \"method\": \"tools/call\", \"params\": {\"name\", \"arguments\"}}";
+  MCP               {\"jsonrpc\": \"2.0\", \"id\", \"method\": \"tools/call\", \"params\": {\"name\", \"arguments\"}}
+
+Shapes of a message, with --rescue, mixed with calls freely:
+  callwright        {\"text\", \"id\"?, \"finish_reason\"?}
+  OpenAI chat       {\"role\": \"assistant\", \"content\"}
+  Anthropic         {\"type\": \"text\", \"text\"}, or {\"role\": \"assistant\", \"content\": [one text block]}";
 
 /// Explain a code, or list all of them
 #[derive(Debug, Args)]

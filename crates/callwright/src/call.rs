@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::Value;
+use crate::rescue::Notation;
 
 /// One tool call of a model, not yet read. [`crate::wire`] makes these out of provider shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Call<'a> {
     pub arguments: Arguments<'a>,
     /// What the provider says about the end of the model's answer.
     pub completeness: Completeness,
+    /// How the model wrote it, if it was taken out of a message.
+    pub rescued: Option<Notation>,
 }
 
 /// Arguments as they arrived: providers send them as text or as a JSON value, or leave them out.
@@ -100,6 +103,7 @@ impl<'a> Call<'a> {
             tool: tool.into(),
             arguments,
             completeness: Completeness::Unknown,
+            rescued: None,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::nearest::{nearest, same_spelling};
 use crate::parse::ParseLimits;
 use crate::pipeline;
 use crate::repair::{RepairPolicy, Trial};
+use crate::rescue::{self, Message, NoCall, Rescued};
 use crate::tool::{Tool, ToolSpec};
 use crate::validate::SchemaCache;
 use crate::verdict::{Opened, Settled, Verdict};
@@ -126,6 +127,15 @@ impl Gate {
     /// The memory of sessions: to answer a question, to save a session and to resume it.
     pub fn ledger(&self) -> &dyn Ledger {
         self.admission.ledger()
+    }
+
+    /// Takes the calls out of a message in which a model wrote them as text: all of them or none. They
+    /// are then judged like any other.
+    ///
+    /// # Errors
+    /// Says why the message is no call.
+    pub fn rescue<'m>(&self, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
+        rescue::rescue(self, message)
     }
 
     /// Every edit that repair tries on a call that is refused as it stands, in order: for people who wonder

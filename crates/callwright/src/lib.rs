@@ -14,6 +14,9 @@
 //! 6. [`classify`]: any refusal → a failure with a code out of one table
 //! 7. [`feedback`]: failures → words for the model
 //!
+//! Before them, only where somebody asks: [`rescue`] takes calls out of a message in which a model wrote them
+//! as text.
+//!
 //! [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate does no IO
 //! and runs no tool.
 
@@ -24,6 +27,7 @@ pub mod feedback;
 pub mod json;
 pub mod parse;
 pub mod repair;
+pub mod rescue;
 pub mod tool;
 pub mod validate;
 pub mod wire;

@@ -10,6 +10,7 @@ use crate::classify::{Failure, Notice, Refused};
 use crate::feedback::{Feedback, ToldIssue};
 use crate::json::{Value, write_json_string};
 use crate::repair::Edit;
+use crate::rescue::Notation;
 use crate::tool::Tool;
 use crate::validate::Valid;
 
@@ -157,6 +158,7 @@ impl<'c> Verdict<'c> {
     pub fn line<'v>(&'v self, call: &'v Call<'_>, feedback: &'v Feedback) -> VerdictLine<'v> {
         VerdictLine {
             id: call.id.as_ref(),
+            rescued: call.rescued,
             tool: match self {
                 Verdict::Repaired(repaired) => repaired.tool().name(),
                 _ => &call.tool,
@@ -178,6 +180,7 @@ impl<'c> Verdict<'c> {
 #[derive(Debug)]
 pub struct VerdictLine<'v> {
     id: Option<&'v Value<'v>>,
+    rescued: Option<Notation>,
     tool: &'v str,
     verdict: &'static str,
     arguments: Option<&'v Value<'v>>,
@@ -201,6 +204,10 @@ impl VerdictLine<'_> {
         out.push_str(",\"verdict\":\"");
         out.push_str(self.verdict);
         out.push('"');
+        if let Some(notation) = self.rescued {
+            out.push_str(",\"rescued\":");
+            write_json_string(notation.name(), out);
+        }
         if let Some(arguments) = self.arguments {
             out.push_str(",\"arguments\":");
             arguments.write_json(out);

@@ -13,7 +13,7 @@ use callwright::classify::{Cause, TABLE};
 use callwright::feedback::{Feedback, Style};
 use callwright::repair::{Grade, RepairPolicy};
 use callwright::tool::{Effect, Tool, read_tools};
-use callwright::wire::{self, Provider};
+use callwright::wire::{self, Answer, Provider};
 use callwright::{Gate, Opened, Verdict, json};
 use serde_json::{Value, json};
 
@@ -143,6 +143,34 @@ fn judge(file: &Value, case: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A message in, the calls in it and the verdicts on them out.
+fn rescue(file: &Value, case: &Value) -> Result<(), String> {
+    let known = ["name", "text", "line", "tools", "repair", "expect", "error"];
+    only_known_keys(case, &known)?;
+    let gate = gate(file, case);
+    let line = match case["line"].as_str() {
+        Some(line) => line.to_owned(),
+        None => json!({"text": case["text"]}).to_string(),
+    };
+    let message = match (wire::read_answer(&line), case["error"].as_str()) {
+        (Ok(Answer::Message(message)), None) => message,
+        (Err(error), Some(text)) if error.to_string().contains(text) => return Ok(()),
+        (answer, _) => return Err(format!("not what was expected: {answer:?}")),
+    };
+    let actual = match gate.rescue(&message) {
+        Ok(rescued) => {
+            let feedback = Feedback::default();
+            let verdicts = rescued.calls.iter().map(|call| {
+                let line = gate.judge(call).line(call, &feedback).to_string();
+                serde_json::from_str(&line).expect("a verdict line is JSON")
+            });
+            json!({"calls": verdicts.collect::<Vec<Value>>(), "rest": rescued.rest})
+        }
+        Err(reason) => json!({"no_call": reason.name(), "why": reason.to_string()}),
+    };
+    agrees(&case["expect"], &actual, "")
 }
 
 /// A misspelt key in a case would make it pass unseen.
@@ -308,12 +336,10 @@ fn converse(file: &Value, case: &Value) -> Result<(), String> {
 fn every_case_holds() {
     let judged = run(&["parse", "validate", "repair", "feedback", "wire"], judge);
     let read = run(&["tools"], read);
+    let rescued = run(&["rescue"], rescue);
     let conversations = run(&["loops"], converse);
-    assert!(
-        judged + read + conversations >= 1_500,
-        "the corpus has shrunk to {}",
-        judged + read + conversations
-    );
+    let all = judged + read + rescued + conversations;
+    assert!(all >= 1_500, "the corpus has shrunk to {all}");
 }
 
 #[test]

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use callwright::feedback::Feedback;
-use callwright::wire::{self, Recorded};
-use callwright::{Gate, Opened, Settled, Verdict};
+use callwright::rescue::{Message, NoCall};
+use callwright::wire::{self, Answer, Recorded};
+use callwright::{Call, Gate, Opened, Settled, Verdict};
 
 use super::chunks::Chunk;
 use super::table::Table;
@@ -25,6 +26,7 @@ pub(super) struct Judge {
     feedback: Feedback,
     output: Output,
     explain: bool,
+    rescue: bool,
     turnstile: Turnstile,
 }
 
@@ -42,17 +44,45 @@ pub(super) struct Judged {
     pub(super) repaired: usize,
     /// How often which code was given.
     pub(super) refused: BTreeMap<&'static str, usize>,
+    /// Messages in which no call is written.
+    pub(super) without_call: usize,
+}
+
+/// A line that could be read.
+enum Line<'l> {
+    Call(Recorded<'l>),
+    Message(Message<'l>),
+}
+
+/// What a line holds.
+enum Item<'l> {
+    Recorded(&'l Recorded<'l>),
+    Rescued(Call<'l>),
+    NoCall(&'l Message<'l>, NoCall),
 }
 
 impl Judge {
-    pub(super) fn new(gate: Gate, feedback: Feedback, output: Output, explain: bool) -> Self {
+    pub(super) fn new(gate: Gate, feedback: Feedback, output: Output) -> Self {
         Judge {
             gate,
             feedback,
             output,
-            explain,
+            explain: false,
+            rescue: false,
             turnstile: Turnstile::default(),
         }
+    }
+
+    /// The same judge, showing every repair that was tried.
+    pub(super) fn explaining(mut self, explain: bool) -> Self {
+        self.explain = explain;
+        self
+    }
+
+    /// The same judge, taking calls out of messages too.
+    pub(super) fn rescuing(mut self, rescue: bool) -> Self {
+        self.rescue = rescue;
+        self
     }
 
     /// Judges chunk number `turn`, counted from zero.
@@ -60,56 +90,108 @@ impl Judge {
         let mut judged = Judged::default();
         // Lets the next chunk pass in any case.
         let ticket = self.turnstile.ticket(turn);
-        match chunk {
-            Chunk::Lines { first_line, bytes } => {
-                judged.bytes = bytes.len();
-                judged.text.reserve(bytes.len() * 2);
-                let mut recorded = Vec::new();
-                let mut start = 0;
-                let ends = memchr::memchr_iter(b'\n', &bytes).chain([bytes.len()]);
-                for (at, end) in ends.enumerate() {
-                    let line = &bytes[start..end];
-                    start = (end + 1).min(bytes.len());
-                    if !line.trim_ascii().is_empty() {
-                        match read(first_line + at, line) {
-                            Ok(call) => recorded.push((first_line + at, call)),
-                            Err(why) => judged.malformed.push((first_line + at, why)),
-                        }
-                    }
-                }
-                let mut verdicts: Vec<Settled<'_>> = recorded
-                    .iter()
-                    .map(|(_, recorded)| Settled::from(self.gate.judge(&recorded.call)))
-                    .collect();
-                if recorded
-                    .iter()
-                    .any(|(_, recorded)| recorded.session.is_some())
-                {
-                    ticket.wait();
-                    verdicts = recorded
-                        .iter()
-                        .zip(verdicts)
-                        .map(|((_, recorded), judged)| self.admit(recorded, judged))
-                        .collect();
-                }
-                drop(ticket);
-                for ((number, recorded), settled) in recorded.iter().zip(&verdicts) {
-                    self.write(*number, recorded, settled, &mut judged);
-                }
-            }
+        let (first_line, bytes) = match chunk {
+            Chunk::Lines { first_line, bytes } => (first_line, bytes),
             Chunk::TooLong { line, bytes } => {
                 judged.bytes = bytes;
                 let longest = Chunk::LONGEST_LINE;
                 let why =
                     format!("has {bytes} bytes, more than the {longest} that are read; split it");
                 judged.malformed.push((line, why));
+                return judged;
+            }
+        };
+        judged.bytes = bytes.len();
+        judged.text.reserve(bytes.len() * 2);
+        let lines = self.read(first_line, &bytes, &mut judged);
+        let items = self.items(&lines);
+        let mut settled: Vec<Option<Settled<'_>>> = items
+            .iter()
+            .map(|(_, item)| item.call().map(|call| self.gate.judge(call).into()))
+            .collect();
+        if items.iter().any(|(_, item)| item.is_in_conversation()) {
+            ticket.wait();
+            for ((_, item), judged) in items.iter().zip(&mut settled) {
+                *judged = judged.take().map(|judged| self.admit(item, judged));
+            }
+        }
+        drop(ticket);
+        for ((number, item), settled) in items.iter().zip(&settled) {
+            match (item, item.call(), settled) {
+                (Item::NoCall(message, reason), ..) => {
+                    self.write_no_call(*number, message, reason, &mut judged);
+                }
+                (_, Some(call), Some(settled)) => self.write(*number, call, settled, &mut judged),
+                _ => {}
             }
         }
         judged
     }
 
+    /// The lines of a chunk; what is wrong with the others is noted.
+    fn read<'l>(
+        &self,
+        first_line: usize,
+        bytes: &'l [u8],
+        judged: &mut Judged,
+    ) -> Vec<(usize, Line<'l>)> {
+        let mut lines = Vec::new();
+        let mut start = 0;
+        let ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
+        for (at, end) in ends.enumerate() {
+            let line = &bytes[start..end];
+            start = (end + 1).min(bytes.len());
+            if !line.trim_ascii().is_empty() {
+                match self.read_line(first_line + at, line) {
+                    Ok(line) => lines.push((first_line + at, line)),
+                    Err(why) => judged.malformed.push((first_line + at, why)),
+                }
+            }
+        }
+        lines
+    }
+
+    fn read_line<'l>(&self, number: usize, line: &'l [u8]) -> Result<Line<'l>, String> {
+        let text = std::str::from_utf8(line).map_err(|error| {
+            let offset = error.valid_up_to();
+            format!("not UTF-8: invalid byte at offset {offset}; save it as UTF-8")
+        })?;
+        let text = match number {
+            1 => text.trim_start_matches('\u{feff}'),
+            _ => text,
+        };
+        if self.rescue
+            && let Ok(Answer::Message(message)) = wire::read_answer(text)
+        {
+            return Ok(Line::Message(message));
+        }
+        let recorded = wire::read_recorded(text);
+        recorded.map(Line::Call).map_err(|error| error.to_string())
+    }
+
+    /// The calls in the lines, in order, those in messages included.
+    fn items<'l>(&self, lines: &'l [(usize, Line<'l>)]) -> Vec<(usize, Item<'l>)> {
+        let mut items = Vec::with_capacity(lines.len());
+        for (number, line) in lines {
+            match line {
+                Line::Call(recorded) => items.push((*number, Item::Recorded(recorded))),
+                Line::Message(message) => match self.gate.rescue(message) {
+                    Ok(rescued) => {
+                        let calls = rescued.calls.into_iter();
+                        items.extend(calls.map(|call| (*number, Item::Rescued(call))));
+                    }
+                    Err(reason) => items.push((*number, Item::NoCall(message, reason))),
+                },
+            }
+        }
+        items
+    }
+
     /// Asks whether a call of a conversation may run, and notes what came of it.
-    fn admit<'c>(&'c self, recorded: &'c Recorded<'_>, judged: Settled<'c>) -> Settled<'c> {
+    fn admit<'c>(&'c self, item: &'c Item<'_>, judged: Settled<'c>) -> Settled<'c> {
+        let Item::Recorded(recorded) = item else {
+            return judged;
+        };
         let Some(place) = recorded.place() else {
             return judged;
         };
@@ -121,15 +203,29 @@ impl Judge {
         }
     }
 
-    fn write(
+    /// A message without any call gets a line that says why.
+    fn write_no_call(
         &self,
         number: usize,
-        recorded: &Recorded<'_>,
-        settled: &Settled<'_>,
+        message: &Message<'_>,
+        reason: &NoCall,
         judged: &mut Judged,
     ) {
-        let (call, verdict) = (&recorded.call, &settled.verdict);
-        match verdict {
+        judged.without_call += 1;
+        match &self.output {
+            Output::Json => {
+                let id = message.id.as_ref();
+                let id = id.map_or(String::new(), |id| format!("\"id\":{id},"));
+                let reason = reason.name();
+                judged.text +=
+                    &format!("{{{id}\"verdict\":\"no_call\",\"reason\":\"{reason}\"}}\n");
+            }
+            Output::Text(table) => table.no_call_row(number, reason, &mut judged.text),
+        }
+    }
+
+    fn write(&self, number: usize, call: &Call<'_>, settled: &Settled<'_>, judged: &mut Judged) {
+        match &settled.verdict {
             Verdict::Repaired(_) => judged.repaired += 1,
             Verdict::Refused(refused) => {
                 let code = refused.failure.code.name();
@@ -139,8 +235,7 @@ impl Judge {
         }
         match &self.output {
             Output::Json => {
-                let line = settled.line(call, &self.feedback);
-                line.write(&mut judged.text);
+                settled.line(call, &self.feedback).write(&mut judged.text);
                 judged.text.push('\n');
             }
             Output::Text(table) => {
@@ -153,17 +248,18 @@ impl Judge {
     }
 }
 
-/// Reads one line as a call; says what is wrong with it if it is none.
-fn read(number: usize, line: &[u8]) -> Result<Recorded<'_>, String> {
-    let text = std::str::from_utf8(line).map_err(|error| {
-        let offset = error.valid_up_to();
-        format!("not UTF-8: invalid byte at offset {offset}; save it as UTF-8")
-    })?;
-    let text = match number {
-        1 => text.trim_start_matches('\u{feff}'),
-        _ => text,
-    };
-    wire::read_recorded(text).map_err(|error| error.to_string())
+impl<'l> Item<'l> {
+    fn call(&self) -> Option<&Call<'l>> {
+        match self {
+            Item::Recorded(recorded) => Some(&recorded.call),
+            Item::Rescued(call) => Some(call),
+            Item::NoCall(..) => None,
+        }
+    }
+
+    fn is_in_conversation(&self) -> bool {
+        matches!(self, Item::Recorded(recorded) if recorded.session.is_some())
+    }
 }
 
 impl Judged {
@@ -171,6 +267,7 @@ impl Judged {
     pub(super) fn add_counts(&mut self, part: &Judged) {
         self.valid += part.valid;
         self.repaired += part.repaired;
+        self.without_call += part.without_call;
         for (code, count) in &part.refused {
             *self.refused.entry(code).or_default() += count;
         }
@@ -191,8 +288,13 @@ impl Judged {
             codes => format!(" ({})", codes.join(", ")),
         };
         let (valid, repaired) = (self.valid, self.repaired);
+        let messages = match self.without_call {
+            0 => String::new(),
+            1 => "; 1 message without a call".to_owned(),
+            count => format!("; {count} messages without a call"),
+        };
         format!(
-            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}"
+            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}{messages}"
         )
     }
 }

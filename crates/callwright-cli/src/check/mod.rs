@@ -43,12 +43,10 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     let progress = Progress::new(source.size, stdout.is_terminal());
     // It lives as long as the program, and taking thousands of tools apart at the end is work for
     // nothing.
-    let judge: &'static Judge = Box::leak(Box::new(Judge::new(
-        gate,
-        feedback,
-        output,
-        arguments.explain,
-    )));
+    let judge = Judge::new(gate, feedback, output)
+        .explaining(arguments.explain)
+        .rescuing(arguments.rescue);
+    let judge: &'static Judge = Box::leak(Box::new(judge));
 
     let mut total = Judged::default();
     let chunks = Chunks::new(source.reader).enumerate();

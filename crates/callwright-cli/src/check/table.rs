@@ -12,6 +12,7 @@ use anstyle::{AnsiColor, Style};
 use callwright::classify::Cause;
 use callwright::feedback::Feedback;
 use callwright::repair::Trial;
+use callwright::rescue::NoCall;
 use callwright::{Call, Gate, Settled, Verdict};
 use unicode_width::UnicodeWidthStr;
 
@@ -82,6 +83,14 @@ impl Table {
         if let Some(notice) = settled.notice() {
             let _ = writeln!(out, "{INDENT}notice: {}", feedback.notice(notice));
         }
+    }
+
+    /// A message in which no call is written.
+    pub(super) fn no_call_row(&self, number: usize, reason: &NoCall, out: &mut String) {
+        let tool = pad("", self.tool_width);
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{number:>6}  no call   {tool}  {}", reason.name());
+        let _ = writeln!(out, "{INDENT}{reason}");
     }
 
     /// Every repair that was tried.

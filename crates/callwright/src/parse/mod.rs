@@ -125,6 +125,15 @@ pub(crate) fn parse_at(
     (!unclear).then(|| (value.into_owned(), end))
 }
 
+/// Reads one JSON value that starts at byte `from`, strictly, and tells where it ends.
+pub(crate) fn read_prefix(
+    text: &str,
+    from: usize,
+    max_depth: usize,
+) -> Result<(Value<'_>, usize), Box<SyntaxError>> {
+    strict::parse_prefix(text, from, max_depth)
+}
+
 /// No arguments. Whether that will do is for the schema to say.
 fn empty<'c>() -> Parsed<'c> {
     Parsed {

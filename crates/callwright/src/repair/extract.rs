@@ -18,6 +18,9 @@ pub(super) enum Extract {
     Nothing,
 }
 
+/// The white space of JSON. Any other is left out on record.
+pub(super) const JSON_BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
+
 /// Reads the one value in a text.
 pub(super) fn read(text: &str, max_depth: usize) -> Extract {
     let Some(start) = text.find(['{', '[']) else {
@@ -45,7 +48,7 @@ pub(super) fn read(text: &str, max_depth: usize) -> Extract {
         count += 1;
         at = reading.end;
     }
-    let before = text[..start].trim();
+    let before = text[..start].trim_matches(JSON_BLANK);
     let behind = &text[at..];
     if !is_in_front(before) || !is_behind(behind) {
         return Extract::Nothing;
@@ -59,7 +62,7 @@ pub(super) fn read(text: &str, max_depth: usize) -> Extract {
     if count > 1 {
         edits.push(edit("repeated_value", Grade::Lossless, &text[end..at]));
     }
-    if !behind.trim().is_empty() {
+    if !behind.trim_matches(JSON_BLANK).is_empty() {
         edits.push(around_edit(behind));
     }
     Extract::One(value, edits)
@@ -193,7 +196,9 @@ fn around_edit(around: &str) -> Edit {
     let closers_only = around
         .chars()
         .all(|c| matches!(c, '}' | ']' | ')' | ';' | ',') || c.is_whitespace());
-    let rule = if closers_only {
+    let rule = if around.trim().is_empty() {
+        "white_space"
+    } else if closers_only {
         "extra_closer"
     } else if around.contains("```") {
         "fence"
@@ -206,7 +211,7 @@ fn around_edit(around: &str) -> Edit {
 }
 
 fn edit(rule: &'static str, grade: Grade, before: &str) -> Edit {
-    let shown: String = before.trim().chars().take(40).collect();
+    let shown: String = before.trim_matches(JSON_BLANK).chars().take(40).collect();
     Edit {
         path: Path::root(),
         rule,

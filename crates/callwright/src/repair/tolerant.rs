@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::extract::JSON_BLANK;
 use super::{Edit, Grade};
 use crate::json::{Member, Number, Path, Value, has_duplicate, overflows};
 
@@ -68,7 +69,11 @@ impl<'t> Reader<'t> {
         loop {
             let rest = self.rest();
             let trimmed = rest.trim_start();
-            self.at += rest.len() - trimmed.len();
+            let blank = &rest[..rest.len() - trimmed.len()];
+            if blank.contains(|c| !JSON_BLANK.contains(&c)) {
+                self.note("white_space", Grade::Lossless, &Path::root(), blank, "");
+            }
+            self.at += blank.len();
             let comment = if trimmed.starts_with("//") {
                 trimmed.find('\n').unwrap_or(trimmed.len())
             } else if trimmed.starts_with("/*") {

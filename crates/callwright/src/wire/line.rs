@@ -13,14 +13,16 @@ use crate::parse::read_value;
 /// # Errors
 /// Fails if the line is not JSON or no call; the error says which and names the column.
 pub fn read_line(line: &str) -> Result<Call<'_>, Error> {
-    match read_value(line) {
-        Ok(value) => read_call(value),
-        Err(error) => {
-            let (_, column) = error.line_and_column(line);
-            let reason = crate::feedback::syntax_reason(&error, line);
-            Err(ErrorKind::CallNotJson { column, reason }.into())
-        }
-    }
+    read_call(read_json(line)?)
+}
+
+/// The JSON of a line.
+pub(super) fn read_json(line: &str) -> Result<Value<'_>, Error> {
+    read_value(line).map_err(|error| {
+        let (_, column) = error.line_and_column(line);
+        let reason = crate::feedback::syntax_reason(&error, line);
+        ErrorKind::CallNotJson { column, reason }.into()
+    })
 }
 
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {

@@ -9,6 +9,7 @@ mod elicitation;
 mod gemini;
 mod line;
 mod mcp;
+mod message;
 mod openai_chat;
 mod openai_responses;
 mod recorded;
@@ -17,6 +18,7 @@ use std::borrow::Cow;
 
 pub use elicitation::{elicitation, read_elicitation};
 pub use line::read_line;
+pub use message::{Answer, read_answer};
 pub use recorded::{Recorded, read_recorded};
 
 use crate::call::{Arguments, Call, Completeness};
@@ -63,16 +65,7 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
         return Err(not_a_call(&format!("expected an object, found {found}")));
     };
     each_key_once(&value)?;
-    let is_reason = |key: &str| matches!(key, "finish_reason" | "stop_reason" | "finishReason");
-    // Where several say something, being cut off counts.
-    let completeness = value
-        .as_object()
-        .unwrap_or_default()
-        .iter()
-        .filter(|(key, _)| is_reason(key))
-        .filter_map(|(_, reason)| reason.as_str())
-        .map(Completeness::from_finish_reason)
-        .max_by_key(|known| *known == Completeness::CutOff);
+    let completeness = declared_completeness(&value);
     let kind = value.get("type").and_then(Value::as_str);
     let call = if value.get("tool").is_some() {
         line::read(value)
@@ -93,6 +86,20 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
         Some(known) => call.with_completeness(known),
         None => call,
     })
+}
+
+/// What a provider says about the end of an answer, if anything. Where several say something, being cut
+/// off counts.
+fn declared_completeness(value: &Value<'_>) -> Option<Completeness> {
+    let is_reason = |key: &str| matches!(key, "finish_reason" | "stop_reason" | "finishReason");
+    value
+        .as_object()
+        .unwrap_or_default()
+        .iter()
+        .filter(|(key, _)| is_reason(key))
+        .filter_map(|(_, reason)| reason.as_str())
+        .map(Completeness::from_finish_reason)
+        .max_by_key(|known| *known == Completeness::CutOff)
 }
 
 /// The verdict in a provider's shape: a call that may run as the call it is, a refused one as the

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::line::read_json;
 use super::{not_a_call, present, read_call};
 use crate::admit::{Answer, Moment, Outcome, Place};
 use crate::call::Call;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::json::Value;
-use crate::parse::read_value;
 
 /// One line of a recording.
 #[derive(Debug, Clone)]
@@ -55,11 +55,7 @@ impl Recorded<'_> {
 /// # Errors
 /// Fails if the line is not JSON or no call; the error says which and names the column.
 pub fn read_recorded(line: &str) -> Result<Recorded<'_>, Error> {
-    let mut value = read_value(line).map_err(|error| {
-        let (_, column) = error.line_and_column(line);
-        let reason = crate::feedback::syntax_reason(&error, line);
-        ErrorKind::CallNotJson { column, reason }
-    })?;
+    let mut value = read_json(line)?;
     let session = match present(&mut value, "session") {
         None => None,
         Some(Value::String(text)) => Some(text),

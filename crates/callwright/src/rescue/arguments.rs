@@ -1,0 +1,57 @@
+//! The arguments behind a tool's name, as text that should be a JSON object.
+//!
+//! In comes the place where they start and what ends them, out goes their text. Text that is no JSON is
+//! passed on for repair to look at, if it is certain where it ends; it is not read here.
+
+use super::NoCall;
+use super::cursor::{Cursor, Read};
+use crate::call::Completeness;
+use crate::json::Value;
+use crate::parse::Problem;
+
+/// What may end arguments, and what may not be in them.
+pub(super) struct Border {
+    /// What follows the arguments; the end of the message otherwise.
+    pub(super) end: Option<&'static str>,
+    /// What starts the next call: inside arguments that are no JSON nobody knows whose it is.
+    pub(super) next: &'static str,
+}
+
+/// Reads the text of the arguments that start here and steps over it, not over what ends them.
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<(&'t str, Completeness)> {
+    cursor.skip_blank();
+    let rest = cursor.rest();
+    match cursor.json() {
+        Ok(Value::Object(_)) => {
+            let length = rest.len() - cursor.rest().len();
+            Ok((&rest[..length], Completeness::Unknown))
+        }
+        Ok(_) => Err(NoCall::Unreadable),
+        Err(error) if error.problem == Problem::CutOff => {
+            if rest.is_empty() || rest.starts_with('{') {
+                Ok((cursor.all(), Completeness::CutOff))
+            } else {
+                Err(NoCall::Unreadable)
+            }
+        }
+        Err(_) => broken(cursor, border).map(|text| (text, Completeness::Unknown)),
+    }
+}
+
+/// Text from a brace to a brace that is no JSON.
+pub(super) fn broken<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<&'t str> {
+    let rest = cursor.rest();
+    let length = match border.end {
+        Some(end) => rest.find(end).ok_or(NoCall::Unreadable)?,
+        None => rest.len(),
+    };
+    let text = rest[..length].trim_ascii_end();
+    if text.contains(border.next) {
+        return Err(NoCall::Ambiguous);
+    }
+    if !text.starts_with('{') || !text.ends_with('}') {
+        return Err(NoCall::Unreadable);
+    }
+    cursor.eat(&rest[..length]);
+    Ok(text)
+}

@@ -1,0 +1,122 @@
+//! A place in a text, and the few steps that all notations take from it.
+
+use super::NoCall;
+use crate::json::Value;
+use crate::parse::{SyntaxError, read_prefix};
+
+pub(super) type Read<T> = Result<T, NoCall>;
+
+/// A reader of one message; it only moves forward.
+pub(super) struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+    pub(super) max_depth: usize,
+    /// Whether the notation itself carries text before the calls.
+    pub(super) has_prose: bool,
+    /// How far that text goes.
+    pub(super) calls: usize,
+}
+
+/// How a tag closes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// It is there.
+    Closed,
+    /// The text ends where it should stand, or in the middle of it.
+    Cut,
+    /// Something else is there.
+    Other,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t str, at: usize, max_depth: usize) -> Self {
+        Cursor {
+            text,
+            at,
+            max_depth,
+            has_prose: false,
+            calls: at,
+        }
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    /// Notes that everything before this place is text.
+    pub(super) fn start_calls(&mut self) {
+        self.calls = self.at;
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.text.len()
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(super) fn skip_blank(&mut self) {
+        self.at = self.text.len() - self.rest().trim_ascii_start().len();
+    }
+
+    /// Steps over `token` if it stands here.
+    pub(super) fn eat(&mut self, token: &str) -> bool {
+        let here = self.rest().starts_with(token);
+        if here {
+            self.at += token.len();
+        }
+        here
+    }
+
+    /// Steps over blanks, then over `token` if it stands there, then over more blanks.
+    pub(super) fn eat_spaced(&mut self, token: &str) -> bool {
+        self.skip_blank();
+        let here = self.eat(token);
+        self.skip_blank();
+        here
+    }
+
+    /// Everything before `token`, stepping over both; nothing, and no step, if it does not come.
+    pub(super) fn until(&mut self, token: &str) -> Option<&'t str> {
+        let (before, _) = self.rest().split_once(token)?;
+        self.at += before.len() + token.len();
+        Some(before)
+    }
+
+    /// Everything before the first of these characters, stepping over nothing but that.
+    pub(super) fn before(&mut self, stops: &[char]) -> Option<&'t str> {
+        let length = self.rest().find(stops)?;
+        let before = &self.rest()[..length];
+        self.at += length;
+        Some(before)
+    }
+
+    /// Everything that is left.
+    pub(super) fn all(&mut self) -> &'t str {
+        let all = self.rest();
+        self.at = self.text.len();
+        all
+    }
+
+    /// Steps over a tag and the blanks before it.
+    pub(super) fn close(&mut self, tag: &str) -> Closing {
+        self.skip_blank();
+        if self.eat(tag) {
+            Closing::Closed
+        } else if tag.starts_with(self.rest()) {
+            self.at = self.text.len();
+            Closing::Cut
+        } else {
+            Closing::Other
+        }
+    }
+
+    /// The JSON value that starts here, strictly read and stepped over; on an error nothing moves.
+    pub(super) fn json(&mut self) -> Result<Value<'t>, Box<SyntaxError>> {
+        // The arguments stand inside an object inside a list at most.
+        let (value, end) = read_prefix(self.text, self.at, self.max_depth + 2)?;
+        self.at = end;
+        Ok(value)
+    }
+}

@@ -1,0 +1,203 @@
+//! A call as JSON: `{"name": …, "arguments": …}` in either order, alone, in a row, as a list, or inside tags.
+//!
+//! Nothing but the known keys may be there: another key could matter, and nobody would see it dropped.
+//! Where only the arguments are no JSON, they are cut out of their envelope for repair to look at.
+
+use std::borrow::Cow;
+
+use super::NoCall;
+use super::arguments::{Border, broken};
+use super::cursor::{Cursor, Read};
+use crate::call::{Arguments, Call, Completeness};
+use crate::json::{Value, has_duplicate};
+use crate::parse::{Problem, SyntaxError};
+
+/// Reads a message that is JSON and nothing else. JSON that is no call is what the user asked for.
+pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+    const BORDER: Border = Border {
+        end: None,
+        next: "\"arguments\"",
+    };
+    let mut read = Vec::new();
+    while !cursor.is_at_end() {
+        let value = match cursor.json() {
+            Ok(value) => value,
+            Err(error) if read.is_empty() && error.problem != Problem::CutOff => {
+                let read = broken_envelope(cursor, &BORDER, &["arguments"], &error);
+                return match read {
+                    Ok(call) => Ok(vec![call]),
+                    Err(NoCall::Unreadable) => Err(NoCall::NoMark),
+                    Err(other) => Err(other),
+                };
+            }
+            Err(_) if read.is_empty() => return Err(NoCall::NoMark),
+            Err(_) => return Err(NoCall::BeforeText),
+        };
+        let items = value.as_array().unwrap_or(std::slice::from_ref(&value));
+        if items.iter().any(is_declaration) {
+            return Err(NoCall::Ambiguous);
+        }
+        read.append(&mut calls(value).map_err(|_| NoCall::NoMark)?);
+        cursor.skip_blank();
+    }
+    // Without arguments it may be any record with a name.
+    if read.iter().any(|call| call.arguments == Arguments::Absent) {
+        return Err(NoCall::NoMark);
+    }
+    Ok(read)
+}
+
+/// Whether an object may declare a tool instead of calling it: a declaration has `parameters` too, and
+/// they are a schema.
+fn is_declaration(value: &Value<'_>) -> bool {
+    let inner = value.get("function").unwrap_or(value);
+    let parameters = inner.get("parameters").and_then(Value::as_object);
+    parameters.is_some_and(|members| {
+        let schema = |key: &str| matches!(key, "type" | "properties" | "$schema" | "$ref");
+        members.is_empty() || members.iter().any(|(key, _)| schema(key))
+    })
+}
+
+/// Reads the calls between two tags and stops before the second.
+pub(super) fn read_tagged<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<Vec<Call<'t>>> {
+    let mut read = Vec::new();
+    loop {
+        match cursor.json() {
+            Ok(value) => read.append(&mut calls(value)?),
+            Err(error) => {
+                let keys = &["arguments", "parameters"];
+                read.push(broken_envelope(cursor, border, keys, &error)?);
+                return Ok(read);
+            }
+        }
+        cursor.skip_blank();
+        if cursor.peek() != Some('{') {
+            return Ok(read);
+        }
+    }
+}
+
+/// A call of which something is no JSON; only its arguments may be that.
+fn broken_envelope<'t>(
+    cursor: &mut Cursor<'t>,
+    border: &Border,
+    keys: &[&str],
+    error: &SyntaxError,
+) -> Read<Call<'t>> {
+    let cut = error.problem == Problem::CutOff;
+    let unreadable = if cut {
+        NoCall::CutOff
+    } else {
+        NoCall::Unreadable
+    };
+    if !cursor.eat_spaced("{") {
+        return Err(unreadable);
+    }
+    let first = if key(cursor, "name") {
+        let name = name(cursor).ok_or_else(|| unreadable.clone())?;
+        if !cursor.eat_spaced(",") {
+            return Err(unreadable);
+        }
+        Some(name)
+    } else {
+        None
+    };
+    if !keys.iter().any(|word| key(cursor, word)) {
+        return Err(unreadable);
+    }
+    if cut {
+        let call = Call::from_text(first.ok_or(NoCall::CutOff)?, cursor.all());
+        return Ok(call.with_completeness(Completeness::CutOff));
+    }
+    // The last brace is the envelope's own.
+    let text = broken(cursor, border)?;
+    let text = text.strip_suffix('}').unwrap_or(text).trim_ascii_end();
+    let (text, name) = match first {
+        Some(name) => (text, name),
+        None => name_behind(text).ok_or(NoCall::Unreadable)?,
+    };
+    // With another key before that brace, the arguments do not end with one of theirs.
+    if text.starts_with('{') && text.ends_with('}') {
+        Ok(Call::from_text(name, text))
+    } else {
+        Err(NoCall::Unreadable)
+    }
+}
+
+/// Steps over a key and its colon.
+fn key(cursor: &mut Cursor<'_>, word: &str) -> bool {
+    ['"', '\'']
+        .iter()
+        .any(|quote| cursor.eat(&format!("{quote}{word}{quote}")))
+        && cursor.eat_spaced(":")
+}
+
+/// The name of a tool as a string, in either quote, without escapes.
+fn name<'t>(cursor: &mut Cursor<'t>) -> Option<Cow<'t, str>> {
+    let quote = cursor.peek().filter(|c| matches!(c, '"' | '\''))?;
+    let quote = quote.to_string();
+    cursor.eat(&quote);
+    let name = cursor.until(&quote)?;
+    (!name.contains('\\')).then_some(Cow::Borrowed(name))
+}
+
+/// `{…}, "name": "…"` → both.
+fn name_behind(text: &str) -> Option<(&str, Cow<'_, str>)> {
+    let at = ["\"name\"", "'name'"]
+        .iter()
+        .filter_map(|word| text.rfind(word))
+        .max()?;
+    let (arguments, behind) = text.split_at(at);
+    let mut cursor = Cursor::new(behind, 0, 0);
+    let name = key(&mut cursor, "name").then(|| name(&mut cursor))??;
+    let arguments = arguments.trim_ascii_end().strip_suffix(',')?;
+    cursor
+        .is_at_end()
+        .then(|| (arguments.trim_ascii_end(), name))
+}
+
+/// One call or a list of calls.
+fn calls(value: Value<'_>) -> Read<Vec<Call<'_>>> {
+    match value {
+        Value::Array(items) => items.into_iter().map(call).collect(),
+        other => Ok(vec![call(other)?]),
+    }
+}
+
+fn call(value: Value<'_>) -> Read<Call<'_>> {
+    let Value::Object(members) = value else {
+        return Err(NoCall::Unreadable);
+    };
+    if has_duplicate(&members) {
+        return Err(NoCall::Ambiguous);
+    }
+    let (mut tool, mut arguments, mut function) = (None, None, None);
+    for (key, value) in members {
+        match (key.as_ref(), value) {
+            ("name", Value::String(name)) => tool = Some(name),
+            ("arguments" | "parameters", value) => {
+                if arguments.replace(value).is_some() {
+                    return Err(NoCall::Ambiguous);
+                }
+            }
+            ("function", value @ Value::Object(_)) => function = Some(value),
+            ("type", Value::String(kind)) if kind == "function" => {}
+            // The message's own id is the one that is answered to.
+            ("id", Value::String(_)) => {}
+            _ => return Err(NoCall::Unreadable),
+        }
+    }
+    match (tool, arguments, function) {
+        (Some(tool), arguments, None) => Ok(Call::new(
+            tool,
+            match arguments {
+                None | Some(Value::Null) => Arguments::Absent,
+                Some(Value::String(text)) => Arguments::Text(text),
+                Some(value) => Arguments::Value(value),
+            },
+        )),
+        // OpenAI's own shape, one level down; it holds no further function.
+        (None, None, Some(function)) if function.get("function").is_none() => call(function),
+        _ => Err(NoCall::Unreadable),
+    }
+}

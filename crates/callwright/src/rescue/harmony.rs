@@ -1,0 +1,101 @@
+//! Harmony: `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`.
+//!
+//! The text is a row of messages, each a header and a body. Those to a function are calls; reasoning
+//! before them is passed over; what is said to the user before them counts as text before a call, and an
+//! answer or anything behind them makes it no call.
+
+use super::NoCall;
+use super::arguments::{self, Border};
+use super::cursor::{Cursor, Read};
+use super::prose::{announces, is_finished};
+use crate::call::Call;
+
+pub(super) const START: &str = "<|start|>";
+pub(super) const CHANNEL: &str = "<|channel|>";
+const MESSAGE: &str = "<|message|>";
+pub(super) const CALL: &str = "<|call|>";
+pub(super) const END: &str = "<|end|>";
+
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+    let mut calls = Vec::new();
+    while !cursor.is_at_end() {
+        let rest = cursor.rest();
+        if !rest.starts_with(START) && !rest.starts_with(CHANNEL) {
+            return Err(NoCall::BeforeText);
+        }
+        if calls.is_empty() {
+            cursor.start_calls();
+        }
+        let header = Header::of(cursor.until(MESSAGE).ok_or(NoCall::CutOff)?)?;
+        if let Some(tool) = header.tool {
+            let border = Border {
+                end: None,
+                next: MESSAGE,
+            };
+            let (text, completeness) = arguments::read(cursor, &border)?;
+            calls.push(Call::from_text(tool, text).with_completeness(completeness));
+            // The token that hands over to the tool also stops the model, and servers cut it off.
+            let _ = cursor.eat_spaced(CALL) || cursor.eat(END);
+        } else if !calls.is_empty() || header.channel == "final" {
+            return Err(NoCall::BeforeText);
+        } else {
+            let body = cursor.until(END).ok_or(NoCall::NoMark)?;
+            if header.channel == "analysis" {
+                if !is_finished(body) {
+                    return Err(NoCall::Ambiguous);
+                }
+            } else {
+                cursor.has_prose = true;
+                if !announces(body) {
+                    return Err(NoCall::BehindText);
+                }
+            }
+        }
+        cursor.skip_blank();
+    }
+    Ok(calls)
+}
+
+/// What stands before a body.
+struct Header<'t> {
+    channel: &'t str,
+    /// The function it goes to, if it goes to one.
+    tool: Option<&'t str>,
+}
+
+impl<'t> Header<'t> {
+    /// Words and tokens in any order: `<|start|>assistant to=functions.name<|channel|>commentary json`.
+    fn of(header: &'t str) -> Read<Self> {
+        let mut found = Header {
+            channel: "",
+            tool: None,
+        };
+        let words = header
+            .split(char::is_whitespace)
+            .flat_map(|word| word.split_inclusive("|>"))
+            .flat_map(split_token)
+            .filter(|word| !word.is_empty());
+        for word in words {
+            match word {
+                START | CHANNEL | "<|constrain|>" | "assistant" | "json" | "code" => {}
+                "analysis" | "commentary" | "final" if found.channel.is_empty() => {
+                    found.channel = word;
+                }
+                _ => {
+                    let tool = word.strip_prefix("to=functions.");
+                    let tool = tool.ok_or(NoCall::Unreadable)?;
+                    if found.tool.replace(tool).is_some() {
+                        return Err(NoCall::Ambiguous);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// `assistant<|channel|>` → `assistant`, `<|channel|>`.
+fn split_token(word: &str) -> [&str; 2] {
+    let (before, token) = word.split_at(word.find("<|").unwrap_or(word.len()));
+    [before, token]
+}

@@ -1,0 +1,63 @@
+//! `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{"name": …, "arguments": …}]` and `name[ARGS]{…}`, one after the
+//! other. Nothing closes such a call but its own last brace.
+
+use super::NoCall;
+use super::arguments::{self, Border};
+use super::cursor::{Cursor, Read};
+use super::envelope;
+use crate::call::Call;
+
+pub(super) const CALLS: &str = "[TOOL_CALLS]";
+pub(super) const ARGS: &str = "[ARGS]";
+const ID: &str = "[CALL_ID]";
+
+/// Whether a name and `[ARGS]` stand here.
+pub(super) fn starts_with_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+    let name = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    name > 0 && text[name..].starts_with(ARGS)
+}
+
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+    let mut calls = Vec::new();
+    let all_marked = cursor.rest().starts_with(CALLS);
+    while !cursor.is_at_end() {
+        let marked = cursor.eat_spaced(CALLS);
+        if marked != all_marked {
+            return Err(NoCall::BeforeText);
+        }
+        if marked && cursor.rest().starts_with(['[', '{']) {
+            let border = Border {
+                end: None,
+                next: CALLS,
+            };
+            calls.append(&mut envelope::read_tagged(cursor, &border)?);
+        } else {
+            calls.push(named(cursor, marked)?);
+        }
+        cursor.skip_blank();
+    }
+    Ok(calls)
+}
+
+/// A name and its arguments.
+fn named<'t>(cursor: &mut Cursor<'t>, marked: bool) -> Read<Call<'t>> {
+    let tool = cursor.before(&['{', '[', '\n', ' ']);
+    let Some(tool) = tool else {
+        return Err(if marked {
+            NoCall::CutOff
+        } else {
+            NoCall::BeforeText
+        });
+    };
+    if cursor.eat(ID) {
+        cursor.before(&['[']).ok_or(NoCall::CutOff)?;
+    }
+    let separated = cursor.eat(ARGS);
+    if !separated && !marked {
+        return Err(NoCall::BeforeText);
+    }
+    let next = if marked { CALLS } else { ARGS };
+    let (text, completeness) = arguments::read(cursor, &Border { end: None, next })?;
+    Ok(Call::from_text(tool, text).with_completeness(completeness))
+}

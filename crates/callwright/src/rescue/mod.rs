@@ -1,0 +1,174 @@
+//! Stage 0, only where somebody asks for it: calls that a model wrote into its message → [`Call`]s.
+//!
+//! In comes a [`Message`], out go the calls in it with their arguments as they were written, or the
+//! reason why there are none. The rule, which `surroundings` enforces:
+//!
+//! 1. A message is calls only if calls are all it holds, from its first character to its last: reasoning
+//!    before them and a code block around the whole message aside, any text makes them a quotation.
+//! 2. Where every tool that is called only reads, a few sentences may stand before the calls, if the last
+//!    one says that the model looks something up now.
+//!
+//! This stage takes a whole message or nothing of it, calls only tools that are offered under exactly the
+//! written name, and never completes what is cut off. It repairs, converts and judges nothing: parameters
+//! that are written as text stay text, and parse, validate and repair do the rest.
+
+mod arguments;
+mod cursor;
+mod envelope;
+mod function;
+mod harmony;
+mod invoke;
+mod mistral;
+mod parameters;
+mod prose;
+mod pythonic;
+mod reason;
+mod surroundings;
+mod tool_call;
+
+use std::borrow::Cow;
+
+pub use reason::NoCall;
+
+use self::cursor::Cursor;
+use self::surroundings::Surroundings;
+use crate::call::{Call, Completeness};
+use crate::gate::Gate;
+use crate::json::Value;
+use crate::tool::Effect;
+
+/// What a model said, as opposed to what it called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Message<'a> {
+    /// The provider's id of the message, if it has one.
+    pub id: Option<Value<'a>>,
+    /// The text of the message.
+    pub text: Cow<'a, str>,
+    /// What the provider says about the end of the model's answer.
+    pub completeness: Completeness,
+}
+
+impl<'a> Message<'a> {
+    /// A message of which only the text is known.
+    pub fn from_text(text: impl Into<Cow<'a, str>>) -> Self {
+        Message {
+            id: None,
+            text: text.into(),
+            completeness: Completeness::Unknown,
+        }
+    }
+}
+
+/// The ways in which models write calls as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Notation {
+    /// `<tool_call>{"name": …, "arguments": …}</tool_call>`
+    ToolCall,
+    /// `<function=name><parameter=key>value</parameter></function>`, also inside `<tool_call>`
+    Function,
+    /// `<invoke name="…"><parameter name="key">value</parameter></invoke>`
+    Invoke,
+    /// `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{…}]`, `name[ARGS]{…}`
+    Mistral,
+    /// `<|channel|>commentary to=functions.name<|message|>{…}<|call|>`
+    Harmony,
+    /// `[name(key=value)]`
+    Pythonic,
+    /// `{"name": …, "arguments": …}`, alone or as a code block
+    Json,
+}
+
+impl Notation {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Notation::ToolCall => "tool_call",
+            Notation::Function => "function",
+            Notation::Invoke => "invoke",
+            Notation::Mistral => "mistral",
+            Notation::Harmony => "harmony",
+            Notation::Pythonic => "pythonic",
+            Notation::Json => "json",
+        }
+    }
+}
+
+/// The calls that a message turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rescued<'m> {
+    /// The calls in the order in which they were written. The message's id with a number behind it is
+    /// theirs: `m7.1`, `m7.2`.
+    pub calls: Vec<Call<'m>>,
+    /// What stood before the calls.
+    pub rest: &'m str,
+}
+
+/// How many calls one message may hold. Models send a handful at once and providers stop at 128; more
+/// are a runaway.
+const MOST_CALLS: usize = 128;
+
+/// Takes the calls out of a message.
+pub(crate) fn rescue<'m>(gate: &Gate, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
+    let text = message.text.as_ref();
+    let limits = gate.limits();
+    if text.len() > limits.max_bytes {
+        return Err(NoCall::TooLong);
+    }
+    let around = Surroundings::of(text)?;
+    let mut cursor = Cursor::new(&text[..around.end], around.calls, limits.max_depth);
+    let mut calls = match around.notation {
+        Notation::ToolCall => tool_call::read(&mut cursor)?,
+        Notation::Function => function::read(&mut cursor)?,
+        Notation::Invoke => invoke::read(&mut cursor)?,
+        Notation::Mistral => mistral::read(&mut cursor)?,
+        Notation::Harmony => harmony::read(&mut cursor)?,
+        Notation::Pythonic => pythonic::read(&mut cursor)?,
+        Notation::Json => envelope::read_alone(&mut cursor)?,
+    };
+    if calls.is_empty() {
+        return Err(NoCall::Unreadable);
+    }
+    if calls.len() > MOST_CALLS {
+        return Err(NoCall::TooMany);
+    }
+    for call in &calls {
+        let Some(tool) = gate.tool(&call.tool) else {
+            return Err(NoCall::NotOffered(call.tool.as_ref().to_owned()));
+        };
+        if (around.has_prose || cursor.has_prose) && tool.spec().effect != Effect::Read {
+            return Err(NoCall::BehindText);
+        }
+    }
+    // A message that ends in the middle was cut as a whole, as when the provider says so.
+    let cut = message.completeness == Completeness::CutOff
+        || calls
+            .iter()
+            .any(|call| call.completeness == Completeness::CutOff);
+    for (at, call) in calls.iter_mut().enumerate() {
+        call.rescued = Some(around.notation);
+        call.id = message.id.as_ref().map(|id| numbered(id, at + 1));
+        if cut {
+            call.completeness = Completeness::CutOff;
+        }
+    }
+    // A notation with text of its own has it in front.
+    let rest = if cursor.calls > around.calls {
+        cursor.calls
+    } else {
+        around.rest
+    };
+    let rest = text[..rest].trim_ascii_end();
+    Ok(Rescued { calls, rest })
+}
+
+/// Calls need ids that differ; the message has only one.
+fn numbered(id: &Value<'_>, number: usize) -> Value<'static> {
+    let id = match id {
+        Value::String(id) => format!("{id}.{number}"),
+        other => format!("{other}.{number}"),
+    };
+    Value::String(id.into())
+}

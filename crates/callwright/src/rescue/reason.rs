@@ -1,0 +1,68 @@
+//! Why a message is no call: for the operator, never for the model.
+
+use std::fmt;
+
+use crate::text::quoted;
+
+/// Why nothing was taken out of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoCall {
+    /// Nothing in it marks a call.
+    NoMark,
+    /// Text stands before what looks like a call, so it may be quoted.
+    BehindText,
+    /// Text stands behind what looks like a call, so it may be quoted.
+    BeforeText,
+    /// What looks like a call stands in a code block among other text.
+    InCode,
+    /// A tool of this name is not offered.
+    NotOffered(String),
+    /// It can be read in two ways.
+    Ambiguous,
+    /// What looks like a call breaks the rules of its own notation.
+    Unreadable,
+    /// It ends before the tool is named.
+    CutOff,
+    /// It is longer than arguments may be.
+    TooLong,
+    /// It holds more calls than anybody sends at once.
+    TooMany,
+}
+
+impl NoCall {
+    /// The stable name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            NoCall::NoMark => "no_mark",
+            NoCall::BehindText => "behind_text",
+            NoCall::BeforeText => "before_text",
+            NoCall::InCode => "in_code",
+            NoCall::NotOffered(_) => "not_offered",
+            NoCall::Ambiguous => "ambiguous",
+            NoCall::Unreadable => "unreadable",
+            NoCall::CutOff => "cut_off",
+            NoCall::TooLong => "too_long",
+            NoCall::TooMany => "too_many",
+        }
+    }
+}
+
+impl fmt::Display for NoCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoCall::NoMark => "nothing in it marks a call",
+            NoCall::BehindText => "text stands before what looks like a call",
+            NoCall::BeforeText => "text stands behind what looks like a call",
+            NoCall::InCode => "what looks like a call stands in a code block",
+            NoCall::NotOffered(name) => {
+                return write!(f, "no tool named {} is offered", quoted(name, 40));
+            }
+            NoCall::Ambiguous => "what looks like a call can be read in two ways",
+            NoCall::Unreadable => "what looks like a call breaks the rules of its notation",
+            NoCall::CutOff => "what looks like a call ends before it names a tool",
+            NoCall::TooLong => "it is longer than arguments may be",
+            NoCall::TooMany => "it holds more calls than anybody sends at once",
+        })
+    }
+}

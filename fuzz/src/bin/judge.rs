@@ -1,0 +1,198 @@
+//! Any text as the arguments of any tool of the corpus, with any grade of repair.
+//!
+//! Input: two bytes that choose the tool, one that chooses the grade, then the text.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use callwright::parse::read_value;
+use callwright::repair::{Grade, RepairPolicy};
+use callwright::tool::read_tools;
+use callwright::validate::SchemaCache;
+use callwright::{Call, Gate, ToolSpec, Verdict, json};
+use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+
+const STAGES: [&str; 3] = ["parse", "validate", "repair"];
+const GRADES: [Grade; 3] = [Grade::Lossless, Grade::Lossy, Grade::Guess];
+
+/// A tool behind a gate that repairs nothing, and behind one for each grade.
+struct Subject {
+    spec: ToolSpec,
+    declared: String,
+    strict: Gate,
+    repairing: [Gate; 3],
+}
+
+static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+    let cache = SchemaCache::new(10_000);
+    let gate = |spec: &ToolSpec, repair| {
+        let builder = Gate::builder().tool(spec.clone()).repair(repair);
+        builder.cache(cache.clone()).build().expect("one tool")
+    };
+    let subject = |spec: ToolSpec| Subject {
+        strict: gate(&spec, RepairPolicy::Never),
+        repairing: GRADES.map(|grade| gate(&spec, RepairPolicy::UpTo(grade))),
+        declared: serde_json::to_string(&spec.input_schema.as_deref()).expect("JSON"),
+        spec,
+    };
+    let mut specs: Vec<ToolSpec> = Vec::new();
+    for (file, case) in cases(&STAGES) {
+        for spec in read_tools(&tools(&file, &case).to_string()).expect("tools") {
+            if !specs.contains(&spec) {
+                specs.push(spec);
+            }
+        }
+    }
+    specs.into_iter().map(subject).collect()
+});
+
+/// Every call of the corpus, as the first tool of its name that was declared as in its case.
+fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (file, case) in cases(&STAGES) {
+        let arguments = match &case["call"]["arguments"] {
+            Value::Null => continue,
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        let specs = read_tools(&tools(&file, &case).to_string()).expect("tools");
+        let Some(spec) = specs.iter().find(|spec| case["call"]["tool"] == *spec.name) else {
+            continue;
+        };
+        let at = SUBJECTS.iter().position(|subject| subject.spec == *spec);
+        let [low, high] = u16::try_from(at.expect("a subject"))
+            .expect("few")
+            .to_le_bytes();
+        let grade = ["lossless", "lossy", "guess"]
+            .iter()
+            .position(|name| case["repair"] == **name);
+        let grade = u8::try_from(grade.unwrap_or(2)).expect("one of three");
+        seeds.push([&[low, high, grade], arguments.as_bytes()].concat());
+    }
+    seeds
+}
+
+fuzz_target!(
+    init: plant(seeds()),
+    |data: &[u8]| {
+        let [low, high, grade, text @ ..] = data else { return };
+        let Ok(text) = std::str::from_utf8(text) else { return };
+        let subject = usize::from(u16::from_le_bytes([*low, *high])) % SUBJECTS.len();
+        check(&SUBJECTS[subject], usize::from(*grade) % GRADES.len(), text);
+    }
+);
+
+fn check(subject: &Subject, grade: usize, text: &str) {
+    let call = Call::from_text(subject.spec.name.as_str(), text);
+    let strict = subject.strict.judge(&call);
+    let gate = &subject.repairing[grade];
+    let verdict = gate.judge(&call);
+    assert_presentable(&call, &verdict);
+    if let Ok(value @ json::Value::Object(_)) = read_value(text) {
+        let by_value = Call::from_value(subject.spec.name.as_str(), value);
+        let ready = gate.judge(&by_value);
+        assert_eq!(
+            ready.name(),
+            verdict.name(),
+            "text and value are judged alike"
+        );
+        assert_eq!(ready.arguments(), verdict.arguments());
+    }
+    match (&strict, &verdict) {
+        (Verdict::Valid(plain), Verdict::Valid(valid)) => {
+            assert_eq!(plain.arguments(), valid.arguments());
+            assert_fixed(gate, &call.tool, valid.arguments());
+        }
+        (Verdict::Valid(_), other) => panic!("a valid call became {}", other.name()),
+        (_, Verdict::Valid(_)) => panic!("repair made a call valid without a record"),
+        (Verdict::Refused(refused), Verdict::Repaired(repaired)) => {
+            let code = refused.failure.code.name();
+            assert_ne!(code, "truncated_call", "a cut-off call was repaired");
+            let nameless = repaired.edits().is_empty();
+            assert!(!nameless || subject.strict.tools().all(|tool| tool.schema().is_none()));
+            let cap = GRADES[grade];
+            assert!(repaired.edits().iter().all(|edit| edit.grade <= cap));
+            assert_fixed(&subject.strict, &call.tool, repaired.arguments());
+            assert_nothing_invented(text, &subject.declared, repaired.arguments());
+        }
+        _ => {}
+    }
+}
+
+/// What went to the tool is valid and stays as it is when it is sent again.
+fn assert_fixed(gate: &Gate, tool: &str, arguments: &json::Value<'_>) {
+    let text = arguments.to_string();
+    let again = Call::from_text(tool, text.as_str());
+    let verdict = gate.judge(&again);
+    assert_eq!(verdict.name(), "valid", "{text}");
+    assert_eq!(verdict.arguments(), Some(arguments));
+}
+
+/// Every leaf stands in the text, perhaps behind escapes, or in the schema.
+fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'_>) {
+    // Text may stand in text may stand in text.
+    let mut sources = vec![text.to_owned()];
+    for level in 0..4 {
+        sources.push(unescaped(&sources[level]));
+    }
+    sources.extend([declared.to_owned(), unescaped(declared)]);
+    let stands = |leaf: &str| sources.iter().any(|source| source.contains(leaf));
+    leaves(arguments, &mut |leaf| {
+        let ok = match leaf {
+            json::Value::String(text) => stands(text),
+            json::Value::Number(number) => stands(number.as_str()),
+            json::Value::Bool(yes) => {
+                let word = if *yes { "true" } else { "false" };
+                sources
+                    .iter()
+                    .any(|source| source.to_lowercase().contains(word))
+            }
+            _ => true,
+        };
+        assert!(ok, "{leaf} is neither in the call nor in the schema");
+    });
+}
+
+fn leaves(value: &json::Value<'_>, found: &mut impl FnMut(&json::Value<'_>)) {
+    match value {
+        json::Value::Array(items) => items.iter().for_each(|item| leaves(item, found)),
+        json::Value::Object(members) => members.iter().for_each(|(_, item)| leaves(item, found)),
+        leaf => found(leaf),
+    }
+}
+
+/// A text with the escapes of JSON decoded, wherever they stand.
+fn unescaped(text: &str) -> String {
+    let mut units: Vec<u16> = Vec::new();
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        rest = &rest[next.len_utf8()..];
+        let kind = rest.chars().next().filter(|_| next == '\\');
+        let decoded = match kind {
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some('r') => '\r',
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some(plain @ ('"' | '\'' | '\\' | '/')) => plain,
+            Some('u') => {
+                if let Some(Ok(unit)) = rest.get(1..5).map(|hex| u16::from_str_radix(hex, 16)) {
+                    units.push(unit);
+                    rest = &rest[5..];
+                    continue;
+                }
+                units.push(u16::from(b'\\'));
+                continue;
+            }
+            _ => {
+                units.extend(next.encode_utf16(&mut [0; 2]).iter());
+                continue;
+            }
+        };
+        rest = &rest[1..];
+        units.extend(decoded.encode_utf16(&mut [0; 2]).iter());
+    }
+    String::from_utf16_lossy(&units)
+}

@@ -1,0 +1,57 @@
+//! Any text as a message: calls only of offered tools, only where nothing else stands, never completed.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use callwright::Gate;
+use callwright::call::Completeness;
+use callwright::rescue::Message;
+use callwright::tool::{Effect, read_tools};
+use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use libfuzzer_sys::fuzz_target;
+
+static GATE: LazyLock<Gate> = LazyLock::new(|| {
+    let (file, case) = cases(&["rescue"]).swap_remove(0);
+    let specs = read_tools(&tools(&file, &case).to_string()).expect("tools");
+    Gate::builder().tools(specs).build().expect("names differ")
+});
+
+fn seeds() -> Vec<Vec<u8>> {
+    cases(&["rescue"])
+        .iter()
+        .filter_map(|(_, case)| Some(case["text"].as_str()?.as_bytes().to_vec()))
+        .collect()
+}
+
+fuzz_target!(
+    init: plant(seeds()),
+    |text: &str| {
+        let message = Message::from_text(text);
+        let Ok(rescued) = GATE.rescue(&message) else { return };
+        assert!(!rescued.calls.is_empty());
+        assert!(text.starts_with(rescued.rest));
+        let mut only_reads = true;
+        for call in &rescued.calls {
+            let tool = GATE.tool(&call.tool).expect("only tools that are offered");
+            only_reads &= tool.spec().effect == Effect::Read;
+            let verdict = GATE.judge(call);
+            assert_presentable(call, &verdict);
+            assert!(call.completeness != Completeness::CutOff || verdict.failure().is_some());
+        }
+        if only_reads {
+            return;
+        }
+        // Reasoning and tokens end with a tag; of the other header a word is left.
+        let rest = rescued.rest.trim_ascii();
+        let harmless = rest.is_empty() || rest.ends_with('>') || rest == "<|im_start|>assistant";
+        assert!(harmless, "only reasoning may stand before it: {rest}");
+        let whole = rescued.calls.iter().all(|call| call.completeness != Completeness::CutOff);
+        let quotations = [format!("For example {text}"), format!("For example:\n{text}")];
+        let followed = [format!("{text}\nThat is how."), format!("{text} x")];
+        // Behind a call that is cut off, words are a part of it.
+        for quoted in quotations.iter().chain(followed.iter().filter(|_| whole)) {
+            let message = Message::from_text(quoted.as_str());
+            assert!(GATE.rescue(&message).is_err(), "{quoted}");
+        }
+    }
+);

@@ -1,0 +1,59 @@
+//! Any text as a tool file: read or refused, compiled or quarantined, and calls of its tools get a verdict.
+#![no_main]
+
+use callwright::repair::{Grade, RepairPolicy};
+use callwright::tool::read_tools;
+use callwright::validate::SchemaCache;
+use callwright::{Call, Gate, Verdict};
+use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use libfuzzer_sys::fuzz_target;
+
+const CALLS: [&str; 4] = [
+    "{}",
+    r#"{"a": "1", "b": [null], "path": 5, "name": {"x": true}}"#,
+    r#"{"a": {"a": {"a": {"a": []}}}, "items": [1, 1.5, "x", {"a": "b"}], "kind": "A"}"#,
+    "{'a': True",
+];
+
+fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds: Vec<Vec<u8>> = cases(&["tools"])
+        .iter()
+        .map(|(_, case)| match case["text"].as_str() {
+            Some(text) => text.as_bytes().to_vec(),
+            None => case["file"].to_string().into_bytes(),
+        })
+        .collect();
+    let mut declared: Vec<String> = cases(&["validate", "repair", "feedback"])
+        .iter()
+        .map(|(file, case)| tools(file, case).to_string())
+        .collect();
+    declared.sort();
+    declared.dedup();
+    seeds.extend(declared.into_iter().map(String::into_bytes));
+    seeds
+}
+
+fuzz_target!(
+    init: plant(seeds()),
+    |text: &str| {
+        let Ok(specs) = read_tools(text) else { return };
+        let names: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
+        let builder = Gate::builder()
+            .tools(specs)
+            .repair(RepairPolicy::UpTo(Grade::Guess))
+            .cache(SchemaCache::new(100));
+        let Ok(gate) = builder.build() else { return };
+        // Explaining a refusal to many tools is the same work many times.
+        for name in names.iter().take(4) {
+            for arguments in CALLS {
+                let call = Call::from_text(name.as_str(), arguments);
+                let verdict = gate.judge(&call);
+                assert_presentable(&call, &verdict);
+                if let Verdict::Repaired(repaired) = &verdict {
+                    let again = Call::from_value(name.as_str(), repaired.arguments().clone());
+                    assert_eq!(gate.judge(&again).name(), "valid");
+                }
+            }
+        }
+    }
+);
