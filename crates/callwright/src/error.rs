@@ -31,6 +31,14 @@ pub(crate) enum ErrorKind {
     CallNotJson { column: usize, reason: String },
     #[error("{0}")]
     NotACall(String),
+    #[cfg(feature = "policy")]
+    #[error("{0}")]
+    Policy(String),
+    #[cfg(feature = "policy")]
+    #[error(
+        "the policy has more than the {longest} bytes that are read; use patterns for many tools"
+    )]
+    LongPolicy { longest: usize },
 }
 
 impl From<ErrorKind> for Error {

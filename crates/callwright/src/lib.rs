@@ -14,7 +14,7 @@
 //! 6. [`classify`]: any refusal → a failure with a code out of one table
 //! 7. [`feedback`]: failures → words for the model
 //!
-//! [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate does no IO
+//! [`policy`] holds the settings, [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate does no IO
 //! and runs no tool.
 
 pub mod admit;
@@ -23,6 +23,7 @@ pub mod classify;
 pub mod feedback;
 pub mod json;
 pub mod parse;
+pub mod policy;
 pub mod repair;
 pub mod tool;
 pub mod validate;
@@ -38,6 +39,7 @@ mod verdict;
 pub use call::Call;
 pub use error::Error;
 pub use gate::{Gate, GateBuilder};
+pub use policy::Policy;
 pub use tool::ToolSpec;
 pub use verdict::{Opened, Repaired, Settled, Verdict, VerdictLine};
 

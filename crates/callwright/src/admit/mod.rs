@@ -31,6 +31,7 @@ pub use self::ticket::{Place, Ticket};
 
 use self::ledger::{Ask, LedgerAway, Limits, Noted, RefusedCall, Report, Ruling};
 use self::policy::ToolLimits;
+pub(crate) use self::policy::matches_name;
 use self::ticket::Ready;
 use crate::call::{Arguments, Call};
 use crate::classify::{Cause, Failure, Notice, Objection, Refused};

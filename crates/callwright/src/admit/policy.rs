@@ -186,14 +186,18 @@ impl AdmissionPolicy {
 
     /// What holds for calls of one tool.
     pub(crate) fn for_tool(&self, tool: &Tool) -> ToolLimits {
-        let name = tool.name();
-        let own = || {
-            self.tools
-                .iter()
-                .rev()
-                .filter(|own| matches_name(&own.name, name))
-        };
-        let effect = tool.spec().effect;
+        self.for_name(tool.name(), tool.spec().effect)
+    }
+
+    /// What holds for calls of a tool with this name and effect.
+    pub(crate) fn for_name(&self, name: &str, effect: Effect) -> ToolLimits {
+        let matching: Vec<&ToolAdmission> = self
+            .tools
+            .iter()
+            .rev()
+            .filter(|own| matches_name(&own.name, name))
+            .collect();
+        let own = || matching.iter();
         let declared_to_change = matches!(effect, Effect::Write | Effect::Destructive);
         let budget = own().find_map(|own| own.budget).unwrap_or(match effect {
             Effect::Unknown => self.budget,
@@ -243,7 +247,7 @@ fn waits_by_name(name: &str) -> bool {
 }
 
 /// Whether a name fits a pattern in which `*` stands for any text.
-fn matches_name(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_name(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     // Splitting gives at least one part.
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
