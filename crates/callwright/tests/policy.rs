@@ -139,3 +139,124 @@ fn every_case_holds() {
     );
     assert!(count >= 130, "the cases have shrunk to {count}");
 }
+
+/// The rows of the tables in the documentation: in which table of the file, key, and what stands beside it.
+fn documented() -> Vec<(&'static str, String, String)> {
+    let text = fs::read_to_string(repository().join("docs/policy.md")).expect("documentation");
+    let mut section = None;
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        match line {
+            "## At the top" => section = Some(""),
+            "## In `[loops]`" => section = Some("loops"),
+            "## In `[tool.\"name\"]`" => section = Some("tool"),
+            _ => {}
+        }
+        let mut cells = line.split('|').skip(1).map(str::trim);
+        if let (Some(section), Some(key), Some(value)) = (section, cells.next(), cells.next())
+            && let Some(key) = key.strip_prefix('`')
+        {
+            let bare = |cell: &str| cell.trim_matches('`').to_owned();
+            rows.push((section, bare(key), bare(value)));
+        }
+    }
+    rows
+}
+
+#[test]
+fn every_key_is_documented_and_every_documented_key_is_known() {
+    let documented: BTreeSet<(&str, String)> = documented()
+        .into_iter()
+        .map(|(table, key, _)| (table, key))
+        .collect();
+    let known: BTreeSet<(&str, String)> = known_keys()
+        .map(|(table, key)| (table, key.to_owned()))
+        .collect();
+    assert_eq!(documented, known);
+}
+
+#[test]
+fn documented_defaults_are_the_defaults() {
+    for (table, key, value) in documented() {
+        let header = match table {
+            "" => String::new(),
+            "tool" => "[tool.x]\n".to_owned(),
+            table => format!("[{table}]\n"),
+        };
+        if value.is_empty() {
+            continue;
+        }
+        let text = format!("{header}{key} = {value}");
+        let read = Policy::from_toml(&text).unwrap_or_else(|error| panic!("{error}"));
+        // A table for a tool is never what would hold without it.
+        assert_eq!(read == Policy::default(), table != "tool", "{text}");
+    }
+}
+
+#[test]
+fn the_documented_example_is_read() {
+    let text = fs::read_to_string(repository().join("docs/policy.md")).expect("documentation");
+    let (_, example) = text.split_once("```toml\n").expect("an example");
+    let (example, _) = example.split_once("```").expect("its end");
+    let policy = Policy::from_toml(example).unwrap_or_else(|error| panic!("{error}"));
+    let settings = policy.settings(&ToolSpec::without_schema("get_report"));
+    let expected = json!({
+        "effect": "read", "repair": "guess", "validate": "strict", "budget": 20, "poller": true,
+        "calls": {"notice": 20, "refuse": 40}, "volatile": ["/meta/trace", "/request_id"],
+    });
+    assert_eq!(json!(settings), expected);
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let too_long = "#".repeat(Policy::LONGEST_FILE + 1);
+    let error = Policy::from_toml(&too_long).expect_err("too long");
+    assert!(error.to_string().contains("1048576 bytes"), "{error}");
+    let tools: String = (0..10_001).map(|n| format!("[tool.a{n}]\n")).collect();
+    let error = Policy::from_toml(&tools).expect_err("too many");
+    assert!(
+        error.to_string().contains("10001 tools are named"),
+        "{error}"
+    );
+    let list = format!("[loops]\npollers = [{}]", "'a',".repeat(1_001));
+    let error = Policy::from_toml(&list).expect_err("too many");
+    assert!(
+        error.to_string().contains("`pollers` lists 1001"),
+        "{error}"
+    );
+    for deep in [
+        format!("{}b = 1", "a.".repeat(400_000)),
+        format!("[{}b]", "tool.".repeat(100_000)),
+        format!("tool = {}", "{a = ".repeat(200_000)),
+        format!("tool = {}", "[".repeat(900_000)),
+    ] {
+        assert!(Policy::from_toml(&deep).is_err());
+    }
+}
+
+proptest! {
+    /// Whatever stands in a file, it is read or told; every mistake has a place in it.
+    #[test]
+    fn nothing_panics(pieces in prop::collection::vec(piece(), 0..12)) {
+        let text = pieces.concat();
+        if let Err(error) = Policy::from_toml(&text) {
+            let told = error.to_string();
+            prop_assert!(told.starts_with("line "), "{}", told);
+            let line = told["line ".len()..].split(',').next().and_then(|line| line.parse().ok());
+            let lines = text.matches('\n').count() + 1;
+            prop_assert!(line.is_some_and(|line: usize| (1..=lines).contains(&line)), "{}", told);
+        }
+    }
+}
+
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => prop::sample::select(&[
+            "budget", "loops", "[loops]\n", "[tool.\"*\"]\n", "[tool.a]\n", "repair", "volatile", "calls", "cycle",
+            "{ notice = ", "refuse = ", " = ", "false", "3", "-1", "\"guess\"", "'/a~'", "[", "]", "}", ", ", "\n",
+            "\r\n", ".", "\"", "'''", "\u{feff}", "é", "日本🦀", "\t", "1979-05-27", "0x", "nan", "#",
+        ][..]).prop_map(str::to_owned),
+        1 => ".{0,20}",
+        1 => any::<u64>().prop_map(|number| number.to_string()),
+    ]
+}

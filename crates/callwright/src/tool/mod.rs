@@ -122,12 +122,12 @@ impl Tool {
         &self.spec.name
     }
 
-    /// The tool as it was declared.
+    /// The tool as it was declared; its effect as the policy says, where it says something.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    /// The compiled schema; `None` if the tool is quarantined.
+    /// The compiled schema; `None` if the tool is quarantined. Where validation is off, it accepts anything.
     pub fn schema(&self) -> Option<&CompiledSchema> {
         self.schema.as_deref().ok()
     }

@@ -57,6 +57,7 @@ impl Policy {
         if !reader.faults.is_empty() {
             return Err(told(reader.faults));
         }
+        policy.patterns.sort_by_key(|pattern| pattern.line);
         let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         for pattern in &mut policy.patterns {
             // Until here it is an offset.
@@ -202,7 +203,9 @@ fn read_loops(reader: &mut Reader, table: &DeTable<'_>, policy: &mut Policy, ask
             "volatile" => {
                 let mut tool = ToolAdmission::new("*");
                 tool.volatile = reader.places(&entry);
-                admission.tools.push(tool);
+                if !tool.volatile.is_empty() {
+                    admission.tools.push(tool);
+                }
             }
             _ => reader.unknown(&entry, Section::Loops),
         }

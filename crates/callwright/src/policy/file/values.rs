@@ -282,10 +282,10 @@ fn is_pointer(text: &str) -> bool {
 
 /// `"a", "b" or "c"`
 fn one_of(names: &[&str]) -> String {
-    let list = |names: &[&str]| format!("\"{}\"", names.join("\", \""));
+    let quote = |names: &[&str]| format!("\"{}\"", names.join("\", \""));
     match names {
-        [before @ .., last] if !before.is_empty() => format!("{} or \"{last}\"", list(before)),
-        few => list(few),
+        [before @ .., last] if !before.is_empty() => format!("{} or \"{last}\"", quote(before)),
+        few => quote(few),
     }
 }
 
