@@ -1,4 +1,4 @@
-//! Our own faults and the operator's: a bad tool file, two tools of one name.
+//! Our own faults and the operator's: a bad tool file, two tools of one name, a bad policy.
 //!
 //! A refused call is never one of these. It is a verdict.
 

@@ -265,9 +265,10 @@ impl GateBuilder {
         let cache = self.cache.unwrap_or_else(SchemaCache::shared);
         let mut tools = AHashMap::with_capacity(self.specs.len());
         let mut own_repair = AHashMap::new();
+        let names = self.policy.names();
         for mut spec in self.specs {
             let name = spec.name.clone();
-            let own = self.policy.own(&name);
+            let own = self.policy.own(&name, &names);
             spec.effect = own.effect.unwrap_or(spec.effect);
             if let Some(repair) = own.repair {
                 own_repair.insert(name.clone(), repair);

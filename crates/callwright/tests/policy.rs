@@ -212,12 +212,9 @@ fn sizes_are_bounded() {
     let too_long = "#".repeat(Policy::LONGEST_FILE + 1);
     let error = Policy::from_toml(&too_long).expect_err("too long");
     assert!(error.to_string().contains("1048576 bytes"), "{error}");
-    let tools: String = (0..10_001).map(|n| format!("[tool.a{n}]\n")).collect();
+    let tools: String = (0..1_001).map(|n| format!("[tool.'a{n}*']\n")).collect();
     let error = Policy::from_toml(&tools).expect_err("too many");
-    assert!(
-        error.to_string().contains("10001 tools are named"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("1001 patterns"), "{error}");
     let list = format!("[loops]\npollers = [{}]", "'a',".repeat(1_001));
     let error = Policy::from_toml(&list).expect_err("too many");
     assert!(

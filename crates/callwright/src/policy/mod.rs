@@ -6,12 +6,13 @@
 #[cfg(feature = "policy")]
 mod file;
 
+use ahash::AHashSet;
 use serde::Serialize;
 
 #[cfg(feature = "policy")]
 pub use self::file::known_keys;
 
-use crate::admit::{AdmissionPolicy, Steps, matches_name};
+use crate::admit::{AdmissionPolicy, Names, Steps, matches_name};
 use crate::json::Path;
 use crate::nearest::nearest;
 use crate::repair::{Grade, RepairPolicy};
@@ -109,9 +110,11 @@ impl Policy {
 
     /// What holds for a tool.
     pub fn settings(&self, tool: &ToolSpec) -> ToolSettings {
-        let own = self.own(&tool.name);
+        let own = self.own(&tool.name, &self.names());
         let effect = own.effect.unwrap_or(tool.effect);
-        let limits = self.admission.for_name(&tool.name, effect);
+        let limits = self
+            .admission
+            .for_name(&tool.name, effect, &self.admission.names());
         ToolSettings {
             effect,
             repair: own.repair.unwrap_or(self.repair).cap_for(effect),
@@ -123,15 +126,22 @@ impl Policy {
         }
     }
 
-    /// What is said about a tool by name; the last word counts.
-    pub(crate) fn own(&self, name: &str) -> ToolPolicy {
+    /// The names that settings are made for.
+    pub(crate) fn names(&self) -> Names<'_> {
+        Names::new(self.tools.iter().map(|tool| tool.name.as_str()))
+    }
+
+    /// What is said about a tool by name; the last word counts. `names` are those of [`Self::tools`].
+    pub(crate) fn own(&self, name: &str, names: &Names<'_>) -> ToolPolicy {
         let mut own = ToolPolicy::new(name);
-        for tool in &self.tools {
-            if matches_name(&tool.name, name) {
-                own.effect = tool.effect.or(own.effect);
-                own.repair = tool.repair.or(own.repair);
-                own.validation = tool.validation.or(own.validation);
-            }
+        for tool in names
+            .matching(name)
+            .iter()
+            .filter_map(|at| self.tools.get(*at))
+        {
+            own.effect = tool.effect.or(own.effect);
+            own.repair = tool.repair.or(own.repair);
+            own.validation = tool.validation.or(own.validation);
         }
         own
     }
@@ -141,14 +151,19 @@ impl Policy {
     pub fn warnings<'n>(&self, tools: impl IntoIterator<Item = &'n str>) -> Vec<String> {
         // A name on a terminal.
         const LONGEST: usize = 60;
-        let names: Vec<&str> = tools.into_iter().collect();
-        let unmatched = self
-            .patterns
-            .iter()
-            .filter(|pattern| !names.iter().any(|name| matches_name(&pattern.text, name)));
+        // Looking for what is near takes milliseconds where there are thousands of tools.
+        const MOST_PROPOSALS: usize = 20;
+        let names: AHashSet<&str> = tools.into_iter().collect();
+        let unmatched = self.patterns.iter().filter(|pattern| {
+            !names.contains(pattern.text.as_str())
+                && !(pattern.text.contains('*')
+                    && names.iter().any(|name| matches_name(&pattern.text, name)))
+        });
         unmatched
-            .map(|Pattern { text, line }| {
-                let near = nearest(text, names.iter().copied(), 1);
+            .enumerate()
+            .map(|(at, Pattern { text, line })| {
+                let looked_at = names.iter().copied().filter(|_| at < MOST_PROPOSALS);
+                let near = nearest(text, looked_at, 1);
                 let advice = match near.first() {
                     Some(near) => format!(", did you mean {}?", quoted(near, LONGEST)),
                     None => "; its settings do nothing".to_owned(),

@@ -35,7 +35,7 @@ impl Fault {
                 let key = text.get(span.clone()).unwrap_or_default();
                 format!(
                     "{} stands twice; put its settings into one place",
-                    quoted(key.trim_matches('"'), SHOWN)
+                    quoted(key.trim_matches(['"', '\'']), SHOWN)
                 )
             }
             _ if line.starts_with('[')

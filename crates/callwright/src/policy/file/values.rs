@@ -8,7 +8,7 @@ use super::fault::Fault;
 use super::keys::{LATER, Section};
 use crate::admit::{AdmissionPolicy, Steps};
 use crate::json::Path;
-use crate::nearest::nearest;
+use crate::nearest::{is_slip, nearest};
 use crate::text::{quoted, snippet};
 
 /// As high as any number can be: no turn has more calls.
@@ -73,6 +73,8 @@ impl Reader {
         let known = section.keys();
         let what = if LATER.contains(&entry.key) {
             format!("`{key}` is not supported yet; take it out, it would do nothing")
+        } else if let Some(slip) = known.iter().find(|known| is_slip(entry.key, known)) {
+            format!("unknown key `{key}`{place}, did you mean `{slip}`?")
         } else if let Some(where_to) = section.elsewhere(entry.key) {
             format!("unknown key `{key}`{place}; it {where_to}")
         } else if let Some(near) = nearest(entry.key, known.iter().copied(), 1).first() {
