@@ -154,11 +154,14 @@ impl Policy {
         // Looking for what is near takes milliseconds where there are thousands of tools.
         const MOST_PROPOSALS: usize = 20;
         let names: AHashSet<&str> = tools.into_iter().collect();
-        let unmatched = self.patterns.iter().filter(|pattern| {
-            !names.contains(pattern.text.as_str())
-                && !(pattern.text.contains('*')
-                    && names.iter().any(|name| matches_name(&pattern.text, name)))
-        });
+        let exists = |pattern: &Pattern| {
+            if pattern.text.contains('*') {
+                names.iter().any(|name| matches_name(&pattern.text, name))
+            } else {
+                names.contains(pattern.text.as_str())
+            }
+        };
+        let unmatched = self.patterns.iter().filter(|pattern| !exists(pattern));
         unmatched
             .enumerate()
             .map(|(at, Pattern { text, line })| {
