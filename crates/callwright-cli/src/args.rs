@@ -42,8 +42,12 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "STYLE")]
     pub(crate) style: Option<StyleName>,
 
-    /// The highest grade of repair that is applied: by default up to `guess` for tools that only read
-    /// and `lossless` for all others
+    /// The settings, a TOML file as in docs/policy.md; no other file is looked for
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+
+    /// The highest grade of repair that is applied to calls of any tool, whatever the policy says: by
+    /// default up to `guess` for tools that only read and `lossless` for all others
     #[arg(long, value_name = "GRADE")]
     pub(crate) repair: Option<RepairName>,
 

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use callwright::repair::RepairPolicy;
-use callwright::{Gate, tool};
+use callwright::{Gate, Policy, tool};
 
 use crate::say;
 
 /// The largest tool file that is read. A gateway with 10,000 tools has one of 20 MB.
 const LARGEST_TOOL_FILE: u64 = 256 * 1024 * 1024;
 
-/// How many quarantined tools are named one by one.
+/// How many quarantined or missing tools are named one by one.
 const NAMED_TOOLS: usize = 10;
 
 /// Something to read calls from.
@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<Source> {
             size: None,
         });
     }
-    let (file, size) = open_file(path, "calls")?;
+    let (file, size) = open_file(path, "file of calls")?;
     Ok(Source {
         name: path.display().to_string(),
         reader: Box::new(file),
@@ -42,9 +42,21 @@ pub(crate) fn open(path: &Path) -> Result<Source> {
     })
 }
 
-/// Reads a tool file and compiles its tools. Tools that cannot be compiled are named in a warning.
-pub(crate) fn load_gate(path: &Path, repair: RepairPolicy) -> Result<Gate> {
-    let text = read_text(path)?;
+/// Reads a tool file and compiles its tools under a policy; `repair` beats what the policy says of it. Tools that
+/// cannot be compiled are named in a warning, and so is what the policy says of tools that are not there.
+pub(crate) fn load_gate(
+    path: &Path,
+    policy: Option<&Path>,
+    repair: Option<RepairPolicy>,
+) -> Result<Gate> {
+    let mut settings = match policy {
+        Some(path) => read_policy(path)?,
+        None => Policy::default(),
+    };
+    if let Some(repair) = repair {
+        settings = settings.with_repair(repair);
+    }
+    let text = read_text(path, "tool file", LARGEST_TOOL_FILE)?;
     let place = || format!("in the tool file {}", path.display());
     let specs = tool::read_tools(text.trim_start_matches('\u{feff}')).with_context(place)?;
     if specs.is_empty() {
@@ -58,35 +70,44 @@ pub(crate) fn load_gate(path: &Path, repair: RepairPolicy) -> Result<Gate> {
     }
     let gate = Gate::builder()
         .tools(specs)
-        .repair(repair)
+        .policy(settings.clone())
         .build()
         .with_context(place)?;
     warn_of_quarantine(&gate);
+    if let Some(policy) = policy {
+        warn_of_missing_tools(&gate, &settings, policy);
+    }
     Ok(gate)
 }
 
-fn read_text(path: &Path) -> Result<String> {
-    let (mut file, size) = open_file(path, "tools")?;
+fn read_policy(path: &Path) -> Result<Policy> {
+    let text = read_text(path, "policy file", Policy::LONGEST_FILE as u64)?;
+    Policy::from_toml(&text).with_context(|| format!("in the policy file {}", path.display()))
+}
+
+/// The text of a file with settings of some kind.
+fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String> {
+    let (mut file, size) = open_file(path, kind)?;
     let too_large = || {
         anyhow::anyhow!(
-            "the tool file {} has more than the {LARGEST_TOOL_FILE} bytes that are read; split it",
+            "the {kind} {} has more than the {largest} bytes that are read; shorten it",
             path.display()
         )
     };
-    if size > LARGEST_TOOL_FILE {
+    if size > largest {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
     file.by_ref()
-        .take(LARGEST_TOOL_FILE + 1)
+        .take(largest + 1)
         .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read the tool file {}", path.display()))?;
-    if bytes.len() as u64 > LARGEST_TOOL_FILE {
+        .with_context(|| format!("cannot read the {kind} {}", path.display()))?;
+    if bytes.len() as u64 > largest {
         return Err(too_large());
     }
     String::from_utf8(bytes).map_err(|error| {
         anyhow::anyhow!(
-            "the tool file {} is not UTF-8: invalid byte at offset {}; save it as UTF-8",
+            "the {kind} {} is not UTF-8: invalid byte at offset {}; save it as UTF-8",
             path.display(),
             error.utf8_error().valid_up_to()
         )
@@ -96,13 +117,13 @@ fn read_text(path: &Path) -> Result<String> {
 fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
     let cannot = || {
         let path = path.display();
-        format!("cannot open the file of {what} {path}; check the path and its permissions")
+        format!("cannot open the {what} {path}; check the path and its permissions")
     };
     let file = File::open(path).with_context(cannot)?;
     let metadata = file.metadata().with_context(cannot)?;
     if metadata.is_dir() {
         bail!(
-            "the file of {what} {} is a folder; give a file in it",
+            "the {what} {} is a folder; give a file in it",
             path.display()
         );
     }
@@ -137,5 +158,18 @@ fn warn_of_quarantine(gate: &Gate) {
     }
     if let Some(more) = bad.len().checked_sub(NAMED_TOOLS).filter(|more| *more > 0) {
         say("warning", &format!("{more} more tools are quarantined"));
+    }
+}
+
+fn warn_of_missing_tools(gate: &Gate, policy: &Policy, path: &Path) {
+    let warnings = policy.warnings(gate.tools().map(tool::Tool::name));
+    let file = path.display();
+    for warning in warnings.iter().take(NAMED_TOOLS) {
+        say("warning", &format!("in the policy file {file}: {warning}"));
+    }
+    let more = warnings.len().saturating_sub(NAMED_TOOLS);
+    if more > 0 {
+        let text = format!("in the policy file {file}: {more} more names match no tool");
+        say("warning", &text);
     }
 }

@@ -216,7 +216,7 @@ fn paths_that_cannot_be_read_are_named() {
         (
             missing.as_path(),
             missing.as_path(),
-            "cannot open the file of tools",
+            "cannot open the tool file",
         ),
     ] {
         let run = run(program().args(["check", "--tools"]).args([tools, calls]));

@@ -1,4 +1,4 @@
-//! Our own faults and the operator's: a bad tool file, two tools of one name.
+//! Our own faults and the operator's: a bad tool file, two tools of one name, a bad policy.
 //!
 //! A refused call is never one of these. It is a verdict.
 
@@ -31,6 +31,14 @@ pub(crate) enum ErrorKind {
     CallNotJson { column: usize, reason: String },
     #[error("{0}")]
     NotACall(String),
+    #[cfg(feature = "policy")]
+    #[error("{0}")]
+    Policy(String),
+    #[cfg(feature = "policy")]
+    #[error(
+        "the policy has more than the {longest} bytes that are read; use patterns for many tools"
+    )]
+    LongPolicy { longest: usize },
 }
 
 impl From<ErrorKind> for Error {

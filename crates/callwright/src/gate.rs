@@ -10,7 +10,8 @@ use crate::error::{Error, ErrorKind};
 use crate::nearest::{nearest, same_spelling};
 use crate::parse::ParseLimits;
 use crate::pipeline;
-use crate::repair::{RepairPolicy, Trial};
+use crate::policy::Policy;
+use crate::repair::{Grade, RepairPolicy, Trial};
 use crate::rescue::{self, Message, NoCall, Rescued};
 use crate::tool::{Tool, ToolSpec};
 use crate::validate::SchemaCache;
@@ -45,7 +46,9 @@ use crate::verdict::{Opened, Settled, Verdict};
 pub struct Gate {
     tools: AHashMap<String, Tool>,
     limits: ParseLimits,
+    /// For all tools, and for those that have a rule of their own.
     repair: RepairPolicy,
+    own_repair: AHashMap<String, RepairPolicy>,
     admission: Admission,
 }
 
@@ -62,9 +65,8 @@ pub(crate) struct UnknownTool {
 pub struct GateBuilder {
     specs: Vec<ToolSpec>,
     limits: ParseLimits,
-    repair: RepairPolicy,
+    policy: Policy,
     cache: Option<SchemaCache>,
-    admission: AdmissionPolicy,
     ledger: Option<Arc<dyn Ledger>>,
 }
 
@@ -193,8 +195,10 @@ impl Gate {
         }
     }
 
-    pub(crate) fn repair_policy(&self) -> RepairPolicy {
-        self.repair
+    /// The highest grade of repair for calls of a tool.
+    pub(crate) fn repair_cap(&self, tool: &Tool) -> Option<Grade> {
+        let own = self.own_repair.get(tool.name());
+        own.unwrap_or(&self.repair).cap(tool)
     }
 
     pub(crate) fn limits(&self) -> &ParseLimits {
@@ -232,15 +236,21 @@ impl GateBuilder {
         self
     }
 
-    /// Sets which repairs are applied without asking.
+    /// Sets everything that a policy file can say, in the stead of what was set before.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets which repairs are applied without asking, for the tools of which the policy says nothing else.
     pub fn repair(mut self, repair: RepairPolicy) -> Self {
-        self.repair = repair;
+        self.policy.repair = repair;
         self
     }
 
     /// Sets how often is too often.
     pub fn admission(mut self, policy: AdmissionPolicy) -> Self {
-        self.admission = policy;
+        self.policy.admission = policy;
         self
     }
 
@@ -264,23 +274,29 @@ impl GateBuilder {
     pub fn build(self) -> Result<Gate, Error> {
         let cache = self.cache.unwrap_or_else(SchemaCache::shared);
         let mut tools = AHashMap::with_capacity(self.specs.len());
-        for spec in self.specs {
+        let mut own_repair = AHashMap::new();
+        let names = self.policy.names();
+        for mut spec in self.specs {
             let name = spec.name.clone();
-            if tools
-                .insert(name.clone(), Tool::compile(spec, &cache))
-                .is_some()
-            {
+            let own = self.policy.own(&name, &names);
+            spec.effect = own.effect.unwrap_or(spec.effect);
+            if let Some(repair) = own.repair {
+                own_repair.insert(name.clone(), repair);
+            }
+            let tool = Tool::compile(spec, own.validation.unwrap_or_default(), &cache);
+            if tools.insert(name.clone(), tool).is_some() {
                 return Err(ErrorKind::DuplicateTool { name }.into());
             }
         }
         let ledger = self
             .ledger
             .unwrap_or_else(|| Arc::new(MemoryLedger::default()));
-        let admission = Admission::new(self.admission, ledger, tools.values());
+        let admission = Admission::new(self.policy.admission, ledger, tools.values());
         Ok(Gate {
             tools,
             limits: self.limits,
-            repair: self.repair,
+            repair: self.policy.repair,
+            own_repair,
             admission,
         })
     }

@@ -17,7 +17,8 @@
 //! Before them, only where somebody asks: [`rescue`] takes calls out of a message in which a model wrote them
 //! as text.
 //!
-//! [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate does no IO
+//! [`policy`] holds the settings, [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate
+//! does no IO
 //! and runs no tool.
 
 pub mod admit;
@@ -26,6 +27,7 @@ pub mod classify;
 pub mod feedback;
 pub mod json;
 pub mod parse;
+pub mod policy;
 pub mod repair;
 pub mod rescue;
 pub mod tool;
@@ -42,6 +44,7 @@ mod verdict;
 pub use call::Call;
 pub use error::Error;
 pub use gate::{Gate, GateBuilder};
+pub use policy::Policy;
 pub use tool::ToolSpec;
 pub use verdict::{Opened, Repaired, Settled, Verdict, VerdictLine};
 

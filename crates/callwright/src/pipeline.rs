@@ -59,7 +59,7 @@ fn heal<'c>(
     call: &'c Call<'_>,
     mut refused: Box<Refused<'c>>,
 ) -> Healed<'c> {
-    let Some(cap) = gate.repair_policy().cap(tool) else {
+    let Some(cap) = gate.repair_cap(tool) else {
         return Err(refused);
     };
     if !refused.failure.may_be_repaired() {
@@ -130,7 +130,7 @@ fn heal_name<'c>(
     call: &'c Call<'_>,
     unknown: UnknownTool,
 ) -> Healed<'c> {
-    if gate.repair_policy().cap(tool).is_none() {
+    if gate.repair_cap(tool).is_none() {
         return Err(classify::unknown_tool(unknown).into());
     }
     let mut repaired = match pass(gate, tool, call) {

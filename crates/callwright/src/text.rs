@@ -97,6 +97,19 @@ pub(crate) fn snippet(text: &str, max: usize) -> String {
     out
 }
 
+/// A line of a file as it is, but for what could end the line or hide text.
+#[cfg(feature = "policy")]
+pub(crate) fn visible(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for character in line.chars() {
+        match character {
+            '"' | '\\' => out.push(character),
+            other => push_escaped_char(&mut out, other),
+        }
+    }
+    out
+}
+
 /// The first `bytes` of a text, or a few less where a character would be cut.
 pub(crate) fn first_bytes(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());

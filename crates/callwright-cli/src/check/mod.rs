@@ -26,8 +26,8 @@ use crate::{Outcome, input, say};
 const NAMED_LINES: usize = 20;
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
-    let repair = arguments.repair.map(RepairName::policy).unwrap_or_default();
-    let gate = input::load_gate(&arguments.tools, repair)?;
+    let repair = arguments.repair.map(RepairName::policy);
+    let gate = input::load_gate(&arguments.tools, arguments.policy.as_deref(), repair)?;
     let source = input::open(&arguments.calls)?;
     let feedback = Feedback::new(arguments.style.map(|style| style.0).unwrap_or_default());
 

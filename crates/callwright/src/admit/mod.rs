@@ -10,6 +10,7 @@
 
 mod fingerprint;
 pub mod ledger;
+mod names;
 mod outcome;
 mod policy;
 mod round;
@@ -30,6 +31,7 @@ pub use self::session::Session;
 pub use self::ticket::{Place, Ticket};
 
 use self::ledger::{Ask, LedgerAway, Limits, Noted, RefusedCall, Report, Ruling};
+pub(crate) use self::names::{Names, matches_name};
 use self::policy::ToolLimits;
 use self::ticket::Ready;
 use crate::call::{Arguments, Call};
@@ -54,9 +56,10 @@ impl Admission {
         tools: impl Iterator<Item = &'t Tool>,
     ) -> Self {
         let policy = policy.bounded();
+        let names = policy.names();
         let tools = tools
             .map(|tool| {
-                let limits = policy.for_tool(tool);
+                let limits = policy.for_tool(tool, &names);
                 let shape = Shape::new(tool.spec().input_schema.as_deref(), &limits.volatile);
                 (tool.name().to_owned(), (limits, shape))
             })

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::names::Names;
 use crate::json::Path;
 use crate::nearest::has_word;
 use crate::tool::{Effect, Tool};
@@ -178,6 +179,11 @@ impl AdmissionPolicy {
         self
     }
 
+    /// The names that settings are made for.
+    pub(crate) fn names(&self) -> Names<'_> {
+        Names::new(self.tools.iter().map(|tool| tool.name.as_str()))
+    }
+
     pub(crate) fn bounded(mut self) -> Self {
         self.turn_calls.refuse = self.turn_calls.refuse.clamp(1, Self::MOST_CALLS);
         self.most_refusals = self.most_refusals.clamp(1, Self::MOST_CALLS);
@@ -185,15 +191,14 @@ impl AdmissionPolicy {
     }
 
     /// What holds for calls of one tool.
-    pub(crate) fn for_tool(&self, tool: &Tool) -> ToolLimits {
-        let name = tool.name();
-        let own = || {
-            self.tools
-                .iter()
-                .rev()
-                .filter(|own| matches_name(&own.name, name))
-        };
-        let effect = tool.spec().effect;
+    pub(crate) fn for_tool(&self, tool: &Tool, names: &Names<'_>) -> ToolLimits {
+        self.for_name(tool.name(), tool.spec().effect, names)
+    }
+
+    /// What holds for calls of a tool with this name and effect; `names` are those of [`Self::tools`].
+    pub(crate) fn for_name(&self, name: &str, effect: Effect, names: &Names<'_>) -> ToolLimits {
+        let matching = names.matching(name);
+        let own = || matching.iter().rev().filter_map(|at| self.tools.get(*at));
         let declared_to_change = matches!(effect, Effect::Write | Effect::Destructive);
         let budget = own().find_map(|own| own.budget).unwrap_or(match effect {
             Effect::Unknown => self.budget,
@@ -242,46 +247,9 @@ fn waits_by_name(name: &str) -> bool {
     has_word(name, &WAITING_WORDS) && !has_word(name, &CHANGING_WORDS)
 }
 
-/// Whether a name fits a pattern in which `*` stands for any text.
-fn matches_name(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    // Splitting gives at least one part.
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        let Some(at) = rest.find(part) else {
-            return false;
-        };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stars_stand_for_any_text() {
-        for (pattern, name) in [
-            ("read", "read"),
-            ("*", ""),
-            ("mcp__*", "mcp__memory__read"),
-            ("*_status", "get_status"),
-            ("a*b*c", "a-b-b-c"),
-            ("*x*x", "xx"),
-        ] {
-            assert!(matches_name(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in [("read", "reads"), ("a*a", "a"), ("*x*x", "x"), ("b*", "ab")] {
-            assert!(!matches_name(pattern, name), "{pattern} {name}");
-        }
-    }
 
     #[test]
     fn pollers_are_known_by_their_names() {

@@ -104,7 +104,12 @@ pub enum RepairPolicy {
 impl RepairPolicy {
     /// The highest grade that may be applied to calls of a tool.
     pub fn cap(self, tool: &Tool) -> Option<Grade> {
-        match (self, tool.spec().effect) {
+        self.cap_for(tool.spec().effect)
+    }
+
+    /// The highest grade that may be applied to calls of tools with this effect.
+    pub(crate) fn cap_for(self, effect: Effect) -> Option<Grade> {
+        match (self, effect) {
             (RepairPolicy::Never, _) => None,
             (RepairPolicy::UpTo(grade), _) => Some(grade),
             (RepairPolicy::ByEffect, Effect::Read) => Some(Grade::Guess),

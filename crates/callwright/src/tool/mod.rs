@@ -13,8 +13,10 @@ use std::sync::Arc;
 
 pub use normalise::normalise;
 pub use read::read_tools;
+use serde::Serialize;
 use serde_json::Value as Schema;
 
+use crate::policy::Validation;
 use crate::validate::{CompiledSchema, SchemaCache, marks_secret, text_size};
 
 /// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
@@ -73,7 +75,8 @@ impl ToolSpec {
 }
 
 /// What a call of a tool does to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Nobody declared it.
     #[default]
@@ -96,10 +99,10 @@ pub struct Tool {
 
 impl Tool {
     /// Compiles a tool's schema, or takes it from the cache.
-    pub(crate) fn compile(spec: ToolSpec, cache: &SchemaCache) -> Tool {
+    pub(crate) fn compile(spec: ToolSpec, validation: Validation, cache: &SchemaCache) -> Tool {
         let schema = match &spec.input_schema {
-            None => cache.compile(Arc::new(Schema::Bool(true))),
-            Some(declared) => compile(declared, cache),
+            Some(declared) if validation == Validation::Strict => compile(declared, cache),
+            _ => cache.compile(Arc::new(Schema::Bool(true))),
         };
         let takes_secrets = spec.input_schema.as_deref().is_some_and(marks_secret);
         Tool {
@@ -119,12 +122,12 @@ impl Tool {
         &self.spec.name
     }
 
-    /// The tool as it was declared.
+    /// The tool as it was declared; its effect as the policy says, where it says something.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    /// The compiled schema; `None` if the tool is quarantined.
+    /// The compiled schema; `None` if the tool is quarantined. Where validation is off, it accepts anything.
     pub fn schema(&self) -> Option<&CompiledSchema> {
         self.schema.as_deref().ok()
     }

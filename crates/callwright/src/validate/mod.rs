@@ -32,7 +32,7 @@ use crate::parse::Parsed;
 use crate::tool::Tool;
 
 /// A call whose arguments its tool's schema accepts, exactly as they were sent. (Of a tool in quarantine
-/// nobody can say; its calls pass if they can be read.)
+/// nobody can say, and where validation is off nobody asks; such calls pass if they can be read.)
 ///
 /// Only the gate makes one: whoever holds a `Valid` holds a call that may run.
 #[derive(Debug)]

@@ -1,0 +1,110 @@
+//! A mistake in a policy file, with its line and a mark below what is meant.
+
+use std::ops::Range;
+
+use crate::text::{first_bytes, quoted, visible};
+
+/// How many mistakes are told at once; a screen holds them.
+const MOST_TOLD: usize = 10;
+
+/// How many characters of a line are shown, and how many of them before the mark.
+const SHOWN: usize = 100;
+const SHOWN_BEFORE: usize = 60;
+
+/// What is wrong, and where.
+#[derive(Debug)]
+pub(super) struct Fault {
+    span: Range<usize>,
+    what: String,
+}
+
+impl Fault {
+    pub(super) fn new(span: &Range<usize>, what: impl Into<String>) -> Self {
+        Fault {
+            span: span.clone(),
+            what: what.into(),
+        }
+    }
+
+    /// The text is no TOML.
+    pub(super) fn syntax(text: &str, error: &toml::de::Error) -> Self {
+        let span = error.span().unwrap_or(0..0);
+        let line = line_at(text, span.start).trim();
+        let what = match error.message() {
+            "duplicate key" => {
+                let key = text.get(span.clone()).unwrap_or_default();
+                format!(
+                    "{} stands twice; put its settings into one place",
+                    quoted(key.trim_matches(['"', '\'']), SHOWN)
+                )
+            }
+            _ if line.starts_with('[')
+                && line.contains(['*', '?'])
+                && !line.contains(['"', '\'']) =>
+            {
+                "a name with `*` stands in quotes: [tool.\"get_*\"]".to_owned()
+            }
+            message => format!("not TOML: {message}"),
+        };
+        Fault { span, what }
+    }
+}
+
+/// All mistakes in the order of the file, each with its line.
+pub(super) fn tell(text: &str, mut faults: Vec<Fault>) -> String {
+    faults.sort_by_key(|fault| fault.span.start);
+    let mut blocks: Vec<String> = faults
+        .iter()
+        .take(MOST_TOLD)
+        .map(|fault| block(text, fault))
+        .collect();
+    if let Some(more) = faults.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+        blocks.push(format!("{more} more mistakes"));
+    }
+    blocks.join("\n")
+}
+
+fn block(text: &str, fault: &Fault) -> String {
+    let (line, column) = place(text, fault.span.start);
+    let shown = line_at(text, fault.span.start);
+    let length = text.get(fault.span.clone()).map_or(1, |marked| {
+        marked.lines().next().unwrap_or("").chars().count()
+    });
+    let skipped = (column - 1).saturating_sub(SHOWN_BEFORE);
+    let piece = |from: usize, count: usize| -> String {
+        visible(&shown.chars().skip(from).take(count).collect::<String>())
+    };
+    let before = piece(skipped, column - 1 - skipped);
+    let rest = SHOWN.saturating_sub(column - 1 - skipped);
+    let marked = piece(column - 1, length.clamp(1, rest));
+    let behind = piece(
+        column - 1 + length.max(1),
+        rest.saturating_sub(length.max(1)),
+    );
+    let number = line.to_string();
+    format!(
+        "line {line}, column {column}: {}\n  {number} | {before}{marked}{behind}\n  {} | {}{}",
+        fault.what,
+        " ".repeat(number.len()),
+        " ".repeat(before.chars().count()),
+        "^".repeat(marked.chars().count().max(1)),
+    )
+    .trim_end()
+    .to_owned()
+}
+
+/// Line and column of an offset, counted from one, columns in characters.
+fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = first_bytes(text, offset);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    (line, before[start..].chars().count() + 1)
+}
+
+/// The line around an offset, without its end.
+fn line_at(text: &str, offset: usize) -> &str {
+    let before = first_bytes(text, offset);
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = text[start..].split('\n').next().unwrap_or("");
+    line.strip_suffix('\r').unwrap_or(line)
+}

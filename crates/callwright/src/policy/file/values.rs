@@ -1,0 +1,305 @@
+//! Values of a policy file → numbers, steps, names; or a fault that says what was expected there.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use super::fault::Fault;
+use super::keys::{LATER, Section};
+use crate::admit::{AdmissionPolicy, Steps};
+use crate::json::Path;
+use crate::nearest::{is_slip, nearest};
+use crate::text::{quoted, snippet};
+
+/// As high as any number can be: no turn has more calls.
+const MOST: u32 = AdmissionPolicy::MOST_CALLS;
+
+/// How many names a list may have. Each tool or each argument is held against all of them.
+const MOST_LISTED: usize = 1_000;
+
+/// How much of a key or a value is shown; the line stands below it anyway.
+const SHOWN: usize = 40;
+
+/// A key with its value, and where both stand.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) key: &'a str,
+    pub(super) key_span: Range<usize>,
+    pub(super) value: &'a DeValue<'a>,
+    pub(super) span: Range<usize>,
+}
+
+/// The entries of a table, in the order of the file.
+pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
+    let mut all: Vec<Entry<'a>> = table
+        .iter()
+        .map(|(key, value)| Entry {
+            key: key.get_ref(),
+            key_span: key.span(),
+            value: value.get_ref(),
+            span: value.span(),
+        })
+        .collect();
+    all.sort_by_key(|entry| entry.key_span.start);
+    all
+}
+
+/// Reads values and collects what is wrong with them.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    pub(super) faults: Vec<Fault>,
+}
+
+impl Reader {
+    pub(super) fn object(&mut self, span: &Range<usize>, what: impl Into<String>) {
+        self.faults.push(Fault::new(span, what));
+    }
+
+    /// The value is not what the key expects.
+    fn expected(&mut self, entry: &Entry<'_>, expected: &str) {
+        let (key, found) = (snippet(entry.key, SHOWN), found(entry.value));
+        let what = format!("`{key}` expects {expected}, found {found}");
+        // A table that has a header of its own is everything below it; its name is enough.
+        let span = match entry.value {
+            DeValue::Table(_) => &entry.key_span,
+            _ => &entry.span,
+        };
+        self.object(span, what);
+    }
+
+    /// The key is not known here.
+    pub(super) fn unknown(&mut self, entry: &Entry<'_>, section: Section) {
+        let (key, place) = (snippet(entry.key, SHOWN), section.place());
+        let known = section.keys();
+        let what = if LATER.contains(&entry.key) {
+            format!("`{key}` is not supported yet; take it out, it would do nothing")
+        } else if let Some(slip) = known.iter().find(|known| is_slip(entry.key, known)) {
+            format!("unknown key `{key}`{place}, did you mean `{slip}`?")
+        } else if let Some(where_to) = section.elsewhere(entry.key) {
+            format!("unknown key `{key}`{place}; it {where_to}")
+        } else if let Some(near) = nearest(entry.key, known.iter().copied(), 1).first() {
+            format!("unknown key `{key}`{place}, did you mean `{near}`?")
+        } else if section == Section::Tool && matches!(entry.value, DeValue::Table(_)) {
+            format!("unknown key `{key}`{place}; a name with dots stands in quotes: [tool.\"a.b\"]")
+        } else {
+            format!(
+                "unknown key `{key}`{place}; known here: {}",
+                known.join(", ")
+            )
+        };
+        self.object(&entry.key_span, what);
+    }
+
+    /// Something stands in `[tool]` itself.
+    pub(super) fn no_tool(&mut self, entry: &Entry<'_>) {
+        let what = if Section::Tool.keys().contains(&entry.key) {
+            let key = entry.key;
+            format!("`{key}` needs the name of a tool: [tool.\"name\"]; \"*\" stands for all tools")
+        } else {
+            let (key, found) = (snippet(entry.key, SHOWN), found(entry.value));
+            format!("`{key}` is taken for the name of a tool and expects a table, found {found}")
+        };
+        self.object(&entry.key_span, what);
+    }
+
+    /// Somebody wants to remove what cannot be removed.
+    pub(super) fn last_bound(&mut self, entry: &Entry<'_>) {
+        let key = entry.key;
+        let what = format!(
+            "`{key}` is a last bound and cannot be switched off; the highest number is {MOST}"
+        );
+        self.object(&entry.span, what);
+    }
+
+    pub(super) fn table<'a>(
+        &mut self,
+        entry: &Entry<'a>,
+        expected: &str,
+    ) -> Option<&'a DeTable<'a>> {
+        if let DeValue::Table(table) = entry.value {
+            return Some(table);
+        }
+        self.expected(entry, expected);
+        None
+    }
+
+    pub(super) fn flag(&mut self, entry: &Entry<'_>) -> Option<bool> {
+        if let DeValue::Boolean(flag) = entry.value {
+            return Some(*flag);
+        }
+        self.expected(entry, "true or false");
+        None
+    }
+
+    /// A number that makes sense; `or` says what else the key takes.
+    pub(super) fn number(&mut self, entry: &Entry<'_>, least: u32, or: &str) -> Option<u32> {
+        let number = match entry.value {
+            DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        let number = number.filter(|number| (least..=MOST).contains(number));
+        if number.is_none() {
+            let gap = if or.is_empty() { "" } else { " " };
+            let expected = format!("a whole number from {least} to {MOST}{gap}{or}");
+            self.expected(entry, &expected);
+        }
+        number
+    }
+
+    pub(super) fn choice<T: Copy>(&mut self, entry: &Entry<'_>, known: &[(&str, T)]) -> Option<T> {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let expected = one_of(&names);
+        let DeValue::String(text) = entry.value else {
+            self.expected(entry, &expected);
+            return None;
+        };
+        let choice = known.iter().find(|(name, _)| name == text);
+        if choice.is_none() {
+            let (key, text_shown) = (entry.key, quoted(text, SHOWN));
+            let near = nearest(text, names, 1);
+            let advice = match near.first() {
+                Some(near) => format!(", did you mean \"{near}\"?"),
+                None => String::new(),
+            };
+            let what = format!("`{key}` expects {expected}, found {text_shown}{advice}");
+            self.object(&entry.span, what);
+        }
+        choice.map(|(_, value)| *value)
+    }
+
+    /// `{ notice = 2, refuse = 4 }` or `false`; what is not said stays as it is.
+    pub(super) fn steps(&mut self, entry: &Entry<'_>, now: Steps, least: u32) -> Option<Steps> {
+        let (notice, refuse) = self.parts(entry, least)?;
+        let refuse_at = refuse.unwrap_or(now.refuse);
+        let notice_at = match notice {
+            Some(notice) => notice,
+            // Nobody asked for a warning that would come too late.
+            None if now.notice > refuse_at => u32::MAX,
+            None => now.notice,
+        };
+        if notice_at != u32::MAX && notice_at > refuse_at {
+            let default = if refuse.is_none() {
+                " (the default)"
+            } else {
+                ""
+            };
+            let what = format!(
+                "`{}` warns at {notice_at}, after it refuses at {refuse_at}{default}; \
+                 lower `notice`, or raise `refuse`",
+                entry.key
+            );
+            self.object(&entry.span, what);
+            return None;
+        }
+        Some(Steps::new(notice_at, refuse_at))
+    }
+
+    fn parts(&mut self, entry: &Entry<'_>, least: u32) -> Option<(Option<u32>, Option<u32>)> {
+        const NEVER: Option<u32> = Some(u32::MAX);
+        let table = match entry.value {
+            DeValue::Table(table) => table,
+            DeValue::Boolean(false) => return Some((NEVER, NEVER)),
+            _ => {
+                self.expected(entry, "a table like { notice = 2, refuse = 4 } or `false`");
+                return None;
+            }
+        };
+        let before = self.faults.len();
+        let (mut notice, mut refuse) = (None, None);
+        for part in entries(table) {
+            let field = match part.key {
+                "notice" => &mut notice,
+                "refuse" => &mut refuse,
+                _ => {
+                    self.unknown(&part, Section::Steps);
+                    continue;
+                }
+            };
+            *field = match part.value {
+                DeValue::Boolean(false) => NEVER,
+                _ => self.number(&part, least, "or `false`"),
+            };
+        }
+        (self.faults.len() == before).then_some((notice, refuse))
+    }
+
+    /// A list of texts, each with its place.
+    fn texts<'a>(&mut self, entry: &Entry<'a>, expected: &str) -> Vec<(&'a str, Range<usize>)> {
+        let DeValue::Array(items) = entry.value else {
+            self.expected(entry, expected);
+            return Vec::new();
+        };
+        if items.len() > MOST_LISTED {
+            let (key, many) = (entry.key, items.len());
+            let what = format!("`{key}` lists {many}, more than the {MOST_LISTED} that are read");
+            self.object(&entry.key_span, what);
+            return Vec::new();
+        }
+        let mut texts = Vec::new();
+        for item in items {
+            match item.get_ref() {
+                DeValue::String(text) if !text.is_empty() => texts.push((&**text, item.span())),
+                other => {
+                    let (key, found) = (entry.key, found(other));
+                    let what = format!("`{key}` expects {expected}, found {found} in it");
+                    self.object(&item.span(), what);
+                }
+            }
+        }
+        texts
+    }
+
+    /// Names of tools, and where they stand.
+    pub(super) fn names(&mut self, entry: &Entry<'_>) -> Vec<(String, usize)> {
+        self.texts(entry, "a list of tool names such as [\"*_status\"]")
+            .into_iter()
+            .map(|(name, span)| (name.to_owned(), span.start))
+            .collect()
+    }
+
+    /// Places in arguments: names, or JSON Pointers, which begin with a slash.
+    pub(super) fn places(&mut self, entry: &Entry<'_>) -> Vec<Path> {
+        let expected = "a list of arguments such as [\"request_id\", \"/meta/trace\"]";
+        let texts = self.texts(entry, expected);
+        let mut places = Vec::with_capacity(texts.len());
+        for (text, span) in texts {
+            if !text.starts_with('/') {
+                places.push(Path::root().key(text));
+            } else if is_pointer(text) {
+                places.push(Path::from_pointer(text));
+            } else {
+                let what = "not a JSON Pointer: `~` is written `~0` there, and `/` in a name `~1`";
+                self.object(&span, what);
+            }
+        }
+        places
+    }
+}
+
+fn is_pointer(text: &str) -> bool {
+    text.split('~')
+        .skip(1)
+        .all(|rest| rest.starts_with(['0', '1']))
+}
+
+/// `"a", "b" or "c"`
+fn one_of(names: &[&str]) -> String {
+    let quote = |names: &[&str]| format!("\"{}\"", names.join("\", \""));
+    match names {
+        [before @ .., last] if !before.is_empty() => format!("{} or \"{last}\"", quote(before)),
+        few => quote(few),
+    }
+}
+
+/// What stands there, in words.
+fn found(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => quoted(text, SHOWN),
+        DeValue::Integer(number) => snippet(&number.to_string(), SHOWN),
+        DeValue::Float(number) => snippet(number.as_str(), SHOWN),
+        DeValue::Boolean(flag) => flag.to_string(),
+        DeValue::Datetime(_) => "a date".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}

@@ -1,0 +1,181 @@
+//! Settings: what holds for all tools, then what holds for some of them by name.
+//!
+//! In comes a policy file (with the feature `policy`) or what a program sets, out go the settings of each tool. What
+//! is not said keeps its default. Nothing is read that was not asked for: no file is looked for, no environment.
+
+#[cfg(feature = "policy")]
+mod file;
+
+use ahash::AHashSet;
+use serde::Serialize;
+
+#[cfg(feature = "policy")]
+pub use self::file::known_keys;
+
+use crate::admit::{AdmissionPolicy, Names, Steps, matches_name};
+use crate::json::Path;
+use crate::nearest::nearest;
+use crate::repair::{Grade, RepairPolicy};
+use crate::text::quoted;
+use crate::tool::{Effect, ToolSpec};
+
+/// All settings of a gate, see [`crate::GateBuilder::policy`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Policy {
+    /// Which repairs are applied without asking.
+    pub repair: RepairPolicy,
+    /// How often is too often, for all tools and for single ones.
+    pub admission: AdmissionPolicy,
+    /// Settings of single tools, in order; the last that matches and says something counts. A policy file is put into
+    /// this order: patterns as they stand in the file, then exact names.
+    pub tools: Vec<ToolPolicy>,
+    /// Where a file names tools.
+    patterns: Vec<Pattern>,
+}
+
+/// Settings for the tools whose names match. (Budgets and pollers are in [`crate::admit::ToolAdmission`].)
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ToolPolicy {
+    /// A tool's name; `*` stands for any text.
+    pub name: String,
+    /// What a call does to the world, whatever the tool declares.
+    pub effect: Option<Effect>,
+    /// Which repairs are applied without asking.
+    pub repair: Option<RepairPolicy>,
+    /// Whether arguments are held to the schema.
+    pub validation: Option<Validation>,
+}
+
+impl ToolPolicy {
+    /// Settings for the tools of this name; `*` stands for any text.
+    pub fn new(name: impl Into<String>) -> Self {
+        ToolPolicy {
+            name: name.into(),
+            ..ToolPolicy::default()
+        }
+    }
+}
+
+/// Whether a tool's arguments are held to its schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Validation {
+    /// What the schema does not accept is refused.
+    #[default]
+    Strict,
+    /// The schema is not asked. Arguments must still be a JSON object in which no key stands twice.
+    Off,
+}
+
+/// What holds for one tool after all is said: see [`Policy::settings`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ToolSettings {
+    /// What a call does to the world.
+    pub effect: Effect,
+    /// The highest grade of repair; `None` for none at all.
+    pub repair: Option<Grade>,
+    /// Whether arguments are held to the schema.
+    pub validate: Validation,
+    /// Calls of one fingerprint in a turn.
+    pub budget: u32,
+    /// Whether it is meant to be called again and again.
+    pub poller: bool,
+    /// Calls in a turn.
+    pub calls: Steps,
+    /// Arguments that are left out of the fingerprint.
+    pub volatile: Vec<Path>,
+}
+
+/// A name or pattern in a file, and the line where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pattern {
+    text: String,
+    line: usize,
+}
+
+impl Policy {
+    /// The same policy with one rule of repair for all tools, whatever it said before.
+    #[must_use]
+    pub fn with_repair(mut self, repair: RepairPolicy) -> Self {
+        self.repair = repair;
+        for tool in &mut self.tools {
+            tool.repair = None;
+        }
+        self
+    }
+
+    /// What holds for a tool.
+    pub fn settings(&self, tool: &ToolSpec) -> ToolSettings {
+        let own = self.own(&tool.name, &self.names());
+        let effect = own.effect.unwrap_or(tool.effect);
+        let limits = self
+            .admission
+            .for_name(&tool.name, effect, &self.admission.names());
+        ToolSettings {
+            effect,
+            repair: own.repair.unwrap_or(self.repair).cap_for(effect),
+            validate: own.validation.unwrap_or_default(),
+            budget: limits.budget,
+            poller: limits.poller,
+            calls: limits.calls,
+            volatile: limits.volatile,
+        }
+    }
+
+    /// The names that settings are made for.
+    pub(crate) fn names(&self) -> Names<'_> {
+        Names::new(self.tools.iter().map(|tool| tool.name.as_str()))
+    }
+
+    /// What is said about a tool by name; the last word counts. `names` are those of [`Self::tools`].
+    pub(crate) fn own(&self, name: &str, names: &Names<'_>) -> ToolPolicy {
+        let mut own = ToolPolicy::new(name);
+        for tool in names
+            .matching(name)
+            .iter()
+            .filter_map(|at| self.tools.get(*at))
+        {
+            own.effect = tool.effect.or(own.effect);
+            own.repair = tool.repair.or(own.repair);
+            own.validation = tool.validation.or(own.validation);
+        }
+        own
+    }
+
+    /// What a policy file says about tools that do not exist: not wrong, since the tools may come and go, but worth
+    /// a look. One sentence for each.
+    pub fn warnings<'n>(&self, tools: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+        // A name on a terminal.
+        const LONGEST: usize = 60;
+        // Looking for what is near takes milliseconds where there are thousands of tools.
+        const MOST_PROPOSALS: usize = 20;
+        let names: AHashSet<&str> = tools.into_iter().collect();
+        let exists = |pattern: &Pattern| {
+            if pattern.text.contains('*') {
+                names.iter().any(|name| matches_name(&pattern.text, name))
+            } else {
+                names.contains(pattern.text.as_str())
+            }
+        };
+        let unmatched = self.patterns.iter().filter(|pattern| !exists(pattern));
+        unmatched
+            .enumerate()
+            .map(|(at, Pattern { text, line })| {
+                let looked_at = names.iter().copied().filter(|_| at < MOST_PROPOSALS);
+                let near = nearest(text, looked_at, 1);
+                let advice = match near.first() {
+                    Some(near) => format!(", did you mean {}?", quoted(near, LONGEST)),
+                    None => "; its settings do nothing".to_owned(),
+                };
+                format!(
+                    "line {line}: {} matches no tool{advice}",
+                    quoted(text, LONGEST)
+                )
+            })
+            .collect()
+    }
+}
