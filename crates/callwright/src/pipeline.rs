@@ -60,7 +60,7 @@ fn heal<'c>(
     mut refused: Box<Refused<'c>>,
 ) -> Healed<'c> {
     let Some(cap) = gate.repair_policy().cap(tool) else {
-        return Err(refused);
+        return Err(seen_cut(gate, tool, call, refused));
     };
     if !refused.failure.may_be_repaired() {
         return Err(refused);
@@ -77,6 +77,7 @@ fn heal<'c>(
         Healing::SeveralValues(count) => {
             return Err(classify::several_values(*refused, count).into());
         }
+        Healing::CutOff(path) => return Err(classify::cut_off(*refused, path).into()),
         Healing::Hopeless => {}
     }
     if cap < Grade::Guess
@@ -86,6 +87,25 @@ fn heal<'c>(
         refused.failure.suggest(&edits, cap);
     }
     Err(refused)
+}
+
+/// A text that is cut off is told so, even if it is no JSON for another reason as well.
+fn seen_cut<'c>(
+    gate: &Gate,
+    tool: &Tool,
+    call: &Call<'_>,
+    refused: Box<Refused<'c>>,
+) -> Box<Refused<'c>> {
+    let cut = match (&refused.arguments, &call.arguments) {
+        (None, Arguments::Text(text)) if refused.failure.may_be_repaired() => {
+            repair::cut_off(text, tool, gate.limits().max_depth)
+        }
+        _ => None,
+    };
+    match cut {
+        Some(path) => classify::cut_off(*refused, path).into(),
+        None => refused,
+    }
 }
 
 fn look_for_edits(

@@ -28,25 +28,34 @@ pub(super) enum NoReading {
 
 type Read<T> = Result<T, NoReading>;
 
-/// Reads the value that starts at byte `from`.
-pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Read<Reading> {
+/// Reads the value that starts at byte `from`; if it has no reading, says why and where.
+pub(super) fn read(
+    text: &str,
+    from: usize,
+    max_depth: usize,
+) -> Result<Reading, (NoReading, Path)> {
     let mut reader = Reader {
         text,
         at: from,
         edits: Vec::new(),
+        stopped: None,
     };
-    let value = reader.value(&Path::root(), max_depth)?;
-    Ok(Reading {
-        value,
-        edits: reader.edits,
-        end: reader.at,
-    })
+    match reader.value(&Path::root(), max_depth) {
+        Ok(value) => Ok(Reading {
+            value,
+            edits: reader.edits,
+            end: reader.at,
+        }),
+        Err(why) => Err((why, reader.stopped.unwrap_or_else(Path::root))),
+    }
 }
 
 struct Reader<'t> {
     text: &'t str,
     at: usize,
     edits: Vec<Edit>,
+    /// The innermost place that was being read when reading stopped.
+    stopped: Option<Path>,
 }
 
 impl<'t> Reader<'t> {
@@ -111,6 +120,15 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// A value inside another one.
+    fn inner(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+        let value = self.value(path, depth_left);
+        if value.is_err() && self.stopped.is_none() {
+            self.stopped = Some(path.clone());
+        }
+        value
+    }
+
     fn object(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
         self.at += 1;
         let mut members: Vec<Member<'static>> = Vec::new();
@@ -134,7 +152,7 @@ impl<'t> Reader<'t> {
             }
             self.at += 1;
             let here = path.key(&key);
-            let value = self.value(&here, depth_left)?;
+            let value = self.inner(&here, depth_left)?;
             let end = self.at;
             members.push((Cow::Owned(key), value));
             match self.next_token()? {
@@ -192,7 +210,7 @@ impl<'t> Reader<'t> {
                 ',' => return Err(NoReading::Unclear),
                 _ => {}
             }
-            items.push(self.value(&path.index(items.len()), depth_left)?);
+            items.push(self.inner(&path.index(items.len()), depth_left)?);
             match self.next_token()? {
                 ',' => {
                     self.at += 1;
