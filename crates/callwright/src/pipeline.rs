@@ -14,6 +14,7 @@
 use crate::call::{Arguments, Call};
 use crate::classify::{self, Refused};
 use crate::gate::{Gate, UnknownTool};
+use crate::json::Path;
 use crate::parse;
 use crate::repair::{self, Edit, Grade, Healing, Trace, Trial};
 use crate::tool::Tool;
@@ -60,7 +61,10 @@ fn heal<'c>(
     mut refused: Box<Refused<'c>>,
 ) -> Healed<'c> {
     let Some(cap) = gate.repair_policy().cap(tool) else {
-        return Err(seen_cut(gate, tool, call, refused));
+        return Err(match seen_cut(gate, tool, call, &refused) {
+            Some(path) => classify::cut_off(*refused, path).into(),
+            None => refused,
+        });
     };
     if !refused.failure.may_be_repaired() {
         return Err(refused);
@@ -89,22 +93,13 @@ fn heal<'c>(
     Err(refused)
 }
 
-/// A text that is cut off is told so, even if it is no JSON for another reason as well.
-fn seen_cut<'c>(
-    gate: &Gate,
-    tool: &Tool,
-    call: &Call<'_>,
-    refused: Box<Refused<'c>>,
-) -> Box<Refused<'c>> {
-    let cut = match (&refused.arguments, &call.arguments) {
+/// Where a text is cut off that is no JSON for another reason as well.
+fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, refused: &Refused<'_>) -> Option<Path> {
+    match (&refused.arguments, &call.arguments) {
         (None, Arguments::Text(text)) if refused.failure.may_be_repaired() => {
             repair::cut_off(text, tool, gate.limits().max_depth)
         }
         _ => None,
-    };
-    match cut {
-        Some(path) => classify::cut_off(*refused, path).into(),
-        None => refused,
     }
 }
 

@@ -34,9 +34,10 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
                 tool,
                 value: &Value::Null,
             };
-            return match is_in_front(before, &nothing) {
-                true => Extract::CutOff(path),
-                false => Extract::Nothing,
+            return if is_in_front(before, &nothing) {
+                Extract::CutOff(path)
+            } else {
+                Extract::Nothing
             };
         }
         Found::Unclear => return Extract::Nothing,
@@ -113,9 +114,10 @@ fn read_at(text: &str, start: usize, max_depth: usize) -> Found {
         Value::Array(items) => items.iter().any(|item| matches!(item, Value::Object(_))),
         _ => false,
     };
-    match is_call {
-        true => Found::Value(reading),
-        false => Found::Unclear,
+    if is_call {
+        Found::Value(reading)
+    } else {
+        Found::Unclear
     }
 }
 

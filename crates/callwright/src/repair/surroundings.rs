@@ -85,18 +85,39 @@ fn is_prose(words: &str, call: &Call<'_>) -> bool {
 /// Words that programs use as names: `delete_file`, `deleteFile`, `files.delete`.
 fn looks_like_a_name(word: &str) -> bool {
     let joined = word.split('.').count() > 1 && word.starts_with(char::is_alphabetic);
+    // A capital inside, and small letters behind it: not `fMRI`.
     let humps = word.starts_with(char::is_lowercase)
-        && word.contains(char::is_uppercase)
-        && word.chars().all(char::is_alphanumeric);
+        && word
+            .split_once(char::is_uppercase)
+            .is_some_and(|(_, behind)| behind.starts_with(char::is_lowercase));
     joined || humps || word.contains('_')
 }
 
 /// Words that forbid a call, doubt it, or make an example of it.
 fn takes_back(word: &str) -> bool {
     const TAKES_BACK: [&str; 22] = [
-        "not", "never", "no", "instead", "example", "would", "if", "cannot", "wrong", "failed",
-        "fails", "avoid", "unless", "sample", "template", "placeholder", "hypothetical", "previous",
-        "invalid", "incorrect", "unable", "without",
+        "not",
+        "never",
+        "no",
+        "instead",
+        "example",
+        "would",
+        "if",
+        "cannot",
+        "wrong",
+        "failed",
+        "fails",
+        "avoid",
+        "unless",
+        "sample",
+        "template",
+        "placeholder",
+        "hypothetical",
+        "previous",
+        "invalid",
+        "incorrect",
+        "unable",
+        "without",
     ];
     let word = word.to_lowercase();
     TAKES_BACK.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t")
@@ -158,8 +179,20 @@ fn without_courtesy(words: &str) -> String {
         "feel free to let me know if you need ",
     ];
     const GOES_ON: [&str; 14] = [
-        "any", "anything", "else", "more", "further", "additional", "other", "assistance", "help",
-        "information", "with", "this", "that", "something",
+        "any",
+        "anything",
+        "else",
+        "more",
+        "further",
+        "additional",
+        "other",
+        "assistance",
+        "help",
+        "information",
+        "with",
+        "this",
+        "that",
+        "something",
     ];
     let is_courtesy = |sentence: &str| {
         let sentence = sentence.trim().to_lowercase();
