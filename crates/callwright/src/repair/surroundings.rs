@@ -14,8 +14,8 @@ pub(super) struct Call<'c> {
     pub(super) value: &'c Value<'static>,
 }
 
-/// How many quoted words are looked up. Models mention the tool and one or two values; a text with more
-/// is a listing.
+/// How many quoted words, and how many names, are looked up. Models mention the tool and one or two values;
+/// a text with more is a listing. (Each costs a walk through the value.)
 const MOST_MENTIONS: usize = 8;
 
 /// Whether text in front of a value only introduces it.
@@ -75,11 +75,16 @@ fn is_prose(words: &str, call: &Call<'_>) -> bool {
     let Some(plain) = without_mentions(words, call) else {
         return false;
     };
-    let names_another = |word: &str| looks_like_a_name(word) && !call.holds(word);
     let mut each = plain
         .split_whitespace()
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    !plain.contains(data) && !each.any(|word| takes_back(word) || names_another(word))
+    let mut names = 0;
+    !plain.contains(data)
+        && each.all(|word| {
+            let is_name = looks_like_a_name(word);
+            names += usize::from(is_name);
+            !takes_back(word) && (!is_name || (names <= MOST_MENTIONS && call.holds(word)))
+        })
 }
 
 /// Words that programs use as names: `delete_file`, `deleteFile`, `files.delete`.
@@ -202,10 +207,9 @@ fn without_courtesy(words: &str) -> String {
             .is_some_and(|rest| rest.split_whitespace().all(|word| GOES_ON.contains(&word)))
     };
     words
-        .split(['.', '!', '\n'])
-        .filter(|sentence| !is_courtesy(sentence))
-        .collect::<Vec<_>>()
-        .join("\n")
+        .split_inclusive(['.', '!', '\n'])
+        .filter(|sentence| !is_courtesy(sentence.trim_end_matches(['.', '!', '\n'])))
+        .collect()
 }
 
 /// Text without fences, control tokens and the tags that models put around a call; `None` if there are

@@ -78,13 +78,19 @@ impl<'t> Reader<'t> {
             let rest = self.rest();
             let trimmed = rest.trim_start();
             self.at += rest.len() - trimmed.len();
-            let comment = if trimmed.starts_with("//") {
-                trimmed.find('\n').unwrap_or(trimmed.len())
+            let ends = if trimmed.starts_with("//") {
+                trimmed.find('\n')
             } else if trimmed.starts_with("/*") {
-                trimmed.find("*/").ok_or(NoReading::CutOff)? + 2
+                trimmed.find("*/").map(|end| end + 2)
             } else {
                 return Ok(());
             };
+            // Behind a comment that never ends the text is cut off, unless the comment hides its end.
+            let comment = ends.ok_or(if trimmed.contains(['}', ']']) {
+                NoReading::Unclear
+            } else {
+                NoReading::CutOff
+            })?;
             let before = trimmed[..comment].to_owned();
             self.note("comment", Grade::Lossless, &Path::root(), &before, "");
             self.at += comment;

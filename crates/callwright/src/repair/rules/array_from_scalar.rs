@@ -1,10 +1,10 @@
 //! A list of one that was sent as its only value: `5` for a list of numbers.
 //!
 //! A guess: whoever sends one value where a list belongs may have lost the others. So it takes evidence
-//! that the value is an item: a number, a boolean or an object that fits, or a text that the schema lists
-//! among the allowed items. Any other text fits every list of texts (it may be a list in some notation,
-//! or a word for nothing) and is left alone; so is an item of a list: there a list is missing, not its
-//! brackets.
+//! that the value is an item: a number or a boolean that fits, an object whose keys the schema lists, or a
+//! text that it lists among the allowed items. Any other text fits every list of texts (it may be a list
+//! in some notation, or a word for nothing) and is left alone; so is an item of a list: there a list is
+//! missing, not its brackets.
 
 use serde_json::Value as Schema;
 
@@ -31,7 +31,12 @@ fn propose(site: &Site<'_>) -> Option<Change> {
             .items()
             .and_then(|items| items.get("enum")?.as_array())
             .is_some_and(|allowed| allowed.iter().filter_map(Schema::as_str).any(|a| a == text)),
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
+        Value::Object(members) => {
+            let listed = site.items().and_then(|items| items.get("properties"));
+            let is_listed = |key: &str| listed.is_some_and(|keys| keys.get(key).is_some());
+            !members.is_empty() && members.iter().all(|(key, _)| is_listed(key))
+        }
+        Value::Bool(_) | Value::Number(_) => true,
     };
     is_item.then(|| site.replace(Value::Array(vec![single.clone()])))
 }

@@ -1,9 +1,9 @@
 //! A boolean for a text that is `"true"` or `"false"`: `true` for `"True"`.
 //!
 //! Tools that pass options on declare switches as texts. A guess, and only where the schema itself writes
-//! such a word, in its allowed values, its default, its examples or its description: that says that the
-//! text is a switch, and whether it is `true`, `True` or `TRUE`. Without it nobody knows (`yes`, `on`,
-//! `1`), and with two spellings neither.
+//! such a word among its allowed values, as its default or example, or both words in its description: that
+//! says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it nobody knows
+//! (`yes`, `on`, `1`), and with two spellings neither.
 
 use serde_json::Value as Schema;
 
@@ -29,9 +29,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     if node.get("type")?.as_str()? != "string" {
         return None;
     }
-    let mut written = SPELLINGS
-        .iter()
-        .filter(|words| words.iter().any(|word| writes(node, word)));
+    let mut written = SPELLINGS.iter().filter(|words| writes(node, words));
     match (written.next(), written.next()) {
         (Some([yes, no]), None) => {
             let word = if *sent { *yes } else { *no };
@@ -41,18 +39,20 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     }
 }
 
-/// Whether a schema node writes this very word, as a value or in its description.
-fn writes(node: &Schema, word: &str) -> bool {
-    let is = |value: &Schema| value.as_str() == Some(word);
+/// Whether a schema node writes one of these words as a value, or both in its description.
+fn writes(node: &Schema, words: &[&str; 2]) -> bool {
+    let is_word = |value: &Schema| value.as_str().is_some_and(|text| words.contains(&text));
     let values = ["enum", "examples"]
         .iter()
         .filter_map(|key| node.get(key)?.as_array())
         .flatten();
     let single = ["default", "const"].iter().filter_map(|key| node.get(key));
     let description = node.get("description").and_then(Schema::as_str);
-    let said = description.is_some_and(|text| {
-        let mut words = text.split(|c: char| !c.is_alphanumeric());
-        words.any(|said| said == word)
-    });
-    said || values.chain(single).any(is)
+    let said = |word: &&str| {
+        let mut said = description
+            .unwrap_or_default()
+            .split(|c: char| !c.is_alphanumeric());
+        said.any(|said| said == *word)
+    };
+    words.iter().all(said) || values.chain(single).any(is_word)
 }
