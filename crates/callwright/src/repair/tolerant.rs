@@ -86,10 +86,9 @@ impl<'t> Reader<'t> {
                 return Ok(());
             };
             // Behind a comment that never ends the text is cut off, unless the comment hides its end.
-            let comment = ends.ok_or(if trimmed.contains(['}', ']']) {
-                NoReading::Unclear
-            } else {
-                NoReading::CutOff
+            let comment = ends.ok_or_else(|| match trimmed.find(['}', ']']) {
+                Some(_) => NoReading::Unclear,
+                None => NoReading::CutOff,
             })?;
             let before = trimmed[..comment].to_owned();
             self.note("comment", Grade::Lossless, &Path::root(), &before, "");

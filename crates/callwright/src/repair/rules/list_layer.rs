@@ -24,24 +24,27 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     // The list that is too much is the one around the objection, or the one around that.
     let around = site.path().parent();
     let candidates = [around.clone(), around.parent()];
-    let mut layers = candidates
-        .iter()
-        .filter_map(|path| Some((path, inside(site.root, path)?)));
+    let mut layers = candidates.iter().filter(|path| is_layer(site.root, path));
     match (layers.next(), layers.next()) {
-        (Some((path, inner)), None) => Some(Change::Replace(path.clone(), inner.clone())),
+        (Some(path), None) => Some(Change::Unwrap(path.clone())),
         _ => None,
     }
 }
 
-/// The only item of the list at a path, if it is a list of lists or of objects.
-fn inside<'v>(root: &'v Value<'static>, path: &Path) -> Option<&'v Value<'static>> {
-    let Value::Array(outer) = root.at(path)? else {
-        return None;
+/// How many items are looked at here. Each of many may be objected to, and each objection comes here; the
+/// validator sees them all.
+const LOOKED_AT: usize = 64;
+
+/// Whether the list at a path holds nothing but a list of lists or of objects.
+fn is_layer(root: &Value<'static>, path: &Path) -> bool {
+    let Some(Value::Array(outer)) = root.at(path) else {
+        return false;
     };
-    let [only @ Value::Array(items)] = outer.as_slice() else {
-        return None;
+    let [Value::Array(items)] = outer.as_slice() else {
+        return false;
     };
-    let lists = items.iter().all(|item| matches!(item, Value::Array(_)));
-    let objects = items.iter().all(|item| matches!(item, Value::Object(_)));
-    (!items.is_empty() && (lists || objects)).then_some(only)
+    let mut first = items.iter().take(LOOKED_AT);
+    let lists = first.clone().all(|item| matches!(item, Value::Array(_)));
+    let objects = first.all(|item| matches!(item, Value::Object(_)));
+    !items.is_empty() && (lists || objects)
 }

@@ -59,6 +59,8 @@ pub(super) enum Change {
     Replace(Path, Value<'static>),
     Insert(Path, Value<'static>),
     Remove(Path),
+    /// The list at this path becomes its only item. (A proposal that copies no list, however long.)
+    Unwrap(Path),
     /// The member at this path gets another key.
     Rename(Path, String),
 }
