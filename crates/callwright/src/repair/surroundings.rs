@@ -51,14 +51,39 @@ pub(super) fn is_behind(behind: &str, call: &Call<'_>) -> bool {
     if opens {
         return false;
     }
-    // A control token ends the message; whatever follows it (no bracket, see above) is another one.
+    // A control token ends the message; whatever follows it (no bracket, see above) is another one, unless it
+    // takes the call back.
     if behind.trim_start().starts_with("<|") {
-        return true;
+        let first = without_frame(behind).unwrap_or_default();
+        let first = first.trim_start().split(['.', '\n']).next();
+        return !first.is_some_and(|words| words.split_whitespace().any(takes_back));
     }
     let apart = behind
         .trim_start_matches([' ', '\t'])
         .starts_with(['\n', '\r', '<', '`']);
-    apart && without_frame(behind).is_some_and(|words| is_prose(&without_courtesy(&words), call))
+    apart
+        && without_frame(behind).is_some_and(|words| {
+            let words = without_courtesy(&words);
+            tells(&words) && is_prose(&words, call)
+        })
+}
+
+/// Whether every sentence tells something about the call, as far as its first word shows. A sentence that
+/// begins otherwise may be an order: "Wait.", "Leave it."
+fn tells(words: &str) -> bool {
+    const BEGINS: [&str; 10] = [
+        "this", "these", "the", "it", "that", "here", "please", "done", "i", "i'll",
+    ];
+    words
+        .split(['\n', '!'])
+        .flat_map(|line| line.split(". "))
+        .filter_map(|sentence| sentence.split_whitespace().next())
+        .map(|first| {
+            first
+                .trim_matches(|c: char| !c.is_alphanumeric())
+                .to_lowercase()
+        })
+        .all(|first| first.is_empty() || BEGINS.contains(&first.as_str()))
 }
 
 /// Words: nothing that could be a key, a value or a call, and nothing that takes the call back or asks
@@ -69,7 +94,12 @@ fn is_prose(words: &str, call: &Call<'_>) -> bool {
         let mut lines = words.lines();
         lines.any(|line| line.trim_start().starts_with(['-', ',', '\'', '+']))
     };
-    if starts_like_data(words) {
+    // "Should you agree, …"
+    let conditional = words.split(['.', '\n']).any(|sentence| {
+        let first = sentence.split_whitespace().next();
+        first.is_some_and(|word| word.eq_ignore_ascii_case("should"))
+    });
+    if starts_like_data(words) || conditional {
         return false;
     }
     let Some(plain) = without_mentions(words, call) else {
@@ -98,9 +128,9 @@ fn looks_like_a_name(word: &str) -> bool {
     joined || humps || word.contains('_')
 }
 
-/// Words that forbid a call, doubt it, or make an example of it.
+/// Words that forbid a call, doubt it, put it off, make an example of it, or say that it is somebody else's.
 fn takes_back(word: &str) -> bool {
-    const TAKES_BACK: [&str; 22] = [
+    const TAKES_BACK: [&str; 66] = [
         "not",
         "never",
         "no",
@@ -123,6 +153,50 @@ fn takes_back(word: &str) -> bool {
         "incorrect",
         "unable",
         "without",
+        "refuse",
+        "refused",
+        "confirm",
+        "confirmed",
+        "confirmation",
+        "approve",
+        "approved",
+        "approval",
+        "permission",
+        "pending",
+        "dry",
+        "later",
+        "bad",
+        "cancel",
+        "cancelled",
+        "canceled",
+        "stop",
+        "undo",
+        "ignore",
+        "forget",
+        "abort",
+        "revert",
+        "attacker",
+        "malicious",
+        "says",
+        "said",
+        "returned",
+        "actually",
+        "mistake",
+        "error",
+        "oops",
+        "rather",
+        "unsafe",
+        "dangerous",
+        "denied",
+        "forbidden",
+        "once",
+        "until",
+        "before",
+        "might",
+        "draft",
+        "old",
+        "skip",
+        "disregard",
     ];
     let word = word.to_lowercase();
     TAKES_BACK.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t")
