@@ -54,7 +54,7 @@ pub(super) fn is_behind(behind: &str, call: &Call<'_>) -> bool {
     // A control token ends the message; whatever follows it (no bracket, see above) is another one, unless it
     // takes the call back.
     if behind.trim_start().starts_with("<|") {
-        let first = without_frame(behind).unwrap_or_default();
+        let first = without_courtesy(&without_frame(behind).unwrap_or_default());
         let first = first.trim_start().split(['.', '\n']).next();
         return !first.is_some_and(|words| words.split_whitespace().any(takes_back));
     }
