@@ -55,16 +55,28 @@ fn shared_letters(left: &str, right: &str) -> f64 {
 
 /// Whether two names are the same words but for case and for what stands between them: a blank, `_`,
 /// `-` or a capital. Any other sign may be all that tells two names apart (`C++` and `C#`, `-1` and `1`),
-/// and so may case in short names and next to digits (`1m` and `1M`).
+/// and so may case next to digits (`1m` and `1M`) and in short names, unless both are written as words
+/// are (`usd`, `Usd`, `USD`; but `mWh` is not `MWh`).
 pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
     // Names this long are no names.
     const LONGEST: usize = 256;
-    const SHORTEST: usize = 4;
+    const SHORTEST: usize = 3;
     let plain = |name: &str| {
         let letters = name.chars().filter(|c| c.is_alphabetic()).count();
-        name.len() <= LONGEST && letters >= SHORTEST && !name.contains(|c: char| c.is_ascii_digit())
+        let short = letters <= SHORTEST;
+        name.len() <= LONGEST
+            && letters >= SHORTEST
+            && (!short || is_cased_like_a_word(name))
+            && !name.contains(|c: char| c.is_ascii_digit())
     };
     left == right || (plain(left) && plain(right) && spelt(left) == spelt(right))
+}
+
+/// Letters only: all small, all capital, or small ones behind a capital.
+fn is_cased_like_a_word(name: &str) -> bool {
+    let behind = name.chars().skip(1);
+    name.chars().all(char::is_alphabetic)
+        && (name.chars().all(char::is_uppercase) || behind.clone().all(char::is_lowercase))
 }
 
 /// A name in lower case, with `_` wherever its words meet.

@@ -14,6 +14,7 @@
 use crate::call::{Arguments, Call};
 use crate::classify::{self, Refused};
 use crate::gate::{Gate, UnknownTool};
+use crate::json::Path;
 use crate::parse;
 use crate::repair::{self, Edit, Grade, Healing, Trace, Trial};
 use crate::tool::Tool;
@@ -60,7 +61,10 @@ fn heal<'c>(
     mut refused: Box<Refused<'c>>,
 ) -> Healed<'c> {
     let Some(cap) = gate.repair_cap(tool) else {
-        return Err(refused);
+        return Err(match seen_cut(gate, tool, call, &refused) {
+            Some(path) => classify::cut_off(*refused, path).into(),
+            None => refused,
+        });
     };
     if !refused.failure.may_be_repaired() {
         return Err(refused);
@@ -77,6 +81,7 @@ fn heal<'c>(
         Healing::SeveralValues(count) => {
             return Err(classify::several_values(*refused, count).into());
         }
+        Healing::CutOff(path) => return Err(classify::cut_off(*refused, path).into()),
         Healing::Hopeless => {}
     }
     if cap < Grade::Guess
@@ -86,6 +91,16 @@ fn heal<'c>(
         refused.failure.suggest(&edits, cap);
     }
     Err(refused)
+}
+
+/// Where a text is cut off that is no JSON for another reason as well.
+fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, refused: &Refused<'_>) -> Option<Path> {
+    match (&refused.arguments, &call.arguments) {
+        (None, Arguments::Text(text)) if refused.failure.may_be_repaired() => {
+            repair::cut_off(text, tool, gate.limits().max_depth)
+        }
+        _ => None,
+    }
 }
 
 fn look_for_edits(

@@ -224,6 +224,7 @@ proptest! {
         value in arguments(),
         schema in schema(),
         python in any::<bool>(),
+        front in prop::sample::select(&["", "```json\n", "Here is the call: ", "<tool_call>", "`", "assistant<|end_header_id|>\n"][..]),
         cut in any::<prop::sample::Index>(),
         junk in prop_oneof![Just(String::new()), ".{0,12}", "[{}\\[\\]'\",:\\\\ ]{0,12}"],
     ) {
@@ -237,7 +238,7 @@ proptest! {
         let _ = gate.judge(&whole).name();
         let kept: String = text.chars().take(1 + cut.index(length)).collect();
         if kept.len() < text.len() {
-            let call = Call::from_text("tool", kept.as_str());
+            let call = Call::from_text("tool", format!("{front}{kept}"));
             prop_assert_eq!(gate.judge(&call).name(), "refused", "{}", kept);
         }
     }

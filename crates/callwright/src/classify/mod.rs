@@ -258,6 +258,19 @@ pub(crate) fn several_values(refused: Refused<'_>, count: usize) -> Refused<'_> 
     }
 }
 
+/// The text ends before its value does, and is no JSON for another reason as well.
+#[cold]
+pub(crate) fn cut_off(refused: Refused<'_>, path: Path) -> Refused<'_> {
+    let cause = Cause::CutOff {
+        path,
+        declared: false,
+    };
+    Refused {
+        failure: Failure::new(Code::TruncatedCall, cause),
+        ..refused
+    }
+}
+
 /// Two repairs are equally good.
 #[cold]
 pub(crate) fn ambiguous(

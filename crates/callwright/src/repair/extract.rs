@@ -3,7 +3,8 @@
 //! In comes text that is no JSON, out goes the only value in it and the edits that it took. Several
 //! values that differ are never merged and none is dropped; one that is cut off is never completed.
 
-use super::tolerant::{self, Reading};
+use super::surroundings::{Call, is_behind, is_between, is_in_front};
+use super::tolerant::{self, NoReading, Reading};
 use super::{Edit, Grade};
 use crate::json::{Path, Value};
 use crate::parse::parse_at;
@@ -14,20 +15,35 @@ pub(super) enum Extract {
     One(Value<'static>, Vec<Edit>),
     /// So many values that are not all the same.
     Several(usize),
-    /// None, or one that is cut off.
+    /// A value that ends here, before it is whole.
+    CutOff(Path),
+    /// None that anybody could be sure of.
     Nothing,
 }
 
 /// The white space of JSON. Any other is left out on record.
 pub(super) const JSON_BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
-/// Reads the one value in a text.
-pub(super) fn read(text: &str, max_depth: usize) -> Extract {
+/// Reads the one value in a text, which is a call of `tool`.
+pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     let Some(start) = text.find(['{', '[']) else {
         return Extract::Nothing;
     };
-    let Some(first) = read_at(text, start, max_depth) else {
-        return Extract::Nothing;
+    let before = text[..start].trim_matches(JSON_BLANK);
+    let first = match read_at(text, start, max_depth) {
+        Found::Value(first) => first,
+        Found::CutOff(path) => {
+            let nothing = Call {
+                tool,
+                value: &Value::Null,
+            };
+            return if is_in_front(before, &nothing) {
+                Extract::CutOff(path)
+            } else {
+                Extract::Nothing
+            };
+        }
+        Found::Unclear => return Extract::Nothing,
     };
     let Reading {
         value,
@@ -38,19 +54,25 @@ pub(super) fn read(text: &str, max_depth: usize) -> Extract {
     let mut at = end;
     // Every bracket behind it must belong to another value, or nobody knows what it is.
     while let Some(next) = text[at..].find(['{', '[']) {
-        let Some(reading) = read_at(text, at + next, max_depth) else {
-            return Extract::Nothing;
-        };
+        let found = read_at(text, at + next, max_depth);
         if !is_between(&text[at..at + next]) {
             return Extract::Nothing;
         }
+        let reading = match found {
+            Found::Value(reading) => reading,
+            Found::CutOff(path) => return Extract::CutOff(path),
+            Found::Unclear => return Extract::Nothing,
+        };
         identical &= reading.value == value;
         count += 1;
         at = reading.end;
     }
-    let before = text[..start].trim_matches(JSON_BLANK);
-    let behind = &text[at..];
-    if !is_in_front(before) || !is_behind(behind) {
+    let (before, behind) = without_code_marks(before, &text[at..]);
+    let call = Call {
+        tool,
+        value: &value,
+    };
+    if !is_in_front(before, &call) || !is_behind(behind, &call) {
         return Extract::Nothing;
     }
     if !identical {
@@ -68,128 +90,49 @@ pub(super) fn read(text: &str, max_depth: usize) -> Extract {
     Extract::One(value, edits)
 }
 
+/// What stands at a bracket.
+enum Found {
+    Value(Reading),
+    CutOff(Path),
+    Unclear,
+}
+
 /// The value that starts at this very bracket, strictly read if possible. A bracket of which nobody
 /// knows what it opens ends the search: what stands inside something broken is no call.
-fn read_at(text: &str, start: usize, max_depth: usize) -> Option<Reading> {
+fn read_at(text: &str, start: usize, max_depth: usize) -> Found {
     let reading = match parse_at(text, start, max_depth) {
         Some((value, end)) => Reading {
             value,
             edits: Vec::new(),
             end,
         },
-        None => tolerant::read(text, start, max_depth).ok()?,
+        None => match tolerant::read(text, start, max_depth) {
+            Ok(reading) => reading,
+            Err((NoReading::CutOff, path)) => return Found::CutOff(path),
+            Err((NoReading::Unclear, _)) => return Found::Unclear,
+        },
     };
     let is_call = match &reading.value {
         Value::Object(members) => !members.is_empty(),
         Value::Array(items) => items.iter().any(|item| matches!(item, Value::Object(_))),
         _ => false,
     };
-    is_call.then_some(reading)
-}
-
-/// Whether text in front of a value only introduces it: fences, tags, and words that hold no data, name
-/// nothing and forbid nothing.
-fn is_in_front(before: &str) -> bool {
-    let Some(words) = without_frame(before) else {
-        return false;
-    };
-    let words = words.trim();
-    let (above, last) = words.rsplit_once('\n').unwrap_or(("", words));
-    let introduces = last.trim().trim_end_matches(':');
-    // One word alone may be the name of a tool.
-    let is_name =
-        !introduces.is_empty() && !introduces.trim().contains(' ') && !last.ends_with(':');
-    is_prose(introduces) && is_prose(above) && !is_name
-}
-
-/// Whether text between two values only separates them.
-fn is_between(between: &str) -> bool {
-    without_frame(between).is_some_and(|words| words.trim().is_empty())
-}
-
-/// Whether text behind a value is closers that are too many, or fences, tags and words that hold no data.
-fn is_behind(behind: &str) -> bool {
-    let closers = |c: char| matches!(c, '}' | ']' | ')' | ';') || c.is_whitespace();
-    if behind.chars().all(closers) {
-        return true;
+    if is_call {
+        Found::Value(reading)
+    } else {
+        Found::Unclear
     }
-    // A tag that opens behind the value opens another call.
-    let opens = behind
-        .split('<')
-        .skip(1)
-        .any(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()));
-    if opens {
-        return false;
-    }
-    // A control token ends the message; whatever follows it (no bracket, see above) is another one.
-    if behind.trim_start().starts_with("<|") {
-        return true;
-    }
-    let apart = behind
-        .trim_start_matches([' ', '\t'])
-        .starts_with(['\n', '\r', '<', '`']);
-    apart && without_frame(behind).is_some_and(|words| is_prose(&words))
 }
 
-/// Words: nothing that could be a key, a value or a call, and nothing that takes the call back.
-fn is_prose(words: &str) -> bool {
-    const TAKES_BACK: [&str; 8] = [
-        "not", "don't", "never", "no", "instead", "example", "would", "if",
-    ];
-    let data = |c: char| "\"{}[]()<>=:`|\\/#*".contains(c);
-    let takes_back = |word: &str| {
-        let word = word
-            .trim_matches(|c: char| !c.is_alphanumeric())
-            .to_lowercase();
-        TAKES_BACK.contains(&word.as_str())
-    };
-    let starts_like_data = words
-        .lines()
-        .any(|line| line.trim_start().starts_with(['-', ',', '\'', '+']));
-    !words.contains(data) && !starts_like_data && !words.split_whitespace().any(takes_back)
-}
-
-/// Text without fences, control tokens and the tags that models put around a call; `None` if there are
-/// other tags, which may hold or name something.
-fn without_frame(text: &str) -> Option<String> {
-    const WRAPPERS: [&str; 14] = [
-        "tool_call",
-        "tool_calls",
-        "function_call",
-        "function_calls",
-        "functioncall",
-        "function",
-        "tool",
-        "call",
-        "arguments",
-        "args",
-        "json",
-        "output",
-        "response",
-        "xml",
-    ];
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(open) = rest.find(['<', '`']) {
-        out.push_str(&rest[..open]);
-        rest = &rest[open..];
-        if let Some(behind) = rest.strip_prefix("```") {
-            let language = behind.find(|c: char| !c.is_ascii_alphanumeric());
-            rest = &behind[language.unwrap_or(behind.len())..];
-            continue;
+/// The surroundings of a value that stands between backticks, as code in a line.
+fn without_code_marks<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
+    match (before.strip_suffix('`'), behind.strip_prefix('`')) {
+        // More than one is a fence.
+        (Some(front), Some(back)) if !front.ends_with('`') && !back.starts_with('`') => {
+            (front.trim_end(), back)
         }
-        let close = rest.find('>')?;
-        let tag = &rest[1..close];
-        let name = tag.trim_start_matches('/').trim();
-        let token = tag.len() > 1 && tag.starts_with('|') && tag.ends_with('|');
-        let header = tag.starts_with("?xml") && tag.ends_with('?');
-        if !token && !header && !WRAPPERS.contains(&name.to_lowercase().as_str()) {
-            return None;
-        }
-        rest = &rest[close + 1..];
+        _ => (before, behind),
     }
-    out.push_str(rest);
-    Some(out)
 }
 
 fn around_edit(around: &str) -> Edit {

@@ -13,6 +13,7 @@
 mod extract;
 mod rules;
 mod search;
+mod surroundings;
 mod tolerant;
 
 use serde::Serialize;
@@ -134,6 +135,8 @@ pub(crate) enum Healing {
     },
     /// The text holds several values that differ.
     SeveralValues(usize),
+    /// The text ends here, before its value does.
+    CutOff(Path),
     /// Nothing makes it valid.
     Hopeless,
 }
@@ -146,9 +149,10 @@ pub(crate) fn heal_text(
     cap: Grade,
     trace: &mut Trace,
 ) -> Healing {
-    let (value, mut edits) = match extract::read(text, max_depth) {
+    let (value, mut edits) = match extract::read(text, tool.name(), max_depth) {
         Extract::One(value, edits) => (value, edits),
         Extract::Several(count) => return Healing::SeveralValues(count),
+        Extract::CutOff(path) => return Healing::CutOff(path),
         Extract::Nothing => return Healing::Hopeless,
     };
     if let Some(trials) = trace {
@@ -171,6 +175,14 @@ pub(crate) fn heal_text(
             Healing::Healed { arguments, edits }
         }
         other => other,
+    }
+}
+
+/// Where a text that is no JSON ends before its value does; `None` if that is not what is wrong with it.
+pub(crate) fn cut_off(text: &str, tool: &Tool, max_depth: usize) -> Option<Path> {
+    match extract::read(text, tool.name(), max_depth) {
+        Extract::CutOff(path) => Some(path),
+        _ => None,
     }
 }
 

@@ -18,6 +18,10 @@ const MOST_EDITS: usize = 64;
 /// megabyte four, and a larger one none.
 const MOST_WORK: usize = 4 * 1024 * 1024;
 
+/// How many objections are worked on in one step. With more of them than edits, only an edit of what is
+/// around them can help, and the first ones ask for that as well as the last.
+const MOST_FINDINGS: usize = 4 * MOST_EDITS;
+
 /// Looks for edits up to `cap`; each trial is noted in `trace`, if there is one.
 pub(super) fn search(
     mut value: Value<'static>,
@@ -71,7 +75,7 @@ fn is_hopeless(
     let unknown_keys = findings
         .iter()
         .any(|finding| finding.issue.code == IssueCode::UnknownKey);
-    findings.iter().any(|finding| {
+    findings.iter().take(MOST_FINDINGS).any(|finding| {
         let site = Site {
             finding,
             root,
@@ -128,7 +132,7 @@ fn next_edit(
     trace: &mut Trace,
 ) -> Step {
     for rule_tier in tiers(cap) {
-        for finding in findings {
+        for finding in findings.iter().take(MOST_FINDINGS) {
             let site = Site {
                 finding,
                 root: value,
@@ -225,6 +229,16 @@ fn apply(value: &Value<'static>, rule: &Rule, change: Change) -> Option<(Value<'
             let at = members.iter().position(|(name, _)| *name == key)?;
             let (_, old) = members.remove(at);
             (path, old, Value::Null)
+        }
+        Change::Unwrap(path) => {
+            let place = better.at_mut(&path)?;
+            let old = std::mem::replace(place, Value::Null);
+            let only = match &old {
+                Value::Array(items) => items.first()?.clone(),
+                _ => return None,
+            };
+            *place = only.clone();
+            (path, old, only)
         }
         Change::Rename(path, to) => {
             let Value::Object(members) = better.at_mut(&path.parent())? else {

@@ -29,25 +29,34 @@ pub(super) enum NoReading {
 
 type Read<T> = Result<T, NoReading>;
 
-/// Reads the value that starts at byte `from`.
-pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Read<Reading> {
+/// Reads the value that starts at byte `from`; if it has no reading, says why and where.
+pub(super) fn read(
+    text: &str,
+    from: usize,
+    max_depth: usize,
+) -> Result<Reading, (NoReading, Path)> {
     let mut reader = Reader {
         text,
         at: from,
         edits: Vec::new(),
+        stopped: None,
     };
-    let value = reader.value(&Path::root(), max_depth)?;
-    Ok(Reading {
-        value,
-        edits: reader.edits,
-        end: reader.at,
-    })
+    match reader.value(&Path::root(), max_depth) {
+        Ok(value) => Ok(Reading {
+            value,
+            edits: reader.edits,
+            end: reader.at,
+        }),
+        Err(why) => Err((why, reader.stopped.unwrap_or_else(Path::root))),
+    }
 }
 
 struct Reader<'t> {
     text: &'t str,
     at: usize,
     edits: Vec<Edit>,
+    /// The innermost place that was being read when reading stopped.
+    stopped: Option<Path>,
 }
 
 impl<'t> Reader<'t> {
@@ -74,13 +83,18 @@ impl<'t> Reader<'t> {
                 self.note("white_space", Grade::Lossless, &Path::root(), blank, "");
             }
             self.at += blank.len();
-            let comment = if trimmed.starts_with("//") {
-                trimmed.find('\n').unwrap_or(trimmed.len())
+            let ends = if trimmed.starts_with("//") {
+                trimmed.find('\n')
             } else if trimmed.starts_with("/*") {
-                trimmed.find("*/").ok_or(NoReading::CutOff)? + 2
+                trimmed.find("*/").map(|end| end + 2)
             } else {
                 return Ok(());
             };
+            // Behind a comment that never ends the text is cut off, unless the comment hides its end.
+            let comment = ends.ok_or_else(|| match trimmed.find(['}', ']']) {
+                Some(_) => NoReading::Unclear,
+                None => NoReading::CutOff,
+            })?;
             let before = trimmed[..comment].to_owned();
             self.note("comment", Grade::Lossless, &Path::root(), &before, "");
             self.at += comment;
@@ -116,6 +130,15 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// A value inside another one.
+    fn inner(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+        let value = self.value(path, depth_left);
+        if value.is_err() && self.stopped.is_none() {
+            self.stopped = Some(path.clone());
+        }
+        value
+    }
+
     fn object(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
         self.at += 1;
         let mut members: Vec<Member<'static>> = Vec::new();
@@ -139,7 +162,7 @@ impl<'t> Reader<'t> {
             }
             self.at += 1;
             let here = path.key(&key);
-            let value = self.value(&here, depth_left)?;
+            let value = self.inner(&here, depth_left)?;
             let end = self.at;
             members.push((Cow::Owned(key), value));
             match self.next_token()? {
@@ -197,7 +220,7 @@ impl<'t> Reader<'t> {
                 ',' => return Err(NoReading::Unclear),
                 _ => {}
             }
-            items.push(self.value(&path.index(items.len()), depth_left)?);
+            items.push(self.inner(&path.index(items.len()), depth_left)?);
             match self.next_token()? {
                 ',' => {
                     self.at += 1;

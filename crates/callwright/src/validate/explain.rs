@@ -318,6 +318,7 @@ impl Explainer<'_> {
         let expected = match (known.as_slice(), properties.patterns()) {
             ([], []) => "no further keys".to_owned(),
             ([], patterns) => format!("keys matching {}", list(patterns, 48)),
+            (only @ [_], _) => list(only, 48),
             (names, _) => format!("one of {}", list(names, 48)),
         };
         for key in keys.iter().take(MOST_ISSUES) {

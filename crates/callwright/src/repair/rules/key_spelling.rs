@@ -17,6 +17,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn propose(site: &Site<'_>) -> Option<Change> {
+    if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
+        return None;
+    }
     let key = site.path().last()?;
     let place = site.path().parent();
     let properties = Properties::of(site.schema, &site.finding.owner);

@@ -19,9 +19,11 @@ pub(super) const RULE: Rule = Rule {
 /// How deep an object in a text may be nested.
 const DEEPEST: usize = 64;
 
-const LAYERS: [&str; 7] = [
+const LAYERS: [&str; 8] = [
     "arguments",
     "parameters",
+    // The word with which a schema lists the arguments.
+    "properties",
     "input",
     "args",
     "params",

@@ -5,18 +5,25 @@
 
 mod array_from_scalar;
 mod boolean_from_string;
+mod date_separators;
 mod default_for_missing;
+mod default_left_out;
 mod enum_near;
 mod enum_spelling;
 mod json_from_string;
 mod key_near;
+mod key_repeated;
 mod key_spelling;
 mod layer_unwrapped;
+mod list_from_text;
+mod list_layer;
+mod midnight_left_out;
 mod null_left_out;
 mod number_from_string;
 mod only_key_left;
 mod scalar_from_array;
 mod sole_parameter;
+mod string_from_boolean;
 mod string_from_scalar;
 mod unknown_key_dropped;
 
@@ -52,6 +59,8 @@ pub(super) enum Change {
     Replace(Path, Value<'static>),
     Insert(Path, Value<'static>),
     Remove(Path),
+    /// The list at this path becomes its only item. (A proposal that copies no list, however long.)
+    Unwrap(Path),
     /// The member at this path gets another key.
     Rename(Path, String),
 }
@@ -65,14 +74,21 @@ pub(super) const RULES: &[Rule] = &[
     string_from_scalar::RULE,
     enum_spelling::RULE,
     key_spelling::RULE,
+    date_separators::RULE,
     default_for_missing::RULE,
     null_left_out::RULE,
     scalar_from_array::RULE,
+    list_layer::RULE,
+    key_repeated::RULE,
+    default_left_out::RULE,
     unknown_key_dropped::RULE,
+    midnight_left_out::RULE,
     enum_near::RULE,
     key_near::RULE,
+    string_from_boolean::RULE,
     only_key_left::RULE,
     array_from_scalar::RULE,
+    list_from_text::RULE,
     sole_parameter::RULE,
 ];
 
@@ -107,6 +123,20 @@ impl<'s> Site<'s> {
     /// The text of a value that should not be text.
     fn misplaced_text(&self) -> Option<&'s str> {
         self.wrong_type().and_then(Value::as_str)
+    }
+
+    /// What the schema says about the items of the list that it wants here.
+    fn items(&self) -> Option<&'s Schema> {
+        let node = self.schema.node(&self.finding.owner)?;
+        Some(self.schema.follow(node.get("items")?))
+    }
+
+    /// Whether the schema node at a path requires a key.
+    fn requires(&self, node: &Path, key: &str) -> bool {
+        self.schema
+            .node(node)
+            .and_then(|node| node.get("required")?.as_array())
+            .is_some_and(|required| required.iter().any(|name| name == key))
     }
 
     fn replace(&self, new: Value<'static>) -> Change {

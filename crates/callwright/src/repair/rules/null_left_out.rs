@@ -40,17 +40,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         .and_then(|property| site.schema.follow(property).get("default"))
         .filter(|default| !default.is_null());
     match default {
-        Some(default) if is_required(site, &key) => {
+        Some(default) if site.requires(&parent, &key) => {
             Some(site.replace(Value::from(default).into_owned()))
         }
         _ => Some(Change::Remove(site.path().clone())),
     }
-}
-
-fn is_required(site: &Site<'_>, key: &str) -> bool {
-    let parent = site.finding.owner.parent().parent();
-    site.schema
-        .node(&parent)
-        .and_then(|node| node.get("required")?.as_array())
-        .is_some_and(|required| required.iter().any(|name| name == key))
 }
