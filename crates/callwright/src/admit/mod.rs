@@ -21,7 +21,6 @@ mod volatile;
 use std::sync::Arc;
 
 use ahash::AHashMap;
-use xxhash_rust::xxh3::xxh3_64;
 
 pub use self::fingerprint::{Fingerprint, Shape};
 pub use self::ledger::{Ledger, MemoryLedger, Moment, Reason, Reply};
@@ -303,5 +302,5 @@ fn digest(failure: &Failure) -> Digest {
         text.push(' ');
         text.push_str(issue.code.name());
     }
-    Digest(xxh3_64(text.as_bytes()))
+    Digest::of(&text)
 }

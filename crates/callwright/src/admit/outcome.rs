@@ -54,6 +54,13 @@ pub struct Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(pub(crate) u64);
 
+impl Digest {
+    /// The digest of a text as it is.
+    pub(crate) fn of(text: &str) -> Self {
+        Digest(xxh3_64(text.as_bytes()))
+    }
+}
+
 impl Outcome {
     /// A call that worked.
     pub fn ok(answer: Answer<'_>) -> Self {
@@ -78,7 +85,7 @@ impl Outcome {
     fn new(success: Success, answer: Answer<'_>) -> Self {
         Outcome {
             success,
-            digest: Digest(xxh3_64(volatile::steady(answer).as_bytes())),
+            digest: Digest::of(&volatile::steady(answer)),
             beginning: snippet(beginning(answer, REMEMBERED * 4).trim(), REMEMBERED),
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::outcome::Digest;
-use super::session::{Entry, Session, ToolEntry};
+use super::session::{Entry, Session};
 
 /// An outcome of the round that is not over yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub(super) struct Pending {
     /// A tool that may change something.
     pub(super) changes: bool,
     pub(super) poller: bool,
-    pub(super) tool: String,
+    pub(super) tool: Digest,
     pub(super) last: String,
 }
 
@@ -103,19 +103,14 @@ impl Session {
             .iter()
             .filter(|outcome| outcome.kind != Kind::Unknown)
             .collect();
-        by_tool.sort_by(|one, next| one.tool.cmp(&next.tool));
+        by_tool.sort_by_key(|outcome| outcome.tool);
         let before = self.news;
         for group in by_tool.chunk_by(|one, next| one.tool == next.tool) {
             let first = group[0];
             let same_error = group
                 .iter()
                 .all(|outcome| outcome.kind != Kind::Ok && outcome.digest == first.digest);
-            if !self.tools.contains_key(&first.tool) {
-                self.tools.insert(first.tool.clone(), ToolEntry::default());
-            }
-            let Some(tool) = self.tools.get_mut(&first.tool) else {
-                continue;
-            };
+            let tool = self.tools.entry(first.tool).or_default();
             tool.streak = match same_error {
                 false => 0,
                 true if tool.error == Some(first.digest) && tool.news == before && !news => {

@@ -48,13 +48,13 @@ pub struct Session {
     #[serde(serialize_with = "sorted", skip_serializing_if = "HashMap::is_empty")]
     pub(super) entries: Map<Fingerprint, Entry>,
     #[serde(serialize_with = "sorted", skip_serializing_if = "HashMap::is_empty")]
-    pub(super) tools: Map<String, ToolEntry>,
+    pub(super) tools: Map<Digest, ToolEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) pending: Vec<Pending>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     allowed_once: Vec<Fingerprint>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    allowed_tools: Vec<String>,
+    allowed_tools: Vec<Digest>,
 }
 
 /// What is remembered of one call.
@@ -144,7 +144,7 @@ impl Session {
             kind: if failed { Kind::Error } else { Kind::Ok },
             changes: report.changes,
             poller: report.poller,
-            tool: report.tool.to_owned(),
+            tool: Digest::of(report.tool),
             last: report.beginning.to_owned(),
         });
         Noted {
@@ -164,8 +164,12 @@ impl Session {
     pub(crate) fn answer(&mut self, reply: &Reply) {
         match reply {
             Reply::AllowOnce(fingerprint) => self.allowed_once.push(*fingerprint),
-            Reply::AllowTool(tool) if self.allowed_tools.contains(tool) => {}
-            Reply::AllowTool(tool) => self.allowed_tools.push(tool.clone()),
+            Reply::AllowTool(tool) => {
+                let tool = Digest::of(tool);
+                if !self.allowed_tools.contains(&tool) {
+                    self.allowed_tools.push(tool);
+                }
+            }
             Reply::Stop => self.stopped = true,
         }
     }
@@ -192,7 +196,11 @@ impl Session {
         let mut ruling = Ruling {
             refused_rounds: self.refused_rounds,
             turn_calls: self.calls + 1,
-            tool_calls: self.tools.get(ask.tool).map_or(0, |tool| tool.calls) + 1,
+            tool_calls: self
+                .tools
+                .get(&Digest::of(ask.tool))
+                .map_or(0, |tool| tool.calls)
+                + 1,
             unknown_rounds: self.unknown_rounds + 1,
             error_rounds: self.tool_errors(ask.tool, ask.refused.map(|refused| refused.digest)),
             ..Ruling::default()
@@ -216,7 +224,10 @@ impl Session {
     /// What came of it last time: of this call, or of its tool.
     fn last(&self, ask: &Ask<'_>, reason: Reason) -> Option<&str> {
         match reason {
-            Reason::ErrorStreak => self.tools.get(ask.tool).map(|tool| tool.last.as_str()),
+            Reason::ErrorStreak => self
+                .tools
+                .get(&Digest::of(ask.tool))
+                .map(|tool| tool.last.as_str()),
             _ => self
                 .entries
                 .get(&ask.fingerprint)
@@ -232,7 +243,7 @@ impl Session {
         if facts.turn_calls > ask.limits.turn_calls {
             return Some((Reason::TurnCalls, self.calls));
         }
-        if self.allowed_tools.iter().any(|tool| tool == ask.tool)
+        if self.allowed_tools.contains(&Digest::of(ask.tool))
             || self.allowed_once.contains(&ask.fingerprint)
         {
             return None;
@@ -307,7 +318,7 @@ impl Session {
                 },
                 changes: false,
                 poller: false,
-                tool: ask.tool.to_owned(),
+                tool: Digest::of(ask.tool),
                 last: String::new(),
             });
         }
@@ -333,15 +344,7 @@ impl Session {
         {
             self.allowed_once.swap_remove(at);
         }
-        if let Some(tool) = self.tools.get_mut(ask.tool) {
-            tool.calls += 1;
-        } else {
-            let tool = ToolEntry {
-                calls: 1,
-                ..ToolEntry::default()
-            };
-            self.tools.insert(ask.tool.to_owned(), tool);
-        }
+        self.tools.entry(Digest::of(ask.tool)).or_default().calls += 1;
         let epoch = self.epoch;
         let entry = self.entries.entry(ask.fingerprint).or_default();
         if entry.epoch != epoch {
@@ -365,7 +368,7 @@ impl Session {
     /// Rounds in a row in which a tool failed the same way: this way, if one is given.
     fn tool_errors(&self, tool: &str, digest: Option<Digest>) -> u32 {
         self.tools
-            .get(tool)
+            .get(&Digest::of(tool))
             .filter(|tool| tool.news == self.news && (digest.is_none() || tool.error == digest))
             .map_or(0, |tool| tool.streak)
     }

@@ -1,15 +1,17 @@
 //! Sessions in the memory of this process.
 //!
 //! Bounded: the session that was not used for longest leaves first, and is counted. Sessions are spread over shards
-//! by the hash of their name; a shard is locked for one step of one session, which takes well under a microsecond.
+//! by the hash of their name; a shard is locked for one step of one session.
+//!
+//! With many sessions, what a step costs is the memory that it touches. So a session lies in the table itself, and
+//! the order of use is a queue that is only written at its end, not a list through all sessions.
 
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hasher};
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ahash::RandomState;
-use lru::LruCache;
 
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
 use crate::admit::session::Session;
@@ -17,16 +19,87 @@ use crate::admit::session::Session;
 /// Enough for the threads of a large machine to seldom meet.
 const SHARDS: usize = 64;
 
-/// How many sessions are kept by default. One with twenty calls in its turn takes about 4 kB.
+/// How many sessions are kept by default. One with twenty calls in its turn takes about 5 kB.
 const SESSIONS: usize = 100_000;
 
-/// Sessions by a keyed hash of their names: it costs no second look, and nobody who does not know the keys can make two
-/// names meet.
-type Shard = LruCache<Name, Session, Spread>;
+/// How many uses per session the queue may hold before those that are out of date are swept out. Sweeping looks at
+/// every session, so it must be rare; a use takes 32 bytes, so the queue stays small next to the sessions.
+const USES_PER_SESSION: usize = 8;
 
+/// Keeps sessions in this process, the most recently used ones.
+#[derive(Debug)]
+pub struct MemoryLedger {
+    shards: Box<[Mutex<Shard>]>,
+    hashers: [RandomState; 2],
+    forgotten: AtomicU64,
+}
+
+/// A keyed hash of a session's name: nobody who does not know the keys can make two names meet.
 type Name = u128;
 
-/// A hash table of hashes need not hash them again.
+#[derive(Debug)]
+struct Shard {
+    sessions: HashMap<Name, Slot, Spread>,
+    most: usize,
+    /// Uses in the order of time; only the last use of a session counts.
+    uses: VecDeque<(Name, u64)>,
+    clock: u64,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    session: Session,
+    used: u64,
+}
+
+impl Shard {
+    fn new(most: usize) -> Self {
+        Shard {
+            sessions: HashMap::default(),
+            most,
+            uses: VecDeque::new(),
+            clock: 0,
+        }
+    }
+
+    /// The session of this name, new if it is not known, and whether another had to leave for it.
+    fn session(&mut self, name: Name) -> (&mut Session, bool) {
+        self.clock += 1;
+        match self.uses.back_mut() {
+            // A call is opened and closed; one use will do.
+            Some((last, used)) if *last == name => *used = self.clock,
+            _ => self.uses.push_back((name, self.clock)),
+        }
+        let mut left = false;
+        if self.uses.len() > self.sessions.len() * USES_PER_SESSION + SHARDS {
+            let sessions = &self.sessions;
+            let clock = self.clock;
+            self.uses
+                .retain(|(name, used)| *used == clock || is_last_use(sessions, *name, *used));
+        }
+        if self.sessions.len() >= self.most && !self.sessions.contains_key(&name) {
+            left = self.forget_one();
+        }
+        let slot = self.sessions.entry(name).or_default();
+        slot.used = self.clock;
+        (&mut slot.session, left)
+    }
+
+    fn forget_one(&mut self) -> bool {
+        while let Some((name, used)) = self.uses.pop_front() {
+            if is_last_use(&self.sessions, name, used) {
+                return self.sessions.remove(&name).is_some();
+            }
+        }
+        false
+    }
+}
+
+fn is_last_use(sessions: &HashMap<Name, Slot, Spread>, name: Name, used: u64) -> bool {
+    sessions.get(&name).is_some_and(|slot| slot.used == used)
+}
+
+/// A table of hashes need not hash them again.
 #[derive(Debug, Clone, Copy, Default)]
 struct Spread(u64);
 
@@ -49,21 +122,12 @@ impl Hasher for Spread {
 
     fn write_u128(&mut self, name: u128) {
         // The lower half chooses the shard.
-        let upper = (name >> 64) as u64;
-        self.0 = upper;
+        self.0 = (name >> 64) as u64;
     }
 
     fn finish(&self) -> u64 {
         self.0
     }
-}
-
-/// Keeps sessions in this process, the most recently used ones.
-#[derive(Debug)]
-pub struct MemoryLedger {
-    shards: Box<[Mutex<Shard>]>,
-    hashers: [RandomState; 2],
-    forgotten: AtomicU64,
 }
 
 impl Default for MemoryLedger {
@@ -77,14 +141,9 @@ impl MemoryLedger {
     pub fn new(sessions: usize) -> Self {
         // One shard if they are few, so that the bound is exact.
         let shards = if sessions < SHARDS * 16 { 1 } else { SHARDS };
-        let each = NonZeroUsize::new(sessions.div_ceil(shards)).unwrap_or(NonZeroUsize::MIN);
-        let shard = || {
-            let mut shard = LruCache::unbounded_with_hasher(Spread::default());
-            shard.resize(each);
-            Mutex::new(shard)
-        };
+        let each = sessions.div_ceil(shards).max(1);
         MemoryLedger {
-            shards: (0..shards).map(|_| shard()).collect(),
+            shards: (0..shards).map(|_| Mutex::new(Shard::new(each))).collect(),
             hashers: [RandomState::new(), RandomState::new()],
             forgotten: AtomicU64::new(0),
         }
@@ -92,7 +151,10 @@ impl MemoryLedger {
 
     /// How many sessions there are.
     pub fn sessions(&self) -> usize {
-        self.shards.iter().map(|shard| lock(shard).len()).sum()
+        self.shards
+            .iter()
+            .map(|shard| lock(shard).sessions.len())
+            .sum()
     }
 
     /// How many sessions had to leave for others.
@@ -117,20 +179,11 @@ impl MemoryLedger {
     fn with<T>(&self, session: &str, step: impl FnOnce(&mut Session) -> T) -> T {
         let name = self.name(session);
         let mut shard = self.shard(name);
-        if let Some(known) = shard.get_mut(&name) {
-            return step(known);
-        }
-        let mut new = Session::default();
-        let result = step(&mut new);
-        self.insert(&mut shard, name, new);
-        result
-    }
-
-    fn insert(&self, shard: &mut Shard, name: Name, state: Session) {
-        let left = shard.push(name, state);
-        if left.is_some_and(|(gone, _)| gone != name) {
+        let (session, left) = shard.session(name);
+        if left {
             self.forgotten.fetch_add(1, Ordering::Relaxed);
         }
+        step(session)
     }
 }
 
@@ -155,13 +208,12 @@ impl Ledger for MemoryLedger {
 
     fn save(&self, session: &str) -> Result<Option<Session>, LedgerAway> {
         let name = self.name(session);
-        Ok(self.shard(name).peek(&name).cloned())
+        let shard = self.shard(name);
+        Ok(shard.sessions.get(&name).map(|slot| slot.session.clone()))
     }
 
     fn resume(&self, session: &str, saved: Session) -> Result<(), LedgerAway> {
-        let name = self.name(session);
-        let mut shard = self.shard(name);
-        self.insert(&mut shard, name, saved);
+        self.with(session, |state| *state = saved);
         Ok(())
     }
 }

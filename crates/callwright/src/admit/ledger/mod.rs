@@ -92,6 +92,14 @@ pub(super) mod number_as_text {
     }
 }
 
+/// A tool's name as a ledger knows it: short, and the same everywhere.
+fn as_digest<S: serde::Serializer>(
+    name: impl AsRef<str>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    Digest::of(name.as_ref()).serialize(serializer)
+}
+
 /// A question to the ledger, with all numbers that it is decided by.
 #[derive(Debug, Clone, Serialize)]
 pub struct Ask<'a> {
@@ -99,7 +107,8 @@ pub struct Ask<'a> {
     pub at: Moment,
     /// Which call.
     pub fingerprint: Fingerprint,
-    /// Of which tool.
+    /// Of which tool. It is remembered by the digest of its name.
+    #[serde(serialize_with = "as_digest")]
     pub tool: &'a str,
     /// What holds for it.
     pub limits: Limits,
@@ -143,7 +152,8 @@ pub struct Report<'a> {
     pub at: Moment,
     /// Which call.
     pub fingerprint: Fingerprint,
-    /// Of which tool.
+    /// Of which tool. It is remembered by the digest of its name.
+    #[serde(serialize_with = "as_digest")]
     pub tool: &'a str,
     /// Whether the tool may change something: not if it is declared to only read.
     pub changes: bool,
@@ -230,13 +240,13 @@ pub struct Noted {
 }
 
 /// What the user says when asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// Let this call through once more.
     AllowOnce(Fingerprint),
     /// Let calls of this tool through from now on, up to the last bounds.
-    AllowTool(String),
+    AllowTool(#[serde(serialize_with = "as_digest")] String),
     /// Let nothing through until the user's next message.
     Stop,
 }
