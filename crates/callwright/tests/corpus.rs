@@ -309,6 +309,7 @@ fn every_case_holds() {
     let judged = run(&["parse", "validate", "repair", "feedback", "wire"], judge);
     let read = run(&["tools"], read);
     let conversations = run(&["loops"], converse);
+    assert!(conversations >= 200, "only {conversations} conversations");
     assert!(
         judged + read + conversations >= 1_500,
         "the corpus has shrunk to {}",

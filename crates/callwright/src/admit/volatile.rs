@@ -66,13 +66,20 @@ const ABOUT_THE_REQUEST: [&str; 12] = [
 /// The part of an answer that says something.
 pub(super) fn steady(answer: Answer<'_>) -> Cow<'_, str> {
     match answer {
-        Answer::Text(text) => steady_text(text),
-        Answer::Value(Value::String(text)) => steady_text(text),
-        Answer::Value(value) => Cow::Owned(steady_json(value)),
+        Answer::Text(text) => steady_text(text, Blocks::Opened),
+        Answer::Value(Value::String(text)) => steady_text(text, Blocks::Opened),
+        Answer::Value(value) => Cow::Owned(steady_json(value, Blocks::Opened)),
     }
 }
 
-fn steady_text(text: &str) -> Cow<'_, str> {
+/// Whether blocks of text are looked into. Those inside of such a block are not: one answer wraps one other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blocks {
+    Opened,
+    Closed,
+}
+
+fn steady_text(text: &str, blocks: Blocks) -> Cow<'_, str> {
     let text = text.trim_ascii();
     if text.len() > LONGEST {
         return Cow::Borrowed(text);
@@ -80,7 +87,7 @@ fn steady_text(text: &str) -> Cow<'_, str> {
     if text.starts_with(['{', '['])
         && let Ok(value) = read_value(text)
     {
-        return Cow::Owned(steady_json(&value));
+        return Cow::Owned(steady_json(&value, blocks));
     }
     let Some(pattern) = &*IN_TEXT else {
         return Cow::Borrowed(text);
@@ -93,36 +100,37 @@ fn steady_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn steady_json(value: &Value<'_>) -> String {
+fn steady_json(value: &Value<'_>, blocks: Blocks) -> String {
     let mut kept = 0;
-    let steady = without_volatile(value, &mut kept);
+    let steady = without_volatile(value, blocks, &mut kept);
     match kept {
         0 => value.canonical(),
         _ => steady.canonical(),
     }
 }
 
-fn without_volatile<'v>(value: &'v Value<'_>, kept: &mut usize) -> Value<'v> {
+fn without_volatile<'v>(value: &'v Value<'_>, blocks: Blocks, kept: &mut usize) -> Value<'v> {
     match value {
-        Value::Object(members) if !members.is_empty() => Value::Object(
-            members
-                .iter()
-                .map(|(key, member)| {
-                    let member = if is_about_the_answer(key)
-                        && !matches!(member, Value::Object(_) | Value::Array(_))
-                    {
-                        Value::String(GAP.into())
-                    } else {
-                        without_volatile(member, kept)
-                    };
-                    (Cow::Borrowed(key.as_ref()), member)
-                })
-                .collect(),
-        ),
+        Value::Object(members) if !members.is_empty() => {
+            let is_block = blocks == Blocks::Opened && is_text_block(members);
+            let steady = members.iter().map(|(key, member)| {
+                let member = match member {
+                    Value::String(text) if is_block && key == "text" => {
+                        *kept += 1;
+                        Value::String(steady_text(text, Blocks::Closed))
+                    }
+                    Value::Object(_) | Value::Array(_) => without_volatile(member, blocks, kept),
+                    _ if is_about_the_answer(key) => Value::String(GAP.into()),
+                    _ => without_volatile(member, blocks, kept),
+                };
+                (Cow::Borrowed(key.as_ref()), member)
+            });
+            Value::Object(steady.collect())
+        }
         Value::Array(items) if !items.is_empty() => Value::Array(
             items
                 .iter()
-                .map(|item| without_volatile(item, kept))
+                .map(|item| without_volatile(item, blocks, kept))
                 .collect(),
         ),
         Value::String(text) if WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text)) => {
@@ -133,6 +141,13 @@ fn without_volatile<'v>(value: &'v Value<'_>, kept: &mut usize) -> Value<'v> {
             other.clone()
         }
     }
+}
+
+/// Whether this is a block of text in a message, as MCP and the providers have them: its text is an answer in itself.
+fn is_text_block(members: &[(Cow<'_, str>, Value<'_>)]) -> bool {
+    members
+        .iter()
+        .any(|(key, kind)| key == "type" && *kind == Value::String("text".into()))
 }
 
 fn is_about_the_answer(key: &str) -> bool {
@@ -203,6 +218,10 @@ mod tests {
                 r#"{"rows": [], "request_id": "b2"}"#,
             ),
             (
+                r#"{"content": [{"type": "text", "text": "10:00:01 nothing in 3 ms"}]}"#,
+                r#"{"content": [{"text": "10:00:02 nothing in 4 ms", "type": "text"}]}"#,
+            ),
+            (
                 r#"{"n": 1, "meta": {"elapsed_ms": 4, "at": "2026-01-31 10:00"}}"#,
                 r#"{"meta": {"at": "2026-01-31 10:01", "elapsed_ms": 9.5}, "n": 1.0}"#,
             ),
@@ -222,6 +241,10 @@ mod tests {
                 r#"{"now": "2026-01-31T10:00:01Z"}"#,
             ),
             (r#"{"progress": 10}"#, r#"{"progress": 20}"#),
+            (
+                r#"[{"type": "text", "text": "10:00:01"}]"#,
+                r#"[{"type": "text", "text": "10:00:02"}]"#,
+            ),
             (r#"{"id": 1}"#, r#"{"id": 2}"#),
             ("5 apples", "6 apples"),
             ("[1, 2]", "[2, 1]"),
