@@ -143,10 +143,7 @@ fn step(gate: &Gate, line: &str) -> (String, Option<String>) {
         _ => None,
     };
     let feedback = Feedback::default();
-    (
-        settled.line(&recorded.call, &feedback).to_string(),
-        reason,
-    )
+    (settled.line(&recorded.call, &feedback).to_string(), reason)
 }
 
 fn lines(rounds: &[Round]) -> Vec<Vec<String>> {
@@ -385,7 +382,7 @@ fn digest(number: u64) -> Digest {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
     #[test]
     fn the_ledger_agrees_with_a_naive_one(limits in limits(), events in vec(event(), 1..60)) {
         let ledger = MemoryLedger::new(1);

@@ -139,7 +139,8 @@ impl Admission {
             poller,
             success: outcome.success,
             digest: outcome.digest,
-            beginning: if self.policy.remember_results {
+            // Such a tool's answer may quote what it was given.
+            beginning: if self.policy.remember_results && !tool.takes_secrets() {
                 &outcome.beginning
             } else {
                 ""

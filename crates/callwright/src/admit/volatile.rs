@@ -18,6 +18,9 @@ use crate::parse::read_value;
 /// model that reads megabytes again and again runs into the budget.
 const LONGEST: usize = 1024 * 1024;
 
+/// How deep inside an answer is looked. What lies deeper counts as it is.
+const DEEPEST: usize = 100;
+
 /// What stands for a value that was left out. It occurs in no text of JSON.
 const GAP: &str = "\u{1}";
 
@@ -102,14 +105,23 @@ fn steady_text(text: &str, blocks: Blocks) -> Cow<'_, str> {
 
 fn steady_json(value: &Value<'_>, blocks: Blocks) -> String {
     let mut kept = 0;
-    let steady = without_volatile(value, blocks, &mut kept);
+    let steady = without_volatile(value, blocks, DEEPEST, &mut kept);
     match kept {
         0 => value.canonical(),
         _ => steady.canonical(),
     }
 }
 
-fn without_volatile<'v>(value: &'v Value<'_>, blocks: Blocks, kept: &mut usize) -> Value<'v> {
+fn without_volatile<'v>(
+    value: &'v Value<'_>,
+    blocks: Blocks,
+    depth_left: usize,
+    kept: &mut usize,
+) -> Value<'v> {
+    let Some(depth_left) = depth_left.checked_sub(1) else {
+        *kept += 1;
+        return value.clone();
+    };
     match value {
         Value::Object(members) if !members.is_empty() => {
             let is_block = blocks == Blocks::Opened && is_text_block(members);
@@ -119,9 +131,13 @@ fn without_volatile<'v>(value: &'v Value<'_>, blocks: Blocks, kept: &mut usize) 
                         *kept += 1;
                         Value::String(steady_text(text, Blocks::Closed))
                     }
-                    Value::Object(_) | Value::Array(_) => without_volatile(member, blocks, kept),
-                    _ if is_about_the_answer(key) => Value::String(GAP.into()),
-                    _ => without_volatile(member, blocks, kept),
+                    scalar
+                        if is_about_the_answer(key)
+                            && !matches!(scalar, Value::Object(_) | Value::Array(_)) =>
+                    {
+                        Value::String(GAP.into())
+                    }
+                    other => without_volatile(other, blocks, depth_left, kept),
                 };
                 (Cow::Borrowed(key.as_ref()), member)
             });
@@ -130,7 +146,7 @@ fn without_volatile<'v>(value: &'v Value<'_>, blocks: Blocks, kept: &mut usize) 
         Value::Array(items) if !items.is_empty() => Value::Array(
             items
                 .iter()
-                .map(|item| without_volatile(item, blocks, kept))
+                .map(|item| without_volatile(item, blocks, depth_left, kept))
                 .collect(),
         ),
         Value::String(text) if WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text)) => {

@@ -364,7 +364,9 @@ impl Naive {
 
     /// Rounds that repeated earlier calls, since a tool brought something new. Waiting is no repetition.
     fn idle_rounds(&self) -> u32 {
-        let since = (0..self.now()).rev().take_while(|round| !self.is_fresh(*round));
+        let since = (0..self.now())
+            .rev()
+            .take_while(|round| !self.is_fresh(*round));
         let idle = since.filter(|round| {
             self.of_round(*round).any(|outcome| {
                 self.repeats(*round, outcome)
@@ -377,7 +379,9 @@ impl Naive {
 
     /// Rounds with objections, since a tool brought something new.
     fn refused_rounds(&self) -> u32 {
-        let since = (0..self.now()).rev().take_while(|round| !self.is_fresh(*round));
+        let since = (0..self.now())
+            .rev()
+            .take_while(|round| !self.is_fresh(*round));
         let refused = since.filter(|round| {
             self.rounds[*round]
                 .iter()
@@ -400,7 +404,10 @@ impl Naive {
     }
 
     /// The rounds that are over in which a tool had outcomes.
-    fn rounds_of_tool<'n>(&'n self, tool: &'n str) -> impl Iterator<Item = (usize, Vec<&'n Outcome>)> {
+    fn rounds_of_tool<'n>(
+        &'n self,
+        tool: &'n str,
+    ) -> impl Iterator<Item = (usize, Vec<&'n Outcome>)> {
         (0..self.now()).rev().filter_map(move |round| {
             let of_tool: Vec<&Outcome> = self
                 .of_round(round)
@@ -444,9 +451,10 @@ impl Naive {
         let Some(change) = self.last_change() else {
             return self.is_known(call);
         };
-        let ran = self.rounds[change + 1..].iter().flatten().any(
-            |fact| matches!(fact, Fact::Ran { fingerprint, .. } if *fingerprint == call),
-        );
+        let ran = self.rounds[change + 1..]
+            .iter()
+            .flatten()
+            .any(|fact| matches!(fact, Fact::Ran { fingerprint, .. } if *fingerprint == call));
         ran || self
             .outcomes(call)
             .iter()
