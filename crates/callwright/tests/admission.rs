@@ -3,15 +3,19 @@
 
 mod naive;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use callwright::admit::ledger::{Ask, Ledger as _, Limits, RefusedCall, Report};
 use callwright::admit::{
-    AdmissionPolicy, Digest, Escalation, Fingerprint, MemoryLedger, Moment, Reply, Session, Steps,
-    Success,
+    AdmissionPolicy, Digest, Escalation, Fingerprint, MemoryLedger, Moment, Place, Reply, Session,
+    Steps, Success,
 };
 use callwright::classify::Cause;
 use callwright::feedback::Feedback;
 use callwright::tool::read_tools;
-use callwright::{Gate, Opened, Settled, Verdict, wire};
+use callwright::{Call, Gate, Opened, Settled, Verdict, wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -294,6 +298,121 @@ proptest! {
             prop_assert_eq!(expected, step(&together, &line.replace("\"session\":\"s\"", "\"session\":\"u\"")));
         }
     }
+}
+
+/// Where a ticket goes.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    /// Back at once.
+    Closed,
+    /// Back when others have come and gone, in another round or another turn.
+    Late,
+    /// Nowhere.
+    Dropped,
+}
+
+proptest! {
+    /// Tickets come back in any order, late or never, rounds and turns go to and fro, and users answer unasked.
+    #[test]
+    fn nothing_is_out_of_order(
+        steps in vec((line(), 0_u64..3, 0_u64..4, select(vec![Fate::Closed, Fate::Late, Fate::Dropped]), 0_u8..20), 1..40)
+    ) {
+        let mut policy = AdmissionPolicy::default();
+        policy.turn_calls = Steps::new(5, 12);
+        let gate = gate(policy);
+        let lines: Vec<String> = steps.iter().map(|(line, turn, round, ..)| {
+            let mut call: Value = serde_json::from_str(&text(line, 0)).expect("JSON");
+            call["turn"] = json!(turn);
+            // Some calls are a round of their own.
+            call["round"] = if *round == 3 { Value::Null } else { json!(round) };
+            call.to_string()
+        }).collect();
+        let recorded: Vec<_> = lines.iter().map(|line| wire::read_recorded(line).expect("a call")).collect();
+        let mut late = Vec::new();
+        let mut in_a_row = (None, 0);
+        for (recorded, (.., fate, answer)) in recorded.iter().zip(&steps) {
+            match answer {
+                0 => gate.ledger().answer("s", &Reply::Stop).expect("here"),
+                1 => gate.ledger().answer("s", &Reply::AllowTool("read".to_owned())).expect("here"),
+                2 => gate.ledger().answer("s", &Reply::AllowOnce(fingerprint(1))).expect("here"),
+                _ => {}
+            }
+            if in_a_row.0 != recorded.at.turn {
+                in_a_row = (recorded.at.turn, 0);
+            }
+            let Opened::Admitted(ticket) = gate.open(&recorded.call, recorded.place().expect("a session")) else {
+                continue;
+            };
+            in_a_row.1 += 1;
+            prop_assert!(in_a_row.1 <= 12, "the last bound holds");
+            match (fate, recorded.outcome()) {
+                (Fate::Closed, Some(outcome)) => drop(gate.close(ticket, &outcome)),
+                (Fate::Late, Some(outcome)) => late.push((ticket, outcome)),
+                _ => drop(ticket),
+            }
+            if late.len() > 3 {
+                let (ticket, outcome) = late.swap_remove(1);
+                drop(gate.close(ticket, &outcome));
+            }
+        }
+        for (ticket, outcome) in late {
+            drop(gate.close(ticket, &outcome));
+        }
+    }
+}
+
+#[test]
+fn no_call_too_many_runs_on_many_threads() {
+    let gate = gate(AdmissionPolicy::default());
+    let admitted = |tool: &str, arguments: &str, round: Option<u64>| {
+        let call = Call::from_text(tool, arguments);
+        let at = Moment {
+            turn: Some(0),
+            round,
+        };
+        matches!(
+            gate.open(&call, Place { session: "s", at }),
+            Opened::Admitted(_)
+        )
+    };
+    for (tool, budget) in [("write", 1), ("run", 3), ("read", 10)] {
+        let counted = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for number in 0..32 {
+                let (counted, admitted) = (&counted, &admitted);
+                scope.spawn(move || {
+                    for round in 0..32 {
+                        let round = (number % 2 == 0).then_some(round);
+                        let yes = admitted(tool, r#"{"path": "a"}"#, round);
+                        counted.fetch_add(usize::from(yes), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        // The refusals of the one use up those of the other.
+        gate.ledger().resume("s", Session::default()).expect("here");
+        assert_eq!(counted.into_inner(), budget, "{tool}");
+    }
+}
+
+#[test]
+fn the_session_that_was_not_used_for_longest_leaves_first() {
+    let ledger = Arc::new(MemoryLedger::new(2));
+    let tools = read_tools(TOOLS).expect("tools");
+    let builder = Gate::builder().tools(tools).ledger(ledger.clone());
+    let gate = builder.build().expect("tools");
+    let write = |session: &str| {
+        let call = Call::from_text("write", r#"{"path": "a"}"#);
+        matches!(
+            gate.open(&call, Place::new(session, 0, 0)),
+            Opened::Admitted(_)
+        )
+    };
+    assert!(write("one") && write("two"));
+    assert!(!write("one"), "it is remembered");
+    assert!(write("three"), "and now two has left");
+    assert!(!write("one") && write("two"));
+    assert_eq!((ledger.sessions(), ledger.forgotten()), (2, 2));
 }
 
 // ------------------------------------------------------------------------------------------------
