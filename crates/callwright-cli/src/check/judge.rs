@@ -1,10 +1,11 @@
 //! A chunk of lines → the verdicts on them, as text.
 //!
-//! In three passes: all calls are judged, then those that belong to a conversation are admitted when it is this
+//! In three passes: all calls and answers are read and judged, then those that belong to a conversation are admitted when it is this
 //! chunk's turn, then all are written. Only the middle one, which is short, waits for other chunks.
 
 use std::collections::BTreeMap;
 
+use callwright::admit::Outcome;
 use callwright::feedback::Feedback;
 use callwright::wire::{self, Recorded};
 use callwright::{Gate, Opened, Settled, Verdict};
@@ -85,11 +86,18 @@ impl Judge {
                     .iter()
                     .any(|(_, recorded)| recorded.session.is_some())
                 {
+                    let outcomes: Vec<Option<Outcome>> = recorded
+                        .iter()
+                        .map(|(_, recorded)| recorded.outcome())
+                        .collect();
                     ticket.wait();
                     verdicts = recorded
                         .iter()
                         .zip(verdicts)
-                        .map(|((_, recorded), judged)| self.admit(recorded, judged))
+                        .zip(outcomes)
+                        .map(|(((_, recorded), judged), outcome)| {
+                            self.admit(recorded, judged, outcome)
+                        })
                         .collect();
                 }
                 drop(ticket);
@@ -109,12 +117,17 @@ impl Judge {
     }
 
     /// Asks whether a call of a conversation may run, and notes what came of it.
-    fn admit<'c>(&'c self, recorded: &'c Recorded<'_>, judged: Settled<'c>) -> Settled<'c> {
+    fn admit<'c>(
+        &'c self,
+        recorded: &'c Recorded<'_>,
+        judged: Settled<'c>,
+        outcome: Option<Outcome>,
+    ) -> Settled<'c> {
         let Some(place) = recorded.place() else {
             return judged;
         };
         let opened = self.gate.admit(&recorded.call, judged.verdict, place);
-        match (opened, recorded.outcome()) {
+        match (opened, outcome) {
             (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
             (Opened::Admitted(ticket), Some(outcome)) => self.gate.close(ticket, &outcome),
             (Opened::Admitted(ticket), None) => ticket.into(),

@@ -32,8 +32,15 @@ const UUID: &str = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}";
 const CLOCK: &str = r"\d\d:\d\d:\d\d(?:[.,]\d+)?";
 const DURATION: &str = r"\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds)\b";
 
-static IN_TEXT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(&format!(r"\b(?:{MOMENT}|{UUID}|{CLOCK}|{DURATION})")).ok());
+/// There too: the id of a request, as servers put it into their errors, and where an object lies in memory.
+const REQUEST: &str =
+    r#"(?i:request|req|trace|span|correlation)[ _-]?(?i:id)["']?(?: ?[:=] ?| )["']?[\w-]*\d[\w-]*"#;
+const ADDRESS: &str = r"at 0x[0-9a-fA-F]+";
+
+static IN_TEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let any = [MOMENT, UUID, CLOCK, DURATION, REQUEST, ADDRESS].join("|");
+    Regex::new(&format!(r"\b(?:{any})")).ok()
+});
 static WHOLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"^(?:{MOMENT}|{UUID})$")).ok());
 
@@ -230,6 +237,12 @@ mod tests {
                 "job 6fa459ea-ee8a-3ca4-894e-db77e160355e queued",
             ),
             (
+                "server error (request id: req_8Fa1)",
+                "server error (request id: req_77bc)",
+            ),
+            ("RequestId=4A1F failed", "RequestId=9C03 failed"),
+            ("<Job object at 0x7f3a10>", "<Job object at 0x7f3b98>"),
+            (
                 r#"{"rows": [], "request_id": "a1"}"#,
                 r#"{"rows": [], "request_id": "b2"}"#,
             ),
@@ -263,6 +276,9 @@ mod tests {
             ),
             (r#"{"id": 1}"#, r#"{"id": 2}"#),
             ("5 apples", "6 apples"),
+            ("order id 17", "order id 18"),
+            ("the request id is missing", "the request id is invalid"),
+            ("commit 0x7f3a10", "commit 0x7f3b98"),
             ("[1, 2]", "[2, 1]"),
         ] {
             assert!(!same(left, right), "{left} / {right}");
