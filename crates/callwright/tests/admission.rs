@@ -550,13 +550,9 @@ proptest! {
                     if ruling.reason.is_some() || refused.is_some() {
                         continue;
                     }
-                    let outcome = match brought.iter().find(|(known, _)| *known == call) {
-                        Some((_, outcome)) => *outcome,
-                        None => {
-                            brought.push((call, outcome));
-                            outcome
-                        }
-                    };
+                    let known = brought.iter().find(|(known, _)| *known == call);
+                    let outcome = known.map_or(outcome, |(_, outcome)| *outcome);
+                    brought.push((call, outcome));
                     let Some((success, number)) = outcome else { continue };
                     let number = number + if success == Success::Ok { 0 } else { 100 };
                     let report = Report {
