@@ -85,6 +85,12 @@ Shapes of a call, mixed freely:
   Gemini            {\"functionCall\": {\"name\", \"args\"}}
   MCP               {\"jsonrpc\": \"2.0\", \"id\", \"method\": \"tools/call\", \"params\": {\"name\", \"arguments\"}}
 
+Beside any of these, for calls that belong to a conversation:
+  \"session\"         which conversation: calls without one are judged by themselves
+  \"turn\", \"round\"   a message of the user begins a turn; calls of one answer share a round
+  \"output\"          what the tool answered, a value or text; \"is_error\": true if that is an error
+They are also judged by what came before: retry budgets, loops, limits.
+
 Shapes of a message, with --rescue, mixed with calls freely:
   callwright        {\"text\", \"id\"?, \"finish_reason\"?}
   OpenAI chat       {\"role\": \"assistant\", \"content\"}

@@ -338,6 +338,7 @@ fn every_case_holds() {
     let read = run(&["tools"], read);
     let rescued = run(&["rescue"], rescue);
     let conversations = run(&["loops"], converse);
+    assert!(conversations >= 200, "only {conversations} conversations");
     let all = judged + read + rescued + conversations;
     assert!(all >= 1_500, "the corpus has shrunk to {all}");
 }

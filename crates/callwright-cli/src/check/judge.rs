@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use callwright::admit::Outcome;
 use callwright::feedback::Feedback;
 use callwright::rescue::{Message, NoCall};
 use callwright::wire::{self, Answer, Recorded};
@@ -110,9 +111,14 @@ impl Judge {
             .map(|(_, item)| item.call().map(|call| self.gate.judge(call).into()))
             .collect();
         if items.iter().any(|(_, item)| item.is_in_conversation()) {
+            // Long answers take a while to read, and nobody need wait for that.
+            let outcomes: Vec<Option<Outcome>> =
+                items.iter().map(|(_, item)| item.outcome()).collect();
             ticket.wait();
-            for ((_, item), judged) in items.iter().zip(&mut settled) {
-                *judged = judged.take().map(|judged| self.admit(item, judged));
+            for (((_, item), judged), outcome) in items.iter().zip(&mut settled).zip(outcomes) {
+                *judged = judged
+                    .take()
+                    .map(|judged| self.admit(item, judged, outcome));
             }
         }
         drop(ticket);
@@ -188,7 +194,12 @@ impl Judge {
     }
 
     /// Asks whether a call of a conversation may run, and notes what came of it.
-    fn admit<'c>(&'c self, item: &'c Item<'_>, judged: Settled<'c>) -> Settled<'c> {
+    fn admit<'c>(
+        &'c self,
+        item: &'c Item<'_>,
+        judged: Settled<'c>,
+        outcome: Option<Outcome>,
+    ) -> Settled<'c> {
         let Item::Recorded(recorded) = item else {
             return judged;
         };
@@ -196,7 +207,7 @@ impl Judge {
             return judged;
         };
         let opened = self.gate.admit(&recorded.call, judged.verdict, place);
-        match (opened, recorded.outcome()) {
+        match (opened, outcome) {
             (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
             (Opened::Admitted(ticket), Some(outcome)) => self.gate.close(ticket, &outcome),
             (Opened::Admitted(ticket), None) => ticket.into(),
@@ -254,6 +265,14 @@ impl<'l> Item<'l> {
             Item::Recorded(recorded) => Some(&recorded.call),
             Item::Rescued(call) => Some(call),
             Item::NoCall(..) => None,
+        }
+    }
+
+    /// What came of the call, if it is part of a conversation and that was recorded.
+    fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Item::Recorded(recorded) if recorded.session.is_some() => recorded.outcome(),
+            _ => None,
         }
     }
 

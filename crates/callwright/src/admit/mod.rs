@@ -141,7 +141,8 @@ impl Admission {
             poller,
             success: outcome.success,
             digest: outcome.digest,
-            beginning: if self.policy.remember_results {
+            // Such a tool's answer may quote what it was given.
+            beginning: if self.policy.remember_results && !tool.takes_secrets() {
                 &outcome.beginning
             } else {
                 ""
@@ -273,7 +274,10 @@ impl Admission {
             (false, true) => policy.polling,
             (false, false) => policy.repeated_result,
         };
-        let (reason, count) = if noted.transient > 0 {
+        let (reason, count) = if noted.transient > 0 && noted.transient >= policy.transient {
+            // It would be refused the next time.
+            (Reason::Budget, noted.transient)
+        } else if noted.transient > 0 {
             (Reason::Transient, noted.transient)
         } else if noted.idle_rounds >= policy.cycle.notice && noted.idle_rounds >= noted.streak {
             (Reason::Cycle, noted.idle_rounds)

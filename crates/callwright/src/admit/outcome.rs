@@ -96,8 +96,17 @@ fn beginning(answer: Answer<'_>, bytes: usize) -> Cow<'_, str> {
     match answer {
         Answer::Text(text) => Cow::Borrowed(first_bytes(text, bytes)),
         Answer::Value(Value::String(text)) => Cow::Borrowed(first_bytes(text, bytes)),
-        Answer::Value(value) => Cow::Owned(first_bytes(&value.to_string(), bytes).to_owned()),
+        Answer::Value(value) => match text_of(value) {
+            Some(text) => Cow::Borrowed(first_bytes(text, bytes)),
+            None => Cow::Owned(first_bytes(&value.to_string(), bytes).to_owned()),
+        },
     }
+}
+
+/// The words of an MCP result, without what is around them.
+fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+    let first = value.get("content")?.as_array()?.first()?;
+    (first.get("type")?.as_str()? == "text").then(|| first.get("text")?.as_str())?
 }
 
 impl Serialize for Digest {

@@ -18,6 +18,9 @@ use crate::parse::read_value;
 /// model that reads megabytes again and again runs into the budget.
 const LONGEST: usize = 1024 * 1024;
 
+/// How deep inside an answer is looked. What lies deeper counts as it is.
+const DEEPEST: usize = 100;
+
 /// What stands for a value that was left out. It occurs in no text of JSON.
 const GAP: &str = "\u{1}";
 
@@ -29,8 +32,15 @@ const UUID: &str = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}";
 const CLOCK: &str = r"\d\d:\d\d:\d\d(?:[.,]\d+)?";
 const DURATION: &str = r"\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds)\b";
 
-static IN_TEXT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(&format!(r"\b(?:{MOMENT}|{UUID}|{CLOCK}|{DURATION})")).ok());
+/// There too: the id of a request, as servers put it into their errors, and where an object lies in memory.
+const REQUEST: &str =
+    r#"(?i:request|req|trace|span|correlation)[ _-]?(?i:id)["']?(?: ?[:=] ?| )["']?[\w-]*\d[\w-]*"#;
+const ADDRESS: &str = r"at 0x[0-9a-fA-F]+";
+
+static IN_TEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let any = [MOMENT, UUID, CLOCK, DURATION, REQUEST, ADDRESS].join("|");
+    Regex::new(&format!(r"\b(?:{any})")).ok()
+});
 static WHOLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"^(?:{MOMENT}|{UUID})$")).ok());
 
@@ -66,13 +76,20 @@ const ABOUT_THE_REQUEST: [&str; 12] = [
 /// The part of an answer that says something.
 pub(super) fn steady(answer: Answer<'_>) -> Cow<'_, str> {
     match answer {
-        Answer::Text(text) => steady_text(text),
-        Answer::Value(Value::String(text)) => steady_text(text),
-        Answer::Value(value) => Cow::Owned(steady_json(value)),
+        Answer::Text(text) => steady_text(text, Blocks::Opened),
+        Answer::Value(Value::String(text)) => steady_text(text, Blocks::Opened),
+        Answer::Value(value) => Cow::Owned(steady_json(value, Blocks::Opened)),
     }
 }
 
-fn steady_text(text: &str) -> Cow<'_, str> {
+/// Whether blocks of text are looked into. Those inside of such a block are not: one answer wraps one other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blocks {
+    Opened,
+    Closed,
+}
+
+fn steady_text(text: &str, blocks: Blocks) -> Cow<'_, str> {
     let text = text.trim_ascii();
     if text.len() > LONGEST {
         return Cow::Borrowed(text);
@@ -80,7 +97,7 @@ fn steady_text(text: &str) -> Cow<'_, str> {
     if text.starts_with(['{', '['])
         && let Ok(value) = read_value(text)
     {
-        return Cow::Owned(steady_json(&value));
+        return Cow::Owned(steady_json(&value, blocks));
     }
     let Some(pattern) = &*IN_TEXT else {
         return Cow::Borrowed(text);
@@ -93,36 +110,50 @@ fn steady_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn steady_json(value: &Value<'_>) -> String {
+fn steady_json(value: &Value<'_>, blocks: Blocks) -> String {
     let mut kept = 0;
-    let steady = without_volatile(value, &mut kept);
+    let steady = without_volatile(value, blocks, DEEPEST, &mut kept);
     match kept {
         0 => value.canonical(),
         _ => steady.canonical(),
     }
 }
 
-fn without_volatile<'v>(value: &'v Value<'_>, kept: &mut usize) -> Value<'v> {
+fn without_volatile<'v>(
+    value: &'v Value<'_>,
+    blocks: Blocks,
+    depth_left: usize,
+    kept: &mut usize,
+) -> Value<'v> {
+    let Some(depth_left) = depth_left.checked_sub(1) else {
+        *kept += 1;
+        return value.clone();
+    };
     match value {
-        Value::Object(members) if !members.is_empty() => Value::Object(
-            members
-                .iter()
-                .map(|(key, member)| {
-                    let member = if is_about_the_answer(key)
-                        && !matches!(member, Value::Object(_) | Value::Array(_))
+        Value::Object(members) if !members.is_empty() => {
+            let is_block = blocks == Blocks::Opened && is_text_block(members);
+            let steady = members.iter().map(|(key, member)| {
+                let member = match member {
+                    Value::String(text) if is_block && key == "text" => {
+                        *kept += 1;
+                        Value::String(steady_text(text, Blocks::Closed))
+                    }
+                    scalar
+                        if is_about_the_answer(key)
+                            && !matches!(scalar, Value::Object(_) | Value::Array(_)) =>
                     {
                         Value::String(GAP.into())
-                    } else {
-                        without_volatile(member, kept)
-                    };
-                    (Cow::Borrowed(key.as_ref()), member)
-                })
-                .collect(),
-        ),
+                    }
+                    other => without_volatile(other, blocks, depth_left, kept),
+                };
+                (Cow::Borrowed(key.as_ref()), member)
+            });
+            Value::Object(steady.collect())
+        }
         Value::Array(items) if !items.is_empty() => Value::Array(
             items
                 .iter()
-                .map(|item| without_volatile(item, kept))
+                .map(|item| without_volatile(item, blocks, depth_left, kept))
                 .collect(),
         ),
         Value::String(text) if WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text)) => {
@@ -133,6 +164,13 @@ fn without_volatile<'v>(value: &'v Value<'_>, kept: &mut usize) -> Value<'v> {
             other.clone()
         }
     }
+}
+
+/// Whether this is a block of text in a message, as MCP and the providers have them: its text is an answer in itself.
+fn is_text_block(members: &[(Cow<'_, str>, Value<'_>)]) -> bool {
+    members
+        .iter()
+        .any(|(key, kind)| key == "type" && *kind == Value::String("text".into()))
 }
 
 fn is_about_the_answer(key: &str) -> bool {
@@ -199,8 +237,18 @@ mod tests {
                 "job 6fa459ea-ee8a-3ca4-894e-db77e160355e queued",
             ),
             (
+                "server error (request id: req_8Fa1)",
+                "server error (request id: req_77bc)",
+            ),
+            ("RequestId=4A1F failed", "RequestId=9C03 failed"),
+            ("<Job object at 0x7f3a10>", "<Job object at 0x7f3b98>"),
+            (
                 r#"{"rows": [], "request_id": "a1"}"#,
                 r#"{"rows": [], "request_id": "b2"}"#,
+            ),
+            (
+                r#"{"content": [{"type": "text", "text": "10:00:01 nothing in 3 ms"}]}"#,
+                r#"{"content": [{"text": "10:00:02 nothing in 4 ms", "type": "text"}]}"#,
             ),
             (
                 r#"{"n": 1, "meta": {"elapsed_ms": 4, "at": "2026-01-31 10:00"}}"#,
@@ -222,8 +270,15 @@ mod tests {
                 r#"{"now": "2026-01-31T10:00:01Z"}"#,
             ),
             (r#"{"progress": 10}"#, r#"{"progress": 20}"#),
+            (
+                r#"[{"type": "text", "text": "10:00:01"}]"#,
+                r#"[{"type": "text", "text": "10:00:02"}]"#,
+            ),
             (r#"{"id": 1}"#, r#"{"id": 2}"#),
             ("5 apples", "6 apples"),
+            ("order id 17", "order id 18"),
+            ("the request id is missing", "the request id is invalid"),
+            ("commit 0x7f3a10", "commit 0x7f3b98"),
             ("[1, 2]", "[2, 1]"),
         ] {
             assert!(!same(left, right), "{left} / {right}");

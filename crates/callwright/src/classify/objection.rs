@@ -81,6 +81,8 @@ impl Failure {
             _ if escalated => last_rung,
             Reason::Budget if ran_already && escalation == Escalation::Ask => Some(Next::AskUser),
             Reason::Transient => Some(Next::RetryLater),
+            // Other tools may still be called.
+            Reason::ToolCalls => Some(Next::ChangeApproach),
             _ => None,
         };
         Failure {

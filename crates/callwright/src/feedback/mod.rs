@@ -100,7 +100,8 @@ impl Feedback {
     pub fn render_with(&self, failure: &Failure, notice: Option<&Notice>) -> String {
         let notice = notice.map(|notice| self.notice(notice));
         let with_notice = |text: String| match &notice {
-            Some(notice) => format!("{text} {notice}"),
+            Some(notice) if text.ends_with(['.', '!', '?', '…']) => format!("{text} {notice}"),
+            Some(notice) => format!("{text}. {notice}"),
             None => text,
         };
         match self.style {

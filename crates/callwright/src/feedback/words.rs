@@ -6,7 +6,7 @@
 mod admission;
 
 pub(crate) use admission::CHOICES;
-pub(super) use admission::{escalated_hint, notice, objection, question};
+pub(super) use admission::{notice, objection, objection_hint, question};
 
 use crate::classify::{Cause, Code, Failure};
 use crate::json::Value;
@@ -35,10 +35,7 @@ pub(super) fn instruction_frame(failure: &Failure) -> (&'static str, &'static st
 
 /// What to do about a failure.
 pub(super) fn hint(failure: &Failure) -> &'static str {
-    failure
-        .escalated
-        .and_then(escalated_hint)
-        .unwrap_or(failure.code.row().hint)
+    objection_hint(failure).unwrap_or(failure.code.row().hint)
 }
 
 /// What is wrong, for everything but single arguments.

@@ -41,7 +41,12 @@ impl Recorded<'_> {
 
     /// What came of the call, if that was recorded.
     pub fn outcome(&self) -> Option<Outcome> {
-        let answer = Answer::Value(self.output.as_ref()?);
+        let answer = match &self.output {
+            Some(output) => Answer::Value(output),
+            // That it failed is known, if not how.
+            None if self.is_error => Answer::Text(""),
+            None => return None,
+        };
         Some(if self.is_error {
             Outcome::error(answer)
         } else {

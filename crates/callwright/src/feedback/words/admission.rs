@@ -1,7 +1,7 @@
 //! Sentences about calls that may not run now, and about those that had better not be repeated.
 
 use crate::admit::Reason;
-use crate::classify::{Next, Notice, Objection};
+use crate::classify::{Cause, Failure, Next, Notice, Objection};
 use crate::text::quoted;
 use crate::tool::Effect;
 
@@ -15,65 +15,107 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
     let tool = quoted(&objection.tool, NAME);
     let (count, ago) = (times(objection.count), ago(objection.rounds_ago));
     let rounds = rounds(objection.count);
+    // Ends the sentence.
     let what = match (original, objection.last.as_str()) {
-        (Some(original), _) => format!(": {}", original.trim_end_matches('.')),
-        (None, "") => String::new(),
-        (None, last) => format!(": {last}"),
+        (Some(said), _) | (None, said) if !said.is_empty() => format!(": {}", ended(said)),
+        _ => ".".to_owned(),
+    };
+    // A sentence of its own, which is left out where nothing is remembered.
+    let and_it = |brought: &str| match what.as_str() {
+        "." => String::new(),
+        what => format!(" {brought}{what}"),
     };
     match objection.reason {
+        Reason::Budget if objection.count == 0 => format!("{tool} may not be called in this turn."),
         Reason::Budget if objection.rounds_ago == 0 => {
             format!("This very call was made {count} in this turn, as often as it may be.")
         }
         Reason::Budget if objection.failed => {
-            format!("This very call was made {count} in this turn and failed{ago}{what}.")
+            format!("This very call was made {count} in this turn and failed{ago}{what}")
         }
         Reason::Budget if matches!(objection.effect, Effect::Write | Effect::Destructive) => {
-            format!(
-                "{tool} ran with these very arguments{ago} and is not run twice. It answered{what}."
-            )
+            let again = match objection.count {
+                1 => format!("{ago} and is not run twice"),
+                _ => format!(" {count}, last{ago}, and is not run again"),
+            };
+            let answered = and_it("It answered");
+            format!("{tool} ran with these very arguments{again}.{answered}")
         }
         Reason::Budget => {
-            format!("This very call was made {count} in this turn. It answered{ago}{what}.")
+            let answered = and_it(&format!("It answered{ago}"));
+            format!("This very call was made {count} in this turn.{answered}")
         }
         Reason::Transient => {
             format!("This very call failed {count} in a row for a reason that passes.")
         }
         Reason::RepeatedCall if original.is_some() => {
-            format!("This very call was refused {count} in a row{what}.")
-        }
-        Reason::RepeatedCall => {
-            format!("This very call failed the same way {count} in a row, last{ago}{what}.")
-        }
-        Reason::RepeatedResult => {
-            format!("This very call brought the same result {count} in a row, last{ago}{what}.")
-        }
-        Reason::Cycle => {
-            format!("The last {rounds} only repeated earlier calls. This one brought{ago}{what}.")
-        }
-        Reason::ErrorStreak => {
             format!(
-                "{tool} failed the same way in {rounds} in a row, whatever the arguments{what}."
+                "This very call was refused {}{what}",
+                in_a_row(objection.count)
             )
         }
+        Reason::RepeatedCall if objection.count < 2 => {
+            format!("This very call failed{ago}, and nothing has changed since{what}")
+        }
+        Reason::RepeatedCall => {
+            format!("This very call failed the same way {count} in a row, last{ago}{what}")
+        }
+        Reason::RepeatedResult if objection.count < 2 => {
+            let brought = and_it("It brought");
+            format!("This very call ran{ago}, and nothing has changed since.{brought}")
+        }
+        Reason::RepeatedResult => {
+            format!("This very call brought the same result {count} in a row, last{ago}{what}")
+        }
+        Reason::Cycle => {
+            let brought = and_it(&format!("This one brought{ago}"));
+            format!("The last {rounds} only repeated earlier calls.{brought}")
+        }
+        Reason::ErrorStreak if objection.count < 2 => {
+            format!("{tool} failed in the last round, and nothing has changed since{what}")
+        }
+        Reason::ErrorStreak if original.is_some() => {
+            format!("{tool} was called wrongly in the same way in {rounds} in a row{what}")
+        }
+        Reason::ErrorStreak => {
+            format!("{tool} failed the same way in {rounds} in a row, whatever the arguments{what}")
+        }
         Reason::UnknownTools => {
-            let why = original.map_or_else(String::new, |original| format!(" {original}"));
+            let why = original.map_or_else(String::new, |original| format!(" {}", ended(original)));
             format!("The last {rounds} called tools that do not exist.{why}")
+        }
+        Reason::ToolCalls if objection.count == 0 => {
+            format!("{tool} may not be called in this turn.")
         }
         Reason::ToolCalls => {
             format!("{tool} was called {count} in this turn, as often as it may be.")
         }
-        Reason::TurnCalls => format!("This turn has used up its {} calls.", objection.count),
-        Reason::Refusals => format!("{} calls of this turn were refused.", objection.count),
+        Reason::TurnCalls => {
+            let calls = calls(objection.count);
+            format!("This turn has made {calls}, as many as it may.")
+        }
+        Reason::Refusals => {
+            let calls = calls(objection.count);
+            format!("In this turn {calls} had to be refused, so none is run any more.")
+        }
         Reason::Stopped => "The user has said stop.".to_owned(),
     }
 }
 
-/// What to do instead, on the last rung of the ladder.
-pub(in crate::feedback) fn escalated_hint(next: Next) -> Option<&'static str> {
-    match next {
-        Next::AskUser => Some("Ask the user how to go on before you send it again."),
-        Next::Stop => Some("Stop here: report what you have and what is missing."),
-        Next::RetryLater => Some("Leave it for now and come back to it later."),
+/// What to do instead, where that is not what the table says.
+pub(in crate::feedback) fn objection_hint(failure: &Failure) -> Option<&'static str> {
+    let Cause::Objection(objection) = &failure.cause else {
+        return None;
+    };
+    match (failure.escalated, objection.reason) {
+        (Some(Next::AskUser), _) => Some("Ask the user how to go on before you send it again."),
+        (Some(Next::Stop), _) => Some("Stop here: report what you have and what is missing."),
+        (_, Reason::Transient) => Some("Leave it for now and come back to it later."),
+        (_, Reason::ToolCalls) => Some("Go on without this tool, or answer with what you have."),
+        // It did not get as far as the tool.
+        (_, Reason::ErrorStreak) if objection.original.is_some() => {
+            Some("Look up what the tool takes before you send it again, or do without it.")
+        }
         _ => None,
     }
 }
@@ -103,26 +145,46 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
             format!("This failure passes: wait {seconds} s, then send the same call again.")
         }
         Reason::RepeatedCall => {
-            format!(
-                "This very call has failed the same way {count} in a row. Change it, or do something else."
-            )
+            let failed = match notice.count {
+                0 | 1 => "has failed".to_owned(),
+                _ => format!("has failed the same way {count} in a row"),
+            };
+            format!("This very call {failed}. Change it, or do something else.")
         }
         Reason::RepeatedResult => {
-            format!(
-                "This very call has brought the same result {count} in a row. Nothing has changed."
-            )
+            let brought = match notice.count {
+                0 | 1 => "has brought its result".to_owned(),
+                _ => format!("has brought the same result {count} in a row"),
+            };
+            format!("This very call {brought}. Use it, wait, or do something else.")
         }
         Reason::Cycle => {
-            format!("The last {rounds} only repeated earlier calls, with the same results.")
+            format!(
+                "The last {rounds} only repeated earlier calls, with the same results. Do something new, or answer."
+            )
         }
         Reason::ErrorStreak => {
-            format!("{tool} has failed the same way in {rounds} in a row, whatever the arguments.")
+            let failed = match notice.count {
+                0 | 1 => "has failed".to_owned(),
+                _ => {
+                    format!("has failed the same way in {rounds} in a row, whatever the arguments")
+                }
+            };
+            format!("{tool} {failed}. Find the cause, or use another tool.")
         }
-        Reason::UnknownTools => format!("The last {rounds} called tools that do not exist."),
-        Reason::ToolCalls => format!("{tool} was called {count} in this turn."),
-        Reason::TurnCalls => format!("This turn has made {} calls.", notice.count),
+        Reason::UnknownTools => {
+            // It stands behind a refusal, which says what to do.
+            format!("The last {rounds} called tools that do not exist.")
+        }
+        Reason::ToolCalls => {
+            format!("{tool} was called {count} in this turn. Come to an end with it.")
+        }
+        Reason::TurnCalls => {
+            let calls = calls(notice.count);
+            format!("This turn has made {calls}. Come to an end soon.")
+        }
         Reason::Budget | Reason::Refusals | Reason::Stopped => {
-            format!("This very call was made {count} in this turn.")
+            format!("This very call was made {count}, as often as it may be. Leave it for now.")
         }
     }
 }
@@ -132,6 +194,30 @@ fn times(count: u32) -> String {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         more => format!("{more} times"),
+    }
+}
+
+/// A text with one sign at its end.
+fn ended(text: &str) -> String {
+    let text = text.trim_end_matches('.');
+    match text.chars().next_back() {
+        Some('…' | '!' | '?') => text.to_owned(),
+        _ => format!("{text}."),
+    }
+}
+
+fn in_a_row(count: u32) -> String {
+    match count {
+        0 | 1 => "before".to_owned(),
+        more => format!("{} in a row", times(more)),
+    }
+}
+
+fn calls(count: u32) -> String {
+    match count {
+        0 => "no calls".to_owned(),
+        1 => "1 call".to_owned(),
+        more => format!("{more} calls"),
     }
 }
 

@@ -1,0 +1,532 @@
+//! A ledger for one session that is as simple as it can be: it keeps all that happened in the turn, and answers every
+//! question by looking through all of it again. Written from the documents of admission, not from its code.
+
+use callwright::admit::ledger::{Ask, Noted, Report, Ruling};
+use callwright::admit::{Digest, Fingerprint, Moment, Reason, Reply, Success};
+
+/// Something that happened in a round.
+#[derive(Debug, Clone)]
+enum Fact {
+    /// A call was let through.
+    Ran {
+        fingerprint: Fingerprint,
+        tool: String,
+    },
+    /// What came of it.
+    Outcome(Outcome),
+    /// It failed for a reason that passes.
+    Transient(Fingerprint),
+    /// Admission objected.
+    Objection,
+    /// The gate refused a call, which may have been too late to be remembered.
+    Refused,
+}
+
+#[derive(Debug, Clone)]
+struct Outcome {
+    fingerprint: Fingerprint,
+    tool: String,
+    digest: Digest,
+    kind: Kind,
+    changes: bool,
+    poller: bool,
+    beginning: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Ok,
+    Error,
+    Refused,
+    Unknown,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Naive {
+    at: Option<Moment>,
+    /// The facts of each round of this turn, the last of which is not over.
+    rounds: Vec<Vec<Fact>>,
+    stopped: bool,
+    once: Vec<Fingerprint>,
+    tools: Vec<String>,
+}
+
+impl Naive {
+    pub(crate) fn answer(&mut self, reply: &Reply) {
+        match reply {
+            Reply::AllowOnce(call) => self.once.push(*call),
+            Reply::AllowTool(tool) => self.tools.push(tool.clone()),
+            Reply::Stop => self.stopped = true,
+        }
+    }
+
+    pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
+        if self.at.and_then(|at| at.turn) != ask.at.turn {
+            let tools = std::mem::take(&mut self.tools);
+            *self = Naive {
+                tools,
+                ..Naive::default()
+            };
+        }
+        if self.rounds.is_empty() || self.at != Some(ask.at) {
+            self.rounds.push(Vec::new());
+        }
+        self.at = Some(ask.at);
+
+        let (call, limits) = (ask.fingerprint, &ask.limits);
+        let last = self.outcomes(call).last().cloned();
+        let mut ruling = Ruling {
+            refused_rounds: self.refused_rounds(),
+            turn_calls: self.turn_calls() + 1,
+            tool_calls: self.tool_calls(ask.tool) + 1,
+            unknown_rounds: self.unknown_rounds() + 1,
+            error_rounds: match (self.errors(ask.tool), ask.refused) {
+                (Some((digest, _)), Some(refused)) if digest != refused.digest => 0,
+                (Some((_, rounds)), _) => rounds,
+                (None, _) => 0,
+            },
+            ..Ruling::default()
+        };
+        if let Some((round, outcome)) = &last {
+            ruling.rounds_ago = number(self.now() - round);
+            ruling.failed = outcome.kind != Kind::Ok;
+            ruling.last.clone_from(&outcome.beginning);
+            ruling.streak = self.streak(call);
+        }
+        let objection = match ask.refused {
+            None => self.objection(ask, &ruling),
+            Some(refused) => {
+                let same = last.is_some_and(|(_, last)| last.digest == refused.digest);
+                ruling.streak = if same { self.streak(call) + 1 } else { 1 };
+                let last_bound = self.last_bound(ask);
+                let streak = ruling.streak;
+                if self.turn_calls() < limits.turn_calls {
+                    self.add(Fact::Outcome(Outcome {
+                        fingerprint: call,
+                        tool: ask.tool.to_owned(),
+                        digest: refused.digest,
+                        kind: if refused.unknown_tool {
+                            Kind::Unknown
+                        } else {
+                            Kind::Refused
+                        },
+                        changes: false,
+                        poller: false,
+                        beginning: String::new(),
+                    }));
+                }
+                self.add(Fact::Refused);
+                if last_bound.is_some() {
+                    last_bound
+                } else if refused.unknown_tool && ruling.unknown_rounds >= limits.unknown_tools {
+                    Some((Reason::UnknownTools, ruling.unknown_rounds))
+                } else if streak >= limits.repeated_refusal {
+                    Some((Reason::RepeatedCall, streak))
+                } else if ruling.error_rounds + 1 >= limits.error_streak {
+                    Some((Reason::ErrorStreak, ruling.error_rounds + 1))
+                } else {
+                    None
+                }
+            }
+        };
+        if let Some((reason, count)) = objection {
+            if reason == Reason::ErrorStreak {
+                ruling.last = self.last_of_tool(ask.tool).unwrap_or(ruling.last);
+            }
+            ruling.reason = Some(reason);
+            ruling.count = count;
+            ruling.refused_rounds += 1;
+            self.add(Fact::Objection);
+        } else if ask.refused.is_none() {
+            if let Some(at) = self.once.iter().position(|once| *once == call) {
+                self.once.remove(at);
+            }
+            self.add(Fact::Ran {
+                fingerprint: call,
+                tool: ask.tool.to_owned(),
+            });
+        }
+        ruling
+    }
+
+    pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
+        let call = report.fingerprint;
+        if report.success == Success::Transient {
+            self.add(Fact::Transient(call));
+            return Noted {
+                transient: self.transient(call),
+                ..Noted::default()
+            };
+        }
+        let failed = report.success == Success::Error;
+        let last = self.outcomes(call).last().cloned();
+        let same = last.is_some_and(|(_, last)| last.digest == report.digest);
+        let living = self.living(call, self.now()) || report.poller;
+        let noted = Noted {
+            streak: if same { self.streak(call) + 1 } else { 1 },
+            idle_rounds: if same && !living {
+                self.idle_rounds() + 1
+            } else {
+                0
+            },
+            error_rounds: match self.errors(report.tool) {
+                _ if !failed => 0,
+                Some((digest, rounds)) if digest == report.digest => rounds + 1,
+                _ => 1,
+            },
+            transient: 0,
+            living,
+        };
+        self.add(Fact::Outcome(Outcome {
+            fingerprint: call,
+            tool: report.tool.to_owned(),
+            digest: report.digest,
+            kind: if failed { Kind::Error } else { Kind::Ok },
+            changes: report.changes,
+            poller: report.poller,
+            beginning: report.beginning.to_owned(),
+        }));
+        noted
+    }
+
+    // --------------------------------------------------------------------------------------------
+    // What may be objected.
+
+    fn objection(&self, ask: &Ask<'_>, facts: &Ruling) -> Option<(Reason, u32)> {
+        let (call, limits) = (ask.fingerprint, &ask.limits);
+        if let Some(bound) = self.last_bound(ask) {
+            return Some(bound);
+        }
+        if self.turn_calls() >= limits.turn_calls {
+            return Some((Reason::TurnCalls, self.turn_calls()));
+        }
+        if self.tools.iter().any(|tool| tool == ask.tool) || self.once.contains(&call) {
+            return None;
+        }
+        let waits = limits.poller || self.living(call, self.now());
+        let streak = self.streak(call);
+        let (reason, most) = if facts.failed {
+            (Reason::RepeatedCall, limits.repeated_call)
+        } else if waits {
+            (Reason::RepeatedResult, limits.polling)
+        } else {
+            (Reason::RepeatedResult, limits.repeated_result)
+        };
+        // The n-th is refused.
+        if streak > 0 && streak + 1 >= most {
+            return Some((reason, streak));
+        }
+        if streak > 0 && !waits && self.idle_rounds() + 1 >= limits.cycle {
+            return Some((Reason::Cycle, self.idle_rounds()));
+        }
+        if self.is_of_this_epoch(call) && self.transient(call) >= limits.transient {
+            return Some((Reason::Transient, self.transient(call)));
+        }
+        let budget = if waits && self.is_of_this_epoch(call) {
+            limits.budget.max(limits.polling)
+        } else {
+            limits.budget
+        };
+        if self.calls(call) >= budget {
+            return Some((Reason::Budget, self.calls(call)));
+        }
+        let errors = self.errors(ask.tool).map_or(0, |(_, rounds)| rounds);
+        if errors > 0 && errors + 1 >= limits.error_streak {
+            return Some((Reason::ErrorStreak, errors));
+        }
+        (self.tool_calls(ask.tool) >= limits.tool_calls)
+            .then(|| (Reason::ToolCalls, self.tool_calls(ask.tool)))
+    }
+
+    fn last_bound(&self, ask: &Ask<'_>) -> Option<(Reason, u32)> {
+        let refusals = self.count(|fact| matches!(fact, Fact::Objection));
+        if self.stopped {
+            Some((Reason::Stopped, 0))
+        } else if refusals >= ask.limits.most_refusals {
+            Some((Reason::Refusals, refusals))
+        } else {
+            None
+        }
+    }
+
+    // --------------------------------------------------------------------------------------------
+    // Counts.
+
+    fn add(&mut self, fact: Fact) {
+        self.rounds.last_mut().expect("a round").push(fact);
+    }
+
+    /// The round that is not over.
+    fn now(&self) -> usize {
+        self.rounds.len() - 1
+    }
+
+    fn count(&self, which: impl Fn(&Fact) -> bool) -> u32 {
+        number(
+            self.rounds
+                .iter()
+                .flatten()
+                .filter(|fact| which(fact))
+                .count(),
+        )
+    }
+
+    fn turn_calls(&self) -> u32 {
+        self.count(|fact| matches!(fact, Fact::Ran { .. } | Fact::Refused))
+    }
+
+    fn tool_calls(&self, name: &str) -> u32 {
+        self.count(|fact| matches!(fact, Fact::Ran { tool, .. } if tool == name))
+    }
+
+    /// The outcomes of a round.
+    fn of_round(&self, round: usize) -> impl Iterator<Item = &Outcome> {
+        self.rounds[round].iter().filter_map(|fact| match fact {
+            Fact::Outcome(outcome) => Some(outcome),
+            _ => None,
+        })
+    }
+
+    /// What a call brought, one for each round that is over and in which it brought something.
+    fn outcomes(&self, call: Fingerprint) -> Vec<(usize, Outcome)> {
+        (0..self.now())
+            .filter_map(|round| {
+                let mut of_call = self
+                    .of_round(round)
+                    .filter(|outcome| outcome.fingerprint == call);
+                of_call.next().map(|outcome| (round, outcome.clone()))
+            })
+            .collect()
+    }
+
+    /// Whether a call brought in a round what it had brought the last time.
+    fn repeats(&self, round: usize, outcome: &Outcome) -> bool {
+        let outcomes = self.outcomes(outcome.fingerprint);
+        let before = outcomes.iter().rev().find(|(earlier, _)| *earlier < round);
+        before.is_some_and(|(_, before)| before.digest == outcome.digest)
+    }
+
+    fn ran(outcome: &Outcome) -> bool {
+        matches!(outcome.kind, Kind::Ok | Kind::Error)
+    }
+
+    /// A tool brought something new in this round.
+    fn is_fresh(&self, round: usize) -> bool {
+        self.of_round(round)
+            .any(|outcome| Self::ran(outcome) && !self.repeats(round, outcome))
+    }
+
+    /// Something new worked in this round.
+    fn is_news(&self, round: usize) -> bool {
+        self.of_round(round)
+            .any(|outcome| outcome.kind == Kind::Ok && !self.repeats(round, outcome))
+    }
+
+    /// Something new worked in this round that may have changed something.
+    fn is_change(&self, round: usize) -> bool {
+        self.of_round(round).any(|outcome| {
+            outcome.kind == Kind::Ok && outcome.changes && !self.repeats(round, outcome)
+        })
+    }
+
+    /// The round of the last change: what came before it may be done again.
+    fn last_change(&self) -> Option<usize> {
+        (0..self.now()).rev().find(|round| self.is_change(*round))
+    }
+
+    /// Rounds in a row in which a call brought the same, since the last change. What it brought in the round of the
+    /// change counts.
+    fn streak(&self, call: Fingerprint) -> u32 {
+        let since = self.last_change().unwrap_or(0);
+        let outcomes = self.outcomes(call);
+        let Some((_, last)) = outcomes.last() else {
+            return 0;
+        };
+        let same = outcomes
+            .iter()
+            .rev()
+            .take_while(|(round, outcome)| *round >= since && outcome.digest == last.digest);
+        number(same.count())
+    }
+
+    /// A call brought something else than before, and nothing was changed in between.
+    fn living(&self, call: Fingerprint, before: usize) -> bool {
+        let outcomes = self.outcomes(call);
+        outcomes.windows(2).any(|pair| {
+            let ((first, one), (second, other)) = (&pair[0], &pair[1]);
+            *second < before
+                && one.kind == Kind::Ok
+                && other.kind == Kind::Ok
+                && one.digest != other.digest
+                && !(first + 1..*second).any(|round| self.is_change(round))
+        })
+    }
+
+    /// Rounds that repeated earlier calls, since a tool brought something new. Waiting is no repetition.
+    fn idle_rounds(&self) -> u32 {
+        let since = (0..self.now())
+            .rev()
+            .take_while(|round| !self.is_fresh(*round));
+        let idle = since.filter(|round| {
+            self.of_round(*round).any(|outcome| {
+                self.repeats(*round, outcome)
+                    && !outcome.poller
+                    && !self.living(outcome.fingerprint, *round)
+            })
+        });
+        number(idle.count())
+    }
+
+    /// Rounds with objections, since a tool brought something new.
+    fn refused_rounds(&self) -> u32 {
+        let since = (0..self.now())
+            .rev()
+            .take_while(|round| !self.is_fresh(*round));
+        let refused = since.filter(|round| {
+            self.rounds[*round]
+                .iter()
+                .any(|fact| matches!(fact, Fact::Objection))
+        });
+        number(refused.count())
+    }
+
+    /// Rounds with unknown tools, since a round in which only known ones ran.
+    fn unknown_rounds(&self) -> u32 {
+        let unknown = |round: usize| {
+            self.of_round(round)
+                .any(|outcome| outcome.kind == Kind::Unknown)
+        };
+        let ran = |round: usize| self.of_round(round).any(Self::ran);
+        let since = (0..self.now())
+            .rev()
+            .take_while(|round| unknown(*round) || !ran(*round));
+        number(since.filter(|round| unknown(*round)).count())
+    }
+
+    /// The rounds that are over in which a tool had outcomes.
+    fn rounds_of_tool<'n>(
+        &'n self,
+        tool: &'n str,
+    ) -> impl Iterator<Item = (usize, Vec<&'n Outcome>)> {
+        (0..self.now()).rev().filter_map(move |round| {
+            let of_tool: Vec<&Outcome> = self
+                .of_round(round)
+                .filter(|outcome| outcome.tool == tool && outcome.kind != Kind::Unknown)
+                .collect();
+            (!of_tool.is_empty()).then_some((round, of_tool))
+        })
+    }
+
+    /// How a tool fails now, and in how many rounds in a row, since something new worked. What failed in the round in
+    /// which it worked counts.
+    fn errors(&self, tool: &str) -> Option<(Digest, u32)> {
+        let since = (0..self.now())
+            .rev()
+            .find(|round| self.is_news(*round))
+            .unwrap_or(0);
+        let mut all = self.rounds_of_tool(tool).map(|(round, of_tool)| {
+            let digest = of_tool[0].digest;
+            let same = of_tool
+                .iter()
+                .all(|outcome| outcome.kind != Kind::Ok && outcome.digest == digest);
+            (round, same.then_some(digest))
+        });
+        let (last_round, error) = all.next()?;
+        let error = error.filter(|_| last_round >= since)?;
+        let more = all.take_while(|(round, other)| *round >= since && *other == Some(error));
+        Some((error, number(more.count()) + 1))
+    }
+
+    /// The beginning of what a tool brought last.
+    fn last_of_tool(&self, tool: &str) -> Option<String> {
+        let (_, of_tool) = self.rounds_of_tool(tool).next()?;
+        let first = of_tool
+            .iter()
+            .min_by_key(|outcome| (outcome.fingerprint, outcome.digest))?;
+        Some(first.beginning.clone())
+    }
+
+    /// Whether a call was made, or brought something, since the last change.
+    fn is_of_this_epoch(&self, call: Fingerprint) -> bool {
+        let Some(change) = self.last_change() else {
+            return self.is_known(call);
+        };
+        let ran = self.rounds[change + 1..]
+            .iter()
+            .flatten()
+            .any(|fact| matches!(fact, Fact::Ran { fingerprint, .. } if *fingerprint == call));
+        ran || self
+            .outcomes(call)
+            .iter()
+            .any(|(round, _)| *round >= change)
+    }
+
+    fn is_known(&self, call: Fingerprint) -> bool {
+        self.rounds.iter().flatten().any(|fact| match fact {
+            Fact::Ran { fingerprint, .. } => *fingerprint == call,
+            Fact::Outcome(outcome) => outcome.fingerprint == call,
+            _ => false,
+        })
+    }
+
+    /// Failures that pass, since the call last brought something else.
+    fn transient(&self, call: Fingerprint) -> u32 {
+        let after = self.outcomes(call).last().map_or(0, |(round, _)| round + 1);
+        let transient = self.rounds[after..]
+            .iter()
+            .flatten()
+            .filter(|fact| matches!(fact, Fact::Transient(fingerprint) if *fingerprint == call));
+        number(transient.count())
+    }
+
+    /// Calls that count against the budget: since the last change and since the result last changed, without those
+    /// that failed for a reason that passes.
+    fn calls(&self, call: Fingerprint) -> u32 {
+        let of_round = |round: usize| {
+            let facts = &self.rounds[round];
+            let ran = facts.iter().filter(
+                |fact| matches!(fact, Fact::Ran { fingerprint, .. } if *fingerprint == call),
+            );
+            let passed = facts.iter().filter(
+                |fact| matches!(fact, Fact::Transient(fingerprint) if *fingerprint == call),
+            );
+            number(ran.count()).saturating_sub(number(passed.count()))
+        };
+        let reported = |round: usize| {
+            let outcomes = self.of_round(round);
+            number(
+                outcomes
+                    .filter(|outcome| outcome.fingerprint == call)
+                    .count(),
+            )
+        };
+        let mut calls = 0;
+        for round in 0..=self.now() {
+            let over = round < self.now();
+            let brought = reported(round);
+            let changed_result = brought > 0 && {
+                let outcomes = self.outcomes(call);
+                let before = outcomes.iter().any(|(earlier, _)| *earlier < round);
+                let outcome = self
+                    .of_round(round)
+                    .find(|outcome| outcome.fingerprint == call);
+                before && outcome.is_some_and(|outcome| !self.repeats(round, outcome))
+            };
+            if over && changed_result {
+                calls = brought;
+            } else {
+                calls += of_round(round);
+            }
+            // Nobody knows what came first in the round of a change, so a call that brought something in it keeps
+            // its count.
+            if over && self.is_change(round) && brought == 0 {
+                calls = 0;
+            }
+        }
+        calls
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).expect("small")
+}
