@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use callwright::repair::RepairPolicy;
@@ -48,6 +49,7 @@ pub(crate) fn load_gate(
     path: &Path,
     policy: Option<&Path>,
     repair: Option<RepairPolicy>,
+    ledger: Arc<MemoryLedger>,
 ) -> Result<Gate> {
     let mut settings = match policy {
         Some(path) => read_policy(path)?,
@@ -71,6 +73,7 @@ pub(crate) fn load_gate(
     let gate = Gate::builder()
         .tools(specs)
         .policy(settings.clone())
+        .ledger(ledger)
         .build()
         .with_context(place)?;
     warn_of_quarantine(&gate);

@@ -24,6 +24,7 @@ fn main() {
 fn limits() -> Limits {
     Limits {
         budget: 3,
+        once: false,
         repeated_refusal: 3,
         repeated_call: 4,
         repeated_result: 4,

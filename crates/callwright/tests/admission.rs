@@ -458,6 +458,7 @@ fn limits() -> impl Strategy<Value = Limits> {
     )
         .prop_map(|(first, second, third)| Limits {
             budget: third.3,
+            once: false,
             repeated_refusal: first.0,
             repeated_call: first.1,
             repeated_result: first.2,
@@ -538,7 +539,7 @@ proptest! {
                         at,
                         fingerprint: fingerprint(call),
                         tool: NAMES[tool],
-                        limits: Limits { poller, ..limits },
+                        limits: Limits { poller, once: NAMES[tool] == "write" && call % 2 == 1, ..limits },
                         refused: refused.map(|(number, unknown_tool)| RefusedCall {
                             digest: digest(number),
                             unknown_tool,

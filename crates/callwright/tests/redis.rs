@@ -114,6 +114,7 @@ impl Drop for Server {
 fn limits() -> Limits {
     Limits {
         budget: 3,
+        once: false,
         repeated_refusal: 3,
         repeated_call: 4,
         repeated_result: 4,
@@ -223,6 +224,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 let fingerprint = fingerprint(&tool, *argument);
                 let limits = Limits {
                     poller: *poller,
+                    once: *changes && *poller != (*argument == 0),
                     ..limits()
                 };
                 let ask = Ask {

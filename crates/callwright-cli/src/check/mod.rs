@@ -11,8 +11,10 @@ mod table;
 mod turnstile;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use callwright::admit::MemoryLedger;
 use callwright::feedback::Feedback;
 
 use self::chunks::Chunks;
@@ -22,12 +24,18 @@ use self::table::Table;
 use crate::args::{CheckArguments, Format, RepairName};
 use crate::{Outcome, input, say};
 
+/// How many conversations may be open at once. The least recently used one is forgotten first, so this only matters
+/// for logs in which more than this many are interleaved; a million take a few gigabytes.
+const SESSIONS: usize = 1_000_000;
+
 /// How many malformed lines are named one by one; the rest is counted.
 const NAMED_LINES: usize = 20;
 
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     let repair = arguments.repair.map(RepairName::policy);
-    let gate = input::load_gate(&arguments.tools, arguments.policy.as_deref(), repair)?;
+    let ledger = Arc::new(MemoryLedger::new(SESSIONS));
+    let policy = arguments.policy.as_deref();
+    let gate = input::load_gate(&arguments.tools, policy, repair, Arc::clone(&ledger))?;
     let source = input::open(&arguments.calls)?;
     let feedback = Feedback::new(arguments.style.map(|style| style.0).unwrap_or_default());
 
@@ -68,6 +76,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
         total.add_counts(&judged);
     }
     progress.finish();
+    warn_of_forgotten(&ledger);
     report(&total, arguments.format);
     Ok(match total {
         Judged {
@@ -77,6 +86,17 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
         Judged { refused, .. } if !refused.is_empty() => Outcome::Findings,
         _ => Outcome::Clean,
     })
+}
+
+fn warn_of_forgotten(ledger: &MemoryLedger) {
+    let forgotten = ledger.forgotten();
+    if forgotten > 0 {
+        let what = format!(
+            "{forgotten} sessions were forgotten because more than {SESSIONS} were open at once; \
+             what was repeated in them may have been missed. Sort the calls by session"
+        );
+        say("warning", &what);
+    }
 }
 
 fn report(total: &Judged, format: Format) {

@@ -112,10 +112,10 @@ impl Admission {
         };
         let notice = match ruling {
             Ok(ruling) if ruling.reason.is_none() => self.notice_before(&ask, &ruling, tool),
-            Ok(ruling) => return Err(ready.refuse(self.failure(&ask, ruling, tool, None))),
+            Ok(ruling) => return Err(ready.refuse(call, self.failure(&ask, ruling, tool, None))),
             Err(LedgerAway(why)) => match self.policy.when_away {
                 WhenAway::Open => None,
-                WhenAway::Closed => return Err(ready.refuse(Failure::ledger_away(why))),
+                WhenAway::Closed => return Err(ready.refuse(call, Failure::ledger_away(why))),
             },
         };
         Ok(Ticket {
@@ -194,6 +194,7 @@ impl Admission {
             .map(|(limits, _)| limits);
         Limits {
             budget: own.map_or(policy.budget, |own| own.budget),
+            once: tool.is_some_and(Tool::is_once),
             repeated_refusal: policy.repeated_refusal.refuse,
             repeated_call: policy.repeated_call.refuse,
             repeated_result: policy.repeated_result.refuse,

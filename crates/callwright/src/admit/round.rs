@@ -68,23 +68,27 @@ impl Session {
         }
         if summary.fresh {
             self.idle_rounds = 0;
+        } else if summary.repeats {
+            self.idle_rounds = self.idle_rounds.saturating_add(1);
+        }
+        if summary.news {
             self.refused_rounds = 0;
-        } else {
-            self.idle_rounds += u32::from(summary.repeats);
-            self.refused_rounds += u32::from(self.refused_now);
+        } else if self.refused_now {
+            self.refused_rounds = self.refused_rounds.saturating_add(1);
         }
         self.refused_now = false;
         if summary.unknown {
-            self.unknown_rounds += 1;
+            self.unknown_rounds = self.unknown_rounds.saturating_add(1);
         } else if summary.ran {
             self.unknown_rounds = 0;
         }
         self.count_errors(&pending, summary.news);
-        self.news += u32::from(summary.news);
-        let epoch = self.epoch + u32::from(summary.changed);
+        self.news = self.news.saturating_add(summary.news.into());
+        let epoch = self.epoch.saturating_add(summary.changed.into());
         for group in pending.chunk_by_mut(|one, next| one.fingerprint == next.fingerprint) {
             let entry = self.entries.entry(group[0].fingerprint).or_default();
             entry.note(group, self.epoch, self.ordinal);
+            entry.news = self.news;
             if summary.changed {
                 // Nobody knows what came first, so this may have been before the change.
                 entry.streak = 1;
@@ -114,7 +118,7 @@ impl Session {
             tool.streak = match same_error {
                 false => 0,
                 true if tool.error == Some(first.digest) && tool.news == before && !news => {
-                    tool.streak + 1
+                    tool.streak.saturating_add(1)
                 }
                 true => 1,
             };
@@ -123,7 +127,7 @@ impl Session {
             if same_error {
                 tool.last.push_str(&first.last);
             }
-            tool.news = before + u32::from(news);
+            tool.news = before.saturating_add(news.into());
         }
     }
 }
@@ -136,7 +140,7 @@ impl Summary {
         let ran = group.iter().any(|outcome| outcome.kind.ran());
         self.ran |= ran;
         self.unknown |= group.iter().any(|outcome| outcome.kind == Kind::Unknown);
-        self.repeats |= same && !waits;
+        self.repeats |= ran && same && !waits;
         if ran && !same {
             let worked = group.iter().any(|outcome| outcome.kind == Kind::Ok);
             self.fresh = true;
@@ -157,24 +161,31 @@ impl Entry {
     fn note(&mut self, group: &mut [Pending], epoch: u32, ordinal: u32) {
         let same = self.is_same(group);
         let calls = u32::try_from(group.len()).unwrap_or(u32::MAX);
+        let worked = group.iter().filter(|outcome| outcome.kind == Kind::Ok);
+        let worked = u32::try_from(worked.count()).unwrap_or(u32::MAX);
         let Some(last) = group.last_mut() else {
             return;
         };
         let known = self.streak > 0 && self.epoch == epoch;
         let failed = last.kind != Kind::Ok;
         if same {
-            self.streak = if known { self.streak + 1 } else { 1 };
+            self.streak = if known {
+                self.streak.saturating_add(1)
+            } else {
+                1
+            };
         } else {
             // It changed with nothing done in between: that is what waiting looks like.
             self.living |= known && !failed && !self.failed;
-            if self.outcome.is_some() {
-                // A changed result is progress, and gives the budget back.
+            if self.outcome.is_some() && !failed {
+                // A changed result is progress, and gives the budget back. Another error is none.
                 self.calls = calls;
             }
             self.streak = 1;
         }
         self.outcome = Some(last.digest);
         self.failed = failed;
+        self.done = self.done.saturating_add(worked);
         self.transient = 0;
         self.ordinal = ordinal;
         self.last = std::mem::take(&mut last.last);

@@ -75,6 +75,12 @@ pub(super) struct Entry {
     pub(super) ordinal: u32,
     /// Its results change by themselves.
     pub(super) living: bool,
+    /// How often it worked in this turn.
+    pub(super) done: u32,
+    /// What was news when it last had an outcome.
+    pub(super) news: u32,
+    /// The round in which a transient failure was last counted.
+    pub(super) waited: u32,
     pub(super) last: String,
 }
 
@@ -101,7 +107,7 @@ impl Session {
         };
         match objection {
             Some((reason, count)) => {
-                self.refusals += 1;
+                self.refusals = self.refusals.saturating_add(1);
                 self.refused_now = true;
                 ruling.last = self.last(ask, reason).unwrap_or_default().to_owned();
                 ruling.reason = Some(reason);
@@ -123,9 +129,14 @@ impl Session {
         let streak = self.streak_with(report.fingerprint, report.digest);
         let entry = self.entries.entry(report.fingerprint).or_default();
         if report.success == Success::Transient {
-            entry.transient += 1;
+            // Parallel ones are one trouble.
+            if entry.transient == 0 || entry.waited != self.ordinal {
+                entry.transient = entry.transient.saturating_add(1);
+                entry.waited = self.ordinal;
+            }
             // It counts nowhere else.
             entry.calls = entry.calls.saturating_sub(1);
+            report.beginning.clone_into(&mut entry.last);
             return Noted {
                 transient: entry.transient,
                 ..Noted::default()
@@ -135,7 +146,7 @@ impl Session {
         let same = entry.outcome == Some(report.digest);
         let failed = report.success == Success::Error;
         let error_rounds = match self.tool_errors(report.tool, Some(report.digest)) {
-            rounds if failed => rounds + 1,
+            rounds if failed => rounds.saturating_add(1),
             _ => 0,
         };
         self.pending.push(Pending {
@@ -150,7 +161,7 @@ impl Session {
         Noted {
             streak,
             idle_rounds: if same && !living {
-                self.idle_rounds + 1
+                self.idle_rounds.saturating_add(1)
             } else {
                 0
             },
@@ -187,7 +198,7 @@ impl Session {
         if at.round.is_none() || at.round != self.round {
             self.end_round();
             self.round = at.round;
-            self.ordinal += 1;
+            self.ordinal = self.ordinal.saturating_add(1);
         }
     }
 
@@ -195,13 +206,12 @@ impl Session {
     fn facts(&self, ask: &Ask<'_>) -> Ruling {
         let mut ruling = Ruling {
             refused_rounds: self.refused_rounds,
-            turn_calls: self.calls + 1,
+            turn_calls: self.calls.saturating_add(1),
             tool_calls: self
                 .tools
                 .get(&Digest::of(ask.tool))
-                .map_or(0, |tool| tool.calls)
-                + 1,
-            unknown_rounds: self.unknown_rounds + 1,
+                .map_or(1, |tool| tool.calls.saturating_add(1)),
+            unknown_rounds: self.unknown_rounds.saturating_add(1),
             error_rounds: self.tool_errors(ask.tool, ask.refused.map(|refused| refused.digest)),
             ..Ruling::default()
         };
@@ -210,7 +220,7 @@ impl Session {
             .get(&ask.fingerprint)
             .filter(|entry| entry.outcome.is_some())
         {
-            ruling.rounds_ago = self.ordinal - entry.ordinal;
+            ruling.rounds_ago = self.ordinal.saturating_sub(entry.ordinal);
             ruling.failed = entry.failed;
             ruling.streak = if entry.epoch == self.epoch {
                 entry.streak
@@ -260,29 +270,43 @@ impl Session {
             if facts.streak >= repeats.saturating_sub(1) {
                 return Some((reason, facts.streak));
             }
-            if !waits && self.idle_rounds >= limits.cycle.saturating_sub(1) {
+            // A call that is repeated by itself has a limit of its own.
+            let alone = facts.streak > self.idle_rounds;
+            if !waits && !alone && self.idle_rounds >= limits.cycle.saturating_sub(1) {
                 return Some((Reason::Cycle, self.idle_rounds));
             }
         }
-        if let Some(entry) = entry.filter(|entry| entry.epoch == self.epoch) {
-            let budget = if waits {
-                limits.budget.max(limits.polling)
-            } else {
-                limits.budget
-            };
-            if entry.transient >= limits.transient {
-                return Some((Reason::Transient, entry.transient));
-            }
-            if entry.calls >= budget {
-                return Some((Reason::Budget, entry.calls));
-            }
-        } else if limits.budget == 0 {
-            return Some((Reason::Budget, 0));
+        if let Some(spent) = self.spent(entry, limits, waits) {
+            return Some(spent);
         }
         if facts.error_rounds > 0 && facts.error_rounds >= limits.error_streak.saturating_sub(1) {
             return Some((Reason::ErrorStreak, facts.error_rounds));
         }
         (facts.tool_calls > limits.tool_calls).then_some((Reason::ToolCalls, facts.tool_calls - 1))
+    }
+
+    /// Whether the call was made as often as it may be.
+    fn spent(&self, entry: Option<&Entry>, limits: &Limits, waits: bool) -> Option<(Reason, u32)> {
+        let budget = if waits {
+            limits.budget.max(limits.polling)
+        } else {
+            limits.budget
+        };
+        let unknown = Entry::default();
+        let entry = entry.unwrap_or(&unknown);
+        if limits.once && entry.done > 0 && entry.done >= budget {
+            // It worked and changed something: no change elsewhere is a reason to do it again.
+            return Some((Reason::Budget, entry.done));
+        }
+        let calls = if entry.is_current(self) {
+            entry.calls
+        } else {
+            0
+        };
+        if entry.epoch == self.epoch && entry.transient >= limits.transient {
+            return Some((Reason::Transient, entry.transient));
+        }
+        (calls >= budget).then_some((Reason::Budget, calls))
     }
 
     /// The bounds that no setting and no answer of the user removes.
@@ -323,12 +347,14 @@ impl Session {
             });
         }
         self.last_bound(limits).or({
-            if refused.unknown_tool && facts.unknown_rounds >= limits.unknown_tools {
+            if facts.turn_calls > limits.turn_calls {
+                Some((Reason::TurnCalls, facts.turn_calls - 1))
+            } else if refused.unknown_tool && facts.unknown_rounds >= limits.unknown_tools {
                 Some((Reason::UnknownTools, facts.unknown_rounds))
             } else if facts.streak >= limits.repeated_refusal {
                 Some((Reason::RepeatedCall, facts.streak))
-            } else if facts.error_rounds + 1 >= limits.error_streak {
-                Some((Reason::ErrorStreak, facts.error_rounds + 1))
+            } else if facts.error_rounds >= limits.error_streak.saturating_sub(1) {
+                Some((Reason::ErrorStreak, facts.error_rounds.saturating_add(1)))
             } else {
                 None
             }
@@ -336,7 +362,7 @@ impl Session {
     }
 
     fn admit(&mut self, ask: &Ask<'_>) {
-        self.calls += 1;
+        self.calls = self.calls.saturating_add(1);
         if let Some(at) = self
             .allowed_once
             .iter()
@@ -344,22 +370,27 @@ impl Session {
         {
             self.allowed_once.swap_remove(at);
         }
-        self.tools.entry(Digest::of(ask.tool)).or_default().calls += 1;
-        let epoch = self.epoch;
+        let tool = self.tools.entry(Digest::of(ask.tool)).or_default();
+        tool.calls = tool.calls.saturating_add(1);
+        let (epoch, news) = (self.epoch, self.news);
         let entry = self.entries.entry(ask.fingerprint).or_default();
+        if entry.failed && entry.news != news {
+            entry.calls = 0;
+        }
         if entry.epoch != epoch {
             entry.epoch = epoch;
             entry.streak = 0;
             entry.calls = 0;
         }
-        entry.calls += 1;
+        entry.news = news;
+        entry.calls = entry.calls.saturating_add(1);
     }
 
     /// How often in a row a call will have had this outcome.
     fn streak_with(&self, fingerprint: Fingerprint, digest: Digest) -> u32 {
         match self.entries.get(&fingerprint) {
             Some(entry) if entry.epoch == self.epoch && entry.outcome == Some(digest) => {
-                entry.streak + 1
+                entry.streak.saturating_add(1)
             }
             _ => 1,
         }
@@ -371,6 +402,13 @@ impl Session {
             .get(&Digest::of(tool))
             .filter(|tool| tool.news == self.news && (digest.is_none() || tool.error == digest))
             .map_or(0, |tool| tool.streak)
+    }
+}
+
+impl Entry {
+    /// Whether its calls still count: nothing was changed since, and if it failed, nothing new was learned since.
+    fn is_current(&self, session: &Session) -> bool {
+        self.epoch == session.epoch && !(self.failed && self.news != session.news)
     }
 }
 

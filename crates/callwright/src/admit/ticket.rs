@@ -2,8 +2,10 @@
 
 use super::Fingerprint;
 use super::ledger::Moment;
+use crate::call::{Arguments, Call};
 use crate::classify::{Failure, Notice, Refused};
 use crate::json::Value;
+use crate::parse::read_value;
 use crate::repair::Edit;
 use crate::tool::Tool;
 use crate::validate::Valid;
@@ -98,11 +100,21 @@ impl<'c> From<Ticket<'c>> for Settled<'c> {
 
 impl<'c> Ready<'c> {
     /// The same call, refused for another reason than what it is.
-    pub(super) fn refuse(self, failure: Failure) -> Box<Refused<'c>> {
+    pub(super) fn refuse(self, call: &Call<'_>, failure: Failure) -> Box<Refused<'c>> {
         let (tool, arguments) = match self {
-            Ready::Valid(valid) => (valid.tool(), valid.into_arguments()),
-            Ready::Repaired(repaired) => (repaired.tool(), repaired.into_arguments()),
+            Ready::Valid(valid) => (valid.tool(), Some(valid.into_arguments())),
+            // Nothing goes on, so what was sent counts.
+            Ready::Repaired(repaired) => (repaired.tool(), sent(call)),
         };
         Box::new(Refused::of_good_call(failure, tool, arguments))
+    }
+}
+
+/// The arguments as the model sent them, if they can be read.
+fn sent(call: &Call<'_>) -> Option<Value<'static>> {
+    match &call.arguments {
+        Arguments::Absent => None,
+        Arguments::Text(text) => read_value(text).ok().map(Value::into_owned),
+        Arguments::Value(value) => Some(value.clone().into_owned()),
     }
 }

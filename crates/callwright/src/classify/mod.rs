@@ -194,8 +194,12 @@ impl<'c> Refused<'c> {
     }
 
     /// A call that is good in itself and may not run now.
-    pub(crate) fn of_good_call(failure: Failure, tool: &'c Tool, arguments: Value<'c>) -> Self {
-        Refused::new(failure, Some(tool), Some(Cow::Owned(arguments)))
+    pub(crate) fn of_good_call(
+        failure: Failure,
+        tool: &'c Tool,
+        arguments: Option<Value<'c>>,
+    ) -> Self {
+        Refused::new(failure, Some(tool), arguments.map(Cow::Owned))
     }
 }
 

@@ -15,7 +15,10 @@ enum Fact {
     /// What came of it.
     Outcome(Outcome),
     /// It failed for a reason that passes.
-    Transient(Fingerprint),
+    Transient {
+        fingerprint: Fingerprint,
+        beginning: String,
+    },
     /// Admission objected.
     Objection,
     /// The gate refused a call, which may have been too late to be remembered.
@@ -90,7 +93,6 @@ impl Naive {
         if let Some((round, outcome)) = &last {
             ruling.rounds_ago = number(self.now() - round);
             ruling.failed = outcome.kind != Kind::Ok;
-            ruling.last.clone_from(&outcome.beginning);
             ruling.streak = self.streak(call);
         }
         let objection = match ask.refused {
@@ -118,6 +120,8 @@ impl Naive {
                 self.add(Fact::Refused);
                 if last_bound.is_some() {
                     last_bound
+                } else if ruling.turn_calls > limits.turn_calls {
+                    Some((Reason::TurnCalls, ruling.turn_calls - 1))
                 } else if refused.unknown_tool && ruling.unknown_rounds >= limits.unknown_tools {
                     Some((Reason::UnknownTools, ruling.unknown_rounds))
                 } else if streak >= limits.repeated_refusal {
@@ -130,9 +134,10 @@ impl Naive {
             }
         };
         if let Some((reason, count)) = objection {
-            if reason == Reason::ErrorStreak {
-                ruling.last = self.last_of_tool(ask.tool).unwrap_or(ruling.last);
-            }
+            ruling.last = match reason {
+                Reason::ErrorStreak => self.last_of_tool(ask.tool).unwrap_or_default(),
+                _ => self.last_of_call(call).unwrap_or_default(),
+            };
             ruling.reason = Some(reason);
             ruling.count = count;
             ruling.refused_rounds += 1;
@@ -152,7 +157,10 @@ impl Naive {
     pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
         let call = report.fingerprint;
         if report.success == Success::Transient {
-            self.add(Fact::Transient(call));
+            self.add(Fact::Transient {
+                fingerprint: call,
+                beginning: report.beginning.to_owned(),
+            });
             return Noted {
                 transient: self.transient(call),
                 ..Noted::default()
@@ -216,17 +224,26 @@ impl Naive {
         if streak > 0 && streak + 1 >= most {
             return Some((reason, streak));
         }
-        if streak > 0 && !waits && self.idle_rounds() + 1 >= limits.cycle {
+        // A call that is repeated by itself has a limit of its own.
+        let alone = streak > self.idle_rounds();
+        if streak > 0 && !waits && !alone && self.idle_rounds() + 1 >= limits.cycle {
             return Some((Reason::Cycle, self.idle_rounds()));
         }
-        if self.is_of_this_epoch(call) && self.transient(call) >= limits.transient {
-            return Some((Reason::Transient, self.transient(call)));
-        }
-        let budget = if waits && self.is_of_this_epoch(call) {
+        let budget = if waits {
             limits.budget.max(limits.polling)
         } else {
             limits.budget
         };
+        let worked = (0..self.now())
+            .flat_map(|round| self.of_round(round))
+            .filter(|outcome| outcome.fingerprint == call && outcome.kind == Kind::Ok);
+        let worked = number(worked.count());
+        if limits.once && worked > 0 && worked >= budget {
+            return Some((Reason::Budget, worked));
+        }
+        if self.is_of_this_epoch(call) && self.transient(call) >= limits.transient {
+            return Some((Reason::Transient, self.transient(call)));
+        }
         if self.calls(call) >= budget {
             return Some((Reason::Budget, self.calls(call)));
         }
@@ -369,7 +386,8 @@ impl Naive {
             .take_while(|round| !self.is_fresh(*round));
         let idle = since.filter(|round| {
             self.of_round(*round).any(|outcome| {
-                self.repeats(*round, outcome)
+                Self::ran(outcome)
+                    && self.repeats(*round, outcome)
                     && !outcome.poller
                     && !self.living(outcome.fingerprint, *round)
             })
@@ -377,11 +395,11 @@ impl Naive {
         number(idle.count())
     }
 
-    /// Rounds with objections, since a tool brought something new.
+    /// Rounds with objections, since something new worked.
     fn refused_rounds(&self) -> u32 {
         let since = (0..self.now())
             .rev()
-            .take_while(|round| !self.is_fresh(*round));
+            .take_while(|round| !self.is_news(*round));
         let refused = since.filter(|round| {
             self.rounds[*round]
                 .iter()
@@ -437,13 +455,35 @@ impl Naive {
         Some((error, number(more.count()) + 1))
     }
 
-    /// The beginning of what a tool brought last.
+    /// The beginning of the error that a tool brought last.
     fn last_of_tool(&self, tool: &str) -> Option<String> {
         let (_, of_tool) = self.rounds_of_tool(tool).next()?;
         let first = of_tool
             .iter()
             .min_by_key(|outcome| (outcome.fingerprint, outcome.digest))?;
-        Some(first.beginning.clone())
+        let same = of_tool
+            .iter()
+            .all(|outcome| outcome.kind != Kind::Ok && outcome.digest == first.digest);
+        same.then(|| first.beginning.clone())
+    }
+
+    /// The beginning of what a call brought last, failures that pass included.
+    fn last_of_call(&self, call: Fingerprint) -> Option<String> {
+        (0..=self.now()).rev().find_map(|round| {
+            let outcome = self
+                .of_round(round)
+                .filter(|outcome| round < self.now() && outcome.fingerprint == call)
+                .map(|outcome| outcome.beginning.clone())
+                .last();
+            let passing = self.rounds[round].iter().rev().find_map(|fact| match fact {
+                Fact::Transient {
+                    fingerprint,
+                    beginning,
+                } if *fingerprint == call => Some(beginning.clone()),
+                _ => None,
+            });
+            outcome.or(passing)
+        })
     }
 
     /// Whether a call was made, or brought something, since the last change.
@@ -469,59 +509,58 @@ impl Naive {
         })
     }
 
-    /// Failures that pass, since the call last brought something else.
+    /// Rounds with failures that pass, since the call last brought something else.
     fn transient(&self, call: Fingerprint) -> u32 {
         let after = self.outcomes(call).last().map_or(0, |(round, _)| round + 1);
-        let transient = self.rounds[after..]
-            .iter()
-            .flatten()
-            .filter(|fact| matches!(fact, Fact::Transient(fingerprint) if *fingerprint == call));
-        number(transient.count())
+        let passing = |fact: &Fact| matches!(fact, Fact::Transient { fingerprint, .. } if *fingerprint == call);
+        let rounds = self.rounds[after..].iter();
+        number(rounds.filter(|facts| facts.iter().any(passing)).count())
     }
 
-    /// Calls that count against the budget: since the last change and since the result last changed, without those
-    /// that failed for a reason that passes.
+    /// Calls that count against the budget: since the last change, since it last brought another result and, if it
+    /// failed, since something new worked; without those that failed for a reason that passes.
     fn calls(&self, call: Fingerprint) -> u32 {
-        let of_round = |round: usize| {
-            let facts = &self.rounds[round];
-            let ran = facts.iter().filter(
-                |fact| matches!(fact, Fact::Ran { fingerprint, .. } if *fingerprint == call),
-            );
-            let passed = facts.iter().filter(
-                |fact| matches!(fact, Fact::Transient(fingerprint) if *fingerprint == call),
-            );
-            number(ran.count()).saturating_sub(number(passed.count()))
-        };
-        let reported = |round: usize| {
-            let outcomes = self.of_round(round);
-            number(
-                outcomes
-                    .filter(|outcome| outcome.fingerprint == call)
-                    .count(),
-            )
-        };
-        let mut calls = 0;
+        let news_before = |round: usize| (0..round).filter(|round| self.is_news(*round)).count();
+        let (mut calls, mut failed, mut news) = (0_u32, false, 0);
         for round in 0..=self.now() {
-            let over = round < self.now();
-            let brought = reported(round);
-            let changed_result = brought > 0 && {
+            for fact in &self.rounds[round] {
+                match fact {
+                    Fact::Ran { fingerprint, .. } if *fingerprint == call => {
+                        if failed && news != news_before(round) {
+                            calls = 0;
+                        }
+                        news = news_before(round);
+                        calls += 1;
+                    }
+                    Fact::Transient { fingerprint, .. } if *fingerprint == call => {
+                        calls = calls.saturating_sub(1);
+                    }
+                    _ => {}
+                }
+            }
+            if round == self.now() {
+                break;
+            }
+            let brought: Vec<&Outcome> = self
+                .of_round(round)
+                .filter(|outcome| outcome.fingerprint == call)
+                .collect();
+            if let Some(outcome) = brought.first() {
                 let outcomes = self.outcomes(call);
                 let before = outcomes.iter().any(|(earlier, _)| *earlier < round);
-                let outcome = self
-                    .of_round(round)
-                    .find(|outcome| outcome.fingerprint == call);
-                before && outcome.is_some_and(|outcome| !self.repeats(round, outcome))
-            };
-            if over && changed_result {
-                calls = brought;
-            } else {
-                calls += of_round(round);
-            }
-            // Nobody knows what came first in the round of a change, so a call that brought something in it keeps
-            // its count.
-            if over && self.is_change(round) && brought == 0 {
+                failed = outcome.kind != Kind::Ok;
+                news = news_before(round + 1);
+                if before && !failed && !self.repeats(round, outcome) {
+                    calls = number(brought.len());
+                }
+            } else if self.is_change(round) {
+                // Nobody knows what came first in the round of a change, so a call that brought something in it
+                // keeps its count.
                 calls = 0;
             }
+        }
+        if failed && news != news_before(self.now()) {
+            return 0;
         }
         calls
     }

@@ -238,6 +238,7 @@ mod tests {
             tool: "t",
             limits: Limits {
                 budget,
+                once: false,
                 repeated_refusal: 3,
                 repeated_call: 4,
                 repeated_result: 4,

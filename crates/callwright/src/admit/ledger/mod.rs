@@ -131,6 +131,8 @@ pub struct RefusedCall {
 #[expect(missing_docs, reason = "the fields of `AdmissionPolicy`, for one tool")]
 pub struct Limits {
     pub budget: u32,
+    /// Whether a call that worked is not repeated: its tool changes something, and twice is not as good as once.
+    pub once: bool,
     pub repeated_refusal: u32,
     pub repeated_call: u32,
     pub repeated_result: u32,

@@ -9,7 +9,8 @@ local key, operation, argument, lifetime = KEYS[1], ARGV[1], cjson.decode(ARGV[2
 local COUNTERS = {
   'ordinal', 'epoch', 'news', 'idle_rounds', 'unknown_rounds', 'refused_rounds', 'refusals', 'calls',
 }
-local ENTRY = {failed = false, streak = 0, epoch = 0, calls = 0, transient = 0, ordinal = 0, living = false, last = ''}
+local ENTRY = {failed = false, streak = 0, epoch = 0, calls = 0, transient = 0, ordinal = 0, living = false,
+  done = 0, news = 0, waited = 0, last = ''}
 local TOOL = {calls = 0, streak = 0, news = 0, last = ''}
 local KINDS = {ok = 1, error = 2, refused = 3, unknown = 4}
 
@@ -101,7 +102,7 @@ local function add(summary, group, entry)
     summary.unknown = summary.unknown or outcome.kind == 'unknown'
   end
   summary.ran = summary.ran or ran
-  summary.repeats = summary.repeats or (same and not waits)
+  summary.repeats = summary.repeats or (ran and same and not waits)
   if ran and not same then
     summary.fresh = true
     summary.news = summary.news or worked
@@ -150,11 +151,14 @@ local function note(entry, group)
     entry.streak = known and entry.streak + 1 or 1
   else
     entry.living = entry.living or (known and not failed and not entry.failed)
-    if entry.outcome then entry.calls = #group end
+    if entry.outcome and not failed then entry.calls = #group end
     entry.streak = 1
   end
   entry.outcome = last.digest
   entry.failed = failed
+  for _, outcome in ipairs(group) do
+    if outcome.kind == 'ok' then entry.done = entry.done + 1 end
+  end
   entry.transient = 0
   entry.ordinal = head.ordinal
   entry.last = last.last
@@ -168,10 +172,13 @@ local function end_round()
   for _, group in ipairs(groups) do add(summary, group, entry_of(group[1].fingerprint)) end
   if summary.fresh then
     head.idle_rounds = 0
+  elseif summary.repeats then
+    head.idle_rounds = head.idle_rounds + 1
+  end
+  if summary.news then
     head.refused_rounds = 0
-  else
-    if summary.repeats then head.idle_rounds = head.idle_rounds + 1 end
-    if head.refused_now then head.refused_rounds = head.refused_rounds + 1 end
+  elseif head.refused_now then
+    head.refused_rounds = head.refused_rounds + 1
   end
   head.refused_now = nil
   if summary.unknown then
@@ -185,6 +192,7 @@ local function end_round()
   for _, group in ipairs(groups) do
     local entry = entry_of(group[1].fingerprint)
     note(entry, group)
+    entry.news = head.news
     if summary.changed then entry.streak = 1 end
     entry.epoch = epoch
     touch('e:' .. group[1].fingerprint)
@@ -243,6 +251,18 @@ local function last_bound(limits)
   if head.refusals >= limits.most_refusals then return 'refusals', head.refusals end
 end
 
+local function is_current(entry)
+  return entry.epoch == head.epoch and not (entry.failed and entry.news ~= head.news)
+end
+
+local function spent(entry, limits, waits)
+  local budget = waits and math.max(limits.budget, limits.polling) or limits.budget
+  if limits.once and entry.done > 0 and entry.done >= budget then return 'budget', entry.done end
+  local calls = is_current(entry) and entry.calls or 0
+  if entry.epoch == head.epoch and entry.transient >= limits.transient then return 'transient', entry.transient end
+  if calls >= budget then return 'budget', calls end
+end
+
 local function objection(ask, ruling)
   local limits, entry = ask.limits, entry_of(ask.fingerprint)
   local reason, count = last_bound(limits)
@@ -258,15 +278,11 @@ local function objection(ask, ruling)
   end
   if ruling.streak > 0 then
     if ruling.streak >= repeats - 1 then return reason, ruling.streak end
-    if not waits and head.idle_rounds >= limits.cycle - 1 then return 'cycle', head.idle_rounds end
+    local alone = ruling.streak > head.idle_rounds
+    if not waits and not alone and head.idle_rounds >= limits.cycle - 1 then return 'cycle', head.idle_rounds end
   end
-  if entry.epoch == head.epoch then
-    local budget = waits and math.max(limits.budget, limits.polling) or limits.budget
-    if entry.transient >= limits.transient then return 'transient', entry.transient end
-    if entry.calls >= budget then return 'budget', entry.calls end
-  elseif limits.budget == 0 then
-    return 'budget', 0
-  end
+  reason, count = spent(entry, limits, waits)
+  if reason then return reason, count end
   if ruling.error_rounds > 0 and ruling.error_rounds >= limits.error_streak - 1 then
     return 'error_streak', ruling.error_rounds
   end
@@ -285,6 +301,7 @@ local function count_refused(ask, ruling)
   end
   local reason, count = last_bound(limits)
   if reason then return reason, count end
+  if ruling.turn_calls > limits.turn_calls then return 'turn_calls', ruling.turn_calls - 1 end
   if refused.unknown_tool and ruling.unknown_rounds >= limits.unknown_tools then
     return 'unknown_tools', ruling.unknown_rounds
   end
@@ -298,9 +315,11 @@ local function admit(ask)
   if once then table.remove(head.allowed_once, once) end
   local tool, entry = tool_of(ask.tool), entry_of(ask.fingerprint)
   tool.calls = tool.calls + 1
+  if entry.failed and entry.news ~= head.news then entry.calls = 0 end
   if entry.epoch ~= head.epoch then
     entry.epoch, entry.streak, entry.calls = head.epoch, 0, 0
   end
+  entry.news = head.news
   entry.calls = entry.calls + 1
   touch('t:' .. ask.tool)
   touch('e:' .. ask.fingerprint)
@@ -333,8 +352,11 @@ local function close(report)
   if report.at.turn ~= head.turn then return {streak = 0} end
   local streak, entry = streak_with(report.fingerprint, report.digest), entry_of(report.fingerprint)
   if report.success == 'transient' then
-    entry.transient = entry.transient + 1
+    if entry.transient == 0 or entry.waited ~= head.ordinal then
+      entry.transient, entry.waited = entry.transient + 1, head.ordinal
+    end
     entry.calls = math.max(entry.calls - 1, 0)
+    entry.last = report.beginning
     touch('e:' .. report.fingerprint)
     return {transient = entry.transient}
   end

@@ -46,7 +46,7 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
             format!("This very call was made {count} in this turn.{answered}")
         }
         Reason::Transient => {
-            format!("This very call failed {count} in a row for a reason that passes.")
+            format!("This very call failed {count} in a row for a reason that passes{what}")
         }
         Reason::RepeatedCall if original.is_some() => {
             format!(
