@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use callwright::admit::MemoryLedger;
 use callwright::repair::RepairPolicy;
 use callwright::{Gate, Policy, tool};
 
