@@ -30,6 +30,68 @@ fn the_readme_shows_what_is_printed() {
 }
 
 #[test]
+fn the_readme_shows_a_conversation() {
+    let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
+    let shown = run(program().current_dir(repository()).args([
+        "check",
+        "--tools",
+        "examples/tools.json",
+        "--policy",
+        "examples/callwright.toml",
+        "examples/conversation.jsonl",
+    ]));
+    assert_eq!(shown.code, 1);
+    let whole = format!("{}{}", shown.stdout, shown.stderr);
+    assert!(
+        readme.contains(&whole),
+        "README.md should show this:\n{whole}"
+    );
+}
+
+/// A conversation is gone through from its beginning, though its lines are judged on all cores.
+#[test]
+fn conversations_are_judged_in_order_across_chunks() {
+    let mut calls = String::new();
+    for round in 0..4 {
+        for session in 0..3_000 {
+            let _ = writeln!(
+                calls,
+                r#"{{"session": {session}, "turn": 0, "round": {round}, "tool": "add", "arguments": {{"x": 1}}, "output": "{:90}"}}"#,
+                session
+            );
+        }
+    }
+    let shown = check(TOOLS, calls);
+    let verdicts: Vec<bool> = shown
+        .stdout
+        .lines()
+        .map(|line| line.contains("\"code\":\"repeated_result\",\"next\""))
+        .collect();
+    assert_eq!(verdicts.len(), 12_000);
+    assert!(verdicts[..9_000].iter().all(|refused| !refused));
+    assert!(verdicts[9_000..].iter().all(|refused| *refused));
+}
+
+#[test]
+fn what_stands_beside_a_call_is_checked() {
+    for (field, wrong) in [
+        ("session", "[]"),
+        ("turn", "true"),
+        ("round", "{}"),
+        ("is_error", "1"),
+    ] {
+        let line = format!(r#"{{"tool": "add", "arguments": {{"x": 1}}, "{field}": {wrong}}}"#);
+        let shown = check(TOOLS, line);
+        assert_eq!(shown.code, 2);
+        assert!(
+            shown.stderr.contains(&format!("`{field}` must be")),
+            "{}",
+            shown.stderr
+        );
+    }
+}
+
+#[test]
 fn all_valid_is_zero_and_refused_is_one() {
     let good = r#"{"tool": "add", "arguments": {"x": 1}}"#;
     let mended = r#"{"tool": "add", "arguments": {"x": "1"}}"#;

@@ -166,10 +166,12 @@ impl Judge {
             1 => text.trim_start_matches('\u{feff}'),
             _ => text,
         };
-        if self.rescue
-            && let Ok(Answer::Message(message)) = wire::read_answer(text)
-        {
-            return Ok(Line::Message(message));
+        if self.rescue {
+            match wire::read_answer(text) {
+                Ok(Answer::Message(message)) => return Ok(Line::Message(message)),
+                Ok(_) => {}
+                Err(error) => return Err(error.to_string()),
+            }
         }
         let recorded = wire::read_recorded(text);
         recorded.map(Line::Call).map_err(|error| error.to_string())
