@@ -56,8 +56,7 @@ fn conversations_are_judged_in_order_across_chunks() {
         for session in 0..3_000 {
             let _ = writeln!(
                 calls,
-                r#"{{"session": {session}, "turn": 0, "round": {round}, "tool": "add", "arguments": {{"x": 1}}, "output": "{:90}"}}"#,
-                session
+                r#"{{"session": {session}, "turn": 0, "round": {round}, "tool": "add", "arguments": {{"x": 1}}, "output": "{session:90}"}}"#
             );
         }
     }
