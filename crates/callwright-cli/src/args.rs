@@ -87,7 +87,8 @@ Shapes of a call, mixed freely:
 
 Beside any of these, for calls that belong to a conversation:
   \"session\"         which conversation: calls without one are judged by themselves
-  \"turn\", \"round\"   a message of the user begins a turn; calls of one answer share a round
+  \"turn\", \"round\"   a message of the user begins a turn (one for all if absent); calls of one
+                    answer share a round (each its own if absent)
   \"output\"          what the tool answered, a value or text; \"is_error\": true if that is an error
 They are also judged by what came before: retry budgets, loops, limits.
 

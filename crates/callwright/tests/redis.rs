@@ -11,6 +11,7 @@ use std::env;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -433,6 +434,79 @@ fn a_server_that_hangs_costs_one_wait() {
         .args(["-CONT", &id])
         .status()
         .expect("kill");
+}
+
+/// A server that answers is there: what is wrong with one session is no reason to forget the others.
+#[test]
+fn one_bad_key_harms_one_session() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let ledger = server.ledger();
+    server
+        .query("SET callwright:session:bad x")
+        .expect("it is there");
+    let ask = Ask {
+        at: Moment::default(),
+        fingerprint: fingerprint("t", 0),
+        tool: "t",
+        limits: limits(),
+        refused: None,
+    };
+    for round in 0..6 {
+        assert!(ledger.open("bad", &ask).is_err());
+        let ruling = ledger.open("good", &ask).expect("it is there");
+        assert_eq!(ruling.reason.is_none(), round < 3, "round {round}");
+    }
+    assert_eq!(ledger.failed(), 6);
+}
+
+/// While a server hangs, one call a pause waits for it, however many threads there are.
+#[test]
+fn a_hanging_server_does_not_hold_up_the_crowd() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut settings = RedisSettings::default();
+    settings.timeout = Duration::from_millis(300);
+    settings.pause = Duration::from_millis(600);
+    let ledger = RedisLedger::new(&server.address(), settings).expect("an address");
+    let ask = Ask {
+        at: Moment::default(),
+        fingerprint: fingerprint("t", 0),
+        tool: "t",
+        limits: limits(),
+        refused: None,
+    };
+    let id = server.process.id().to_string();
+    let signal = |name: &str| {
+        Command::new("kill")
+            .args([name, &id])
+            .status()
+            .expect("kill")
+    };
+    assert!(signal("-STOP").success());
+    assert!(ledger.open("s", &ask).is_err(), "this one waits");
+    let waited = AtomicUsize::new(0);
+    let end = Instant::now() + Duration::from_secs(3);
+    thread::scope(|scope| {
+        for _ in 0..30 {
+            scope.spawn(|| {
+                while Instant::now() < end {
+                    let begin = Instant::now();
+                    assert!(ledger.open("s", &ask).is_err());
+                    // The others are told at once.
+                    let long = begin.elapsed() > Duration::from_millis(250);
+                    waited.fetch_add(usize::from(long), Ordering::Relaxed);
+                    thread::sleep(Duration::from_millis(20));
+                }
+            });
+        }
+    });
+    signal("-CONT");
+    let waited = waited.into_inner();
+    // Five pauses and some; a busy machine may make a few others late. Thirty threads would wait 150 times.
+    assert!((1..60).contains(&waited), "{waited} calls waited");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `callwright check`: one verdict per call, in order.
 //!
 //! Lines come in chunks, are judged on all cores, and go out in the order they came. Memory does not
-//! grow with the input. A line that is no call is named on stderr and the rest goes on.
+//! grow with the input, but for a bounded number of conversations. A line that is no call is named on stderr and the rest goes on.
 
 mod chunks;
 mod judge;
@@ -24,9 +24,9 @@ use self::table::Table;
 use crate::args::{CheckArguments, Format, RepairName};
 use crate::{Outcome, input, say};
 
-/// How many conversations may be open at once. The least recently used one is forgotten first, so this only matters
-/// for logs in which more than this many are interleaved; a million take a few gigabytes.
-const SESSIONS: usize = 1_000_000;
+/// How many conversations are remembered. The least recently used one is forgotten first, so this only matters for
+/// logs in which more than about this many are interleaved. They take some hundred megabytes.
+const SESSIONS: usize = 100_000;
 
 /// How many malformed lines are named one by one; the rest is counted.
 const NAMED_LINES: usize = 20;
@@ -92,8 +92,8 @@ fn warn_of_forgotten(ledger: &MemoryLedger) {
     let forgotten = ledger.forgotten();
     if forgotten > 0 {
         let what = format!(
-            "{forgotten} sessions were forgotten because more than {SESSIONS} were open at once; \
-             what was repeated in them may have been missed. Sort the calls by session"
+            "about {SESSIONS} sessions are remembered, and {forgotten} were forgotten for later ones; if the log goes \
+             back to one of them, what it repeats is missed. Sort the calls by session"
         );
         say("warning", &what);
     }

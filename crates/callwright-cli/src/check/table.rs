@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use callwright::classify::Cause;
+use callwright::classify::{Cause, Next};
 use callwright::feedback::Feedback;
 use callwright::repair::Trial;
 use callwright::rescue::NoCall;
@@ -73,7 +73,14 @@ impl Table {
             _ => AnsiColor::Green,
         });
         let word = pad(verdict.name(), 8);
-        let why = verdict.failure().map_or("", |failure| failure.code.name());
+        let why = verdict.failure().map_or_else(String::new, |failure| {
+            let code = failure.code.name();
+            match failure.next() {
+                // The end of the ladder is what a person wants to see.
+                next @ (Next::AskUser | Next::Stop) => format!("{code} → {}", next.name()),
+                _ => code.to_owned(),
+            }
+        });
         let row = format!("{number:>6}  {colour}{word}{colour:#}  {tool}  {why}");
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", row.trim_end());

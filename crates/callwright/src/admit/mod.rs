@@ -151,7 +151,11 @@ impl Admission {
         let noted = self.ledger.close(ticket.place.session, &report);
         let notice = noted
             .ok()
-            .and_then(|noted| self.notice_behind(&report, &noted));
+            .and_then(|noted| self.notice_behind(&report, &noted))
+            .map(|notice| Notice {
+                once: tool.is_once(),
+                ..notice
+            });
         let settled = Settled::from(ticket);
         Settled {
             notice: notice.or(settled.notice),

@@ -84,13 +84,13 @@ pub struct AdmissionPolicy {
     pub error_streak: Steps,
     /// Rounds in a row in which tools are called that do not exist.
     pub unknown_tools: Steps,
-    /// Calls of one tool in a turn.
+    /// Calls of one tool in a turn: a notice with the one, and no call beyond the other.
     pub tool_calls: Steps,
-    /// Calls in a turn. Long tasks need hundreds; the refusing step cannot be switched off, only moved up to
+    /// Calls in a turn, in the same way. Long tasks need hundreds; the refusing step cannot be switched off, only moved up to
     /// [`Self::MOST_CALLS`].
     pub turn_calls: Steps,
     /// Transient failures in a row of one call (429, 5xx, time-outs), which count nowhere else. Waiting doubles each
-    /// time, so the tenth comes after a quarter of an hour.
+    /// time, so the tenth comes after eight minutes.
     pub transient: u32,
     /// The round with refusals, since something new came, from which on the user is asked.
     pub ask_after: u32,
@@ -120,7 +120,7 @@ pub struct ToolAdmission {
     pub poller: Option<bool>,
     /// Arguments that say nothing about what is asked for, such as a request id.
     pub volatile: Vec<Path>,
-    /// Calls in a turn.
+    /// Calls in a turn: a notice with the one, and no call beyond the other.
     pub calls: Option<Steps>,
 }
 

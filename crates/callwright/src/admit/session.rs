@@ -174,6 +174,7 @@ impl Session {
     /// What the user said when asked.
     pub(crate) fn answer(&mut self, reply: &Reply) {
         match reply {
+            Reply::AllowOnce(fingerprint) if self.allowed_once.contains(fingerprint) => {}
             Reply::AllowOnce(fingerprint) => self.allowed_once.push(*fingerprint),
             Reply::AllowTool(tool) => {
                 let tool = Digest::of(tool);
@@ -298,7 +299,7 @@ impl Session {
             // It worked and changed something: no change elsewhere is a reason to do it again.
             return Some((Reason::Budget, entry.done));
         }
-        let calls = if entry.is_current(self) {
+        let calls = if entry.is_current(self, limits.once) {
             entry.calls
         } else {
             0
@@ -380,7 +381,10 @@ impl Session {
         if entry.epoch != epoch {
             entry.epoch = epoch;
             entry.streak = 0;
-            entry.calls = 0;
+            entry.transient = 0;
+            if !entry.may_have_worked(ask.limits.once) {
+                entry.calls = 0;
+            }
         }
         entry.news = news;
         entry.calls = entry.calls.saturating_add(1);
@@ -406,9 +410,15 @@ impl Session {
 }
 
 impl Entry {
-    /// Whether its calls still count: nothing was changed since, and if it failed, nothing new was learned since.
-    fn is_current(&self, session: &Session) -> bool {
-        self.epoch == session.epoch && !(self.failed && self.news != session.news)
+    /// Whether its calls still count: nothing was changed since, and if it failed, nothing new was learned since. Of a
+    /// call that must not be made twice they count as long as it is not known to have failed.
+    fn is_current(&self, session: &Session, once: bool) -> bool {
+        let current = self.epoch == session.epoch || self.may_have_worked(once);
+        current && !(self.failed && self.news != session.news)
+    }
+
+    fn may_have_worked(&self, once: bool) -> bool {
+        once && !self.failed
     }
 }
 

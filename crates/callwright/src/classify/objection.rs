@@ -40,6 +40,8 @@ pub struct Notice {
     pub tool: String,
     /// How often.
     pub count: u32,
+    /// Whether the call must not be made twice, so that a failure which may have been none needs looking into.
+    pub once: bool,
 }
 
 impl Notice {
@@ -52,6 +54,7 @@ impl Notice {
             reason,
             tool: tool.to_owned(),
             count,
+            once: false,
         }
     }
 }

@@ -172,7 +172,8 @@ pub const TABLE: &[CodeRow] = &[
         meaning: "The very same call was made as often as it may be in one turn: once if its tool is declared \
                   to change something, three times if nothing is declared, ten times if it only reads. A changed \
                   result, a successful change by another call or a message of the user give the budget back, and \
-                  failures that pass do not count.",
+                  failures that pass do not count. A call that worked and is declared to change something is not made \
+                  again in the turn, whatever else changes.",
         example: "the same `send_money` a second time in one turn",
     },
     CodeRow {

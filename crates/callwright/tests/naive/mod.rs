@@ -57,6 +57,7 @@ pub(crate) struct Naive {
 impl Naive {
     pub(crate) fn answer(&mut self, reply: &Reply) {
         match reply {
+            Reply::AllowOnce(call) if self.once.contains(call) => {}
             Reply::AllowOnce(call) => self.once.push(*call),
             Reply::AllowTool(tool) => self.tools.push(tool.clone()),
             Reply::Stop => self.stopped = true,
@@ -244,8 +245,9 @@ impl Naive {
         if self.is_of_this_epoch(call) && self.transient(call) >= limits.transient {
             return Some((Reason::Transient, self.transient(call)));
         }
-        if self.calls(call) >= budget {
-            return Some((Reason::Budget, self.calls(call)));
+        let calls = self.calls(call, limits.once);
+        if calls >= budget {
+            return Some((Reason::Budget, calls));
         }
         let errors = self.errors(ask.tool).map_or(0, |(_, rounds)| rounds);
         if errors > 0 && errors + 1 >= limits.error_streak {
@@ -509,17 +511,46 @@ impl Naive {
         })
     }
 
-    /// Rounds with failures that pass, since the call last brought something else.
+    /// Rounds with failures that pass, since the call last brought something else, and since it was last made behind a
+    /// change.
     fn transient(&self, call: Fingerprint) -> u32 {
-        let after = self.outcomes(call).last().map_or(0, |(round, _)| round + 1);
-        let passing = |fact: &Fact| matches!(fact, Fact::Transient { fingerprint, .. } if *fingerprint == call);
-        let rounds = self.rounds[after..].iter();
-        number(rounds.filter(|facts| facts.iter().any(passing)).count())
+        let changes_before =
+            |round: usize| (0..round).filter(|round| self.is_change(*round)).count();
+        let (mut count, mut counted, mut changes) = (0, None, 0);
+        for round in 0..=self.now() {
+            for fact in &self.rounds[round] {
+                match fact {
+                    Fact::Ran { fingerprint, .. } if *fingerprint == call => {
+                        if changes != changes_before(round) {
+                            count = 0;
+                        }
+                        changes = changes_before(round);
+                    }
+                    Fact::Transient { fingerprint, .. } if *fingerprint == call => {
+                        if count == 0 || counted != Some(round) {
+                            count += 1;
+                        }
+                        counted = Some(round);
+                    }
+                    _ => {}
+                }
+            }
+            let over = round < self.now();
+            if over
+                && self
+                    .of_round(round)
+                    .any(|outcome| outcome.fingerprint == call)
+            {
+                count = 0;
+                changes = changes_before(round + 1);
+            }
+        }
+        count
     }
 
     /// Calls that count against the budget: since the last change, since it last brought another result and, if it
     /// failed, since something new worked; without those that failed for a reason that passes.
-    fn calls(&self, call: Fingerprint) -> u32 {
+    fn calls(&self, call: Fingerprint, once: bool) -> u32 {
         let news_before = |round: usize| (0..round).filter(|round| self.is_news(*round)).count();
         let (mut calls, mut failed, mut news) = (0_u32, false, 0);
         for round in 0..=self.now() {
@@ -553,7 +584,7 @@ impl Naive {
                 if before && !failed && !self.repeats(round, outcome) {
                     calls = number(brought.len());
                 }
-            } else if self.is_change(round) {
+            } else if self.is_change(round) && (failed || !once) {
                 // Nobody knows what came first in the round of a change, so a call that brought something in it
                 // keeps its count.
                 calls = 0;

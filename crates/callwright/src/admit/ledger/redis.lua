@@ -251,14 +251,17 @@ local function last_bound(limits)
   if head.refusals >= limits.most_refusals then return 'refusals', head.refusals end
 end
 
-local function is_current(entry)
-  return entry.epoch == head.epoch and not (entry.failed and entry.news ~= head.news)
+local function may_have_worked(entry, once) return once and not entry.failed end
+
+local function is_current(entry, once)
+  local current = entry.epoch == head.epoch or may_have_worked(entry, once)
+  return current and not (entry.failed and entry.news ~= head.news)
 end
 
 local function spent(entry, limits, waits)
   local budget = waits and math.max(limits.budget, limits.polling) or limits.budget
   if limits.once and entry.done > 0 and entry.done >= budget then return 'budget', entry.done end
-  local calls = is_current(entry) and entry.calls or 0
+  local calls = is_current(entry, limits.once) and entry.calls or 0
   if entry.epoch == head.epoch and entry.transient >= limits.transient then return 'transient', entry.transient end
   if calls >= budget then return 'budget', calls end
 end
@@ -317,7 +320,8 @@ local function admit(ask)
   tool.calls = tool.calls + 1
   if entry.failed and entry.news ~= head.news then entry.calls = 0 end
   if entry.epoch ~= head.epoch then
-    entry.epoch, entry.streak, entry.calls = head.epoch, 0, 0
+    entry.epoch, entry.streak, entry.transient = head.epoch, 0, 0
+    if not may_have_worked(entry, ask.limits.once) then entry.calls = 0 end
   end
   entry.news = head.news
   entry.calls = entry.calls + 1
@@ -378,7 +382,7 @@ end
 local function answer(reply)
   if reply == 'stop' then
     head.stopped = true
-  elseif reply.allow_once then
+  elseif reply.allow_once and not contains(head.allowed_once, reply.allow_once) then
     head.allowed_once[#head.allowed_once + 1] = reply.allow_once
   elseif reply.allow_tool and not contains(head.allowed_tools, reply.allow_tool) then
     head.allowed_tools[#head.allowed_tools + 1] = reply.allow_tool

@@ -5,9 +5,10 @@
 //! away, and the policy says what then happens; the next call tries again, but not sooner than after a pause, so that
 //! a server that is down costs one waiting call a second and not all of them.
 //!
-//! Connections are plain blocking ones, kept in a pool. Inside an async runtime, call the gate where blocking is
+//! One server, or one that others follow: a cluster would move sessions about. Connections are plain blocking ones, kept in a pool. Inside an async runtime, call the gate where blocking is
 //! allowed.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,19 @@ use serde_json::{Map, Value};
 
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
 use crate::admit::session::Session;
+
+/// Errors of a server that cannot serve anybody at the moment.
+const BUSY: [&str; 6] = [
+    "LOADING",
+    "BUSY",
+    "READONLY",
+    "MASTERDOWN",
+    "CLUSTERDOWN",
+    "OOM",
+];
+
+/// Ten years in seconds: servers take no lifetime of any length, and nobody resumes such a session.
+const LONGEST_LIFETIME: u64 = 10 * 365 * 24 * 60 * 60;
 
 /// How a [`RedisLedger`] reaches its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +67,7 @@ pub struct RedisLedger {
     settings: RedisSettings,
     script: Script,
     pool: Mutex<Pool>,
+    failed: AtomicU64,
 }
 
 #[derive(Default)]
@@ -81,6 +96,7 @@ impl RedisLedger {
             settings,
             script: Script::new(include_str!("redis.lua")),
             pool: Mutex::default(),
+            failed: AtomicU64::new(0),
         })
     }
 
@@ -108,7 +124,12 @@ impl RedisLedger {
     }
 
     fn lifetime(&self) -> u64 {
-        self.settings.lifetime.as_secs().max(1)
+        self.settings.lifetime.as_secs().clamp(1, LONGEST_LIFETIME)
+    }
+
+    /// How many steps could not be done, because the server was away or answered with an error.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
     }
 
     fn with_connection<T>(
@@ -121,27 +142,49 @@ impl RedisLedger {
                     self.give_back(connection);
                     return Ok(result);
                 }
-                // The server may have closed it while it was idle. A step that was sent and not answered may have
-                // been done, so only a connection that is known to be dead is replaced.
+                // The server may have closed it while it was idle. If it had read the step before, the step is done
+                // twice; that a unit too many is spent is the lesser harm.
                 Err(error) if error.is_connection_dropped() && !error.is_timeout() => {}
-                Err(error) => return Err(self.note_away(error)),
+                Err(error) => return Err(self.note(connection, &error)),
             }
         }
-        let mut connection = self.connect().map_err(|error| self.note_away(error))?;
-        let result = work(&mut connection).map_err(|error| self.note_away(error))?;
-        self.give_back(connection);
-        Ok(result)
+        let mut connection = self.connect().map_err(|error| self.note_away(&error))?;
+        match work(&mut connection) {
+            Ok(result) => {
+                self.give_back(connection);
+                Ok(result)
+            }
+            Err(error) => Err(self.note(connection, &error)),
+        }
+    }
+
+    /// A server that answers is there, even if it answers that one session's key is none of ours.
+    fn note(&self, connection: Connection, error: &redis::RedisError) -> LedgerAway {
+        let is_there = !error.is_io_error()
+            && !error.is_timeout()
+            && error.code().is_some_and(|code| !BUSY.contains(&code));
+        if is_there {
+            self.give_back(connection);
+            self.failed.fetch_add(1, Ordering::Relaxed);
+            return away(error);
+        }
+        self.note_away(error)
     }
 
     /// An idle connection, if there is one and the server is not to be left alone.
     fn take(&self) -> Result<Option<Connection>, LedgerAway> {
         let mut pool = self.pool();
+        let now = Instant::now();
         match pool.away_until {
-            Some(until) if Instant::now() < until => {
-                Err(LedgerAway("it did not answer a moment ago".to_owned()))
+            Some(until) if now < until => {
+                self.failed.fetch_add(1, Ordering::Relaxed);
+                return Err(LedgerAway("it did not answer a moment ago".to_owned()));
             }
-            _ => Ok(pool.idle.pop()),
+            // This one tries; the others go on leaving it alone until it answers.
+            Some(_) => pool.away_until = Some(now + self.settings.pause),
+            None => {}
         }
+        Ok(pool.idle.pop())
     }
 
     fn connect(&self) -> redis::RedisResult<Connection> {
@@ -160,7 +203,8 @@ impl RedisLedger {
         }
     }
 
-    fn note_away(&self, error: redis::RedisError) -> LedgerAway {
+    fn note_away(&self, error: &redis::RedisError) -> LedgerAway {
+        self.failed.fetch_add(1, Ordering::Relaxed);
         let mut pool = self.pool();
         pool.away_until = Some(Instant::now() + self.settings.pause);
         pool.idle.clear();

@@ -138,6 +138,10 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
     let tool = quoted(&notice.tool, NAME);
     let (count, rounds) = (times(notice.count), rounds(notice.count));
     match notice.reason {
+        Reason::Transient if notice.once => {
+            "This failure passes, and the call may have worked: find out before you send it again."
+                .to_owned()
+        }
         Reason::Transient => {
             let seconds = 1_u32
                 .checked_shl(notice.count.saturating_sub(1))

@@ -3,7 +3,8 @@
 //! Tools that pass options on declare switches as texts. A guess, and only where the schema itself writes
 //! such a word among its allowed values, as its default or example, or both words in its description: that
 //! says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it nobody knows
-//! (`yes`, `on`, `1`), and with two spellings neither.
+//! (`yes`, `on`, `1`), and with two spellings neither. The word itself must stand there, or be
+//! spelt as it was sent: nothing is invented.
 
 use serde_json::Value as Schema;
 
@@ -33,7 +34,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     match (written.next(), written.next()) {
         (Some([yes, no]), None) => {
             let word = if *sent { *yes } else { *no };
-            Some(site.replace(Value::String(word.into())))
+            let as_sent = [yes, no] == [&"true", &"false"];
+            let known = as_sent || words_of(node).any(|written| written == word);
+            known.then(|| site.replace(Value::String(word.into())))
         }
         _ => None,
     }
@@ -41,18 +44,27 @@ fn propose(site: &Site<'_>) -> Option<Change> {
 
 /// Whether a schema node writes one of these words as a value, or both in its description.
 fn writes(node: &Schema, words: &[&str; 2]) -> bool {
-    let is_word = |value: &Schema| value.as_str().is_some_and(|text| words.contains(&text));
-    let values = ["enum", "examples"]
-        .iter()
-        .filter_map(|key| node.get(key)?.as_array())
-        .flatten();
-    let single = ["default", "const"].iter().filter_map(|key| node.get(key));
-    let description = node.get("description").and_then(Schema::as_str);
-    let said = |word: &&str| {
-        let mut said = description
-            .unwrap_or_default()
-            .split(|c: char| !c.is_alphanumeric());
-        said.any(|said| said == *word)
-    };
-    words.iter().all(said) || values.chain(single).any(is_word)
+    let described = |word: &&str| description(node).any(|said| said == *word);
+    words.iter().all(described) || values(node).any(|value| words.contains(&value))
+}
+
+/// All words that a schema node writes.
+fn words_of(node: &Schema) -> impl Iterator<Item = &str> {
+    values(node).chain(description(node))
+}
+
+fn values(node: &Schema) -> impl Iterator<Item = &str> {
+    let lists = ["enum", "examples"]
+        .into_iter()
+        .filter_map(|key| node.get(key)?.as_array());
+    let single = ["default", "const"]
+        .into_iter()
+        .filter_map(|key| node.get(key));
+    lists.flatten().chain(single).filter_map(Schema::as_str)
+}
+
+fn description(node: &Schema) -> impl Iterator<Item = &str> {
+    let text = node.get("description").and_then(Schema::as_str);
+    text.unwrap_or_default()
+        .split(|c: char| !c.is_alphanumeric())
 }

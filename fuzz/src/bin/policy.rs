@@ -1,0 +1,35 @@
+//! Any text as a policy file: read, or refused with a place.
+#![no_main]
+
+use callwright::{Gate, Policy, ToolSpec};
+use callwright_fuzz::{cases, plant};
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+
+fn seeds() -> Vec<Vec<u8>> {
+    let text = |case: &Value| match &case["policy"] {
+        Value::Array(lines) => {
+            let lines = lines.iter().filter_map(Value::as_str);
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        text => text.as_str().unwrap_or_default().to_owned(),
+    };
+    let cases = cases(&["policy"]);
+    cases
+        .iter()
+        .map(|(_, case)| text(case).into_bytes())
+        .collect()
+}
+
+fuzz_target!(
+    init: plant(seeds()),
+    |text: &str| {
+        match Policy::from_toml(text) {
+            Ok(policy) => {
+                let tools = ["search", "get_status"].map(ToolSpec::without_schema);
+                Gate::builder().tools(tools).policy(policy).build().expect("two names");
+            }
+            Err(error) => assert!(error.to_string().contains("line"), "{error}"),
+        }
+    }
+);
