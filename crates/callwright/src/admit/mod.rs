@@ -6,8 +6,9 @@
 //! change to the world or a message of the user begin anew. Refusals climb a ladder: a notice, a refusal, the
 //! question to the user or the end.
 //!
-//! All memory is in a [`ledger`]; nothing here has a clock or does IO.
+//! All memory is in a [`ledger`]; nothing else here has a clock or does IO.
 
+mod entry;
 mod fingerprint;
 pub mod ledger;
 mod names;

@@ -4,9 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::entry::Entry;
 use super::fingerprint::Fingerprint;
 use super::outcome::Digest;
-use super::session::{Entry, Session};
+use super::session::Session;
 
 /// An outcome of the round that is not over yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

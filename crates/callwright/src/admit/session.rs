@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use ahash::RandomState;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::entry::{Entry, ToolEntry};
 use super::fingerprint::Fingerprint;
 use super::ledger::{
     Ask, Limits, Moment, Noted, Reason, RefusedCall, Reply, Report, Ruling, number_as_text,
@@ -55,45 +56,6 @@ pub struct Session {
     allowed_once: Vec<Fingerprint>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     allowed_tools: Vec<Digest>,
-}
-
-/// What is remembered of one call.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Entry {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) outcome: Option<Digest>,
-    pub(super) failed: bool,
-    /// Rounds in a row with this outcome, in this epoch.
-    pub(super) streak: u32,
-    pub(super) epoch: u32,
-    /// Calls that count against the budget.
-    pub(super) calls: u32,
-    /// Transient failures in a row.
-    pub(super) transient: u32,
-    /// When it last had an outcome.
-    pub(super) ordinal: u32,
-    /// Its results change by themselves.
-    pub(super) living: bool,
-    /// How often it worked in this turn.
-    pub(super) done: u32,
-    /// What was news when it last had an outcome.
-    pub(super) news: u32,
-    /// The round in which a transient failure was last counted.
-    pub(super) waited: u32,
-    pub(super) last: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct ToolEntry {
-    pub(super) calls: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<Digest>,
-    /// Rounds in a row with this error and no news.
-    pub(super) streak: u32,
-    pub(super) news: u32,
-    pub(super) last: String,
 }
 
 impl Session {
@@ -299,7 +261,7 @@ impl Session {
             // It worked and changed something: no change elsewhere is a reason to do it again.
             return Some((Reason::Budget, entry.done));
         }
-        let calls = if entry.is_current(self, limits.once) {
+        let calls = if entry.is_current(self.epoch, self.news, limits.once) {
             entry.calls
         } else {
             0
@@ -406,19 +368,6 @@ impl Session {
             .get(&Digest::of(tool))
             .filter(|tool| tool.news == self.news && (digest.is_none() || tool.error == digest))
             .map_or(0, |tool| tool.streak)
-    }
-}
-
-impl Entry {
-    /// Whether its calls still count: nothing was changed since, and if it failed, nothing new was learned since. Of a
-    /// call that must not be made twice they count as long as it is not known to have failed.
-    fn is_current(&self, session: &Session, once: bool) -> bool {
-        let current = self.epoch == session.epoch || self.may_have_worked(once);
-        current && !(self.failed && self.news != session.news)
-    }
-
-    fn may_have_worked(&self, once: bool) -> bool {
-        once && !self.failed
     }
 }
 

@@ -1,0 +1,59 @@
+//! What a session remembers of a call and of a tool.
+
+use serde::{Deserialize, Serialize};
+
+use super::outcome::Digest;
+
+/// What is remembered of one call.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Entry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) outcome: Option<Digest>,
+    pub(super) failed: bool,
+    /// Rounds in a row with this outcome, in this epoch.
+    pub(super) streak: u32,
+    pub(super) epoch: u32,
+    /// Calls that count against the budget.
+    pub(super) calls: u32,
+    /// Transient failures in a row.
+    pub(super) transient: u32,
+    /// When it last had an outcome.
+    pub(super) ordinal: u32,
+    /// Its results change by themselves.
+    pub(super) living: bool,
+    /// How often it worked in this turn.
+    pub(super) done: u32,
+    /// What was news when it last had an outcome.
+    pub(super) news: u32,
+    /// The round in which a transient failure was last counted.
+    pub(super) waited: u32,
+    pub(super) last: String,
+}
+
+/// What is remembered of one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolEntry {
+    pub(super) calls: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Digest>,
+    /// Rounds in a row with this error and no news.
+    pub(super) streak: u32,
+    pub(super) news: u32,
+    pub(super) last: String,
+}
+
+impl Entry {
+    /// Whether its calls still count: nothing was changed since, and if it failed, nothing new was learned since. Of a
+    /// call that must not be made twice they count as long as it is not known to have failed.
+    pub(super) fn is_current(&self, epoch: u32, news: u32, once: bool) -> bool {
+        let current = self.epoch == epoch || self.may_have_worked(once);
+        current && !(self.failed && self.news != news)
+    }
+
+    /// Whether nobody knows it to have failed, and it must not be made twice.
+    pub(super) fn may_have_worked(&self, once: bool) -> bool {
+        once && !self.failed
+    }
+}
