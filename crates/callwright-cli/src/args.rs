@@ -92,7 +92,7 @@ Beside any of these, for calls that belong to a conversation:
   \"output\"          what the tool answered, a value or text; \"is_error\": true if that is an error
 They are also judged by what came before: retry budgets, loops, limits.
 
-Shapes of a message, with --rescue, mixed with calls freely:
+Shapes of a message, with --rescue, mixed with calls freely; the calls in it are judged by themselves:
   callwright        {\"text\", \"id\"?, \"finish_reason\"?}
   OpenAI chat       {\"role\": \"assistant\", \"content\"}
   Anthropic         {\"type\": \"text\", \"text\"}, or {\"role\": \"assistant\", \"content\": [one text block]}";

@@ -143,7 +143,9 @@ fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'
     let bare = |text: &str| text.replace(['-', '/', '.', ' ', 'T'], "");
     let stands_as_digits = |leaf: &str| {
         leaf.starts_with(|c: char| c.is_ascii_digit())
-            && sources.iter().any(|source| bare(source).contains(&bare(leaf)))
+            && sources
+                .iter()
+                .any(|source| bare(source).contains(&bare(leaf)))
     };
     leaves(arguments, &mut |leaf| {
         let ok = match leaf {

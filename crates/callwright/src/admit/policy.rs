@@ -161,7 +161,7 @@ impl Default for AdmissionPolicy {
 }
 
 impl AdmissionPolicy {
-    /// As far as the last bounds can be moved. A session remembers each call of its turn in about 200 bytes, so this
+    /// As far as the last bounds can be moved. A session remembers each call of its turn in about 270 bytes, so this
     /// is what keeps its memory bounded.
     pub const MOST_CALLS: u32 = 10_000;
 

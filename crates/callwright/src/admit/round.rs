@@ -97,9 +97,6 @@ impl Session {
             entry.epoch = epoch;
         }
         self.epoch = epoch;
-        // The next round has room already.
-        pending.clear();
-        self.pending = pending;
     }
 
     /// Notes which tools only failed in this round, and whether all the same way.

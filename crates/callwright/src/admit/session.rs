@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ahash::RandomState;
 use serde::{Deserialize, Serialize, Serializer};
+use smallvec::SmallVec;
 
 use super::entry::{Entry, ToolEntry};
 use super::fingerprint::Fingerprint;
@@ -50,8 +51,9 @@ pub struct Session {
     pub(super) entries: Map<Fingerprint, Entry>,
     #[serde(serialize_with = "sorted", skip_serializing_if = "HashMap::is_empty")]
     pub(super) tools: Map<Digest, ToolEntry>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) pending: Vec<Pending>,
+    /// Most rounds have one call; its outcome lies in the session itself.
+    #[serde(skip_serializing_if = "SmallVec::is_empty")]
+    pub(super) pending: SmallVec<[Pending; 1]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     allowed_once: Vec<Fingerprint>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
