@@ -1,7 +1,8 @@
 //! A chunk of lines → the verdicts on them, as text.
 //!
-//! In three passes: all calls are judged, then those that belong to a conversation are admitted when it is this
-//! chunk's turn, then all are written. Only the middle one, which is short, waits for other chunks.
+//! Calls are judged and written one by one. From the first that belongs to a conversation on, there are three passes:
+//! all are judged, then those of conversations are admitted when it is this chunk's turn, then all are written. Only
+//! the middle one, which is short, waits for other chunks.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use callwright::{Call, Gate, Opened, Settled, Verdict};
 
 use super::chunks::Chunk;
 use super::table::Table;
-use super::turnstile::Turnstile;
+use super::turnstile::{Ticket, Turnstile};
 
 /// What to print for a verdict.
 pub(super) enum Output {
@@ -104,57 +105,73 @@ impl Judge {
         };
         judged.bytes = bytes.len();
         judged.text.reserve(bytes.len() * 2);
-        let lines = self.read(first_line, &bytes, &mut judged);
-        let items = self.items(&lines);
+        // From the first line of a conversation on, lines wait for the chunk's turn.
+        let mut waiting = Vec::new();
+        let mut start = 0;
+        let ends = memchr::memchr_iter(b'\n', &bytes).chain([bytes.len()]);
+        for (at, end) in ends.enumerate() {
+            let (number, line) = (first_line + at, &bytes[start..end]);
+            start = (end + 1).min(bytes.len());
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match self.read_line(number, line) {
+                Ok(line) if waiting.is_empty() && !line.is_in_conversation() => {
+                    self.at_once(number, &line, &mut judged);
+                }
+                Ok(line) => waiting.push((number, line)),
+                Err(why) => judged.malformed.push((number, why)),
+            }
+        }
+        if !waiting.is_empty() {
+            self.in_turn(&waiting, ticket, &mut judged);
+        }
+        judged
+    }
+
+    /// Judges and writes a line that belongs to no conversation.
+    fn at_once(&self, number: usize, line: &Line<'_>, judged: &mut Judged) {
+        match line {
+            Line::Call(recorded) => {
+                let settled = self.gate.judge(&recorded.call).into();
+                self.write(number, &recorded.call, &settled, judged);
+            }
+            Line::Message(message) => match self.gate.rescue(message) {
+                Ok(rescued) => {
+                    for call in &rescued.calls {
+                        self.write(number, call, &self.gate.judge(call).into(), judged);
+                    }
+                }
+                Err(reason) => self.write_no_call(number, message, &reason, judged),
+            },
+        }
+    }
+
+    /// Judges lines, admits those that belong to a conversation in their turn, and writes them.
+    fn in_turn(&self, lines: &[(usize, Line<'_>)], ticket: Ticket<'_>, judged: &mut Judged) {
+        let items = self.items(lines);
         let mut settled: Vec<Option<Settled<'_>>> = items
             .iter()
             .map(|(_, item)| item.call().map(|call| self.gate.judge(call).into()))
             .collect();
-        if items.iter().any(|(_, item)| item.is_in_conversation()) {
-            // Long answers take a while to read, and nobody need wait for that.
-            let outcomes: Vec<Option<Outcome>> =
-                items.iter().map(|(_, item)| item.outcome()).collect();
-            ticket.wait();
-            for (((_, item), judged), outcome) in items.iter().zip(&mut settled).zip(outcomes) {
-                *judged = judged
-                    .take()
-                    .map(|judged| self.admit(item, judged, outcome));
-            }
+        // Long answers take a while to read, and nobody need wait for that.
+        let outcomes: Vec<Option<Outcome>> = items.iter().map(|(_, item)| item.outcome()).collect();
+        ticket.wait();
+        for (((_, item), judged), outcome) in items.iter().zip(&mut settled).zip(outcomes) {
+            *judged = judged
+                .take()
+                .map(|judged| self.admit(item, judged, outcome));
         }
         drop(ticket);
         for ((number, item), settled) in items.iter().zip(&settled) {
             match (item, item.call(), settled) {
                 (Item::NoCall(message, reason), ..) => {
-                    self.write_no_call(*number, message, reason, &mut judged);
+                    self.write_no_call(*number, message, reason, judged);
                 }
-                (_, Some(call), Some(settled)) => self.write(*number, call, settled, &mut judged),
+                (_, Some(call), Some(settled)) => self.write(*number, call, settled, judged),
                 _ => {}
             }
         }
-        judged
-    }
-
-    /// The lines of a chunk; what is wrong with the others is noted.
-    fn read<'l>(
-        &self,
-        first_line: usize,
-        bytes: &'l [u8],
-        judged: &mut Judged,
-    ) -> Vec<(usize, Line<'l>)> {
-        let mut lines = Vec::new();
-        let mut start = 0;
-        let ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
-        for (at, end) in ends.enumerate() {
-            let line = &bytes[start..end];
-            start = (end + 1).min(bytes.len());
-            if !line.trim_ascii().is_empty() {
-                match self.read_line(first_line + at, line) {
-                    Ok(line) => lines.push((first_line + at, line)),
-                    Err(why) => judged.malformed.push((first_line + at, why)),
-                }
-            }
-        }
-        lines
     }
 
     fn read_line<'l>(&self, number: usize, line: &'l [u8]) -> Result<Line<'l>, String> {
@@ -261,6 +278,12 @@ impl Judge {
     }
 }
 
+impl Line<'_> {
+    fn is_in_conversation(&self) -> bool {
+        matches!(self, Line::Call(recorded) if recorded.session.is_some())
+    }
+}
+
 impl<'l> Item<'l> {
     fn call(&self) -> Option<&Call<'l>> {
         match self {
@@ -276,10 +299,6 @@ impl<'l> Item<'l> {
             Item::Recorded(recorded) if recorded.session.is_some() => recorded.outcome(),
             _ => None,
         }
-    }
-
-    fn is_in_conversation(&self) -> bool {
-        matches!(self, Item::Recorded(recorded) if recorded.session.is_some())
     }
 }
 
