@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use callwright::admit::ledger::{Ask, Limits, Report};
 use callwright::admit::{
-    Answer, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Shape, Success,
+    AdmissionPolicy, Answer, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Shape,
+    Success,
 };
 use callwright::json::Value;
 use callwright::parse::read_value;
@@ -23,20 +24,9 @@ fn main() {
 
 fn limits() -> Limits {
     Limits {
-        budget: 3,
-        once: false,
-        repeated_refusal: 3,
-        repeated_call: 4,
-        repeated_result: 4,
-        polling: 50,
-        poller: false,
-        cycle: 3,
-        error_streak: 8,
-        unknown_tools: 3,
         tool_calls: u32::MAX,
         turn_calls: u32::MAX,
-        transient: 10,
-        most_refusals: 100,
+        ..Limits::from(&AdmissionPolicy::default())
     }
 }
 

@@ -136,6 +136,17 @@ fn fingerprint(tool: &str, argument: u8) -> Fingerprint {
     Fingerprint::of(tool, &arguments, &Shape::default())
 }
 
+/// Always the same call.
+fn ask() -> Ask<'static> {
+    Ask {
+        at: Moment::default(),
+        fingerprint: fingerprint("t", 0),
+        tool: "t",
+        limits: limits(),
+        refused: None,
+    }
+}
+
 /// One thing that happens in a conversation.
 #[derive(Debug, Clone)]
 enum Step {
@@ -409,13 +420,7 @@ fn a_server_that_hangs_costs_one_wait() {
     settings.timeout = Duration::from_millis(200);
     settings.pause = Duration::from_secs(60);
     let ledger = RedisLedger::new(&server.address(), settings).expect("an address");
-    let ask = Ask {
-        at: Moment::default(),
-        fingerprint: fingerprint("t", 0),
-        tool: "t",
-        limits: limits(),
-        refused: None,
-    };
+    let ask = ask();
     ledger.open("s", &ask).expect("it is there");
     let id = server.process.id().to_string();
     let stopped = Command::new("kill")
@@ -446,13 +451,7 @@ fn one_bad_key_harms_one_session() {
     server
         .query("SET callwright:session:bad x")
         .expect("it is there");
-    let ask = Ask {
-        at: Moment::default(),
-        fingerprint: fingerprint("t", 0),
-        tool: "t",
-        limits: limits(),
-        refused: None,
-    };
+    let ask = ask();
     for round in 0..6 {
         assert!(ledger.open("bad", &ask).is_err());
         let ruling = ledger.open("good", &ask).expect("it is there");
@@ -471,13 +470,7 @@ fn a_hanging_server_does_not_hold_up_the_crowd() {
     settings.timeout = Duration::from_millis(300);
     settings.pause = Duration::from_millis(600);
     let ledger = RedisLedger::new(&server.address(), settings).expect("an address");
-    let ask = Ask {
-        at: Moment::default(),
-        fingerprint: fingerprint("t", 0),
-        tool: "t",
-        limits: limits(),
-        refused: None,
-    };
+    let ask = ask();
     let id = server.process.id().to_string();
     let signal = |name: &str| {
         Command::new("kill")
@@ -518,13 +511,7 @@ fn sessions_expire() {
     settings.lifetime = Duration::from_secs(1);
     settings.timeout = Duration::from_secs(10);
     let ledger = RedisLedger::new(&server.address(), settings).expect("an address");
-    let ask = Ask {
-        at: Moment::default(),
-        fingerprint: fingerprint("t", 0),
-        tool: "t",
-        limits: limits(),
-        refused: None,
-    };
+    let ask = ask();
     ledger.open("s", &ask).expect("it is there");
     assert!(ledger.save("s").expect("it is there").is_some());
     let deadline = Instant::now() + Duration::from_secs(20);

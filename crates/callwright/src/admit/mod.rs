@@ -193,25 +193,18 @@ impl Admission {
     }
 
     fn limits(&self, tool: Option<&Tool>) -> Limits {
-        let policy = &self.policy;
-        let own = tool
-            .and_then(|tool| self.tools.get(tool.name()))
-            .map(|(limits, _)| limits);
+        let all = Limits::from(&self.policy);
+        let Some((tool, (own, _))) =
+            tool.and_then(|tool| Some((tool, self.tools.get(tool.name())?)))
+        else {
+            return all;
+        };
         Limits {
-            budget: own.map_or(policy.budget, |own| own.budget),
-            once: tool.is_some_and(Tool::is_once),
-            repeated_refusal: policy.repeated_refusal.refuse,
-            repeated_call: policy.repeated_call.refuse,
-            repeated_result: policy.repeated_result.refuse,
-            polling: policy.polling.refuse,
-            poller: own.is_some_and(|own| own.poller),
-            cycle: policy.cycle.refuse,
-            error_streak: policy.error_streak.refuse,
-            unknown_tools: policy.unknown_tools.refuse,
-            tool_calls: own.map_or(policy.tool_calls, |own| own.calls).refuse,
-            turn_calls: policy.turn_calls.refuse,
-            transient: policy.transient,
-            most_refusals: policy.most_refusals,
+            budget: own.budget,
+            once: tool.is_once(),
+            poller: own.poller,
+            tool_calls: own.calls.refuse,
+            ..all
         }
     }
 

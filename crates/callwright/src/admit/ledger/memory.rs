@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
     use crate::admit::ledger::{Limits, Moment};
-    use crate::admit::{Fingerprint, Shape};
+    use crate::admit::{AdmissionPolicy, Fingerprint, Shape};
     use crate::json::Value;
 
     fn ask(turn: u64, argument: u64, budget: u32) -> Ask<'static> {
@@ -238,19 +238,8 @@ mod tests {
             tool: "t",
             limits: Limits {
                 budget,
-                once: false,
-                repeated_refusal: 3,
-                repeated_call: 4,
-                repeated_result: 4,
-                polling: 50,
-                poller: false,
-                cycle: 3,
-                error_streak: 8,
-                unknown_tools: 3,
-                tool_calls: 500,
-                turn_calls: 1_000,
-                transient: 10,
                 most_refusals: 2_000,
+                ..Limits::from(&AdmissionPolicy::default())
             },
             refused: None,
         }

@@ -17,6 +17,7 @@ pub use redis::{RedisLedger, RedisSettings};
 
 use super::fingerprint::Fingerprint;
 use super::outcome::{Digest, Success};
+use super::policy::AdmissionPolicy;
 use super::session::Session;
 
 /// A memory of sessions with atomic operations.
@@ -145,6 +146,28 @@ pub struct Limits {
     pub turn_calls: u32,
     pub transient: u32,
     pub most_refusals: u32,
+}
+
+impl From<&AdmissionPolicy> for Limits {
+    /// What holds for a tool that nothing is known about.
+    fn from(policy: &AdmissionPolicy) -> Self {
+        Limits {
+            budget: policy.budget,
+            once: false,
+            repeated_refusal: policy.repeated_refusal.refuse,
+            repeated_call: policy.repeated_call.refuse,
+            repeated_result: policy.repeated_result.refuse,
+            polling: policy.polling.refuse,
+            poller: false,
+            cycle: policy.cycle.refuse,
+            error_streak: policy.error_streak.refuse,
+            unknown_tools: policy.unknown_tools.refuse,
+            tool_calls: policy.tool_calls.refuse,
+            turn_calls: policy.turn_calls.refuse,
+            transient: policy.transient,
+            most_refusals: policy.most_refusals,
+        }
+    }
 }
 
 /// What came of a call.
