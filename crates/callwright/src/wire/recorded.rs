@@ -13,6 +13,9 @@ use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
 
+/// What may stand beside a call. Most lines have nothing of it.
+const BESIDE: [&str; 5] = ["session", "turn", "round", "output", "is_error"];
+
 /// One line of a recording.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -61,6 +64,19 @@ impl Recorded<'_> {
 /// Fails if the line is not JSON or no call; the error says which and names the column.
 pub fn read_recorded(line: &str) -> Result<Recorded<'_>, Error> {
     let mut value = read_json(line)?;
+    let members = value.as_object().unwrap_or_default();
+    if !members
+        .iter()
+        .any(|(key, _)| BESIDE.contains(&key.as_ref()))
+    {
+        return Ok(Recorded {
+            call: read_call(value)?,
+            session: None,
+            at: Moment::default(),
+            output: None,
+            is_error: false,
+        });
+    }
     let session = match present(&mut value, "session") {
         None => None,
         Some(Value::String(text)) => Some(text),
