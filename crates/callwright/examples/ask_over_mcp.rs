@@ -7,7 +7,8 @@
 use std::error::Error;
 use std::io::{BufRead as _, Write as _};
 
-use callwright::admit::{Answer, Outcome, Place};
+use callwright::admit::Place;
+use callwright::check::Ran;
 use callwright::classify::Refused;
 use callwright::feedback::Feedback;
 use callwright::tool::{Effect, ToolSpec};
@@ -73,7 +74,7 @@ impl Client {
         Ok(match opened {
             Opened::Admitted(ticket) => {
                 let answer = format!("paid {}", ticket.arguments());
-                let settled = gate.close(ticket, &Outcome::ok(Answer::Text(&answer)));
+                let settled = gate.close(ticket, Ran::ok(answer.as_str()));
                 debug_assert!(settled.verdict.failure().is_none());
                 result(&call, answer, false)
             }

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 
-use crate::admit::{Admission, AdmissionPolicy, Ledger, MemoryLedger, Outcome, Place, Ticket};
+use crate::admit::{Admission, AdmissionPolicy, Ledger, MemoryLedger, Place, Ticket};
 use crate::call::Call;
+use crate::check::{self, Checked, Ran};
+use crate::classify::{Advice, Failure};
 use crate::error::{Error, ErrorKind};
+use crate::json::Value;
 use crate::nearest::{nearest, same_spelling};
 use crate::parse::ParseLimits;
 use crate::pipeline;
@@ -50,6 +53,9 @@ pub struct Gate {
     repair: RepairPolicy,
     own_repair: AHashMap<String, RepairPolicy>,
     admission: Admission,
+    /// For all tools, and for those that have some of their own.
+    advice: Advice,
+    own_advice: AHashMap<String, Advice>,
 }
 
 /// There is no tool of this name; these are the nearest.
@@ -78,21 +84,26 @@ impl Gate {
 
     /// Judges one call by itself, whatever came before it.
     pub fn judge<'c>(&'c self, call: &'c Call<'_>) -> Verdict<'c> {
-        pipeline::judge(self, call)
+        let mut verdict = pipeline::judge(self, call);
+        if let Verdict::Refused(refused) = &mut verdict {
+            self.advise(&mut refused.failure, refused.tool);
+        }
+        verdict
     }
 
     /// Judges one call and asks whether it may run now. Whoever gets a ticket runs the call and gives the ticket back
-    /// to [`Gate::close`].
+    /// to [`Gate::close`]. A call without a place belongs to no conversation and is not counted.
     ///
     /// ```
-    /// use callwright::admit::{Answer, Outcome, Place};
+    /// use callwright::admit::Place;
+    /// use callwright::check::{Ran, ToolFailure};
     /// use callwright::{Call, Gate, Opened, ToolSpec, feedback::Feedback};
     ///
     /// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
     /// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
     /// for round in 0..3 {
     ///     let Opened::Admitted(ticket) = gate.open(&call, Place::new("chat-1", 0, round)) else { panic!() };
-    ///     let settled = gate.close(ticket, &Outcome::error(Answer::Text("no such file")));
+    ///     let settled = gate.close(ticket, Ran::failed(ToolFailure::said("no such file")));
     ///     assert_eq!(settled.notice.is_some(), round > 0);
     /// }
     /// let Opened::Refused(refused) = gate.open(&call, Place::new("chat-1", 0, 3)) else { panic!() };
@@ -103,7 +114,11 @@ impl Gate {
     /// );
     /// # Ok::<(), callwright::Error>(())
     /// ```
-    pub fn open<'c>(&'c self, call: &'c Call<'_>, place: Place<'c>) -> Opened<'c> {
+    pub fn open<'c>(
+        &'c self,
+        call: &'c Call<'_>,
+        place: impl Into<Option<Place<'c>>>,
+    ) -> Opened<'c> {
         self.admit(call, self.judge(call), place)
     }
 
@@ -112,18 +127,49 @@ impl Gate {
         &'c self,
         call: &Call<'_>,
         verdict: Verdict<'c>,
-        place: Place<'c>,
+        place: impl Into<Option<Place<'c>>>,
     ) -> Opened<'c> {
-        match self.admission.open(call, verdict, place) {
+        match self.admission.open(call, verdict, place.into()) {
             Ok(ticket) => Opened::Admitted(ticket),
-            Err(refused) => Opened::Refused(refused),
+            Err(mut refused) => {
+                self.advise(&mut refused.failure, refused.tool);
+                Opened::Refused(refused)
+            }
         }
     }
 
-    /// Takes note of what came of a call; says what the model should be told with the result. A ticket that is
-    /// dropped instead counts as a call of which nothing is known.
-    pub fn close<'c>(&self, ticket: Ticket<'c>, outcome: &Outcome) -> Settled<'c> {
-        self.admission.close(ticket, outcome)
+    /// Judges what came of a call and takes note of it; says what the model gets. A ticket that is dropped instead
+    /// counts as a call of which nothing is known.
+    pub fn close<'c>(&self, ticket: Ticket<'c>, ran: impl Into<Ran<'c>>) -> Settled<'c> {
+        let checked = self.check(ticket.tool(), ticket.arguments(), ran);
+        self.settle(ticket, checked)
+    }
+
+    /// The second half of [`Gate::close`], for whoever has judged the result already.
+    pub fn settle<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
+        self.admission.close(ticket, checked)
+    }
+
+    /// Judges what came of a call by itself, whatever came before it.
+    pub fn check<'o>(
+        &self,
+        tool: &Tool,
+        arguments: &Value<'_>,
+        ran: impl Into<Ran<'o>>,
+    ) -> Checked<'o> {
+        let mut checked = check::check(tool, arguments, ran.into());
+        if let Some(failure) = &mut checked.failure {
+            self.advise(failure, Some(tool));
+        }
+        checked
+    }
+
+    /// Puts the operator's advice into a failure.
+    fn advise(&self, failure: &mut Failure, tool: Option<&Tool>) {
+        let own = tool.and_then(|tool| self.own_advice.get(tool.name()));
+        if !own.is_some_and(|own| own.give(failure)) {
+            self.advice.give(failure);
+        }
     }
 
     /// The memory of sessions: to answer a question, to save a session and to resume it.
@@ -275,6 +321,7 @@ impl GateBuilder {
         let cache = self.cache.unwrap_or_else(SchemaCache::shared);
         let mut tools = AHashMap::with_capacity(self.specs.len());
         let mut own_repair = AHashMap::new();
+        let mut own_advice = AHashMap::new();
         let names = self.policy.names();
         for mut spec in self.specs {
             let name = spec.name.clone();
@@ -283,7 +330,11 @@ impl GateBuilder {
             if let Some(repair) = own.repair {
                 own_repair.insert(name.clone(), repair);
             }
-            let tool = Tool::compile(spec, own.validation.unwrap_or_default(), &cache);
+            if !own.advice.is_empty() {
+                own_advice.insert(name.clone(), own.advice);
+            }
+            let validation = own.validation.unwrap_or_default();
+            let tool = Tool::compile(spec, validation, own.output.policy(), &cache);
             if tools.insert(name.clone(), tool).is_some() {
                 return Err(ErrorKind::DuplicateTool { name }.into());
             }
@@ -298,6 +349,8 @@ impl GateBuilder {
             repair: self.policy.repair,
             own_repair,
             admission,
+            advice: self.policy.advice,
+            own_advice,
         })
     }
 }

@@ -11,8 +11,9 @@
 //! 3. [`validate`]: the only judge; every issue as data
 //! 4. [`repair`]: a refused call → one that the judge accepts, with every edit on record
 //! 5. [`admit`]: may it run now? Retry budgets, loops, a ladder that ends with the user
-//! 6. [`classify`]: any refusal → a failure with a code out of one table
-//! 7. [`feedback`]: failures → words for the model
+//! 6. [`check`]: is the result good? Its schema, pages, errors in disguise, the operator's own checks
+//! 7. [`classify`]: any refusal → a failure with a code out of one table
+//! 8. [`feedback`]: failures → words for the model
 //!
 //! Before them, only where somebody asks: [`rescue`] takes calls out of a message in which a model wrote them
 //! as text.
@@ -23,6 +24,7 @@
 
 pub mod admit;
 pub mod call;
+pub mod check;
 pub mod classify;
 pub mod feedback;
 pub mod json;

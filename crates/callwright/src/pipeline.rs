@@ -7,15 +7,16 @@
 //!        └─────────────────┴── classify → Failure ── feedback → words
 //! ```
 //!
-//! A call that parse or validate refuses goes through repair once, and is judged again. Admission will
-//! stand behind validate. Each stage takes a type that only the stage before it makes, so a call cannot
+//! A call that parse or validate refuses goes through repair once, and is judged again. Admission
+//! stands behind it, see [`crate::admit`]. Each stage takes a type that only the stage before it makes, so a call cannot
 //! skip one.
 
 use crate::call::{Arguments, Call};
-use crate::classify::{self, Refused};
+use crate::classify::{self, Code, Refused};
 use crate::gate::{Gate, UnknownTool};
 use crate::json::Path;
 use crate::parse;
+use crate::policy::Validation;
 use crate::repair::{self, Edit, Grade, Healing, Trace, Trial};
 use crate::tool::Tool;
 use crate::validate::{self, Valid};
@@ -25,7 +26,10 @@ pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
     let refused = match gate.find(&call.tool) {
         Ok(tool) => match pass(gate, tool, call) {
             Ok(valid) => return Verdict::Valid(valid),
-            Err(refused) => heal(gate, tool, call, refused),
+            Err(refused) => match only_warned(tool, refused) {
+                Ok(valid) => return Verdict::Valid(valid),
+                Err(refused) => heal(gate, tool, call, refused),
+            },
         },
         Err(unknown) => match gate.meant_tool(&call.tool) {
             Some(tool) => heal_name(gate, tool, call, unknown),
@@ -47,6 +51,18 @@ fn pass<'c>(
     let parsed = parse::read(call, gate.limits()).map_err(|why| classify::unreadable(why, tool))?;
     let valid = validate::validate(parsed, tool).map_err(|why| classify::invalid(why, tool))?;
     Ok(valid)
+}
+
+/// A call to which only the schema objects, where the policy just wants to hear of it.
+#[cold]
+fn only_warned<'c>(
+    tool: &'c Tool,
+    refused: Box<Refused<'c>>,
+) -> Result<Valid<'c>, Box<Refused<'c>>> {
+    match (tool.validation(), refused.failure.code) {
+        (Validation::Warn, Code::InvalidArguments) => validate::pass_warned(tool, *refused),
+        _ => Err(refused),
+    }
 }
 
 type Healed<'c> = Result<Box<Repaired<'c>>, Box<Refused<'c>>>;

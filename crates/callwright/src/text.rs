@@ -97,8 +97,14 @@ pub(crate) fn snippet(text: &str, max: usize) -> String {
     out
 }
 
-/// A line of a file as it is, but for what could end the line or hide text.
-#[cfg(feature = "policy")]
+/// Words of a tool's or an operator's own, as they are but for what could end the line or hide text, at most `max`
+/// characters of them.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
+    // Of a long text the rest need not be looked at: a character has at least one byte.
+    cut_line(visible(first_bytes(text, max * 4)), max)
+}
+
+/// A line as it is, but for what could end the line or hide text.
 pub(crate) fn visible(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for character in line.chars() {

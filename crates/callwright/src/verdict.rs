@@ -1,11 +1,13 @@
 //! What the gate says about a call, and the line that other programs read.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::admit::Ticket;
 use crate::call::Call;
+use crate::check::{Checked, OutputVerdict};
 use crate::classify::{Failure, Notice, Refused};
 use crate::feedback::{Feedback, ToldIssue};
 use crate::json::{Value, write_json_string};
@@ -87,6 +89,8 @@ pub enum Opened<'c> {
 pub struct Settled<'c> {
     /// What the gate said about it.
     pub verdict: Verdict<'c>,
+    /// What it made of the result; `None` if the call did not run, or nothing is known of what came of it.
+    pub result: Option<Checked<'c>>,
     /// What the model should be told with the result.
     pub notice: Option<Notice>,
 }
@@ -100,10 +104,41 @@ impl Settled<'_> {
         }
     }
 
+    /// Whether the model gets an error: the call was refused, the tool failed, or its result cannot be used.
+    pub fn is_error(&self) -> bool {
+        match &self.verdict {
+            Verdict::Refused(_) => true,
+            _ => self.result.as_ref().is_some_and(Checked::is_error),
+        }
+    }
+
+    /// What is wrong: with the call, or with its result.
+    pub fn failure(&self) -> Option<&Failure> {
+        let of_call = self.verdict.failure();
+        of_call.or_else(|| self.result.as_ref()?.failure.as_deref())
+    }
+
+    /// What the model gets: the result, with what it should be told beside it, or what is wrong and what to do.
+    pub fn text(&self, feedback: &Feedback) -> Cow<'_, str> {
+        if let Verdict::Refused(refused) = &self.verdict {
+            return Cow::Owned(feedback.render_with(&refused.failure, refused.notice.as_ref()));
+        }
+        let Some(checked) = &self.result else {
+            return Cow::Borrowed("");
+        };
+        let receipt = feedback
+            .receipts
+            .then(|| feedback.receipt(self.verdict.edits()));
+        let notice = self.notice.as_ref().map(|notice| feedback.notice(notice));
+        let beside: Vec<String> = receipt.flatten().into_iter().chain(notice).collect();
+        feedback.result(checked, &beside)
+    }
+
     /// The call and what became of it, as a line of JSON Lines.
     pub fn line<'v>(&'v self, call: &'v Call<'_>, feedback: &'v Feedback) -> VerdictLine<'v> {
         VerdictLine {
             notice: self.notice(),
+            result: self.result.as_ref(),
             ..self.verdict.line(call, feedback)
         }
     }
@@ -114,6 +149,7 @@ impl<'c> From<Verdict<'c>> for Settled<'c> {
     fn from(verdict: Verdict<'c>) -> Self {
         Settled {
             verdict,
+            result: None,
             notice: None,
         }
     }
@@ -134,6 +170,14 @@ impl<'c> Verdict<'c> {
         match self {
             Verdict::Valid(_) | Verdict::Repaired(_) => None,
             Verdict::Refused(refused) => Some(&refused.failure),
+        }
+    }
+
+    /// What the schema objects to in a call that is let through all the same.
+    pub fn warning(&self) -> Option<&Failure> {
+        match self {
+            Verdict::Valid(valid) => valid.warning(),
+            _ => None,
         }
     }
 
@@ -167,10 +211,12 @@ impl<'c> Verdict<'c> {
             arguments: self.arguments(),
             edits: self.edits(),
             failure: self.failure(),
+            warning: self.warning(),
             notice: match self {
                 Verdict::Refused(refused) => refused.notice.as_ref(),
                 _ => None,
             },
+            result: None,
             feedback,
         }
     }
@@ -186,7 +232,9 @@ pub struct VerdictLine<'v> {
     arguments: Option<&'v Value<'v>>,
     edits: &'v [Edit],
     failure: Option<&'v Failure>,
+    warning: Option<&'v Failure>,
     notice: Option<&'v Notice>,
+    result: Option<&'v Checked<'v>>,
     feedback: &'v Feedback,
 }
 
@@ -222,11 +270,13 @@ impl VerdictLine<'_> {
         out.push(']');
         if let Some(failure) = self.failure {
             out.push_str(",\"failure\":");
-            let told = serde_json::to_string(&ToldFailure::new(failure, self.feedback));
-            // Texts and lists of texts always serialise.
-            out.push_str(&told.unwrap_or_else(|_| "null".to_owned()));
+            write_failure(failure, self.feedback, out);
             out.push_str(",\"feedback\":");
             write_json_string(&self.feedback.render_with(failure, self.notice), out);
+        }
+        if let Some(warning) = self.warning {
+            out.push_str(",\"warning\":");
+            write_failure(warning, self.feedback, out);
         }
         if let Some(notice) = self.notice {
             out.push_str(",\"notice\":{\"code\":");
@@ -235,8 +285,41 @@ impl VerdictLine<'_> {
             write_json_string(&self.feedback.notice(notice), out);
             out.push('}');
         }
+        if let Some(result) = self.result {
+            self.write_result(result, out);
+        }
         out.push('}');
     }
+
+    /// What became of the result, and why.
+    fn write_result(&self, result: &Checked<'_>, out: &mut String) {
+        let (verdict, key) = match result.verdict {
+            OutputVerdict::Passed => ("ok", ""),
+            OutputVerdict::Warned => ("ok", "output_warning"),
+            _ => ("refused", "output_failure"),
+        };
+        out.push_str(",\"output_verdict\":\"");
+        out.push_str(verdict);
+        out.push('"');
+        let Some(failure) = &result.failure else {
+            return;
+        };
+        out.push_str(",\"");
+        out.push_str(key);
+        out.push_str("\":");
+        write_failure(failure, self.feedback, out);
+        if result.verdict != OutputVerdict::Warned {
+            out.push_str(",\"output_feedback\":");
+            write_json_string(&self.feedback.render(failure), out);
+        }
+    }
+}
+
+/// A failure as other programs read it.
+pub(crate) fn write_failure(failure: &Failure, feedback: &Feedback, out: &mut String) {
+    let told = serde_json::to_string(&ToldFailure::new(failure, feedback));
+    // Texts and lists of texts always serialise.
+    out.push_str(&told.unwrap_or_else(|_| "null".to_owned()));
 }
 
 fn write_edit(edit: &Edit, out: &mut String) {
@@ -264,7 +347,7 @@ impl fmt::Display for VerdictLine<'_> {
 #[derive(Serialize)]
 struct ToldFailure<'v> {
     class: &'static str,
-    code: &'static str,
+    code: &'v str,
     next: &'static str,
     detail: String,
     hint: String,
@@ -275,7 +358,7 @@ impl<'v> ToldFailure<'v> {
     fn new(failure: &'v Failure, feedback: &Feedback) -> Self {
         ToldFailure {
             class: failure.class().name(),
-            code: failure.code.name(),
+            code: failure.code_name(),
             next: failure.next().name(),
             detail: feedback.detail(failure),
             hint: feedback.hint(failure),

@@ -135,9 +135,9 @@ fn text(line: &Line, round: usize) -> String {
 fn step(gate: &Gate, line: &str) -> (String, Option<String>) {
     let recorded = wire::read_recorded(line).expect("a call");
     let place = recorded.place().expect("a session");
-    let settled: Settled<'_> = match (gate.open(&recorded.call, place), recorded.outcome()) {
+    let settled: Settled<'_> = match (gate.open(&recorded.call, place), recorded.ran()) {
         (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
-        (Opened::Admitted(ticket), Some(outcome)) => gate.close(ticket, &outcome),
+        (Opened::Admitted(ticket), Some(ran)) => gate.close(ticket, ran),
         (Opened::Admitted(ticket), None) => ticket.into(),
     };
     let reason = match settled.verdict.failure().map(|failure| &failure.cause) {
@@ -345,18 +345,18 @@ proptest! {
             };
             in_a_row.1 += 1;
             prop_assert!(in_a_row.1 <= 12, "the last bound holds");
-            match (fate, recorded.outcome()) {
-                (Fate::Closed, Some(outcome)) => drop(gate.close(ticket, &outcome)),
-                (Fate::Late, Some(outcome)) => late.push((ticket, outcome)),
+            match (fate, recorded.ran()) {
+                (Fate::Closed, Some(ran)) => drop(gate.close(ticket, ran)),
+                (Fate::Late, Some(ran)) => late.push((ticket, ran)),
                 _ => drop(ticket),
             }
             if late.len() > 3 {
-                let (ticket, outcome) = late.swap_remove(1);
-                drop(gate.close(ticket, &outcome));
+                let (ticket, ran) = late.swap_remove(1);
+                drop(gate.close(ticket, ran));
             }
         }
-        for (ticket, outcome) in late {
-            drop(gate.close(ticket, &outcome));
+        for (ticket, ran) in late {
+            drop(gate.close(ticket, ran));
         }
     }
 }

@@ -311,14 +311,14 @@ fn converse(file: &Value, case: &Value) -> Result<(), String> {
         for time in 1..=step["times"].as_u64().unwrap_or(1) {
             let recorded = wire::read_recorded(&line).map_err(|error| error.to_string())?;
             let place = recorded.place().ok_or("no session")?;
-            let settled = match (gate.open(&recorded.call, place), recorded.outcome()) {
+            let settled = match (gate.open(&recorded.call, place), recorded.ran()) {
                 (Opened::Refused(refused), _) => {
                     if let Cause::Objection(objection) = &refused.failure.cause {
                         last_refused = objection.fingerprint;
                     }
                     Verdict::Refused(refused).into()
                 }
-                (Opened::Admitted(ticket), Some(outcome)) => gate.close(ticket, &outcome),
+                (Opened::Admitted(ticket), Some(ran)) => gate.close(ticket, ran),
                 (Opened::Admitted(ticket), None) => ticket.into(),
             };
             let line = settled

@@ -102,9 +102,9 @@ fn converse(calls: &Value, specs: Vec<ToolSpec>, policy: Policy) -> Result<(), S
         let line = line.to_string();
         let recorded = wire::read_recorded(&line).map_err(|error| error.to_string())?;
         let place = recorded.place().ok_or("no session")?;
-        let settled = match (gate.open(&recorded.call, place), recorded.outcome()) {
+        let settled = match (gate.open(&recorded.call, place), recorded.ran()) {
             (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
-            (Opened::Admitted(ticket), Some(outcome)) => gate.close(ticket, &outcome),
+            (Opened::Admitted(ticket), Some(ran)) => gate.close(ticket, ran),
             (Opened::Admitted(ticket), None) => ticket.into(),
         };
         let verdict = settled

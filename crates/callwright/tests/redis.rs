@@ -20,6 +20,8 @@ use callwright::admit::{
     AdmissionPolicy, Answer, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Place, Reply,
     Shape, Success, WhenAway,
 };
+use callwright::check::Ran;
+use callwright::check::Ran;
 use callwright::{Call, Gate, Opened, ToolSpec, json};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -383,12 +385,7 @@ fn a_server_that_dies_and_comes_back() {
 
     let port = server.kill();
     // The one that was under way is settled all the same.
-    assert!(
-        closed
-            .close(ticket, &Outcome::ok(Answer::Text("paid")))
-            .notice
-            .is_none()
-    );
+    assert!(closed.close(ticket, Ran::ok("paid")).notice.is_none());
     assert_eq!(
         code(&open.open(&call, at(1))),
         None,

@@ -50,9 +50,9 @@ fn gate() -> Gate {
 fn settle<'c>(gate: &'c Gate, recorded: &'c Recorded<'_>) -> Option<Settled<'c>> {
     let place = recorded.place()?;
     Some(
-        match (gate.open(&recorded.call, place), recorded.outcome()) {
+        match (gate.open(&recorded.call, place), recorded.ran()) {
             (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
-            (Opened::Admitted(ticket), Some(outcome)) => gate.close(ticket, &outcome),
+            (Opened::Admitted(ticket), Some(ran)) => gate.close(ticket, ran),
             (Opened::Admitted(ticket), None) => ticket.into(),
         },
     )

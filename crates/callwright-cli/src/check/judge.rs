@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use callwright::admit::Outcome;
+use callwright::check::{Checked, OutputVerdict};
 use callwright::feedback::Feedback;
 use callwright::rescue::{Message, NoCall};
 use callwright::wire::{self, Answer, Recorded};
@@ -46,6 +46,8 @@ pub(super) struct Judged {
     pub(super) repaired: usize,
     /// How often which code was given.
     pub(super) refused: BTreeMap<&'static str, usize>,
+    /// How often which code was given to a result.
+    pub(super) results: BTreeMap<String, usize>,
     /// Messages in which no call is written.
     pub(super) without_call: usize,
 }
@@ -133,7 +135,10 @@ impl Judge {
     fn at_once(&self, number: usize, line: &Line<'_>, judged: &mut Judged) {
         match line {
             Line::Call(recorded) => {
-                let settled = self.gate.judge(&recorded.call).into();
+                let verdict = self.gate.judge(&recorded.call);
+                let result = self.result(recorded, &verdict);
+                let mut settled = Settled::from(verdict);
+                settled.result = result;
                 self.write(number, &recorded.call, &settled, judged);
             }
             Line::Message(message) => match self.gate.rescue(message) {
@@ -155,12 +160,19 @@ impl Judge {
             .map(|(_, item)| item.call().map(|call| self.gate.judge(call).into()))
             .collect();
         // Long answers take a while to read, and nobody need wait for that.
-        let outcomes: Vec<Option<Outcome>> = items.iter().map(|(_, item)| item.outcome()).collect();
+        for ((_, item), settled) in items.iter().zip(&mut settled) {
+            if let (Item::Recorded(recorded), Some(settled)) = (item, settled) {
+                settled.result = self.result(recorded, &settled.verdict);
+                if let Some(result) = &settled.result
+                    && recorded.session.is_some()
+                {
+                    result.outcome();
+                }
+            }
+        }
         ticket.wait();
-        for (((_, item), judged), outcome) in items.iter().zip(&mut settled).zip(outcomes) {
-            *judged = judged
-                .take()
-                .map(|judged| self.admit(item, judged, outcome));
+        for ((_, item), judged) in items.iter().zip(&mut settled) {
+            *judged = judged.take().map(|judged| self.admit(item, judged));
         }
         drop(ticket);
         for ((number, item), settled) in items.iter().zip(&settled) {
@@ -213,12 +225,7 @@ impl Judge {
     }
 
     /// Asks whether a call of a conversation may run, and notes what came of it.
-    fn admit<'c>(
-        &'c self,
-        item: &'c Item<'_>,
-        judged: Settled<'c>,
-        outcome: Option<Outcome>,
-    ) -> Settled<'c> {
+    fn admit<'c>(&'c self, item: &'c Item<'_>, judged: Settled<'c>) -> Settled<'c> {
         let Item::Recorded(recorded) = item else {
             return judged;
         };
@@ -226,11 +233,21 @@ impl Judge {
             return judged;
         };
         let opened = self.gate.admit(&recorded.call, judged.verdict, place);
-        match (opened, outcome) {
+        match (opened, judged.result) {
             (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
-            (Opened::Admitted(ticket), Some(outcome)) => self.gate.close(ticket, &outcome),
+            (Opened::Admitted(ticket), Some(result)) => self.gate.settle(ticket, result),
             (Opened::Admitted(ticket), None) => ticket.into(),
         }
+    }
+
+    /// What to make of a recorded result, if the call would have run.
+    fn result<'c>(&self, recorded: &'c Recorded<'_>, verdict: &Verdict<'_>) -> Option<Checked<'c>> {
+        let (tool, arguments) = match verdict {
+            Verdict::Valid(valid) => (valid.tool(), valid.arguments()),
+            Verdict::Repaired(repaired) => (repaired.tool(), repaired.arguments()),
+            _ => return None,
+        };
+        Some(self.gate.check(tool, arguments, recorded.ran()?))
     }
 
     /// A message without any call gets a line that says why.
@@ -263,6 +280,13 @@ impl Judge {
             }
             _ => judged.valid += 1,
         }
+        if let Some(result) = &settled.result
+            && let Some(failure) = &result.failure
+            && result.verdict != OutputVerdict::Warned
+        {
+            let code = failure.code_name().to_owned();
+            *judged.results.entry(code).or_default() += 1;
+        }
         match &self.output {
             Output::Json => {
                 settled.line(call, &self.feedback).write(&mut judged.text);
@@ -292,14 +316,6 @@ impl<'l> Item<'l> {
             Item::NoCall(..) => None,
         }
     }
-
-    /// What came of the call, if it is part of a conversation and that was recorded.
-    fn outcome(&self) -> Option<Outcome> {
-        match self {
-            Item::Recorded(recorded) if recorded.session.is_some() => recorded.outcome(),
-            _ => None,
-        }
-    }
 }
 
 impl Judged {
@@ -311,6 +327,9 @@ impl Judged {
         for (code, count) in &part.refused {
             *self.refused.entry(code).or_default() += count;
         }
+        for (code, count) in &part.results {
+            *self.results.entry(code.clone()).or_default() += count;
+        }
     }
 
     /// `5 calls: 3 valid, 2 refused (1 invalid_arguments, 1 invalid_json)`
@@ -318,23 +337,32 @@ impl Judged {
         let refused: usize = self.refused.values().sum();
         let calls = self.valid + self.repaired + refused;
         let plural = if calls == 1 { "" } else { "s" };
-        let codes: Vec<String> = self
-            .refused
-            .iter()
-            .map(|(code, count)| format!("{count} {code}"))
-            .collect();
-        let codes = match codes.as_slice() {
-            [] => String::new(),
-            codes => format!(" ({})", codes.join(", ")),
-        };
+        let codes = by_code(&self.refused);
         let (valid, repaired) = (self.valid, self.repaired);
         let messages = match self.without_call {
             0 => String::new(),
             1 => "; 1 message without a call".to_owned(),
             count => format!("; {count} messages without a call"),
         };
+        let results = match self.results.values().sum::<usize>() {
+            0 => String::new(),
+            1 => format!("; 1 bad result{}", by_code(&self.results)),
+            count => format!("; {count} bad results{}", by_code(&self.results)),
+        };
         format!(
-            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}{messages}"
+            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}{results}{messages}"
         )
+    }
+}
+
+/// ` (1 invalid_arguments, 1 invalid_json)`
+fn by_code<C: std::fmt::Display>(counts: &BTreeMap<C, usize>) -> String {
+    let codes: Vec<String> = counts
+        .iter()
+        .map(|(code, count)| format!("{count} {code}"))
+        .collect();
+    match codes.as_slice() {
+        [] => String::new(),
+        codes => format!(" ({})", codes.join(", ")),
     }
 }

@@ -83,7 +83,9 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
             malformed_lines: 1..,
             ..
         } => Outcome::Malformed,
-        Judged { refused, .. } if !refused.is_empty() => Outcome::Findings,
+        Judged {
+            refused, results, ..
+        } if !refused.is_empty() || !results.is_empty() => Outcome::Findings,
         _ => Outcome::Clean,
     })
 }

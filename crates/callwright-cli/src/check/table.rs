@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use callwright::check::OutputVerdict;
 use callwright::classify::{Cause, Next};
 use callwright::feedback::Feedback;
 use callwright::repair::Trial;
@@ -86,6 +87,16 @@ impl Table {
         let _ = writeln!(out, "{}", row.trim_end());
         for line in self.explanation(verdict, feedback) {
             let _ = writeln!(out, "{INDENT}{line}");
+        }
+        if let Some(result) = &settled.result
+            && let Some(failure) = &result.failure
+        {
+            let word = match result.verdict {
+                OutputVerdict::Warned => "result (warning)",
+                _ => "result",
+            };
+            let (code, detail) = (failure.code_name(), feedback.detail(failure));
+            let _ = writeln!(out, "{INDENT}{word}: {code}: {detail}");
         }
         if let Some(notice) = settled.notice() {
             let _ = writeln!(out, "{INDENT}notice: {}", feedback.notice(notice));

@@ -34,8 +34,10 @@ use self::ledger::{Ask, LedgerAway, Limits, Noted, RefusedCall, Report, Ruling};
 pub(crate) use self::names::{Names, matches_name};
 use self::policy::ToolLimits;
 use self::ticket::Ready;
+pub(crate) use self::volatile::is_transient;
 use crate::call::{Arguments, Call};
-use crate::classify::{Cause, Failure, Notice, Objection, Refused};
+use crate::check::Checked;
+use crate::classify::{Cause, Code, Failure, Notice, Objection, Refused};
 use crate::json::Value;
 use crate::parse::read_value;
 use crate::tool::{Effect, Tool};
@@ -80,25 +82,32 @@ impl Admission {
         &self,
         call: &Call<'_>,
         verdict: Verdict<'c>,
-        place: Place<'c>,
+        place: Option<Place<'c>>,
     ) -> Result<Ticket<'c>, Box<Refused<'c>>> {
         let (fingerprint, tool) = self.identify(call, &verdict);
+        let Some(at) = place else {
+            return Ok(Ticket {
+                ready: Ready::of(verdict)?,
+                place,
+                fingerprint,
+                notice: None,
+            });
+        };
         let refused = verdict.failure().map(|failure| RefusedCall {
             digest: digest(failure),
             unknown_tool: matches!(failure.cause, Cause::UnknownTool { .. }),
         });
         let ask = Ask {
-            at: place.at,
+            at: at.at,
             fingerprint,
             tool: tool.map_or(&call.tool, Tool::name),
             limits: self.limits(tool),
             refused,
         };
-        let ruling = self.ledger.open(place.session, &ask);
-        let ready = match verdict {
-            Verdict::Valid(valid) => Ready::Valid(valid),
-            Verdict::Repaired(repaired) => Ready::Repaired(repaired),
-            Verdict::Refused(mut refused) => {
+        let ruling = self.ledger.open(at.session, &ask);
+        let ready = match Ready::of(verdict) {
+            Ok(ready) => ready,
+            Err(mut refused) => {
                 match ruling {
                     Ok(ruling) if ruling.reason.is_some() => {
                         let original =
@@ -128,14 +137,33 @@ impl Admission {
     }
 
     /// Takes note of what came of a call.
-    pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, outcome: &Outcome) -> Settled<'c> {
+    pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
+        // Of a call that was cancelled nobody knows what came of it.
+        let cancelled = checked
+            .failure
+            .as_ref()
+            .is_some_and(|failure| failure.code == Code::Cancelled);
+        let notice = ticket
+            .place
+            .filter(|_| !cancelled)
+            .and_then(|place| self.note(&ticket, place, checked.outcome()));
+        let settled = Settled::from(ticket);
+        Settled {
+            notice: notice.or(settled.notice),
+            result: Some(checked),
+            ..settled
+        }
+    }
+
+    /// Takes note of the outcome of a call in a conversation.
+    fn note(&self, ticket: &Ticket<'_>, place: Place<'_>, outcome: &Outcome) -> Option<Notice> {
         let tool = ticket.tool();
         let poller = self
             .tools
             .get(tool.name())
             .is_some_and(|(limits, _)| limits.poller);
         let report = Report {
-            at: ticket.place.at,
+            at: place.at,
             fingerprint: ticket.fingerprint,
             tool: tool.name(),
             changes: tool.spec().effect != Effect::Read,
@@ -149,19 +177,12 @@ impl Admission {
                 ""
             },
         };
-        let noted = self.ledger.close(ticket.place.session, &report);
-        let notice = noted
-            .ok()
-            .and_then(|noted| self.notice_behind(&report, &noted))
-            .map(|notice| Notice {
-                once: tool.is_once(),
-                ..notice
-            });
-        let settled = Settled::from(ticket);
-        Settled {
-            notice: notice.or(settled.notice),
-            ..settled
-        }
+        let noted = self.ledger.close(place.session, &report).ok()?;
+        let notice = self.notice_behind(&report, &noted)?;
+        Some(Notice {
+            once: tool.is_once(),
+            ..notice
+        })
     }
 
     /// The fingerprint of a call, and its tool if there is one.

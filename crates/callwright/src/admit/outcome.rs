@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::volatile;
+use crate::check::{Checked, Output};
+use crate::classify::{Code, Next};
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
 
@@ -82,12 +84,55 @@ impl Outcome {
         Outcome::new(Success::Transient, answer)
     }
 
+    /// What came of a call that was run and whose result was judged.
+    pub(crate) fn of(checked: &Checked<'_>) -> Self {
+        let text;
+        let answer = match (&checked.output, &checked.failure) {
+            (Some(Output::Value(value)), _) => Answer::Value(value),
+            (Some(Output::Text(text)), _) => Answer::Text(text),
+            (Some(output), _) => {
+                text = output.text();
+                Answer::Text(&text)
+            }
+            // What the model does not hear of is told apart all the same, and not remembered in words.
+            (None, Some(failure)) => {
+                let hidden = failure.for_operator().unwrap_or_default();
+                let told = failure.told().unwrap_or_default();
+                return Outcome {
+                    success: success(checked),
+                    digest: Digest::of(&volatile::steady(Answer::Text(&format!(
+                        "{} {told} {hidden}",
+                        failure.code_name()
+                    )))),
+                    beginning: snippet(first_bytes(told, REMEMBERED * 4).trim(), REMEMBERED),
+                };
+            }
+            (None, None) => Answer::Text(""),
+        };
+        Outcome::new(success(checked), answer)
+    }
+
     fn new(success: Success, answer: Answer<'_>) -> Self {
         Outcome {
             success,
             digest: Digest::of(&volatile::steady(answer)),
             beginning: snippet(beginning(answer, REMEMBERED * 4).trim(), REMEMBERED),
         }
+    }
+}
+
+/// How a call that ran went, by what was made of its result.
+fn success(checked: &Checked<'_>) -> Success {
+    match &checked.failure {
+        Some(failure) if checked.is_error() => {
+            let passes = matches!(failure.code, Code::Transient | Code::Timeout);
+            if passes || failure.next() == Next::RetryLater {
+                Success::Transient
+            } else {
+                Success::Error
+            }
+        }
+        _ => Success::Ok,
     }
 }
 

@@ -37,7 +37,7 @@ impl<'a> Place<'a> {
 #[must_use = "run the call and close the ticket with its outcome"]
 pub struct Ticket<'c> {
     pub(super) ready: Ready<'c>,
-    pub(super) place: Place<'c>,
+    pub(super) place: Option<Place<'c>>,
     pub(super) fingerprint: Fingerprint,
     pub(super) notice: Option<Notice>,
 }
@@ -90,6 +90,7 @@ impl<'c> From<Ticket<'c>> for Settled<'c> {
     fn from(ticket: Ticket<'c>) -> Self {
         Settled {
             notice: ticket.notice,
+            result: None,
             verdict: match ticket.ready {
                 Ready::Valid(valid) => Verdict::Valid(valid),
                 Ready::Repaired(repaired) => Verdict::Repaired(repaired),
@@ -99,6 +100,15 @@ impl<'c> From<Ticket<'c>> for Settled<'c> {
 }
 
 impl<'c> Ready<'c> {
+    /// A call that was judged good.
+    pub(super) fn of(verdict: Verdict<'c>) -> Result<Self, Box<Refused<'c>>> {
+        match verdict {
+            Verdict::Valid(valid) => Ok(Ready::Valid(valid)),
+            Verdict::Repaired(repaired) => Ok(Ready::Repaired(repaired)),
+            Verdict::Refused(refused) => Err(refused),
+        }
+    }
+
     /// The same call, refused for another reason than what it is.
     pub(super) fn refuse(self, call: &Call<'_>, failure: Failure) -> Box<Refused<'c>> {
         let (tool, arguments) = match self {

@@ -204,7 +204,7 @@ static TRANSIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Whether an error speaks of a trouble that passes.
-pub(super) fn is_transient(error: &str) -> bool {
+pub(crate) fn is_transient(error: &str) -> bool {
     TRANSIENT
         .as_ref()
         .is_some_and(|pattern| pattern.is_match(error))

@@ -3,14 +3,20 @@
 //! In comes what a stage objected to, out goes the verdict on the call as data. No sentence is made
 //! here; [`crate::feedback`] does that, and only if somebody reads it.
 
+mod advice;
 mod objection;
+mod output;
 mod table;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+pub use advice::Advice;
 pub use objection::{Notice, Objection};
+pub(crate) use output::{bad_output, output_class, tool_failed};
 pub use table::{Class, Code, CodeRow, Next, TABLE};
 
+use crate::check::{OutputFault, ToolFailure};
 use crate::gate::UnknownTool;
 use crate::json::{Path, Value};
 use crate::parse::{Problem, Unreadable};
@@ -28,6 +34,8 @@ pub struct Failure {
     pub cause: Cause,
     /// What to do next, where that differs from what the table says.
     pub(crate) escalated: Option<Next>,
+    /// What to advise, where that differs from what the table says.
+    pub(crate) advice: Option<Arc<[String]>>,
 }
 
 /// What exactly is wrong with a refused call.
@@ -100,6 +108,19 @@ pub enum Cause {
         /// What is wrong with the ledger, for the operator.
         why: String,
     },
+    /// The tool failed.
+    Tool {
+        /// How.
+        failure: Box<ToolFailure>,
+        /// The tool that was called.
+        tool: String,
+        /// Whether it must not be run twice, so that a failure which may have been none needs looking into.
+        once: bool,
+        /// The beginning of its own result, if it has one.
+        said: Option<String>,
+    },
+    /// The result is not good.
+    Output(Box<OutputFault>),
 }
 
 impl Failure {
@@ -108,6 +129,37 @@ impl Failure {
             code,
             cause,
             escalated: None,
+            advice: None,
+        }
+    }
+
+    /// The stable name of what went wrong: the tool's or the check's own, where there is one.
+    pub fn code_name(&self) -> &str {
+        let own = match &self.cause {
+            Cause::Tool { failure, .. } => failure.code(),
+            Cause::Output(fault) => match &**fault {
+                OutputFault::Finding(finding) => Some(finding.code.as_ref()),
+                _ => None,
+            },
+            _ => None,
+        };
+        own.unwrap_or_else(|| self.code.name())
+    }
+
+    /// What the tool itself says to the model about it.
+    pub(crate) fn told(&self) -> Option<&str> {
+        match &self.cause {
+            Cause::Tool { failure, .. } => failure.detail(),
+            _ => None,
+        }
+    }
+
+    /// What the operator should know and the model should not: the words of an unknown error, the place of a defect.
+    pub fn for_operator(&self) -> Option<&str> {
+        match &self.cause {
+            Cause::Tool { failure, .. } => failure.for_operator(),
+            Cause::LedgerAway { why } => Some(why),
+            _ => None,
         }
     }
 
@@ -156,6 +208,10 @@ impl Failure {
     pub fn issues(&self) -> &[Issue] {
         match &self.cause {
             Cause::Arguments(issues) => issues,
+            Cause::Output(fault) => match &**fault {
+                OutputFault::Violation(issues) => issues,
+                _ => &[],
+            },
             Cause::Objection(objection) => match &objection.original {
                 Some(original) => original.issues(),
                 None => &[],

@@ -65,6 +65,7 @@ impl Failure {
         code: Code::InvalidArguments,
         cause: Cause::Arguments(Vec::new()),
         escalated: None,
+        advice: None,
     };
 
     /// Admission objects. `escalated` if refusals did not help so far.
@@ -92,6 +93,7 @@ impl Failure {
             code: code(objection.reason),
             cause: Cause::Objection(Box::new(objection)),
             escalated: next,
+            advice: None,
         }
     }
 

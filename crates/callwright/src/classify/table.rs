@@ -18,8 +18,16 @@ pub enum Class {
     Budget,
     /// The model goes round in circles.
     Loop,
-    /// The tool ran and failed.
+    /// The tool ran and broke.
     Runtime,
+    /// The tool ran and says that it cannot do this.
+    Logical,
+    /// The result is not what the tool promises.
+    SchemaMismatch,
+    /// The result is good and not all.
+    PartialData,
+    /// The result has the right form and makes no sense.
+    SemanticGarbage,
 }
 
 /// What the model should do next.
@@ -80,6 +88,34 @@ pub enum Code {
     UnknownToolStreak,
     /// A failure that passes.
     Transient,
+    /// The tool broke.
+    ToolError,
+    /// The tool took longer than it may.
+    Timeout,
+    /// The tool panicked.
+    Panic,
+    /// Nobody waits for the call any more.
+    Cancelled,
+    /// The tool contradicts its own declaration.
+    ToolDefect,
+    /// The tool says that it cannot do this.
+    ToolReportedFailure,
+    /// The result is not JSON, though the tool promises it.
+    InvalidOutputJson,
+    /// The result ends in the middle.
+    TruncatedResponse,
+    /// The result does not fit the tool's schema.
+    SchemaViolation,
+    /// There is more than what came.
+    MorePagesAvailable,
+    /// The result is only a part.
+    IncompleteResult,
+    /// Nothing was found for what the call names.
+    EmptyResult,
+    /// The result is an error, though the tool says that it worked.
+    ErrorInDisguise,
+    /// The result makes no sense, as a check of the operator's says.
+    ImplausibleResult,
 }
 
 /// Everything there is to say about a code.
@@ -263,6 +299,142 @@ pub const TABLE: &[CodeRow] = &[
                   counts neither against the budget nor as a repetition, ten times in a row.",
         example: "an error result that says `HTTP 429`",
     },
+    CodeRow {
+        code: Code::ToolError,
+        name: "tool_error",
+        class: Class::Runtime,
+        next: Next::ChangeApproach,
+        hint: "The arguments are not known to be the cause: try another way or tell the user.",
+        meaning: "The tool broke. What happened goes to the operator in full; the model gets a short line, since the \
+                  words of an unknown error may hold paths, addresses or secrets.",
+        example: "a tool whose database connection was refused",
+    },
+    CodeRow {
+        code: Code::Timeout,
+        name: "timeout",
+        class: Class::Runtime,
+        next: Next::RetryLater,
+        hint: "Ask for less at once, or try again later.",
+        meaning: "The tool took longer than it may. A tool that changes something may have done so all the same, and the \
+                  model is told to look before it calls again.",
+        example: "a search that runs for more than its 30 seconds",
+    },
+    CodeRow {
+        code: Code::Panic,
+        name: "panic",
+        class: Class::Runtime,
+        next: Next::ChangeApproach,
+        hint: "Do not send the same call again: try another way or tell the user.",
+        meaning: "The tool's code panicked. Other calls go on; the message of the panic goes to the operator only.",
+        example: "a tool that indexes past the end of a list",
+    },
+    CodeRow {
+        code: Code::Cancelled,
+        name: "cancelled",
+        class: Class::Runtime,
+        next: Next::AskUser,
+        hint: "Ask the user before you call it again.",
+        meaning: "Somebody cancelled the call before it had ended. Whether it took effect is not known. Every call is \
+                  answered all the same, so that the history stays well formed.",
+        example: "a call under way when the user presses Ctrl-C",
+    },
+    CodeRow {
+        code: Code::ToolDefect,
+        name: "tool_defect",
+        class: Class::Runtime,
+        next: Next::ChangeApproach,
+        hint: "The arguments are not the cause: do not change them, use another tool or tell the user.",
+        meaning: "The tool contradicts its own declaration: its type does not take what its schema accepts. This is a \
+                  fault of whoever wrote the tool; the operator gets the place and the reason.",
+        example: "a schema that says `string` for a field that is an integer in Rust",
+    },
+    CodeRow {
+        code: Code::ToolReportedFailure,
+        name: "tool_reported_failure",
+        class: Class::Logical,
+        next: Next::ChangeApproach,
+        hint: "Act on what the tool says.",
+        meaning: "The tool worked and says that it cannot do this, in its own words and with a code of its own if it has \
+                  one. An error result of an MCP server is of this kind.",
+        example: "`There is no customer C-17.`",
+    },
+    CodeRow {
+        code: Code::InvalidOutputJson,
+        name: "invalid_output_json",
+        class: Class::SchemaMismatch,
+        next: Next::ChangeApproach,
+        hint: "The arguments are not the cause: use another tool or tell the user.",
+        meaning: "The tool promises JSON and answered with something else. The feedback says at which line and column.",
+        example: r#"{"orders": [1, 2,]} as the result of a tool with an output schema"#,
+    },
+    CodeRow {
+        code: Code::TruncatedResponse,
+        name: "truncated_response",
+        class: Class::SchemaMismatch,
+        next: Next::ChangeApproach,
+        hint: "Repeating the call will not help: ask for less at once.",
+        meaning: "The tool's JSON ends in the middle. The feedback says on which path. It is never completed.",
+        example: r#"{"orders": [{"id": "O-1", "total" as the result of a tool with an output schema"#,
+    },
+    CodeRow {
+        code: Code::SchemaViolation,
+        name: "schema_violation",
+        class: Class::SchemaMismatch,
+        next: Next::ChangeApproach,
+        hint: "The arguments are not the cause: use another tool or tell the user.",
+        meaning: "The result does not fit the schema that the tool declares. The feedback names the fields, what was \
+                  expected and what came.",
+        example: r#"{"status": "lost"} where the schema allows `open` and `closed`"#,
+    },
+    CodeRow {
+        code: Code::MorePagesAvailable,
+        name: "more_pages_available",
+        class: Class::PartialData,
+        next: Next::Continue,
+        hint: "Go on with what came, or ask for the rest.",
+        meaning: "The result is one page of several. The model gets it, and with which argument to call again for the next.",
+        example: r#"{"orders": […], "page": 1, "has_more": true}"#,
+    },
+    CodeRow {
+        code: Code::IncompleteResult,
+        name: "incomplete_result",
+        class: Class::PartialData,
+        next: Next::Continue,
+        hint: "Go on with what came, or ask for the part that is missing.",
+        meaning: "The result is only a part: its text ends in the middle, says that something was left out, or is longer \
+                  than what the model gets. What came is kept.",
+        example: "a text that ends with `[truncated]`",
+    },
+    CodeRow {
+        code: Code::EmptyResult,
+        name: "empty_result",
+        class: Class::SemanticGarbage,
+        next: Next::FixArguments,
+        hint: "Check the id before you go on: look it up, or ask the user for it.",
+        meaning: "The call names an id, and the tool found nothing for it. That looks like an answer and is more often a \
+                  wrong id.",
+        example: r#"{"orders": []} for `customer_id` "C-17""#,
+    },
+    CodeRow {
+        code: Code::ErrorInDisguise,
+        name: "error_in_disguise",
+        class: Class::SemanticGarbage,
+        next: Next::ChangeApproach,
+        hint: "Do not take it for data: try another way or tell the user.",
+        meaning: "The tool says that it worked, and the result is an error: a page of HTML, `HTTP 429`, \
+                  `{\"error\": …}`. If the trouble passes, the model is told to try again later.",
+        example: r#"{"error": "rate limit exceeded"} as a successful result"#,
+    },
+    CodeRow {
+        code: Code::ImplausibleResult,
+        name: "implausible_result",
+        class: Class::SemanticGarbage,
+        next: Next::ChangeApproach,
+        hint: "Do not rely on the result: check the arguments, or try another way.",
+        meaning: "A check of the operator's or of the tool's objects to a result that fits its schema. Such a check has a \
+                  code, a detail and a hint of its own, which stand in the stead of these.",
+        example: "`has_more=true but page 1 returned 0 orders.`",
+    },
 ];
 
 impl Code {
@@ -295,6 +467,18 @@ impl Code {
 }
 
 impl Class {
+    /// All classes, in the order of the stages that give them.
+    pub const ALL: [Class; 8] = [
+        Class::Validation,
+        Class::Budget,
+        Class::Loop,
+        Class::Runtime,
+        Class::Logical,
+        Class::SchemaMismatch,
+        Class::PartialData,
+        Class::SemanticGarbage,
+    ];
+
     /// The stable name.
     pub fn name(self) -> &'static str {
         match self {
@@ -302,11 +486,26 @@ impl Class {
             Class::Budget => "budget",
             Class::Loop => "loop",
             Class::Runtime => "runtime",
+            Class::Logical => "logical",
+            Class::SchemaMismatch => "schema_mismatch",
+            Class::PartialData => "partial_data",
+            Class::SemanticGarbage => "semantic_garbage",
         }
     }
 }
 
 impl Next {
+    /// All next steps.
+    pub const ALL: [Next; 7] = [
+        Next::FixArguments,
+        Next::RetrySame,
+        Next::RetryLater,
+        Next::ChangeApproach,
+        Next::Continue,
+        Next::AskUser,
+        Next::Stop,
+    ];
+
     /// The stable name.
     pub fn name(self) -> &'static str {
         match self {

@@ -9,13 +9,16 @@ mod words;
 
 pub(crate) use words::CHOICES;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::json;
 
+use crate::check::{Checked, OutputFault, OutputVerdict};
 use crate::classify::{Cause, Failure, Notice, Objection};
 use crate::parse::SyntaxError;
 use crate::repair::Edit;
-use crate::text::cut_line;
+use crate::text::{cut_line, one_line};
 use crate::validate::Issue;
 
 /// The shape of the text.
@@ -53,6 +56,8 @@ pub struct Feedback {
     pub max_issues: usize,
     /// How many characters each of them may have.
     pub max_chars: usize,
+    /// Whether a result says which arguments were corrected on the way in, so that the model learns.
+    pub receipts: bool,
 }
 
 impl Default for Feedback {
@@ -63,6 +68,8 @@ impl Default for Feedback {
             max_issues: 5,
             // A path, an expectation and a preview of the value.
             max_chars: 100,
+            // Most models read their own corrected call in the history anyway.
+            receipts: false,
         }
     }
 }
@@ -88,6 +95,13 @@ impl Feedback {
     #[must_use]
     pub fn with_max_chars(mut self, max_chars: usize) -> Self {
         self.max_chars = max_chars.max(40);
+        self
+    }
+
+    /// The same, telling the model which of its arguments were corrected.
+    #[must_use]
+    pub fn with_receipts(mut self) -> Self {
+        self.receipts = true;
         self
     }
 
@@ -118,7 +132,7 @@ impl Feedback {
             .to_string(),
             Style::ToolError => json!({
                 "error_class": failure.class().name(),
-                "code": failure.code.name(),
+                "code": failure.code_name(),
                 "detail": self.detail(failure),
                 "hint": with_notice(self.hint(failure)),
             })
@@ -129,6 +143,52 @@ impl Feedback {
     /// The question to the user about a call that is not run, for a person to read.
     pub fn question(&self, objection: &Objection, failure: &Failure) -> String {
         words::question(objection, &self.detail(failure))
+    }
+
+    /// What the model gets of a result: the result itself, with what it should be told beside it, or what is wrong.
+    pub fn result<'r>(&self, checked: &'r Checked<'_>, beside: &[String]) -> Cow<'r, str> {
+        let mut beside = beside.to_vec();
+        let shown = match (&checked.failure, checked.verdict) {
+            (Some(failure), OutputVerdict::Partial) => {
+                let (detail, hint) = (self.detail(failure), self.hint(failure));
+                beside.insert(0, format!("{detail} {hint}"));
+                checked.shown_text()
+            }
+            (Some(failure), OutputVerdict::Failed) if checked.output.is_none() => {
+                return Cow::Owned(self.with_notes(self.render(failure), &beside));
+            }
+            (Some(failure), OutputVerdict::Refused) => {
+                return Cow::Owned(self.with_notes(self.render(failure), &beside));
+            }
+            _ => checked.shown_text(),
+        };
+        let shown = shown.unwrap_or_default();
+        if beside.is_empty() {
+            return shown;
+        }
+        let mut out = shown.into_owned();
+        out.push_str("\n\n");
+        out.push_str(&words::beside_result(&beside.join(" ")));
+        Cow::Owned(out)
+    }
+
+    /// A text about a failure and what else the model should be told. A JSON object stays one.
+    fn with_notes(&self, text: String, notes: &[String]) -> String {
+        if notes.is_empty() {
+            return text;
+        }
+        let notes = notes.join(" ");
+        match self.style {
+            Style::Json | Style::ToolError => {
+                let Ok(mut object) = serde_json::from_str::<serde_json::Value>(&text) else {
+                    return text;
+                };
+                object["note"] = json!(notes);
+                object.to_string()
+            }
+            _ if text.ends_with(['.', '!', '?', '…']) => format!("{text} {notes}"),
+            _ => format!("{text}. {notes}"),
+        }
     }
 
     /// A notice in words, for the end of a result.
@@ -144,6 +204,15 @@ impl Feedback {
                 self.push_issues(&mut out, issues);
                 out
             }
+            Cause::Output(fault) => match &**fault {
+                OutputFault::Violation(issues) => {
+                    let mut out = words::VIOLATION.to_owned();
+                    self.push_issues(&mut out, issues);
+                    out.push('.');
+                    out
+                }
+                other => words::output(other),
+            },
             Cause::Objection(objection) => {
                 let original = objection
                     .original
@@ -193,7 +262,7 @@ impl Feedback {
 
     /// What to do about it, in one sentence.
     pub fn hint(&self, failure: &Failure) -> String {
-        words::hint(failure).to_owned()
+        words::hint(failure).into_owned()
     }
 
     /// An issue as data, with the words for it.
@@ -220,7 +289,7 @@ impl Feedback {
         }
         if !behind.is_empty() {
             out.push(' ');
-            out.push_str(behind);
+            out.push_str(&behind);
         }
         out
     }
@@ -239,8 +308,13 @@ impl Feedback {
     }
 
     fn numbered(&self, failure: &Failure) -> String {
-        let Cause::Arguments(issues) = &failure.cause else {
-            return words::numbered_other(failure, &self.detail(failure));
+        let issues = match &failure.cause {
+            Cause::Arguments(issues) => issues,
+            Cause::Output(fault) => match &**fault {
+                OutputFault::Violation(issues) => issues,
+                _ => return words::numbered_other(failure, &self.detail(failure)),
+            },
+            _ => return words::numbered_other(failure, &self.detail(failure)),
         };
         let mut lines: Vec<String> = issues
             .iter()
@@ -249,11 +323,18 @@ impl Feedback {
             .map(|(at, issue)| words::numbered_issue(at + 1, issue, self.max_chars))
             .collect();
         lines.extend(self.more(issues));
-        words::numbered(&lines)
+        words::numbered(failure, &lines)
     }
 
     fn recommendations(&self, failure: &Failure, notice: Option<String>) -> Vec<String> {
-        let mut all = vec![self.hint(failure)];
+        let mut all = match &failure.advice {
+            Some(lines) => lines.to_vec(),
+            None => vec![self.hint(failure)],
+        };
+        if let Cause::Tool { failure, .. } = &failure.cause {
+            let own = failure.recommendations().iter();
+            all.extend(own.map(|line| one_line(line, self.max_chars)));
+        }
         all.extend(notice);
         all.extend(
             failure

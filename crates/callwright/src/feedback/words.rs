@@ -4,11 +4,15 @@
 //! came. Data in, text out; nothing is decided here. What admission has to say stands in `words/admission.rs`.
 
 mod admission;
+mod output;
+
+use std::borrow::Cow;
 
 pub(crate) use admission::CHOICES;
 pub(super) use admission::{notice, objection, objection_hint, question};
+pub(super) use output::{beside_result, output, tool_failure};
 
-use crate::classify::{Cause, Code, Failure};
+use crate::classify::{Cause, Class, Code, Failure};
 use crate::json::Value;
 use crate::parse::Problem;
 use crate::repair::Edit;
@@ -22,27 +26,52 @@ const PATH: usize = 48;
 const NAME: usize = 128;
 
 /// What stands before the detail of an instruction to try again, and what behind it.
-pub(super) fn instruction_frame(failure: &Failure) -> (&'static str, &'static str) {
+pub(super) fn instruction_frame(failure: &Failure) -> (&'static str, Cow<'_, str>) {
+    let own = || match failure.advice {
+        Some(_) => hint(failure),
+        None => Cow::Borrowed(""),
+    };
     match failure.code {
         Code::InvalidArguments => (
             "Please rewrite the input with valid arguments. Errors: ",
-            "",
+            own(),
         ),
-        Code::InvalidJson => ("Please rewrite the input as valid JSON. Error: ", ""),
+        Code::InvalidJson => ("Please rewrite the input as valid JSON. Error: ", own()),
         _ => ("", hint(failure)),
     }
 }
 
-/// What to do about a failure.
-pub(super) fn hint(failure: &Failure) -> &'static str {
-    objection_hint(failure).unwrap_or(failure.code.row().hint)
+/// What to do about a failure: as the operator says, as the failure itself says, or as is usual for its code.
+pub(super) fn hint(failure: &Failure) -> Cow<'_, str> {
+    if let Some(lines) = &failure.advice {
+        return Cow::Owned(lines.join(" "));
+    }
+    let own = match &failure.cause {
+        Cause::Output(fault) => output::output_hint(fault),
+        Cause::Tool { failure, once, .. } => output::tool_failure_hint(failure, *once),
+        _ => None,
+    };
+    own.map_or_else(
+        || Cow::Borrowed(objection_hint(failure).unwrap_or(failure.code.row().hint)),
+        Cow::Owned,
+    )
 }
+
+/// What stands before the fields of a result that its schema does not accept.
+pub(super) const VIOLATION: &str = "The result does not fit its schema: ";
 
 /// What is wrong, for everything but single arguments.
 pub(super) fn detail(cause: &Cause) -> String {
     match cause {
         // Told line by line, and with its original cause.
         Cause::Arguments(_) | Cause::Objection(_) => String::new(),
+        Cause::Output(fault) => output(fault),
+        Cause::Tool {
+            failure,
+            tool,
+            said,
+            ..
+        } => tool_failure(failure, tool, said.as_deref()),
         Cause::LedgerAway { .. } => {
             "Calls cannot be counted at the moment, so none is run.".to_owned()
         }
@@ -312,11 +341,21 @@ pub(super) fn edit(edit: &Edit) -> String {
 }
 
 /// The frame of the numbered style.
-pub(super) fn numbered(lines: &[String]) -> String {
-    format!(
-        "Parameter validation failed:\n\n{}\n\nPlease fix the parameters and try again.",
-        lines.join("\n")
-    )
+pub(super) fn numbered(failure: &Failure, lines: &[String]) -> String {
+    let lines = lines.join("\n");
+    match (&failure.cause, &failure.advice) {
+        (Cause::Output(_), _) => {
+            let hint = hint(failure);
+            format!("The result does not fit its schema:\n\n{lines}\n\n{hint}")
+        }
+        (_, Some(_)) => {
+            let hint = hint(failure);
+            format!("Parameter validation failed:\n\n{lines}\n\n{hint}")
+        }
+        _ => format!(
+            "Parameter validation failed:\n\n{lines}\n\nPlease fix the parameters and try again."
+        ),
+    }
 }
 
 /// The numbered style of what is not a list of issues.
@@ -324,7 +363,12 @@ pub(super) fn numbered_other(failure: &Failure, detail: &str) -> String {
     let title = match failure.code {
         Code::InvalidJson => "The input is not valid JSON:",
         Code::UnknownTool => "Unknown tool:",
-        _ => "The call was not run:",
+        _ => match failure.class() {
+            Class::Runtime | Class::Logical => "The tool failed:",
+            Class::SchemaMismatch | Class::SemanticGarbage => "The result cannot be used:",
+            Class::PartialData => "The result is not complete:",
+            _ => "The call was not run:",
+        },
     };
     format!("{title}\n\n1. {detail}\n\n{}", hint(failure))
 }

@@ -237,7 +237,7 @@ fn read_ready<'c>(
 }
 
 /// About as many bytes as the value has as text.
-fn size(value: &Value<'_>) -> usize {
+pub(crate) fn size(value: &Value<'_>) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
         Value::Number(number) => number.as_str().len(),

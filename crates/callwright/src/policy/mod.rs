@@ -6,6 +6,8 @@
 #[cfg(feature = "policy")]
 mod file;
 
+use std::time::Duration;
+
 use ahash::AHashSet;
 use serde::Serialize;
 
@@ -13,6 +15,8 @@ use serde::Serialize;
 pub use self::file::known_keys;
 
 use crate::admit::{AdmissionPolicy, Names, Steps, matches_name};
+use crate::check::{Detector, OutputCheck, OutputPolicy};
+use crate::classify::Advice;
 use crate::json::Path;
 use crate::nearest::nearest;
 use crate::repair::{Grade, RepairPolicy};
@@ -27,6 +31,12 @@ pub struct Policy {
     pub repair: RepairPolicy,
     /// How often is too often, for all tools and for single ones.
     pub admission: AdmissionPolicy,
+    /// How results are judged.
+    pub output: OutputSettings,
+    /// What to advise when a call fails.
+    pub advice: Advice,
+    /// How tools are run, by whoever runs them.
+    pub run: RunSettings,
     /// Settings of single tools, in order; the last that matches and says something counts. A policy file is put into
     /// this order: patterns as they stand in the file, then exact names.
     pub tools: Vec<ToolPolicy>,
@@ -46,6 +56,12 @@ pub struct ToolPolicy {
     pub repair: Option<RepairPolicy>,
     /// Whether arguments are held to the schema.
     pub validation: Option<Validation>,
+    /// How results are judged.
+    pub output: OutputSettings,
+    /// What to advise when a call fails.
+    pub advice: Advice,
+    /// How it is run, by whoever runs it.
+    pub run: RunSettings,
 }
 
 impl ToolPolicy {
@@ -58,7 +74,7 @@ impl ToolPolicy {
     }
 }
 
-/// Whether a tool's arguments are held to its schema.
+/// Whether a tool's arguments are held to its schema, and its results to theirs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -66,8 +82,73 @@ pub enum Validation {
     /// What the schema does not accept is refused.
     #[default]
     Strict,
+    /// What the schema does not accept goes on as it is, and the operator hears of it. Nothing is repaired.
+    Warn,
     /// The schema is not asked. Arguments must still be a JSON object in which no key stands twice.
     Off,
+}
+
+/// How results are judged, as far as somebody said something; see [`OutputPolicy`] for what is usual.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct OutputSettings {
+    /// What an objection leads to.
+    pub mode: Option<Validation>,
+    /// What is looked for beyond the schema.
+    pub detect: Option<Vec<Detector>>,
+    /// How many bytes of a result the model gets.
+    pub max_bytes: Option<usize>,
+    /// Checks of the operator's own. All that match a tool are asked.
+    pub checks: Vec<OutputCheck>,
+}
+
+impl OutputSettings {
+    /// These with another's, which count where both say something. Checks add up.
+    fn merged(mut self, other: &OutputSettings) -> Self {
+        self.mode = other.mode.or(self.mode);
+        self.detect = other.detect.clone().or(self.detect);
+        self.max_bytes = other.max_bytes.or(self.max_bytes);
+        self.checks.extend(other.checks.iter().cloned());
+        self
+    }
+
+    /// These, with what is usual where nothing is said.
+    pub(crate) fn policy(self) -> OutputPolicy {
+        let usual = OutputPolicy::default();
+        let mut detect = self.detect.unwrap_or(usual.detect);
+        detect.sort_unstable();
+        detect.dedup();
+        OutputPolicy {
+            mode: self.mode.unwrap_or(usual.mode),
+            detect,
+            checks: self.checks,
+            max_bytes: self.max_bytes.unwrap_or(usual.max_bytes),
+        }
+    }
+}
+
+/// How tools are run, as far as somebody said something. The gate runs none; whoever does asks for these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RunSettings {
+    /// How long a call may take.
+    pub timeout: Option<Duration>,
+    /// How often a call that failed for a reason that passes is run again, where running it twice does no harm.
+    pub retries: Option<u32>,
+    /// How many calls may run at once.
+    pub concurrency: Option<usize>,
+}
+
+impl RunSettings {
+    /// These with another's, which count where both say something.
+    #[must_use]
+    pub fn merged(self, other: RunSettings) -> Self {
+        RunSettings {
+            timeout: other.timeout.or(self.timeout),
+            retries: other.retries.or(self.retries),
+            concurrency: other.concurrency.or(self.concurrency),
+        }
+    }
 }
 
 /// What holds for one tool after all is said: see [`Policy::settings`].
@@ -133,7 +214,11 @@ impl Policy {
 
     /// What is said about a tool by name; the last word counts. `names` are those of [`Self::tools`].
     pub(crate) fn own(&self, name: &str, names: &Names<'_>) -> ToolPolicy {
-        let mut own = ToolPolicy::new(name);
+        let mut own = ToolPolicy {
+            output: self.output.clone(),
+            run: self.run,
+            ..ToolPolicy::new(name)
+        };
         for tool in names
             .matching(name)
             .iter()
@@ -142,6 +227,9 @@ impl Policy {
             own.effect = tool.effect.or(own.effect);
             own.repair = tool.repair.or(own.repair);
             own.validation = tool.validation.or(own.validation);
+            own.output = own.output.merged(&tool.output);
+            own.advice = own.advice.merged(&tool.advice);
+            own.run = own.run.merged(tool.run);
         }
         own
     }

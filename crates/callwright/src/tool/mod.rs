@@ -16,6 +16,7 @@ pub use read::read_tools;
 use serde::Serialize;
 use serde_json::Value as Schema;
 
+use crate::check::OutputPolicy;
 use crate::policy::Validation;
 use crate::validate::{CompiledSchema, SchemaCache, marks_secret, text_size};
 
@@ -66,6 +67,27 @@ impl ToolSpec {
         }
     }
 
+    /// The same tool with a description.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// The same tool with the schema of its results.
+    #[must_use]
+    pub fn with_output_schema(mut self, schema: impl Into<Arc<Schema>>) -> Self {
+        self.output_schema = Some(schema.into());
+        self
+    }
+
+    /// The same tool, twice being as good as once.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.idempotent = true;
+        self
+    }
+
     /// The same tool with another effect.
     #[must_use]
     pub fn with_effect(mut self, effect: Effect) -> Self {
@@ -95,21 +117,69 @@ pub struct Tool {
     spec: ToolSpec,
     schema: Result<Arc<CompiledSchema>, Arc<str>>,
     takes_secrets: bool,
+    validation: Validation,
+    output_schema: Option<Result<Arc<CompiledSchema>, Arc<str>>>,
+    returns_secrets: bool,
+    output_policy: OutputPolicy,
 }
 
 impl Tool {
-    /// Compiles a tool's schema, or takes it from the cache.
-    pub(crate) fn compile(spec: ToolSpec, validation: Validation, cache: &SchemaCache) -> Tool {
+    /// Compiles a tool's schemas, or takes them from the cache.
+    pub(crate) fn compile(
+        spec: ToolSpec,
+        validation: Validation,
+        output_policy: OutputPolicy,
+        cache: &SchemaCache,
+    ) -> Tool {
         let schema = match &spec.input_schema {
-            Some(declared) if validation == Validation::Strict => compile(declared, cache),
+            Some(declared) if validation != Validation::Off => compile(declared, cache),
             _ => cache.compile(Arc::new(Schema::Bool(true))),
         };
-        let takes_secrets = spec.input_schema.as_deref().is_some_and(marks_secret);
+        let output_schema = match &spec.output_schema {
+            Some(declared) if output_policy.mode != Validation::Off => {
+                Some(compile(declared, cache))
+            }
+            _ => None,
+        };
+        let secret = |schema: &Option<Arc<Schema>>| schema.as_deref().is_some_and(marks_secret);
         Tool {
-            spec,
             schema,
-            takes_secrets,
+            takes_secrets: secret(&spec.input_schema),
+            validation,
+            output_schema,
+            returns_secrets: secret(&spec.output_schema),
+            output_policy,
+            spec,
         }
+    }
+
+    /// What an objection to the arguments leads to.
+    pub(crate) fn validation(&self) -> Validation {
+        self.validation
+    }
+
+    /// The compiled schema of results; `None` if none is declared, it is not asked, or it is in quarantine.
+    pub fn output_schema(&self) -> Option<&CompiledSchema> {
+        self.output_schema.as_ref()?.as_deref().ok()
+    }
+
+    /// Why the schema of results could not be compiled, if it could not. Results then pass unvalidated.
+    pub fn output_quarantined(&self) -> Option<&str> {
+        self.output_schema
+            .as_ref()?
+            .as_ref()
+            .err()
+            .map(AsRef::as_ref)
+    }
+
+    /// How results are judged.
+    pub fn output_policy(&self) -> &OutputPolicy {
+        &self.output_policy
+    }
+
+    /// Whether some part of a result is marked `writeOnly` or `format: password`.
+    pub(crate) fn returns_secrets(&self) -> bool {
+        self.returns_secrets
     }
 
     /// Whether some argument is marked `writeOnly` or `format: password`, quarantined or not.

@@ -27,6 +27,7 @@ pub(crate) use properties::Properties;
 pub use schema::CompiledSchema;
 pub(crate) use secrets::marks_secret;
 
+use crate::classify::{Failure, Refused};
 use crate::json::{Kind, Path, Value, duplicate_keys};
 use crate::parse::Parsed;
 use crate::tool::Tool;
@@ -39,9 +40,15 @@ use crate::tool::Tool;
 pub struct Valid<'c> {
     tool: &'c Tool,
     arguments: Cow<'c, Value<'c>>,
+    warning: Option<Box<Failure>>,
 }
 
 impl<'c> Valid<'c> {
+    /// What the schema objects to, where the policy lets the call through all the same and only wants to hear of it.
+    pub fn warning(&self) -> Option<&Failure> {
+        self.warning.as_deref()
+    }
+
     /// The tool that was called.
     pub fn tool(&self) -> &'c Tool {
         self.tool
@@ -77,10 +84,29 @@ pub(crate) fn validate<'c>(parsed: Parsed<'c>, tool: &'c Tool) -> Result<Valid<'
             .schema()
             .is_none_or(|schema| schema.accepts(&arguments));
     if accepted {
-        return Ok(Valid { tool, arguments });
+        return Ok(Valid {
+            tool,
+            arguments,
+            warning: None,
+        });
     }
     let issues = collect_issues(&arguments, has_duplicates, tool);
     Err(Invalid { arguments, issues })
+}
+
+/// Lets a call through although the schema objects, if it is an object: nothing else can be given to a tool.
+pub(crate) fn pass_warned<'c>(
+    tool: &'c Tool,
+    refused: Refused<'c>,
+) -> Result<Valid<'c>, Box<Refused<'c>>> {
+    match refused.arguments {
+        Some(arguments) if arguments.kind() == Kind::Object => Ok(Valid {
+            tool,
+            arguments,
+            warning: Some(Box::new(refused.failure)),
+        }),
+        _ => Err(Box::new(refused)),
+    }
 }
 
 /// How many keys that stand twice are named.

@@ -69,10 +69,11 @@ pub fn read_elicitation(result: &Value<'_>, failure: &Failure) -> Option<Reply> 
 
 #[cfg(test)]
 mod tests {
+    use crate::check::Ran;
     use serde_json::json;
 
     use super::*;
-    use crate::admit::{Answer, Outcome, Place};
+    use crate::admit::Place;
     use crate::tool::Effect;
     use crate::{Call, Gate, Opened, ToolSpec};
 
@@ -85,7 +86,7 @@ mod tests {
         let Opened::Admitted(ticket) = gate.open(&call, at(0)) else {
             panic!("the first")
         };
-        let _ = gate.close(ticket, &Outcome::ok(Answer::Text("paid")));
+        let _ = gate.close(ticket, Ran::ok("paid"));
         let Opened::Refused(refused) = gate.open(&call, at(1)) else {
             panic!("the second")
         };

@@ -2,6 +2,7 @@
 
 use super::{id, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
+use crate::check::Output;
 use crate::error::Error;
 use crate::json::Value;
 use crate::text::quoted;
@@ -48,4 +49,22 @@ pub(super) fn result<'v>(content: String, is_error: bool) -> Value<'v> {
         ("content", Some(Value::Array(vec![block]))),
         ("isError", Some(Value::Bool(is_error))),
     ])
+}
+
+/// What a `CallToolResult` says: its structured content, which is what an output schema is about, or its text if it is
+/// one; any other value as it is.
+pub(super) fn output<'v>(result: &'v Value<'_>) -> Output<'v> {
+    let Some(content) = result.get("content").and_then(Value::as_array) else {
+        return Output::Value(result.clone());
+    };
+    match (result.get("structuredContent"), content) {
+        (Some(structured), _) if *structured != Value::Null => Output::Value(structured.clone()),
+        (_, [block]) if block.get("type").and_then(Value::as_str) == Some("text") => {
+            match block.get("text").and_then(Value::as_str) {
+                Some(text) => Output::from(text),
+                None => Output::Value(result.clone()),
+            }
+        }
+        _ => Output::Value(result.clone()),
+    }
 }

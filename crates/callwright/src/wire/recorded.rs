@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::line::read_json;
-use super::{not_a_call, present, read_call};
-use crate::admit::{Answer, Moment, Outcome, Place};
+use super::{mcp, not_a_call, present, read_call};
+use crate::admit::{Moment, Place};
 use crate::call::Call;
+use crate::check::{Output, Ran, ToolFailure};
 use crate::error::Error;
 use crate::json::Value;
 
@@ -43,18 +44,26 @@ impl Recorded<'_> {
     }
 
     /// What came of the call, if that was recorded.
-    pub fn outcome(&self) -> Option<Outcome> {
-        let answer = match &self.output {
-            Some(output) => Answer::Value(output),
+    pub fn ran(&self) -> Option<Ran<'_>> {
+        let output = match &self.output {
+            Some(output) => recorded_output(output),
             // That it failed is known, if not how.
-            None if self.is_error => Answer::Text(""),
+            None if self.is_error => Output::from(""),
             None => return None,
         };
         Some(if self.is_error {
-            Outcome::error(answer)
+            Ran::failed(ToolFailure::said(output.into_owned()))
         } else {
-            Outcome::ok(answer)
+            Ran::ok(output)
         })
+    }
+}
+
+/// A recorded answer: text or a value, which may be an MCP result.
+fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
+    match output {
+        Value::String(text) => Output::from(text.as_ref()),
+        value => mcp::output(value),
     }
 }
 

@@ -1,0 +1,32 @@
+//! Detectors: what can be seen in a result without knowing what it means. One file each.
+//!
+//! In come a call's arguments and its result, a text that is no JSON as a JSON string; out goes a fault or nothing. A
+//! detector is only asked where a tool's policy switches it on, and would rather miss something than object to a good
+//! result.
+
+mod empty_result;
+mod error_in_disguise;
+mod more_pages;
+mod truncated_text;
+
+pub(super) use error_in_disguise::error_in_disguise;
+
+use super::fault::OutputFault;
+use super::policy::Detector;
+use crate::json::Value;
+use crate::tool::Tool;
+
+/// Asks one detector.
+pub(super) fn look(
+    detector: Detector,
+    tool: &Tool,
+    arguments: &Value<'_>,
+    output: &Value<'_>,
+) -> Option<OutputFault> {
+    match detector {
+        Detector::ErrorInDisguise => error_in_disguise(tool, output),
+        Detector::EmptyResult => empty_result::empty_result(tool, arguments, output),
+        Detector::MorePages => more_pages::more_pages(tool, arguments, output),
+        Detector::TruncatedText => truncated_text::truncated_text(output),
+    }
+}

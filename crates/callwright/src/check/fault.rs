@@ -1,0 +1,109 @@
+//! What can be wrong with a result, as data.
+
+use super::finding::Finding;
+use crate::json::Path;
+use crate::parse::Problem;
+use crate::validate::Issue;
+
+/// What is wrong with a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputFault {
+    /// The tool promises JSON, and this is none.
+    Syntax {
+        /// Counted from one.
+        line: usize,
+        /// Counted from one, in characters.
+        column: usize,
+        /// The nearest place in the value.
+        path: Path,
+        /// What is wrong there.
+        problem: Problem,
+        /// What stands there: the beginning of it, escaped. Absent where the result may hold secrets.
+        found: Option<String>,
+    },
+    /// The tool promises JSON, and answered nothing.
+    Nothing,
+    /// The bytes are no text.
+    NotText {
+        /// Where the first byte is that is no UTF-8, counted from zero.
+        offset: usize,
+    },
+    /// Nested too deeply, or too long to be read as JSON.
+    TooLarge {
+        /// How many bytes came.
+        bytes: usize,
+    },
+    /// A number that JSON cannot hold, such as NaN.
+    NoNumber {
+        /// Where it stands.
+        path: Path,
+    },
+    /// The JSON ends in the middle.
+    CutOff {
+        /// Where it stopped.
+        path: Path,
+    },
+    /// It does not fit the schema.
+    Violation(Vec<Issue>),
+    /// It is an error, though the tool says that it worked.
+    ErrorInDisguise {
+        /// What gives it away.
+        sign: ErrorSign,
+        /// The beginning of it, escaped. Absent where the result may hold secrets.
+        said: Option<String>,
+        /// Whether the trouble passes.
+        transient: bool,
+    },
+    /// It is empty, though the call names what it is about.
+    Empty {
+        /// The argument that names it.
+        argument: Path,
+        /// Its value, in quotes. Absent where it is a secret.
+        value: Option<String>,
+    },
+    /// There is more to come.
+    MorePages(MorePages),
+    /// The text ends in the middle.
+    CutText,
+    /// The text says itself that something was left out.
+    Omitted {
+        /// The words that say so.
+        mark: String,
+    },
+    /// It is longer than what is shown.
+    TooLong {
+        /// How many bytes of it are shown.
+        shown: usize,
+        /// How many there are.
+        bytes: usize,
+    },
+    /// A check of the operator's, or of the tool's, objects.
+    Finding(Finding),
+}
+
+/// What gives an error away that is dressed up as a success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorSign {
+    /// A page of HTML where data was expected.
+    Html,
+    /// A status of HTTP that says so.
+    Status(u16),
+    /// A member such as `error` with something in it, or `success: false`.
+    Member,
+    /// Text that starts like an error.
+    Text,
+}
+
+/// There is more to come: how the result says so, and how to get it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MorePages {
+    /// How many items came, if that is known.
+    pub items: Option<usize>,
+    /// How many there are in all, if that is known.
+    pub total: Option<u64>,
+    /// The argument to call again with, and its value as JSON; `None` if no argument of the tool fits.
+    pub next: Option<(String, String)>,
+}

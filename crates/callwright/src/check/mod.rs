@@ -1,0 +1,238 @@
+//! Stage 7: is the result good?
+//!
+//! In comes what a tool answered, or why it failed; out goes [`Checked`]: the result as it is, the result with what
+//! keeps it from being all, or a failure in its stead. The same reader and the same judge as on the way in look at it,
+//! then detectors that a tool's policy switches on, then the operator's own checks. A result is never repaired and
+//! never completed, and an error that the tool itself reports is never hidden behind an objection of ours.
+
+pub(crate) mod detect;
+mod fault;
+mod finding;
+mod output;
+mod policy;
+mod read;
+mod tool_failure;
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+pub use fault::{ErrorSign, MorePages, OutputFault};
+pub use finding::{Finding, FindingKind};
+pub use output::{Output, Ran};
+pub use policy::{Detector, OutputCheck, OutputPolicy};
+pub use tool_failure::{FailureKind, ToolFailure};
+
+use crate::admit::Outcome;
+use crate::classify::{self, Class, Failure};
+use crate::json::Value;
+use crate::parse;
+use crate::policy::Validation;
+use crate::text::first_bytes;
+use crate::tool::Tool;
+
+/// A result that was judged.
+#[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
+pub struct Checked<'o> {
+    /// What became of it.
+    pub verdict: OutputVerdict,
+    /// What the tool answered, whatever became of it; `None` if it failed without an answer.
+    pub output: Option<Output<'o>>,
+    /// What is wrong with it, or why the tool failed.
+    pub failure: Option<Box<Failure>>,
+    /// How many bytes of it the model gets, if not all.
+    pub shown: Option<usize>,
+    /// What the operator should know and the model should not: checks that came to no answer.
+    pub notes: Vec<String>,
+    /// What admission remembers of it, worked out when somebody asks.
+    outcome: OnceLock<Outcome>,
+}
+
+/// What became of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputVerdict {
+    /// The model gets it as it is.
+    Passed,
+    /// The model gets it as it is; there is an objection, and the policy only wants to hear of it.
+    Warned,
+    /// The model gets it, and how to go on.
+    Partial,
+    /// The model does not get it, and is told why.
+    Refused,
+    /// The tool failed.
+    Failed,
+}
+
+impl Checked<'_> {
+    /// What admission remembers of it. Long answers take a while to read; who has time asks before it matters.
+    pub fn outcome(&self) -> &Outcome {
+        self.outcome.get_or_init(|| Outcome::of(self))
+    }
+
+    /// Whether this goes to the model as an error.
+    pub fn is_error(&self) -> bool {
+        matches!(self.verdict, OutputVerdict::Refused | OutputVerdict::Failed)
+    }
+
+    /// The part of the output that the model gets; `None` if it gets none.
+    pub fn shown_text(&self) -> Option<Cow<'_, str>> {
+        if self.verdict == OutputVerdict::Refused {
+            return None;
+        }
+        let text = self.output.as_ref()?.text();
+        let Some(shown) = self.shown else {
+            return Some(text);
+        };
+        Some(match text {
+            Cow::Borrowed(text) => Cow::Borrowed(first_bytes(text, shown)),
+            Cow::Owned(text) => Cow::Owned(first_bytes(&text, shown).to_owned()),
+        })
+    }
+}
+
+/// Judges how a call went.
+pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Checked<'o> {
+    let output = match ran.result {
+        Ok(output) => output,
+        Err(failure) => return failed(tool, failure),
+    };
+    let policy = tool.output_policy();
+    let mut notes = Vec::new();
+    let fault = match policy.mode {
+        Validation::Off => None,
+        _ => look(tool, arguments, &output, ran.finding, &mut notes),
+    };
+    let bytes = text_length(&output, policy.max_bytes);
+    let shown = (bytes > policy.max_bytes).then_some(policy.max_bytes);
+    let fault = fault.or(shown.map(|shown| OutputFault::TooLong { shown, bytes }));
+    let Some(fault) = fault else {
+        return Checked {
+            verdict: OutputVerdict::Passed,
+            output: Some(output),
+            failure: None,
+            shown,
+            notes,
+            outcome: OnceLock::new(),
+        };
+    };
+    let is_cut = matches!(fault, OutputFault::TooLong { .. });
+    let failure = classify::bad_output(fault);
+    let verdict = match failure.class() {
+        Class::PartialData if is_cut || policy.mode == Validation::Strict => OutputVerdict::Partial,
+        _ if policy.mode == Validation::Warn => OutputVerdict::Warned,
+        _ => OutputVerdict::Refused,
+    };
+    Checked {
+        verdict,
+        output: Some(output),
+        failure: Some(Box::new(failure)),
+        shown,
+        notes,
+        outcome: OnceLock::new(),
+    }
+}
+
+/// The tool failed: its own words go on, if it has any.
+#[cold]
+fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
+    let output: Option<Output<'o>> = failure.take_output();
+    let max = tool.output_policy().max_bytes;
+    let long = output
+        .as_ref()
+        .is_some_and(|output| text_length(output, max) > max);
+    let said = output.as_ref().map(Output::text);
+    Checked {
+        verdict: OutputVerdict::Failed,
+        failure: Some(Box::new(classify::tool_failed(
+            failure,
+            said.as_deref(),
+            tool,
+        ))),
+        output,
+        shown: long.then_some(max),
+        notes: Vec::new(),
+        outcome: OnceLock::new(),
+    }
+}
+
+/// The first thing that is wrong with a result: what makes it unusable comes before what makes it a part.
+fn look(
+    tool: &Tool,
+    arguments: &Value<'_>,
+    output: &Output<'_>,
+    finding: Option<Finding>,
+    notes: &mut Vec<String>,
+) -> Option<OutputFault> {
+    let policy = tool.output_policy();
+    let schema = tool.output_schema();
+    let asks_more = !policy.detect.is_empty() || !policy.checks.is_empty();
+    let read = match output {
+        Output::Bytes(bytes) => {
+            let valid = std::str::from_utf8(bytes).map_err(|error| error.valid_up_to());
+            let offset = valid.err().unwrap_or_default();
+            return Some(OutputFault::NotText { offset });
+        }
+        Output::Unwritable { path, .. } => {
+            return Some(OutputFault::NoNumber { path: path.clone() });
+        }
+        Output::Value(value) => Ok(Cow::Borrowed(value)),
+        Output::Text(_) if schema.is_none() && !asks_more => {
+            return finding.map(OutputFault::Finding);
+        }
+        Output::Text(text) => read::read(text, tool.returns_secrets()).map(Cow::Owned),
+    };
+    let judged = match (read, schema, output) {
+        (Ok(value), Some(schema), _) if !schema.accepts(&value) => {
+            let violation = || OutputFault::Violation(schema.issues(&value));
+            // That it is an error says more than which fields it lacks.
+            return Some(disguised(tool, &value).unwrap_or_else(violation));
+        }
+        (Ok(value), ..) => value,
+        (Err(_), None, Output::Text(text)) => Cow::Owned(text_value(text)),
+        (Err(fault), _, output) => {
+            let text = output.text();
+            return Some(disguised(tool, &text_value(&text)).unwrap_or(fault));
+        }
+    };
+    let mut found: Vec<OutputFault> = finding.map(OutputFault::Finding).into_iter().collect();
+    for check in &policy.checks {
+        match check.look(arguments, &judged) {
+            Ok(finding) => found.extend(finding.map(OutputFault::Finding)),
+            Err(why) => notes.push(why),
+        }
+    }
+    let detected = policy
+        .detect
+        .iter()
+        .filter_map(|detector| detect::look(*detector, tool, arguments, &judged));
+    found.extend(detected);
+    // Sorting is stable: of two equally bad ones the first asked counts.
+    found.sort_by_key(|fault| classify::output_class(fault) == Class::PartialData);
+    found.into_iter().next()
+}
+
+/// The error that a result is which does not fit its schema, if that is looked for.
+fn disguised(tool: &Tool, output: &Value<'_>) -> Option<OutputFault> {
+    let detector = Detector::ErrorInDisguise;
+    let asked = tool.output_policy().detect.contains(&detector);
+    asked.then(|| detect::error_in_disguise(tool, output))?
+}
+
+fn text_value(text: &str) -> Value<'_> {
+    Value::String(Cow::Borrowed(text))
+}
+
+/// How many bytes an output has as text, exactly if they are more than `max` and at most that if not: nobody needs to
+/// know more of a short one.
+fn text_length(output: &Output<'_>, max: usize) -> usize {
+    match output {
+        // An escaped character has six bytes instead of one at most.
+        Output::Value(value) if parse::size(value) <= max / 6 => 0,
+        Output::Value(value) => value.to_string().len(),
+        Output::Text(text) => text.len(),
+        Output::Bytes(bytes) => bytes.len(),
+        Output::Unwritable { .. } => 0,
+    }
+}

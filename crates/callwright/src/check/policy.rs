@@ -1,0 +1,133 @@
+//! What is asked of a tool's results.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::finding::Finding;
+use crate::json::Value;
+use crate::policy::Validation;
+
+/// How the results of a tool are judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutputPolicy {
+    /// What an objection leads to.
+    pub mode: Validation,
+    /// What is looked for beyond the schema, in this order.
+    pub detect: Vec<Detector>,
+    /// Checks of the operator's own.
+    pub checks: Vec<OutputCheck>,
+    /// How many bytes of a result the model gets; the rest is cut, and it is told so.
+    pub max_bytes: usize,
+}
+
+impl Default for OutputPolicy {
+    fn default() -> Self {
+        OutputPolicy {
+            mode: Validation::Strict,
+            detect: Vec::new(),
+            checks: Vec::new(),
+            // About 64,000 tokens, half of a common context window: more than that drowns the conversation.
+            max_bytes: 256 * 1024,
+        }
+    }
+}
+
+/// What can be looked for in a result without knowing what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Detector {
+    /// An error that is dressed up as a success.
+    ErrorInDisguise,
+    /// An empty result for a call that names an id.
+    EmptyResult,
+    /// There are more pages.
+    MorePages,
+    /// A text that ends in the middle, or says that something was left out.
+    TruncatedText,
+}
+
+impl Detector {
+    /// All detectors with their names, in the order in which they look: what makes a result worthless comes before what
+    /// makes it a part.
+    pub const ALL: [(&'static str, Detector); 4] = [
+        ("error_in_disguise", Detector::ErrorInDisguise),
+        ("empty_result", Detector::EmptyResult),
+        ("more_pages", Detector::MorePages),
+        ("truncated_text", Detector::TruncatedText),
+    ];
+}
+
+/// A question about a call's arguments and its result that somebody asks.
+#[derive(Clone)]
+pub struct OutputCheck {
+    name: Arc<str>,
+    look: Arc<Look>,
+}
+
+type Look = dyn Fn(&Value<'_>, &Value<'_>) -> Result<Option<Finding>, String> + Send + Sync;
+
+impl OutputCheck {
+    /// A check in Rust: gets the arguments and the result, a text as a JSON string.
+    ///
+    /// ```
+    /// use callwright::check::{Finding, OutputCheck};
+    ///
+    /// let check = OutputCheck::new("one_currency", |arguments, output| {
+    ///     (arguments.get("currency") != output.get("currency"))
+    ///         .then(|| Finding::garbage("other_currency", "The amounts are in another currency."))
+    /// });
+    /// # drop(check);
+    /// ```
+    pub fn new(
+        name: &str,
+        look: impl Fn(&Value<'_>, &Value<'_>) -> Option<Finding> + Send + Sync + 'static,
+    ) -> Self {
+        OutputCheck::fallible(name, move |arguments, output| Ok(look(arguments, output)))
+    }
+
+    /// A check that may not come to an answer; why not is told to the operator, and the result passes.
+    pub fn fallible(
+        name: &str,
+        look: impl Fn(&Value<'_>, &Value<'_>) -> Result<Option<Finding>, String> + Send + Sync + 'static,
+    ) -> Self {
+        OutputCheck {
+            name: Arc::from(name),
+            look: Arc::new(look),
+        }
+    }
+
+    /// What it is called in messages to the operator.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Asks. A check that panics comes to no answer.
+    pub(super) fn look(
+        &self,
+        arguments: &Value<'_>,
+        output: &Value<'_>,
+    ) -> Result<Option<Finding>, String> {
+        let looked = std::panic::AssertUnwindSafe(|| (self.look)(arguments, output));
+        match std::panic::catch_unwind(looked) {
+            Ok(answer) => answer,
+            Err(_) => Err("it panicked".to_owned()),
+        }
+        .map_err(|why| format!("check {:?}: {why}", self.name))
+    }
+}
+
+impl fmt::Debug for OutputCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OutputCheck").field(&self.name).finish()
+    }
+}
+
+/// Equal if they are copies of one check.
+impl PartialEq for OutputCheck {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.look, &other.look)
+    }
+}
+
+impl Eq for OutputCheck {}

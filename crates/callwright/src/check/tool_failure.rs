@@ -1,0 +1,240 @@
+//! Why a tool failed: what the model may know, and what only the operator should.
+
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+use super::output::Output;
+use crate::classify::Next;
+
+/// How many causes of an error are followed. Real chains have a handful; a chain that leads back to itself has no end.
+const MOST_CAUSES: usize = 32;
+
+/// A tool's failure. A tool returns one with its own code, detail and hint; any other error turns into one with `?`,
+/// and is then shown to the model as a short safe line and to the operator in full.
+///
+/// ```
+/// use callwright::check::ToolFailure;
+///
+/// fn find(id: &str) -> Result<String, ToolFailure> {
+///     if !id.starts_with("C-") {
+///         return Err(ToolFailure::new("unknown_customer", format!("There is no customer {id}."))
+///             .with_hint("Customer ids look like C-1042; look one up with `find_customer`."));
+///     }
+///     Ok(std::fs::read_to_string(id)?) // the model does not hear about our files
+/// }
+/// # assert!(find("7").is_err());
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct ToolFailure(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    kind: FailureKind,
+    code: Option<Cow<'static, str>>,
+    detail: Option<Cow<'static, str>>,
+    hint: Option<Cow<'static, str>>,
+    recommendations: Vec<String>,
+    next: Option<Next>,
+    for_operator: Option<String>,
+    output: Option<Output<'static>>,
+}
+
+/// What kind of failure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The tool worked and says that it cannot do this: its own words go to the model.
+    Reported,
+    /// The tool broke; what happened goes to the operator only.
+    Internal,
+    /// It failed for a reason that passes.
+    Transient,
+    /// It took longer than it may.
+    TimedOut(Duration),
+    /// It panicked.
+    Panicked,
+    /// Nobody waits for it any more.
+    Cancelled,
+    /// The tool contradicts its own declaration.
+    Defect,
+}
+
+impl ToolFailure {
+    /// A failure in the tool's own words: a stable code for programs, and a sentence for the model.
+    pub fn new(code: impl Into<Cow<'static, str>>, detail: impl Into<Cow<'static, str>>) -> Self {
+        let mut failure = ToolFailure::of(FailureKind::Reported);
+        failure.0.code = Some(code.into());
+        failure.0.detail = Some(detail.into());
+        failure
+    }
+
+    /// A failure that passes: a rate limit, an overload. The sentence is for the model.
+    pub fn transient(detail: impl Into<Cow<'static, str>>) -> Self {
+        let mut failure = ToolFailure::of(FailureKind::Transient);
+        failure.0.detail = Some(detail.into());
+        failure
+    }
+
+    /// The result of a tool that marked it as an error itself, as MCP servers do. It goes on as it is.
+    pub fn said(output: impl Into<Output<'static>>) -> Self {
+        let mut failure = ToolFailure::of(FailureKind::Reported);
+        failure.0.output = Some(output.into());
+        failure
+    }
+
+    /// The tool broke. The text is for the operator; the model gets a short safe line.
+    pub fn internal(for_operator: impl Into<String>) -> Self {
+        let mut failure = ToolFailure::of(FailureKind::Internal);
+        failure.0.for_operator = Some(for_operator.into());
+        failure
+    }
+
+    /// The tool took longer than it may.
+    pub fn timed_out(after: Duration) -> Self {
+        ToolFailure::of(FailureKind::TimedOut(after))
+    }
+
+    /// The tool panicked. The text is for the operator.
+    pub fn panicked(message: impl Into<String>) -> Self {
+        let mut failure = ToolFailure::of(FailureKind::Panicked);
+        failure.0.for_operator = Some(message.into());
+        failure
+    }
+
+    /// Nobody waits for the call any more.
+    pub fn cancelled() -> Self {
+        ToolFailure::of(FailureKind::Cancelled)
+    }
+
+    /// The tool contradicts its own declaration: a fault of whoever wrote it, never of the model. The text is for the
+    /// operator.
+    pub fn defect(for_operator: impl Into<String>) -> Self {
+        let mut failure = ToolFailure::of(FailureKind::Defect);
+        failure.0.for_operator = Some(for_operator.into());
+        failure
+    }
+
+    fn of(kind: FailureKind) -> Self {
+        ToolFailure(Box::new(Inner {
+            kind,
+            code: None,
+            detail: None,
+            hint: None,
+            recommendations: Vec::new(),
+            next: None,
+            for_operator: None,
+            output: None,
+        }))
+    }
+
+    /// The same with what to do about it, for the model.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with one more thing that the model might try.
+    #[must_use]
+    pub fn with_recommendation(mut self, recommendation: impl Into<String>) -> Self {
+        self.0.recommendations.push(recommendation.into());
+        self
+    }
+
+    /// The same with another next step for the model.
+    #[must_use]
+    pub fn with_next(mut self, next: Next) -> Self {
+        self.0.next = Some(next);
+        self
+    }
+
+    /// The same with a code of the tool's own.
+    #[must_use]
+    pub fn with_code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
+        self.0.code = Some(code.into());
+        self
+    }
+
+    /// The same with the error behind it, for the operator only.
+    #[must_use]
+    pub fn caused_by(mut self, error: &(dyn StdError + 'static)) -> Self {
+        self.0.for_operator = Some(chain(error));
+        self
+    }
+
+    /// What kind of failure it is.
+    pub fn kind(&self) -> FailureKind {
+        self.0.kind
+    }
+
+    /// The tool's own code.
+    pub fn code(&self) -> Option<&str> {
+        self.0.code.as_deref()
+    }
+
+    /// What is wrong, for the model.
+    pub fn detail(&self) -> Option<&str> {
+        self.0.detail.as_deref()
+    }
+
+    /// What to do about it, for the model.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// What else the model might try.
+    pub fn recommendations(&self) -> &[String] {
+        &self.0.recommendations
+    }
+
+    /// The next step that the tool asks for.
+    pub fn next(&self) -> Option<Next> {
+        self.0.next
+    }
+
+    /// Everything that is known about the failure and not for the model.
+    pub fn for_operator(&self) -> Option<&str> {
+        self.0.for_operator.as_deref()
+    }
+
+    /// The tool's own result that says that it failed, if there is one.
+    pub fn output(&self) -> Option<&Output<'static>> {
+        self.0.output.as_ref()
+    }
+
+    pub(crate) fn take_output(&mut self) -> Option<Output<'static>> {
+        self.0.output.take()
+    }
+}
+
+impl fmt::Debug for ToolFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolFailure")
+            .field("kind", &self.0.kind)
+            .field("code", &self.0.code)
+            .field("detail", &self.0.detail)
+            .field("for_operator", &self.0.for_operator)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Any error of Rust's: the tool broke, and only the operator hears how. (For this to work, a `ToolFailure` is itself
+/// no [`std::error::Error`].)
+impl<E: StdError + 'static> From<E> for ToolFailure {
+    fn from(error: E) -> Self {
+        ToolFailure::internal(chain(&error))
+    }
+}
+
+/// An error and its causes: `cannot load: file not found: no such file`.
+fn chain(error: &(dyn StdError + 'static)) -> String {
+    let mut texts = Vec::new();
+    let mut cause = Some(error);
+    while let Some(error) = cause.filter(|_| texts.len() < MOST_CAUSES) {
+        texts.push(error.to_string());
+        cause = error.source();
+    }
+    texts.join(": ")
+}

@@ -1,0 +1,87 @@
+//! Objections to results, and tools that failed: which code, and what next.
+
+use super::{Cause, Class, Code, Failure, Next};
+use crate::admit::is_transient;
+use crate::check::{FailureKind, FindingKind, OutputFault, ToolFailure};
+use crate::text::snippet;
+use crate::tool::Tool;
+
+/// How much of a tool's own error is quoted, in characters: enough to recognise it.
+const QUOTED: usize = 60;
+
+/// The result is not good.
+#[cold]
+pub(crate) fn bad_output(fault: OutputFault) -> Failure {
+    let next = match &fault {
+        OutputFault::Finding(finding) => finding.next,
+        OutputFault::ErrorInDisguise {
+            transient: true, ..
+        } => Some(Next::RetryLater),
+        _ => None,
+    };
+    Failure {
+        escalated: next,
+        ..Failure::new(code(&fault), Cause::Output(Box::new(fault)))
+    }
+}
+
+/// The class of an objection to a result.
+pub(crate) fn output_class(fault: &OutputFault) -> Class {
+    code(fault).row().class
+}
+
+fn code(fault: &OutputFault) -> Code {
+    match fault {
+        OutputFault::Syntax { .. } | OutputFault::Nothing | OutputFault::NotText { .. } => {
+            Code::InvalidOutputJson
+        }
+        OutputFault::CutOff { .. } => Code::TruncatedResponse,
+        OutputFault::Violation(_) | OutputFault::NoNumber { .. } | OutputFault::TooLarge { .. } => {
+            Code::SchemaViolation
+        }
+        OutputFault::ErrorInDisguise { .. } => Code::ErrorInDisguise,
+        OutputFault::Empty { .. } => Code::EmptyResult,
+        OutputFault::MorePages(_) => Code::MorePagesAvailable,
+        OutputFault::CutText | OutputFault::Omitted { .. } | OutputFault::TooLong { .. } => {
+            Code::IncompleteResult
+        }
+        OutputFault::Finding(finding) => match finding.kind {
+            FindingKind::SchemaMismatch => Code::SchemaViolation,
+            FindingKind::PartialData => Code::IncompleteResult,
+            FindingKind::SemanticGarbage => Code::ImplausibleResult,
+        },
+    }
+}
+
+/// The tool failed. `said` is its own result, if it has one.
+#[cold]
+pub(crate) fn tool_failed(failure: ToolFailure, said: Option<&str>, tool: &Tool) -> Failure {
+    let words = said.or(failure.detail()).or(failure.for_operator());
+    let passes = || words.is_some_and(is_transient);
+    let code = match failure.kind() {
+        FailureKind::Transient => Code::Transient,
+        FailureKind::Reported | FailureKind::Internal if passes() => Code::Transient,
+        FailureKind::Reported => Code::ToolReportedFailure,
+        FailureKind::Internal => Code::ToolError,
+        FailureKind::TimedOut(_) => Code::Timeout,
+        FailureKind::Panicked => Code::Panic,
+        FailureKind::Cancelled => Code::Cancelled,
+        FailureKind::Defect => Code::ToolDefect,
+    };
+    let once = tool.is_once();
+    let next = match failure.next() {
+        // Nobody knows whether it took effect.
+        None if once && code == Code::Timeout => Some(Next::ChangeApproach),
+        own => own,
+    };
+    let cause = Cause::Tool {
+        tool: tool.name().to_owned(),
+        once,
+        said: said.map(|said| snippet(said.trim(), QUOTED)),
+        failure: Box::new(failure),
+    };
+    Failure {
+        escalated: next,
+        ..Failure::new(code, cause)
+    }
+}

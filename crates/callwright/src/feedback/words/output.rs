@@ -1,0 +1,178 @@
+//! Sentences about results, and about tools that failed.
+
+use std::time::Duration;
+
+use crate::check::{ErrorSign, FailureKind, MorePages, OutputFault, ToolFailure};
+use crate::text::{dotted_within, one_line, quoted};
+
+use super::{NAME, PATH, syntax};
+
+/// How much of a sentence that a tool or an operator wrote is told. Longer ones are data, not a message.
+const OWN_WORDS: usize = 600;
+
+/// What is wrong with a result, for everything but single fields.
+pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
+    match fault {
+        // Told line by line.
+        OutputFault::Violation(_) => String::new(),
+        OutputFault::Syntax {
+            line,
+            column,
+            path,
+            problem,
+            found,
+        } => {
+            let place = if path.is_root() {
+                String::new()
+            } else {
+                format!(" ({})", dotted_within(path, PATH))
+            };
+            let what = syntax(*problem, found.as_deref());
+            format!("The result is not valid JSON: line {line}, column {column}{place}: {what}.")
+        }
+        OutputFault::Nothing => "The result is empty, though the tool promises JSON.".to_owned(),
+        OutputFault::NotText { offset } => {
+            format!("The result is not text: byte {offset} is no UTF-8.")
+        }
+        OutputFault::TooLarge { bytes } => {
+            format!("The result has {bytes} bytes, or is nested too deeply, and was not read.")
+        }
+        OutputFault::NoNumber { path } => {
+            let place = dotted_within(path, PATH);
+            format!(
+                "The result does not fit its schema: {place}: expected a number, received none that JSON can hold."
+            )
+        }
+        OutputFault::CutOff { path } if path.is_root() => "The result was cut off.".to_owned(),
+        OutputFault::CutOff { path } => {
+            format!("The result was cut off at {}.", dotted_within(path, PATH))
+        }
+        OutputFault::ErrorInDisguise { sign, said, .. } => {
+            let what = match sign {
+                ErrorSign::Html => "The result is a page of HTML instead of data".to_owned(),
+                ErrorSign::Status(status) => format!("The result is an error, HTTP {status}"),
+                ErrorSign::Member | ErrorSign::Text => "The result is an error".to_owned(),
+            };
+            match said.as_deref() {
+                None | Some("") => format!("{what}."),
+                Some(said) => format!("{what}: {}", ended(said)),
+            }
+        }
+        OutputFault::Empty { argument, value } => {
+            let argument = dotted_within(argument, PATH);
+            match value {
+                Some(value) => format!("Nothing was found for {argument}={value}."),
+                None => format!("Nothing was found for {argument}."),
+            }
+        }
+        OutputFault::MorePages(pages) => more_pages(pages),
+        OutputFault::CutText => "The text ends in the middle.".to_owned(),
+        OutputFault::Omitted { mark } => {
+            format!(
+                "Something was left out, as the text says: {}.",
+                quoted(mark, NAME)
+            )
+        }
+        OutputFault::TooLong { shown, bytes } => {
+            format!("The result has {bytes} bytes; these are the first {shown}.")
+        }
+        OutputFault::Finding(finding) => one_line(&finding.detail, OWN_WORDS),
+    }
+}
+
+fn more_pages(pages: &MorePages) -> String {
+    match (pages.items, pages.total) {
+        (Some(items), Some(total)) => format!("These are {items} of {total}."),
+        (None, Some(total)) => format!("There are {total} in all."),
+        _ => "There is more.".to_owned(),
+    }
+}
+
+/// What to do about a result, where that depends on it.
+pub(in crate::feedback) fn output_hint(fault: &OutputFault) -> Option<String> {
+    match fault {
+        OutputFault::MorePages(MorePages {
+            next: Some((argument, value)),
+            ..
+        }) => Some(format!(
+            "Call again with {}={value} to continue.",
+            one_line(argument, NAME)
+        )),
+        OutputFault::TooLong { .. } => {
+            Some("Go on with what came, or ask for less at once.".to_owned())
+        }
+        OutputFault::ErrorInDisguise {
+            transient: true, ..
+        } => Some("Wait, then send the same call again.".to_owned()),
+        OutputFault::Finding(finding) => {
+            let hint = finding.hint.as_deref()?;
+            Some(one_line(hint, OWN_WORDS))
+        }
+        _ => None,
+    }
+}
+
+/// Why a tool failed. Its own words, if they are for the model; never those of an unknown error.
+pub(in crate::feedback) fn tool_failure(
+    failure: &ToolFailure,
+    tool: &str,
+    said: Option<&str>,
+) -> String {
+    let tool = quoted(tool, NAME);
+    match (failure.detail(), said, failure.kind()) {
+        (Some(detail), ..) => one_line(detail, OWN_WORDS),
+        (None, Some(said), _) => format!("The tool {tool} answered with an error: {}", ended(said)),
+        (None, None, kind) => match kind {
+            FailureKind::TimedOut(after) => {
+                format!("The tool {tool} did not answer within {}.", duration(after))
+            }
+            FailureKind::Panicked => format!("The tool {tool} crashed."),
+            FailureKind::Cancelled => {
+                format!("The call of {tool} was cancelled before it had ended.")
+            }
+            FailureKind::Defect => {
+                format!("The tool {tool} cannot read arguments that its own schema accepts.")
+            }
+            FailureKind::Transient => format!("The tool {tool} is not available at the moment."),
+            FailureKind::Reported | FailureKind::Internal => {
+                format!("The tool {tool} failed with an internal error.")
+            }
+        },
+    }
+}
+
+/// What to do about a tool that failed, where that depends on how.
+pub(in crate::feedback) fn tool_failure_hint(failure: &ToolFailure, once: bool) -> Option<String> {
+    if let Some(hint) = failure.hint() {
+        return Some(one_line(hint, OWN_WORDS));
+    }
+    let unsure = matches!(
+        failure.kind(),
+        FailureKind::TimedOut(_) | FailureKind::Cancelled
+    );
+    (once && unsure)
+        .then(|| "It may have taken effect: check that before you call it again.".to_owned())
+}
+
+/// What goes before a notice of ours in the text of a result, so that it is not taken for a part of it.
+pub(in crate::feedback) fn beside_result(note: &str) -> String {
+    format!("[{note}]")
+}
+
+fn duration(time: Duration) -> String {
+    match (time.as_secs(), time.subsec_millis()) {
+        (0, milliseconds) => format!("{milliseconds} ms"),
+        (1, 0) => "1 second".to_owned(),
+        (seconds, 0) => format!("{seconds} seconds"),
+        (seconds, milliseconds) => format!("{seconds}.{} seconds", milliseconds / 100),
+    }
+}
+
+/// A quotation as the end of a sentence.
+fn ended(said: &str) -> String {
+    if said.ends_with(['.', '!', '?', '…']) {
+        said.to_owned()
+    } else {
+        format!("{said}.")
+    }
+}
