@@ -21,7 +21,6 @@ use callwright::admit::{
     Shape, Success, WhenAway,
 };
 use callwright::check::Ran;
-use callwright::check::Ran;
 use callwright::{Call, Gate, Opened, ToolSpec, json};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
