@@ -31,6 +31,12 @@ pub(crate) enum ErrorKind {
     CallNotJson { column: usize, reason: String },
     #[error("{0}")]
     NotACall(String),
+    #[cfg(feature = "toolbox")]
+    #[error("{0}")]
+    ToolDefects(String),
+    #[cfg(feature = "toolbox")]
+    #[error("cannot start the thread of a sink: {0}")]
+    NoThread(std::io::Error),
     #[cfg(feature = "policy")]
     #[error("{0}")]
     Policy(String),

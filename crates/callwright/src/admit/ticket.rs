@@ -79,6 +79,11 @@ impl<'c> Ticket<'c> {
         self.fingerprint
     }
 
+    /// Where in a conversation the call stands, if it belongs to one.
+    pub fn place(&self) -> Option<Place<'c>> {
+        self.place
+    }
+
     /// What the model should be told with the result, known before the call has run.
     pub fn notice(&self) -> Option<&Notice> {
         self.notice.as_ref()

@@ -65,6 +65,19 @@ pub enum OutputVerdict {
     Failed,
 }
 
+impl OutputVerdict {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            OutputVerdict::Passed => "passed",
+            OutputVerdict::Warned => "warned",
+            OutputVerdict::Partial => "partial",
+            OutputVerdict::Refused => "refused",
+            OutputVerdict::Failed => "failed",
+        }
+    }
+}
+
 impl Checked<'_> {
     /// What admission remembers of it. Long answers take a while to read; who has time asks before it matters.
     pub fn outcome(&self) -> &Outcome {
@@ -99,7 +112,7 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
         Err(failure) => return failed(tool, failure),
     };
     let policy = tool.output_policy();
-    let mut notes = Vec::new();
+    let mut notes = ran.notes;
     let fault = match policy.mode {
         Validation::Off => None,
         _ => look(tool, arguments, &output, ran.finding, &mut notes),

@@ -85,6 +85,8 @@ impl From<String> for Output<'_> {
 pub struct Ran<'o> {
     pub(crate) result: Result<Output<'o>, ToolFailure>,
     pub(crate) finding: Option<Finding>,
+    /// What the operator should know about it.
+    pub(crate) notes: Vec<String>,
 }
 
 impl<'o> Ran<'o> {
@@ -103,6 +105,12 @@ impl<'o> Ran<'o> {
         self.finding = finding;
         self
     }
+
+    /// The same with what only the operator should know.
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
+    }
 }
 
 impl<'o> From<Result<Output<'o>, ToolFailure>> for Ran<'o> {
@@ -110,6 +118,7 @@ impl<'o> From<Result<Output<'o>, ToolFailure>> for Ran<'o> {
         Ran {
             result,
             finding: None,
+            notes: Vec::new(),
         }
     }
 }

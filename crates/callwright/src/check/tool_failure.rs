@@ -38,6 +38,7 @@ struct Inner {
     recommendations: Vec<String>,
     next: Option<Next>,
     for_operator: Option<String>,
+    retry_after: Option<Duration>,
     output: Option<Output<'static>>,
 }
 
@@ -125,6 +126,7 @@ impl ToolFailure {
             recommendations: Vec::new(),
             next: None,
             for_operator: None,
+            retry_after: None,
             output: None,
         }))
     }
@@ -147,6 +149,13 @@ impl ToolFailure {
     #[must_use]
     pub fn with_next(mut self, next: Next) -> Self {
         self.0.next = Some(next);
+        self
+    }
+
+    /// The same with how long to wait before the next try, as a server says it.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after = Some(wait);
         self
     }
 
@@ -197,6 +206,11 @@ impl ToolFailure {
     /// Everything that is known about the failure and not for the model.
     pub fn for_operator(&self) -> Option<&str> {
         self.0.for_operator.as_deref()
+    }
+
+    /// How long to wait before the next try, if the tool says so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
     }
 
     /// The tool's own result that says that it failed, if there is one.

@@ -51,6 +51,17 @@ pub(super) fn result<'v>(content: String, is_error: bool) -> Value<'v> {
     ])
 }
 
+/// A `CallToolResult` with the data beside its text.
+pub(super) fn with_structure<'v>(result: Value<'v>, structure: Option<Value<'v>>) -> Value<'v> {
+    match (result, structure) {
+        (Value::Object(mut members), Some(structure)) => {
+            members.insert(1, ("structuredContent".into(), structure));
+            Value::Object(members)
+        }
+        (result, _) => result,
+    }
+}
+
 /// What a `CallToolResult` says: its structured content, which is what an output schema is about, or its text if it is
 /// one; any other value as it is.
 pub(super) fn output<'v>(result: &'v Value<'_>) -> Output<'v> {

@@ -5,6 +5,7 @@
 //! refused. Nothing is judged here, and ids go back exactly as they came.
 
 mod anthropic;
+mod declare;
 mod elicitation;
 mod gemini;
 mod line;
@@ -13,13 +14,18 @@ mod message;
 mod openai_chat;
 mod openai_responses;
 mod recorded;
+mod settled;
+mod unanswered;
 
 use std::borrow::Cow;
 
+pub use declare::declare;
 pub use elicitation::{elicitation, read_elicitation};
 pub use line::read_line;
 pub use message::{Answer, read_answer};
 pub use recorded::{Recorded, read_recorded};
+pub use settled::{render_round, render_settled};
+pub use unanswered::unanswered;
 
 use crate::call::{Arguments, Call, Completeness};
 use crate::error::{Error, ErrorKind};

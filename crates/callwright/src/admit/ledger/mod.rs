@@ -22,6 +22,11 @@ use super::session::Session;
 
 /// A memory of sessions with atomic operations.
 pub trait Ledger: Send + Sync + std::fmt::Debug {
+    /// Whether a step may wait for a server. Whoever calls it from an async runtime then does so where that is allowed.
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// May this call run? If so, it is counted.
     ///
     /// # Errors

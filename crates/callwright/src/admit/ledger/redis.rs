@@ -217,6 +217,10 @@ fn away(error: impl std::fmt::Display) -> LedgerAway {
 }
 
 impl Ledger for RedisLedger {
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn open(&self, session: &str, ask: &Ask<'_>) -> Result<Ruling, LedgerAway> {
         serde_json::from_str(&self.step(session, "open", ask)?).map_err(away)
     }

@@ -1,0 +1,341 @@
+//! A tool as a program defines it: its declaration, the function that runs it, and what is asked of both.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::agreement::input_disagreement;
+use super::context::CallContext;
+use super::convert::{FromArguments, IntoOutput};
+use super::function::{Blocking, Finish, Function, Handler, Plain, Start, WithContext};
+use super::schema::{input_schema, output_schema};
+use crate::check::{Finding, Output, OutputCheck, ToolFailure};
+use crate::classify::Advice;
+use crate::json::{from_type, to_type};
+use crate::policy::{OutputSettings, ToolPolicy};
+use crate::repair::RepairPolicy;
+use crate::tool::{Effect, ToolSpec};
+
+/// What a tool's function returns: a result, or a [`ToolFailure`], into which any error turns with `?`.
+pub type ToolResult<O> = Result<O, ToolFailure>;
+
+/// A tool: what the model is told about it, and what runs when it is called.
+///
+/// The type of the arguments is everything at once: the validator, the JSON Schema for the model, the parsed value and
+/// the documentation.
+///
+/// ```
+/// use callwright::toolbox::{ToolDef, ToolResult};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// /// Looks up the weather of a city.
+/// #[derive(Deserialize, JsonSchema)]
+/// struct GetWeather {
+///     /// The city, in English
+///     city: String,
+///     /// How many days ahead
+///     #[serde(default)]
+///     #[schemars(range(max = 7))]
+///     days: u8,
+/// }
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Weather {
+///     celsius: f64,
+/// }
+///
+/// async fn get_weather(args: GetWeather) -> ToolResult<Weather> {
+///     Ok(Weather { celsius: 11.5 - f64::from(args.days) })
+/// }
+///
+/// let tool = ToolDef::new("get_weather", get_weather);
+/// assert_eq!(tool.spec().description.as_deref(), Some("Looks up the weather of a city."));
+/// ```
+#[must_use = "put it into a toolbox"]
+pub struct ToolDef<A, O> {
+    spec: ToolSpec,
+    policy: ToolPolicy,
+    function: Function<A, O>,
+    defect: Option<String>,
+}
+
+impl<A, O> ToolDef<A, O>
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    O: Serialize + JsonSchema + Send + 'static,
+{
+    /// A tool from an async function or closure over typed arguments. Its description is the documentation of the type
+    /// of its arguments.
+    pub fn new<F, R, E>(name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(A) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, E>> + Send + 'static,
+        E: Into<ToolFailure>,
+    {
+        ToolDef::typed(name.into(), Arc::new(Plain(function)))
+    }
+
+    /// A tool whose function is told which call it serves.
+    pub fn with_context<F, R, E>(name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(A, CallContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, E>> + Send + 'static,
+        E: Into<ToolFailure>,
+    {
+        ToolDef::typed(name.into(), Arc::new(WithContext(function)))
+    }
+
+    /// A tool whose function blocks: it runs on a thread of its own, out of Tokio's pool for that. If its time is up,
+    /// nobody waits for it any more, but the thread goes on until the function returns.
+    pub fn blocking<F, E>(name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(A) -> Result<O, E> + Send + Sync + 'static,
+        E: Into<ToolFailure>,
+    {
+        ToolDef::typed(name.into(), Arc::new(Blocking(Arc::new(function))))
+    }
+
+    fn typed(name: String, start: Arc<dyn Start<A, O>>) -> Self {
+        let (declared, unfit) = match input_schema::<A>() {
+            Ok(declared) => (Some(declared), None),
+            Err(why) => (None, Some(why)),
+        };
+        let defect = match &declared {
+            Some(declared) => input_disagreement::<A>(&declared.schema),
+            None => unfit,
+        };
+        let (input, description) =
+            declared.map_or((None, None), |it| (Some(it.schema.into()), it.description));
+        let spec = ToolSpec {
+            description,
+            input_schema: input,
+            output_schema: output_schema::<O>().map(Into::into),
+            ..ToolSpec::without_schema(name)
+        };
+        ToolDef::of(
+            spec,
+            Function {
+                start,
+                read: |arguments| to_type(arguments),
+                finish: Finish::new(|output| match from_type(&output) {
+                    Ok(value) => Output::Value(value),
+                    Err(mismatch) => Output::Unwritable {
+                        why: mismatch.to_string(),
+                        path: mismatch.path,
+                    },
+                }),
+            },
+            defect,
+        )
+    }
+}
+
+impl<A, O> ToolDef<A, O>
+where
+    A: FromArguments,
+    O: IntoOutput,
+{
+    /// A tool that is declared by a JSON Schema of any origin. Its function takes the arguments as a
+    /// [`serde_json::Value`], as a [`crate::json::Value`] that keeps every digit, or as their JSON text.
+    ///
+    /// ```
+    /// use callwright::ToolSpec;
+    /// use callwright::toolbox::{ToolDef, ToolResult};
+    /// use serde_json::{Value, json};
+    ///
+    /// let spec = ToolSpec::new("add", json!({
+    ///     "type": "object",
+    ///     "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+    ///     "required": ["a", "b"],
+    /// }));
+    /// let add = ToolDef::dynamic(spec, |arguments: Value| async move {
+    ///     let sum = arguments["a"].as_f64().unwrap_or(0.0) + arguments["b"].as_f64().unwrap_or(0.0);
+    ///     ToolResult::Ok(json!({"sum": sum}))
+    /// });
+    /// # drop(add);
+    /// ```
+    pub fn dynamic<F, R, E>(spec: ToolSpec, function: F) -> Self
+    where
+        F: Fn(A) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, E>> + Send + 'static,
+        E: Into<ToolFailure>,
+    {
+        ToolDef::untyped(spec, Arc::new(Plain(function)))
+    }
+
+    /// The same, with a function that is told which call it serves.
+    pub fn dynamic_with_context<F, R, E>(spec: ToolSpec, function: F) -> Self
+    where
+        F: Fn(A, CallContext) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, E>> + Send + 'static,
+        E: Into<ToolFailure>,
+    {
+        ToolDef::untyped(spec, Arc::new(WithContext(function)))
+    }
+
+    fn untyped(spec: ToolSpec, start: Arc<dyn Start<A, O>>) -> Self {
+        let function = Function {
+            start,
+            read: |arguments| Ok(A::from_arguments(arguments)),
+            finish: Finish::new(O::into_output),
+        };
+        ToolDef::of(spec, function, None)
+    }
+}
+
+impl<A, O> ToolDef<A, O> {
+    fn of(spec: ToolSpec, function: Function<A, O>, defect: Option<String>) -> Self {
+        ToolDef {
+            policy: ToolPolicy::new(spec.name.clone()),
+            spec,
+            function,
+            defect,
+        }
+    }
+
+    /// What the model is told about the tool.
+    pub fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// The same tool with another description.
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.spec.description = Some(description.into());
+        self
+    }
+
+    /// The same tool, declared to do this to the world. What is declared to change something is never run twice by
+    /// itself.
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.spec.effect = effect;
+        self
+    }
+
+    /// The same tool, twice being as good as once.
+    pub fn idempotent(mut self) -> Self {
+        self.spec.idempotent = true;
+        self
+    }
+
+    /// The same tool, with this long for a call.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.policy.run.timeout = Some(timeout);
+        self
+    }
+
+    /// The same tool, run again so often after a failure that passes. Nothing that changes something is, unless it is
+    /// idempotent.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.policy.run.retries = Some(retries);
+        self
+    }
+
+    /// The same tool, with so many calls at once at most.
+    pub fn concurrency(mut self, calls: usize) -> Self {
+        self.policy.run.concurrency = Some(calls);
+        self
+    }
+
+    /// The same tool with its results judged like this. (A policy for the toolbox has the last word.)
+    pub fn output(mut self, output: OutputSettings) -> Self {
+        let checks = std::mem::take(&mut self.policy.output.checks);
+        self.policy.output = output;
+        self.policy.output.checks.extend(checks);
+        self
+    }
+
+    /// The same tool with which repairs of its arguments are applied without asking.
+    pub fn repair(mut self, repair: RepairPolicy) -> Self {
+        self.policy.repair = Some(repair);
+        self
+    }
+
+    /// The same tool with recommendations for when it fails.
+    pub fn advice(mut self, advice: Advice) -> Self {
+        self.policy.advice = advice;
+        self
+    }
+
+    /// The same tool with a semantic check of its result: what the schema cannot say.
+    ///
+    /// ```
+    /// # use callwright::toolbox::{ToolDef, ToolResult};
+    /// # use callwright::check::Finding;
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)] struct Page { page: u32 }
+    /// # #[derive(serde::Serialize, schemars::JsonSchema)] struct Orders { orders: Vec<String>, has_more: bool }
+    /// # async fn orders(_: Page) -> ToolResult<Orders> { Ok(Orders { orders: vec![], has_more: true }) }
+    /// let tool = ToolDef::new("orders", orders).check(|result| {
+    ///     (result.has_more && result.orders.is_empty()).then(|| {
+    ///         Finding::garbage("empty_page", "has_more=true but no orders came.")
+    ///             .with_hint("Try a broader date range.")
+    ///     })
+    /// });
+    /// # drop(tool);
+    /// ```
+    pub fn check(
+        mut self,
+        check: impl Fn(&O) -> Option<Finding> + Send + Sync + 'static,
+    ) -> Self {
+        self.function.finish.checks.push(Arc::new(move |_, output| check(output)));
+        self
+    }
+
+    /// The same tool with a semantic check of its result against its arguments. (They are read once more for it, since
+    /// the function has had them.)
+    pub fn check_with(
+        mut self,
+        check: impl Fn(&A, &O) -> Option<Finding> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: 'static,
+    {
+        let read = self.function.read;
+        self.function.finish.checks.push(Arc::new(move |arguments, output| {
+            check(&read(arguments).ok()?, output)
+        }));
+        self
+    }
+
+    /// The same tool with a check over plain JSON, as policy files have them.
+    pub fn check_json(mut self, check: OutputCheck) -> Self {
+        self.policy.output.checks.push(check);
+        self
+    }
+}
+
+impl<A: Send + 'static, O: Send + 'static> ToolDef<A, O> {
+    pub(super) fn register(self) -> Registration {
+        Registration {
+            spec: self.spec,
+            policy: self.policy,
+            defect: self.defect,
+            handler: Arc::new(self.function),
+        }
+    }
+}
+
+impl<A, O> fmt::Debug for ToolDef<A, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolDef")
+            .field("spec", &self.spec)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A tool whose types are no longer known.
+#[derive(Debug)]
+pub(super) struct Registration {
+    pub(super) spec: ToolSpec,
+    pub(super) policy: ToolPolicy,
+    pub(super) handler: Arc<dyn Handler>,
+    /// Why schema and type do not agree, if they do not.
+    pub(super) defect: Option<String>,
+}
+

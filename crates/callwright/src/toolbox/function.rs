@@ -1,0 +1,186 @@
+//! The function behind a tool: arguments in, what came of them out.
+
+use std::fmt;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::context::CallContext;
+use crate::check::{Finding, Output, Ran, ToolFailure};
+use crate::json::{Mismatch, Value};
+
+/// What comes of a call, later.
+pub(super) type Running<'r> = Pin<Box<dyn Future<Output = Ran<'static>> + Send + 'r>>;
+
+/// Runs calls of one tool, whatever its types are.
+pub(super) trait Handler: Send + Sync + fmt::Debug {
+    /// Starts a call. `context` is only asked by functions that want to know which call they serve.
+    fn run<'r>(
+        &'r self,
+        arguments: &'r Value<'r>,
+        context: &dyn Fn() -> CallContext,
+    ) -> Running<'r>;
+}
+
+/// A function over types, and how they are read and written.
+pub(super) struct Function<A, O> {
+    pub(super) start: Arc<dyn Start<A, O>>,
+    pub(super) read: fn(&Value<'_>) -> Result<A, Mismatch>,
+    pub(super) finish: Finish<O>,
+}
+
+/// What happens to a typed result.
+pub(super) struct Finish<O> {
+    pub(super) write: fn(O) -> Output<'static>,
+    pub(super) checks: Vec<Arc<Check<O>>>,
+}
+
+/// Looks at arguments and a typed result.
+type Check<O> = dyn Fn(&Value<'_>, &O) -> Option<Finding> + Send + Sync;
+
+/// The ways to run a function. Each puts its own future into one box with what follows it.
+pub(super) trait Start<A, O>: Send + Sync {
+    fn start<'r>(
+        &'r self,
+        arguments: A,
+        sent: &'r Value<'r>,
+        context: &dyn Fn() -> CallContext,
+        finish: &'r Finish<O>,
+    ) -> Running<'r>;
+}
+
+/// An async function over the arguments.
+pub(super) struct Plain<F>(pub(super) F);
+
+/// An async function that is told which call it serves.
+pub(super) struct WithContext<F>(pub(super) F);
+
+/// A function that blocks.
+pub(super) struct Blocking<F>(pub(super) Arc<F>);
+
+impl<A, O, F, R, E> Start<A, O> for Plain<F>
+where
+    F: Fn(A) -> R + Send + Sync,
+    R: Future<Output = Result<O, E>> + Send + 'static,
+    O: Send,
+    E: Into<ToolFailure>,
+{
+    fn start<'r>(
+        &'r self,
+        arguments: A,
+        sent: &'r Value<'r>,
+        _: &dyn Fn() -> CallContext,
+        finish: &'r Finish<O>,
+    ) -> Running<'r> {
+        let future = (self.0)(arguments);
+        Box::pin(async move { finish.finish(sent, future.await.map_err(Into::into)) })
+    }
+}
+
+impl<A, O, F, R, E> Start<A, O> for WithContext<F>
+where
+    F: Fn(A, CallContext) -> R + Send + Sync,
+    R: Future<Output = Result<O, E>> + Send + 'static,
+    O: Send,
+    E: Into<ToolFailure>,
+{
+    fn start<'r>(
+        &'r self,
+        arguments: A,
+        sent: &'r Value<'r>,
+        context: &dyn Fn() -> CallContext,
+        finish: &'r Finish<O>,
+    ) -> Running<'r> {
+        let future = (self.0)(arguments, context());
+        Box::pin(async move { finish.finish(sent, future.await.map_err(Into::into)) })
+    }
+}
+
+impl<A, O, F, E> Start<A, O> for Blocking<F>
+where
+    A: Send + 'static,
+    O: Send + 'static,
+    F: Fn(A) -> Result<O, E> + Send + Sync + 'static,
+    E: Into<ToolFailure>,
+{
+    fn start<'r>(
+        &'r self,
+        arguments: A,
+        sent: &'r Value<'r>,
+        _: &dyn Fn() -> CallContext,
+        finish: &'r Finish<O>,
+    ) -> Running<'r> {
+        let function = Arc::clone(&self.0);
+        Box::pin(async move {
+            let done = tokio::task::spawn_blocking(move || function(arguments).map_err(Into::into));
+            match done.await {
+                Ok(result) => finish.finish(sent, result),
+                Err(lost) => Ran::failed(match lost.try_into_panic() {
+                    Ok(panic) => ToolFailure::panicked(message_of(&*panic)),
+                    Err(_) => ToolFailure::cancelled(),
+                }),
+            }
+        })
+    }
+}
+
+impl<O> Finish<O> {
+    pub(super) fn new(write: fn(O) -> Output<'static>) -> Self {
+        Finish {
+            write,
+            checks: Vec::new(),
+        }
+    }
+
+    fn finish(&self, sent: &Value<'_>, result: Result<O, ToolFailure>) -> Ran<'static> {
+        let output = match result {
+            Ok(output) => output,
+            Err(failure) => return Ran::failed(failure),
+        };
+        let mut finding = None;
+        let mut notes = Vec::new();
+        for check in &self.checks {
+            // A check that panics comes to no answer; the result is good all the same.
+            match catch_unwind(AssertUnwindSafe(|| check(sent, &output))) {
+                Ok(found) => finding = finding.or(found),
+                Err(panic) => notes.push(format!("a check panicked: {}", message_of(&*panic))),
+            }
+        }
+        Ran::ok((self.write)(output))
+            .with_finding(finding)
+            .with_notes(notes)
+    }
+}
+
+impl<A, O> Handler for Function<A, O> {
+    fn run<'r>(
+        &'r self,
+        arguments: &'r Value<'r>,
+        context: &dyn Fn() -> CallContext,
+    ) -> Running<'r> {
+        match (self.read)(arguments) {
+            Ok(typed) => self.start.start(typed, arguments, context, &self.finish),
+            Err(mismatch) => {
+                // The schema has accepted them, so this is no fault of the model's.
+                let failure = ToolFailure::defect(mismatch.to_string());
+                Box::pin(std::future::ready(Ran::failed(failure)))
+            }
+        }
+    }
+}
+
+impl<A, O> fmt::Debug for Function<A, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function").finish_non_exhaustive()
+    }
+}
+
+/// The words of a panic.
+pub(super) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic without words".to_owned())
+}

@@ -1,0 +1,230 @@
+//! Typed tools, and one way to call them.
+//!
+//! In comes a call of a model, out goes what the model gets. A [`ToolDef`] is a tool: a Rust type that is the validator,
+//! the JSON Schema for the model, the parsed value and the documentation, and an async function over it. A [`Toolbox`]
+//! holds tools and does the whole way in one [`Toolbox::invoke`]: open, run, close. This is the only part of the crate
+//! that runs anything; it needs a Tokio runtime where a tool takes longer than an instant.
+
+mod agreement;
+mod builder;
+mod context;
+mod convert;
+mod definition;
+mod function;
+mod retry;
+mod run;
+mod schema;
+mod watch;
+
+use std::future::{Future, pending};
+use std::pin::pin;
+
+use ahash::AHashMap;
+use futures_util::FutureExt as _;
+use futures_util::future::{Either, join_all, select};
+use scopeguard::{ScopeGuard, guard};
+use tokio::sync::Semaphore;
+
+pub use self::builder::ToolboxBuilder;
+pub use self::context::CallContext;
+pub use self::convert::{FromArguments, IntoOutput};
+pub use self::definition::{ToolDef, ToolResult};
+
+use self::run::{Attempts, Runner};
+use self::watch::Watch;
+use crate::admit::{Place, Ticket};
+use crate::call::Call;
+use crate::check::{Ran, ToolFailure};
+use crate::event::Sinks;
+use crate::feedback::Feedback;
+use crate::gate::Gate;
+use crate::tool::ToolSpec;
+use crate::verdict::{Opened, Settled};
+
+/// Tools that are ready to be called, behind a gate.
+///
+/// ```
+/// use callwright::admit::Place;
+/// use callwright::toolbox::{ToolDef, Toolbox, ToolResult};
+/// use callwright::Call;
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// /// Adds two whole numbers.
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add { a: i64, b: i64 }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), callwright::Error> {
+/// let toolbox = Toolbox::builder()
+///     .tool(ToolDef::new("add", |args: Add| async move { ToolResult::Ok(args.a + args.b) }))
+///     .build()?;
+///
+/// let good = Call::from_text("add", r#"{"a": 2, "b": "3"}"#);
+/// let settled = toolbox.invoke(&good, Place::new("chat-1", 0, 0)).await;
+/// assert_eq!(settled.text(toolbox.feedback()), "5"); // "3" was repaired to 3
+///
+/// let bad = Call::from_text("add", r#"{"a": 2}"#);
+/// let settled = toolbox.invoke(&bad, Place::new("chat-1", 0, 1)).await;
+/// assert_eq!(
+///     settled.text(toolbox.feedback()),
+///     "Please rewrite the input with valid arguments. Errors: b: Required",
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Toolbox {
+    gate: Gate,
+    runners: AHashMap<String, Runner>,
+    feedback: Feedback,
+    sinks: Sinks,
+    /// Whether events hold what tools answered.
+    keeps_output: bool,
+    /// How many calls may run at once, of all tools together.
+    permits: Option<Semaphore>,
+}
+
+impl Toolbox {
+    /// Starts a toolbox with no tools.
+    pub fn builder() -> ToolboxBuilder {
+        ToolboxBuilder::default()
+    }
+
+    /// Judges a call, runs it if it may run, and judges what came of it. A call without a place belongs to no
+    /// conversation and is not counted. If this is dropped before it ends, the call counts as cancelled.
+    pub async fn invoke<'c>(
+        &'c self,
+        call: &'c Call<'_>,
+        place: impl Into<Option<Place<'c>>>,
+    ) -> Settled<'c> {
+        self.invoke_until(call, place, pending()).await
+    }
+
+    /// The same, until `cancelled` is ready: a call that is under way by then is dropped and answered as cancelled.
+    pub async fn invoke_until<'c>(
+        &'c self,
+        call: &'c Call<'_>,
+        place: impl Into<Option<Place<'c>>>,
+        cancelled: impl Future<Output = ()>,
+    ) -> Settled<'c> {
+        let place = place.into();
+        let mut watch = Watch::start(self, call, place);
+        let ticket = match self.unblocked(|| self.gate.open(call, place)) {
+            Opened::Admitted(ticket) => ticket,
+            Opened::Refused(refused) => return watch.refused(refused),
+        };
+        watch.began();
+        // If nobody waits for it any more, there is an end all the same.
+        let underway = guard((watch, ticket), |(watch, ticket)| {
+            drop(watch.ended(ticket, Attempts::cancelled()));
+        });
+        let attempts = {
+            let (watch, ticket) = &*underway;
+            let running = pin!(watch.span.instrument(self.run(call, ticket)));
+            match select(running, pin!(cancelled)).await {
+                Either::Left((attempts, _)) => attempts,
+                Either::Right(_) => Attempts::cancelled(),
+            }
+        };
+        let (watch, ticket) = ScopeGuard::into_inner(underway);
+        watch.ended(ticket, attempts)
+    }
+
+    /// Invokes the calls of one answer of the model at once. There is one answer for each, in the same order, whatever
+    /// becomes of the others.
+    pub async fn invoke_all<'c>(
+        &'c self,
+        calls: &'c [Call<'_>],
+        place: impl Into<Option<Place<'c>>>,
+    ) -> Vec<Settled<'c>> {
+        self.invoke_all_until(calls, place, pending()).await
+    }
+
+    /// The same, until `cancelled` is ready: calls that are under way by then are dropped and answered as cancelled.
+    pub async fn invoke_all_until<'c>(
+        &'c self,
+        calls: &'c [Call<'_>],
+        place: impl Into<Option<Place<'c>>>,
+        cancelled: impl Future<Output = ()>,
+    ) -> Vec<Settled<'c>> {
+        let place = place.into();
+        let cancelled = cancelled.shared();
+        let each = calls
+            .iter()
+            .map(|call| self.invoke_until(call, place, cancelled.clone()));
+        join_all(each).await
+    }
+
+    /// Runs a call that may run.
+    async fn run(&self, call: &Call<'_>, ticket: &Ticket<'_>) -> Attempts {
+        let Some(runner) = self.runners.get(ticket.tool().name()) else {
+            let why = "the tool has no function; register it with `ToolboxBuilder::tool`";
+            return Attempts::failed(ToolFailure::defect(why));
+        };
+        let _permit = match &self.permits {
+            // Nobody closes it, so it is always given.
+            Some(permits) => permits.acquire().await.ok(),
+            None => None,
+        };
+        runner.run(ticket, call.id.as_ref()).await
+    }
+
+    /// Judges what came of a call.
+    fn close<'c>(&'c self, ticket: Ticket<'c>, ran: Ran<'c>) -> Settled<'c> {
+        self.unblocked(|| self.gate.close(ticket, ran))
+    }
+
+    /// The gate in front of the tools.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// How the model is told what went wrong.
+    pub fn feedback(&self) -> &Feedback {
+        &self.feedback
+    }
+
+    /// Where events go, and how many were dropped.
+    pub fn sinks(&self) -> &Sinks {
+        &self.sinks
+    }
+
+    /// What the model is told about the tools, by name.
+    pub fn specs(&self) -> Vec<&ToolSpec> {
+        let mut specs: Vec<&ToolSpec> = self.gate.tools().map(crate::tool::Tool::spec).collect();
+        specs.sort_by(|left, right| left.name.cmp(&right.name));
+        specs
+    }
+
+    /// Asks the gate where that may wait for a server: other tasks of this thread go elsewhere meanwhile, if they can.
+    fn unblocked<R>(&self, ask: impl FnOnce() -> R) -> R {
+        use tokio::runtime::{Handle, RuntimeFlavor};
+        let waits = self.gate.ledger().waits();
+        let elsewhere = waits
+            && Handle::try_current()
+                .is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+        if elsewhere {
+            tokio::task::block_in_place(ask)
+        } else {
+            ask()
+        }
+    }
+}
+
+impl Attempts {
+    fn failed(failure: ToolFailure) -> Self {
+        Attempts {
+            ran: Ran::failed(failure),
+            count: 0,
+        }
+    }
+
+    /// Nobody waits for it any more.
+    fn cancelled() -> Self {
+        Attempts {
+            count: 1,
+            ..Attempts::failed(ToolFailure::cancelled())
+        }
+    }
+}

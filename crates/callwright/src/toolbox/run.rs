@@ -1,0 +1,128 @@
+//! Runs one call: in its time, and again if that does no harm.
+//!
+//! In comes a call that may run, out goes what came of it. A panic, a hang and an error stay inside; only the call's
+//! own answer shows them. What changes something is never run twice by itself.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use super::function::{Handler, Running, message_of};
+use super::retry::Retries;
+use crate::admit::Ticket;
+use crate::check::{Ran, ToolFailure};
+use crate::json::Value;
+use crate::policy::RunSettings;
+use crate::tool::{Effect, Tool};
+
+use super::context::CallContext;
+
+/// How long a call may take where nobody said anything. Interactive agents wait about a minute before people give up;
+/// tools that work longer say so.
+const USUAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often a failed read is run again where nobody said anything: two tries more outlast a short hiccup, and a model
+/// is told in seconds.
+const USUAL_RETRIES: u32 = 2;
+
+/// A tool's function and how it is run.
+#[derive(Debug)]
+pub(super) struct Runner {
+    handler: Arc<dyn Handler>,
+    timeout: Duration,
+    retries: Retries,
+    /// How many calls may run at once.
+    permits: Option<Semaphore>,
+}
+
+/// What came of running a call, and how often it was run.
+pub(super) struct Attempts {
+    pub(super) ran: Ran<'static>,
+    pub(super) count: u32,
+}
+
+impl Runner {
+    pub(super) fn new(handler: Arc<dyn Handler>, tool: &Tool, settings: RunSettings) -> Self {
+        let harmless = tool.spec().effect == Effect::Read || tool.spec().idempotent;
+        let most = match settings.retries.unwrap_or(USUAL_RETRIES) {
+            retries if harmless => retries,
+            _ => 0,
+        };
+        Runner {
+            handler,
+            timeout: settings.timeout.unwrap_or(USUAL_TIMEOUT),
+            retries: Retries::new(most),
+            permits: settings.concurrency.map(|most| Semaphore::new(most.max(1))),
+        }
+    }
+
+    /// Runs a call until it has an answer.
+    pub(super) async fn run(&self, ticket: &Ticket<'_>, id: Option<&Value<'_>>) -> Attempts {
+        let mut count = 0;
+        loop {
+            let context = || {
+                let tool = ticket.tool().name();
+                CallContext::new(tool, id, ticket.place(), ticket.fingerprint(), count)
+            };
+            let ran = self.once(ticket.arguments(), &context).await;
+            count += 1;
+            match self.retries.wait_before(count, &ran) {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return Attempts { ran, count },
+            }
+        }
+    }
+
+    /// Runs the function once. Waiting for a turn is not counted as its time.
+    async fn once(&self, arguments: &Value<'_>, context: &dyn Fn() -> CallContext) -> Ran<'static> {
+        let _permit = match &self.permits {
+            // Nobody closes it, so it is always given.
+            Some(permits) => permits.acquire().await.ok(),
+            None => None,
+        };
+        let started = AssertUnwindSafe(|| self.handler.run(arguments, context));
+        let mut caught = match catch_unwind(started) {
+            Ok(running) => Caught(Some(running)),
+            Err(panic) => return Ran::failed(ToolFailure::panicked(message_of(&*panic))),
+        };
+        // Many tools answer at once, and then no clock is needed.
+        if let Poll::Ready(ran) = poll_fn(|task| Poll::Ready(Pin::new(&mut caught).poll(task))).await {
+            return ran;
+        }
+        match tokio::time::timeout(self.timeout, caught).await {
+            Ok(ran) => ran,
+            Err(_) => Ran::failed(ToolFailure::timed_out(self.timeout)),
+        }
+    }
+}
+
+/// A call under way whose panics are answers, the one when it is dropped included.
+struct Caught<'r>(Option<Running<'r>>);
+
+impl Future for Caught<'_> {
+    type Output = Ran<'static>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Ran<'static>> {
+        let Some(running) = &mut self.0 else {
+            return Poll::Pending;
+        };
+        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task))) {
+            Ok(Poll::Ready(ran)) => Poll::Ready(ran),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(panic) => Poll::Ready(Ran::failed(ToolFailure::panicked(message_of(&*panic)))),
+        }
+    }
+}
+
+impl Drop for Caught<'_> {
+    fn drop(&mut self) {
+        let running = self.0.take();
+        // What a tool does when it is cancelled is its own affair, and must not take others down.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(running)));
+    }
+}

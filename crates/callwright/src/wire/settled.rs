@@ -1,0 +1,64 @@
+//! Answers for the model: what became of calls, in a provider's shape.
+//!
+//! Every call gets exactly one answer: also one that was refused, cancelled, or run beside one that failed. Providers
+//! reject a history in which a call has none.
+
+use super::{Provider, mcp, object, render_result, text};
+use crate::call::Call;
+use crate::check::{Output, OutputVerdict};
+use crate::feedback::Feedback;
+use crate::json::Value;
+use crate::verdict::Settled;
+
+/// What became of a call, as the provider's tool result.
+pub fn render_settled<'v>(
+    provider: Provider,
+    call: &'v Call<'_>,
+    settled: &'v Settled<'_>,
+    feedback: &Feedback,
+) -> Value<'v> {
+    let told = settled.text(feedback).into_owned();
+    let result = render_result(provider, call, told, settled.is_error());
+    match provider {
+        Provider::Mcp => mcp::with_structure(result, structure(settled)),
+        _ => result,
+    }
+}
+
+/// What became of the calls of one answer of the model, as what is put behind it in the history: a message each, or one
+/// message with all of them where the provider wants that.
+pub fn render_round<'v, 'c: 'v>(
+    provider: Provider,
+    round: impl IntoIterator<Item = (&'v Call<'c>, &'v Settled<'c>)>,
+    feedback: &Feedback,
+) -> Vec<Value<'v>> {
+    let results: Vec<Value<'v>> = round
+        .into_iter()
+        .map(|(call, settled)| render_settled(provider, call, settled, feedback))
+        .collect();
+    let one = |key: &'static str, results| {
+        let results = Some(Value::Array(results));
+        vec![object([("role", text("user")), (key, results)])]
+    };
+    match provider {
+        _ if results.is_empty() => results,
+        Provider::Anthropic => one("content", results),
+        Provider::Gemini => one("parts", results),
+        Provider::OpenAiChat | Provider::OpenAiResponses | Provider::Mcp => results,
+    }
+}
+
+/// The data of a result that goes to the model, where it is an object.
+fn structure<'v>(settled: &'v Settled<'_>) -> Option<Value<'v>> {
+    let result = settled.result.as_ref()?;
+    let goes_on = matches!(
+        result.verdict,
+        OutputVerdict::Passed | OutputVerdict::Warned | OutputVerdict::Partial
+    );
+    match &result.output {
+        Some(Output::Value(value @ Value::Object(_))) if goes_on && result.shown.is_none() => {
+            Some(value.clone())
+        }
+        _ => None,
+    }
+}
