@@ -31,6 +31,11 @@ pub(crate) enum ErrorKind {
     CallNotJson { column: usize, reason: String },
     #[error("{0}")]
     NotACall(String),
+    #[cfg(feature = "toolbox")]
+    #[error(
+        "`{name}` as arguments: a call carries an object, and this type is {found}; wrap it in a struct with a named field"
+    )]
+    ArgumentsNotAnObject { name: String, found: String },
     #[cfg(feature = "policy")]
     #[error("{0}")]
     Policy(String),

@@ -372,7 +372,7 @@ impl<'v> MapAccess<'v> for Members<'v> {
         self.at += 1;
         match seed.deserialize(Key(key)) {
             Ok(built) => Ok(Some(built)),
-            Err(mismatch) => Err(mismatch.in_key(key)),
+            Err(mismatch) => Err(mismatch.of_key(key)),
         }
     }
 

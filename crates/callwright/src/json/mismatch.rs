@@ -18,6 +18,7 @@ pub struct Mismatch(Box<Inner>);
 struct Inner {
     message: String,
     cause: Cause,
+    about_key: bool,
     innermost_first: Vec<Segment>,
 }
 
@@ -48,6 +49,7 @@ impl Mismatch {
         Mismatch(Box::new(Inner {
             message,
             cause,
+            about_key: false,
             innermost_first: Vec::new(),
         }))
     }
@@ -63,12 +65,23 @@ impl Mismatch {
         &self.0.message
     }
 
-    #[cfg_attr(
-        not(feature = "toolbox"),
-        allow(dead_code, reason = "the toolbox asks")
-    )]
+    /// What serde objected to.
+    #[cfg(feature = "toolbox")]
     pub(crate) fn cause(&self) -> Cause {
         self.0.cause
+    }
+
+    /// Whether it is about the key at the end of the path, and not about its value.
+    #[cfg(feature = "toolbox")]
+    pub(crate) fn is_about_key(&self) -> bool {
+        self.0.about_key
+    }
+
+    /// The same, one level further out: the key `key` itself is wrong.
+    #[cold]
+    pub(super) fn of_key(mut self, key: &str) -> Self {
+        self.0.about_key = true;
+        self.in_key(key)
     }
 
     /// The same, one level further out: it happened in the member `key`.
