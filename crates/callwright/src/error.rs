@@ -37,6 +37,11 @@ pub(crate) enum ErrorKind {
     #[cfg(feature = "toolbox")]
     #[error("cannot start the thread of a sink: {0}")]
     NoThread(std::io::Error),
+    #[cfg(feature = "toolbox")]
+    #[error(
+        "`{name}` as arguments: a call carries an object, and this type is {found}; wrap it in a struct with a named field"
+    )]
+    ArgumentsNotAnObject { name: String, found: String },
     #[cfg(feature = "policy")]
     #[error("{0}")]
     Policy(String),

@@ -33,6 +33,8 @@ pub mod policy;
 pub mod repair;
 pub mod rescue;
 pub mod tool;
+#[cfg(feature = "toolbox")]
+pub mod toolbox;
 pub mod validate;
 pub mod wire;
 

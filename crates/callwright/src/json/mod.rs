@@ -10,6 +10,9 @@
 mod canonical;
 mod convert;
 mod duplicates;
+mod from_type;
+mod into_type;
+mod mismatch;
 mod number;
 mod path;
 mod scan;
@@ -18,6 +21,13 @@ mod value;
 
 pub(crate) use canonical::write_string as write_canonical_string;
 pub(crate) use duplicates::{duplicate_keys, has_duplicate};
+pub use from_type::from_type;
+#[cfg(feature = "toolbox")]
+pub(crate) use into_type::to_arguments;
+pub use into_type::to_type;
+#[cfg(feature = "toolbox")]
+pub(crate) use mismatch::Cause;
+pub use mismatch::Mismatch;
 pub use number::Number;
 pub(crate) use number::overflows;
 pub use path::{Path, Segment};

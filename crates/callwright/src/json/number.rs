@@ -45,9 +45,14 @@ impl<'a> Number<'a> {
             .any(|byte| matches!(byte, b'.' | b'e' | b'E'))
     }
 
-    /// Whether the value is an integer; `5.0` and `1e3` are.
+    /// Whether the value is an integer; `5.0` and `1e3` are. Exact at any length.
     pub fn is_integer(&self) -> bool {
-        self.is_written_as_integer() || self.as_f64().fract() == 0.0
+        self.is_written_as_integer() || Decimal::of(&self.0).power >= 0
+    }
+
+    /// The exact value, if it is an integer of at most 128 bits, however it is written.
+    pub(crate) fn as_whole(&self) -> Option<Whole> {
+        Decimal::of(&self.0).whole()
     }
 
     /// The same number, borrowing from nothing.
@@ -68,6 +73,74 @@ impl From<i64> for Number<'_> {
     }
 }
 
+/// An integer: its sign and its distance from zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Whole {
+    pub(crate) negative: bool,
+    pub(crate) magnitude: u128,
+}
+
+/// A literal taken apart: `120.50` is 1205 at the power of ten -1.
+#[derive(Debug)]
+struct Decimal<'a> {
+    negative: bool,
+    whole: &'a str,
+    fraction: &'a str,
+    /// How many digits of `whole` and `fraction` together are left without the zeros at their end.
+    significant: usize,
+    /// The power of ten at which the significant digits stand.
+    power: i64,
+}
+
+impl<'a> Decimal<'a> {
+    fn of(literal: &'a str) -> Self {
+        let (negative, text) = match literal.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, literal),
+        };
+        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let zero = |byte: &u8| *byte == b'0';
+        let digits = || whole.bytes().chain(fraction.bytes());
+        let trailing = digits().rev().take_while(zero).count();
+        let significant = whole.len() + fraction.len() - trailing;
+        // A literal is in the range of `f64`, so an exponent that no integer holds is far below zero, or
+        // belongs to zero.
+        let exponent = exponent.parse::<i64>().unwrap_or(i64::MIN);
+        let length = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let power = if significant == 0 {
+            0
+        } else {
+            exponent
+                .saturating_add(length(trailing))
+                .saturating_sub(length(fraction.len()))
+        };
+        Decimal {
+            negative,
+            whole,
+            fraction,
+            significant,
+            power,
+        }
+    }
+
+    fn whole(&self) -> Option<Whole> {
+        let factor = 10u128.checked_pow(u32::try_from(self.power).ok()?)?;
+        let mut digits = self.whole.bytes().chain(self.fraction.bytes());
+        let digits = digits.by_ref().take(self.significant);
+        let mut magnitude = 0u128;
+        for digit in digits {
+            magnitude = magnitude
+                .checked_mul(10)?
+                .checked_add(u128::from(digit - b'0'))?;
+        }
+        Some(Whole {
+            negative: self.negative,
+            magnitude: magnitude.checked_mul(factor)?,
+        })
+    }
+}
+
 /// Whether a literal is outside the range of `f64`, which no JSON reader we know of takes.
 ///
 /// Only a literal with an exponent or with more than 300 characters can be (`f64::MAX` has 309
@@ -77,4 +150,48 @@ pub(crate) fn overflows(literal: &str, has_exponent: bool) -> bool {
         && literal
             .parse::<f64>()
             .is_ok_and(|number| !number.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Number, Whole};
+
+    fn whole(literal: &str) -> Option<i128> {
+        let Whole {
+            negative,
+            magnitude,
+        } = Number::from_literal(literal.to_owned()).as_whole()?;
+        let magnitude = i128::try_from(magnitude).expect("small");
+        Some(if negative { -magnitude } else { magnitude })
+    }
+
+    #[test]
+    fn integers_are_found_however_they_are_written() {
+        assert_eq!(whole("5.0"), Some(5));
+        assert_eq!(whole("-5.00e0"), Some(-5));
+        assert_eq!(whole("1e2"), Some(100));
+        assert_eq!(whole("1.5E+1"), Some(15));
+        assert_eq!(whole("1200e-2"), Some(12));
+        assert_eq!(whole("-0.0"), Some(0));
+        assert_eq!(whole("0e99999999999999999999"), Some(0));
+        assert_eq!(
+            whole("12345678901234567890123.0"),
+            Some(12_345_678_901_234_567_890_123)
+        );
+    }
+
+    #[test]
+    fn fractions_are_none() {
+        for literal in [
+            "5.5",
+            "1e-1",
+            "12345678901234567890.5",
+            "1e-99999999999999999999",
+        ] {
+            assert_eq!(whole(literal), None, "{literal}");
+            assert!(!Number::from_literal(literal).is_integer(), "{literal}");
+        }
+        assert!(Number::from_literal("1e300").is_integer());
+        assert_eq!(whole("1e300"), None);
+    }
 }

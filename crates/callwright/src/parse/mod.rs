@@ -114,6 +114,14 @@ pub fn read_value(text: &str) -> Result<Value<'_>, Box<SyntaxError>> {
     strict::parse(text, LINE_DEPTH).map(|document| document.value)
 }
 
+/// Reads any JSON value, nested up to `max_depth` levels.
+pub(crate) fn read_value_within(
+    text: &str,
+    max_depth: usize,
+) -> Result<Value<'_>, Box<SyntaxError>> {
+    strict::parse(text, max_depth).map(|document| document.value)
+}
+
 /// Reads one JSON value that starts at byte `from`, strictly; `None` if it is none or has a key twice.
 pub(crate) fn parse_at(
     text: &str,

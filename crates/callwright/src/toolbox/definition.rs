@@ -13,10 +13,10 @@ use super::agreement::input_disagreement;
 use super::context::CallContext;
 use super::convert::{FromArguments, IntoOutput};
 use super::function::{Blocking, Finish, Function, Handler, Plain, Start, WithContext};
-use super::schema::{input_schema, output_schema};
+use super::schema::{derive_input, output_schema};
 use crate::check::{Finding, Output, OutputCheck, ToolFailure};
 use crate::classify::Advice;
-use crate::json::{from_type, to_type};
+use crate::json::{from_type, to_arguments};
 use crate::policy::{OutputSettings, ToolPolicy};
 use crate::repair::RepairPolicy;
 use crate::tool::{Effect, ToolSpec};
@@ -102,32 +102,29 @@ where
     }
 
     fn typed(name: String, start: Arc<dyn Start<A, O>>) -> Self {
-        let (declared, unfit) = match input_schema::<A>() {
-            Ok(declared) => (Some(declared), None),
-            Err(why) => (None, Some(why)),
+        let (schema, description, defect) = match derive_input::<A>() {
+            Ok(derived) => {
+                let defect = input_disagreement::<A>(&derived.schema);
+                (Some(derived.schema.into()), derived.description, defect)
+            }
+            Err(error) => (None, None, Some(error.to_string())),
         };
-        let defect = match &declared {
-            Some(declared) => input_disagreement::<A>(&declared.schema),
-            None => unfit,
-        };
-        let (input, description) =
-            declared.map_or((None, None), |it| (Some(it.schema.into()), it.description));
         let spec = ToolSpec {
             description,
-            input_schema: input,
-            output_schema: output_schema::<O>().map(Into::into),
+            input_schema: schema,
+            output_schema: Some(output_schema::<O>().into()),
             ..ToolSpec::without_schema(name)
         };
         ToolDef::of(
             spec,
             Function {
                 start,
-                read: |arguments| to_type(arguments),
+                read: |arguments| to_arguments(arguments),
                 finish: Finish::new(|output| match from_type(&output) {
                     Ok(value) => Output::Value(value),
                     Err(mismatch) => Output::Unwritable {
                         why: mismatch.to_string(),
-                        path: mismatch.path,
+                        path: mismatch.path(),
                     },
                 }),
             },

@@ -29,6 +29,7 @@ pub use self::builder::ToolboxBuilder;
 pub use self::context::CallContext;
 pub use self::convert::{FromArguments, IntoOutput};
 pub use self::definition::{ToolDef, ToolResult};
+pub use self::schema::{input_schema, output_schema};
 
 use self::run::{Attempts, Runner};
 use self::watch::Watch;

@@ -39,8 +39,10 @@ pub fn declare(provider: Provider, tool: &ToolSpec) -> Json {
         }
         Provider::Mcp => {
             declared.insert("inputSchema".to_owned(), schema);
-            if let Some(output) = &tool.output_schema {
-                declared.insert("outputSchema".to_owned(), (**output).clone());
+            // MCP has results that are objects, and no others.
+            let output = tool.output_schema.as_deref();
+            if let Some(output) = output.filter(|schema| schema["type"] == "object") {
+                declared.insert("outputSchema".to_owned(), output.clone());
             }
             if let Some(annotations) = annotations(tool) {
                 declared.insert("annotations".to_owned(), annotations);

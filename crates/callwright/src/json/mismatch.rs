@@ -1,0 +1,201 @@
+//! Why a value and a Rust type do not go together.
+//!
+//! Both bridges between types and trees fail with a [`Mismatch`]: where, and what serde says about it. It
+//! is data for the operator; a model never reads it. The place costs nothing while all goes well: on an
+//! error each level adds its own segment on the way out.
+
+use std::fmt;
+
+use serde::de::{Expected, Unexpected};
+
+use super::{Path, Segment};
+
+/// A value that does not become a type, or a type's value that has no JSON form.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Mismatch(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    message: String,
+    cause: Cause,
+    about_key: bool,
+    innermost_first: Vec<Segment>,
+}
+
+/// What serde objected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The value is of another kind than the type takes.
+    Kind,
+    /// The kind is right, this value is not.
+    Value,
+    /// Too many or too few items.
+    Length,
+    /// A name that none of the variants has.
+    Variant,
+    /// A key that the type does not know.
+    UnknownField,
+    /// A key that the type needs.
+    MissingField,
+    /// A key that stands twice.
+    RepeatedField,
+    /// The type's own objection.
+    Own,
+}
+
+impl Mismatch {
+    #[cold]
+    pub(crate) fn new(cause: Cause, message: String) -> Self {
+        Mismatch(Box::new(Inner {
+            message,
+            cause,
+            about_key: false,
+            innermost_first: Vec::new(),
+        }))
+    }
+
+    /// Where it is. Inside of parts that serde reads ahead (flattened fields, untagged and internally
+    /// tagged enums) it is the place of the whole part.
+    pub fn path(&self) -> Path {
+        Path::from_innermost(&self.0.innermost_first)
+    }
+
+    /// What serde says about it, for the operator.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What serde objected to.
+    #[cfg(feature = "toolbox")]
+    pub(crate) fn cause(&self) -> Cause {
+        self.0.cause
+    }
+
+    /// Whether it is about the key at the end of the path, and not about its value.
+    #[cfg(feature = "toolbox")]
+    pub(crate) fn is_about_key(&self) -> bool {
+        self.0.about_key
+    }
+
+    /// The same, one level further out: the key `key` itself is wrong.
+    #[cold]
+    pub(super) fn of_key(mut self, key: &str) -> Self {
+        self.0.about_key = true;
+        self.in_key(key)
+    }
+
+    /// The same, one level further out: it happened in the member `key`.
+    #[cold]
+    pub(super) fn in_key(mut self, key: &str) -> Self {
+        self.0.innermost_first.push(Segment::Key(key.to_owned()));
+        self
+    }
+
+    /// The same, one level further out: it happened in the item `index`.
+    #[cold]
+    pub(super) fn in_item(mut self, index: usize) -> Self {
+        self.0.innermost_first.push(Segment::Index(index));
+        self
+    }
+
+    /// The same, placed inside of what is already known to surround it.
+    #[cold]
+    pub(super) fn within(mut self, inner: &Path) -> Self {
+        let segments = inner.segments().map(|key| Segment::Key(key.into_owned()));
+        let mut innermost_first: Vec<Segment> = segments.collect();
+        innermost_first.reverse();
+        innermost_first.append(&mut self.0.innermost_first);
+        self.0.innermost_first = innermost_first;
+        self
+    }
+}
+
+impl fmt::Debug for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mismatch")
+            .field("path", &self.path())
+            .field("message", &self.0.message)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path();
+        if !path.is_root() {
+            write!(f, "{path}: ")?;
+        }
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+impl serde::ser::Error for Mismatch {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Mismatch::new(Cause::Own, message.to_string())
+    }
+}
+
+impl serde::de::Error for Mismatch {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Mismatch::new(Cause::Own, message.to_string())
+    }
+
+    #[cold]
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        // `null` is what people know as `null`, whatever Rust calls it.
+        let message = match unexpected {
+            Unexpected::Unit => format!("invalid type: null, expected {expected}"),
+            other => format!("invalid type: {other}, expected {expected}"),
+        };
+        Mismatch::new(Cause::Kind, message)
+    }
+
+    #[cold]
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let message = format!("invalid value: {unexpected}, expected {expected}");
+        Mismatch::new(Cause::Value, message)
+    }
+
+    #[cold]
+    fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
+        let message = format!("invalid length {length}, expected {expected}");
+        Mismatch::new(Cause::Length, message)
+    }
+
+    #[cold]
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        let message = format!(
+            "unknown variant `{variant}`, {}",
+            one_of(expected, "variants")
+        );
+        Mismatch::new(Cause::Variant, message)
+    }
+
+    #[cold]
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        let message = format!("unknown field `{field}`, {}", one_of(expected, "fields"));
+        Mismatch::new(Cause::UnknownField, message)
+    }
+
+    #[cold]
+    fn missing_field(field: &'static str) -> Self {
+        Mismatch::new(Cause::MissingField, format!("missing field `{field}`"))
+    }
+
+    #[cold]
+    fn duplicate_field(field: &'static str) -> Self {
+        Mismatch::new(Cause::RepeatedField, format!("duplicate field `{field}`"))
+    }
+}
+
+/// As serde words it.
+fn one_of(names: &[&str], what: &str) -> String {
+    match names {
+        [] => format!("there are no {what}"),
+        [only] => format!("expected `{only}`"),
+        [first, second] => format!("expected `{first}` or `{second}`"),
+        all => format!("expected one of `{}`", all.join("`, `")),
+    }
+}
