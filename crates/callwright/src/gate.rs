@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 
-use crate::admit::{Admission, AdmissionPolicy, Ledger, MemoryLedger, Outcome, Place, Ticket};
+use crate::admit::{
+    Admission, AdmissionPolicy, Fingerprint, Ledger, MemoryLedger, Outcome, Place, Ticket,
+};
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
 use crate::nearest::{nearest, same_spelling};
@@ -124,6 +126,11 @@ impl Gate {
     /// dropped instead counts as a call of which nothing is known.
     pub fn close<'c>(&self, ticket: Ticket<'c>, outcome: &Outcome) -> Settled<'c> {
         self.admission.close(ticket, outcome)
+    }
+
+    /// The identity of a call on which a verdict was given.
+    pub fn fingerprint(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
+        self.admission.identify(call, verdict).0
     }
 
     /// The memory of sessions: to answer a question, to save a session and to resume it.

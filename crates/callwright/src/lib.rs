@@ -13,6 +13,7 @@
 //! 5. [`admit`]: may it run now? Retry budgets, loops, a ladder that ends with the user
 //! 6. [`classify`]: any refusal → a failure with a code out of one table
 //! 7. [`feedback`]: failures → words for the model
+//! 8. [`event`]: one record per call, to any number of sinks
 //!
 //! Before them, only where somebody asks: [`rescue`] takes calls out of a message in which a model wrote them
 //! as text.
@@ -24,6 +25,7 @@
 pub mod admit;
 pub mod call;
 pub mod classify;
+pub mod event;
 pub mod feedback;
 pub mod json;
 pub mod parse;

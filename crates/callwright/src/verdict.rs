@@ -239,7 +239,12 @@ impl VerdictLine<'_> {
     }
 }
 
-fn write_edit(edit: &Edit, out: &mut String) {
+pub(crate) fn write_edit(edit: &Edit, out: &mut String) {
+    write_edit_as(edit, &edit.before, &edit.after, out);
+}
+
+/// An edit with other values in the stead of its own.
+pub(crate) fn write_edit_as(edit: &Edit, before: &Value<'_>, after: &Value<'_>, out: &mut String) {
     out.push_str("{\"path\":");
     write_json_string(edit.path.as_pointer(), out);
     out.push_str(",\"rule\":");
@@ -247,9 +252,9 @@ fn write_edit(edit: &Edit, out: &mut String) {
     out.push_str(",\"grade\":");
     write_json_string(edit.grade.name(), out);
     out.push_str(",\"before\":");
-    edit.before.write_json(out);
+    before.write_json(out);
     out.push_str(",\"after\":");
-    edit.after.write_json(out);
+    after.write_json(out);
     out.push('}');
 }
 
@@ -261,8 +266,9 @@ impl fmt::Display for VerdictLine<'_> {
     }
 }
 
+/// A failure as it stands in lines of JSON.
 #[derive(Serialize)]
-struct ToldFailure<'v> {
+pub(crate) struct ToldFailure<'v> {
     class: &'static str,
     code: &'static str,
     next: &'static str,
@@ -272,7 +278,7 @@ struct ToldFailure<'v> {
 }
 
 impl<'v> ToldFailure<'v> {
-    fn new(failure: &'v Failure, feedback: &Feedback) -> Self {
+    pub(crate) fn new(failure: &'v Failure, feedback: &Feedback) -> Self {
         ToldFailure {
             class: failure.class().name(),
             code: failure.code.name(),
