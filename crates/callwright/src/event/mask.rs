@@ -108,14 +108,17 @@ impl<'e> Shown<'e> {
 
     /// A failure as JSON, with nothing in its words that must not be seen.
     pub(super) fn failure(&self, failure: &Failure, feedback: &Feedback) -> String {
-        let told = ToldFailure::new(failure, feedback);
         let json = match &self.words {
-            Words::All => serde_json::to_string(&told),
-            words => serde_json::to_value(told).and_then(|mut told| {
-                let hidden = hides_detail(failure, self.event);
-                hide_words(&mut told, hidden, &|text| words.hide(text));
-                serde_json::to_string(&told)
-            }),
+            Words::All => serde_json::to_string(&ToldFailure::new(failure, feedback)),
+            words => {
+                let failure = without_result(failure);
+                let told = serde_json::to_value(ToldFailure::new(&failure, feedback));
+                told.and_then(|mut told| {
+                    let hidden = tells_secret(&failure, self.event);
+                    hide_words(&mut told, hidden, &|text| words.hide(text));
+                    serde_json::to_string(&told)
+                })
+            }
         };
         // Texts and lists of texts always serialise.
         json.unwrap_or_else(|_| "null".to_owned())
@@ -132,12 +135,28 @@ impl Words {
     }
 }
 
-/// Whether the detail of a failure tells a value that is hidden elsewhere.
-fn hides_detail(failure: &Failure, event: &Event) -> bool {
+/// The failure without the beginning of an earlier result, of which nobody knows what is in it.
+fn without_result(failure: &Failure) -> Cow<'_, Failure> {
     match &failure.cause {
-        // The beginning of an earlier result.
-        Cause::Objection(objection) => event.masks.output.is_some() && !objection.last.is_empty(),
-        // Two values for one place.
+        Cause::Objection(objection) if !objection.last.is_empty() => {
+            let mut objection = objection.clone();
+            objection.last.clear();
+            Cow::Owned(Failure {
+                cause: Cause::Objection(objection),
+                ..failure.clone()
+            })
+        }
+        _ => Cow::Borrowed(failure),
+    }
+}
+
+/// Whether the detail of a failure tells the values of a secret.
+fn tells_secret(failure: &Failure, event: &Event) -> bool {
+    match &failure.cause {
+        Cause::Objection(objection) => {
+            let original = objection.original.as_deref();
+            original.is_some_and(|original| tells_secret(original, event))
+        }
         Cause::TwoReadings { path, .. } => {
             let mut secrets = event.masks.input.iter();
             secrets.any(|secrets| path.is_root() || secrets.hide(path))

@@ -7,6 +7,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -38,6 +39,8 @@ struct State {
     bytes: usize,
     /// The sink is busy with an event.
     busy: bool,
+    /// The thread sleeps. Waking one that does not costs a system call for nothing.
+    asleep: bool,
     /// Numbers of events: of the last that was taken in, that the sink is done with, and that it has flushed.
     taken: u64,
     done: u64,
@@ -88,8 +91,11 @@ impl Queue {
         state.bytes += weight;
         state.taken += 1;
         state.waiting.push_back((event, weight));
+        let asleep = mem::take(&mut state.asleep);
         drop(state);
-        self.work.notify_one();
+        if asleep {
+            self.work.notify_one();
+        }
     }
 
     pub(super) fn stats(&self) -> SinkStats {
@@ -178,8 +184,10 @@ impl Queue {
             } else if state.phase == Phase::Closed {
                 break;
             } else {
+                state.asleep = true;
                 let woken = self.work.wait(state);
                 state = woken.unwrap_or_else(PoisonError::into_inner);
+                state.asleep = false;
             }
         }
         state.abandon();
