@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 
-use crate::admit::{Admission, AdmissionPolicy, Ledger, MemoryLedger, Place, Ticket};
+use crate::admit::{Admission, AdmissionPolicy, Fingerprint, Ledger, MemoryLedger, Place, Ticket};
 use crate::call::Call;
 use crate::check::{self, Checked, Ran};
 use crate::classify::{Advice, Failure};
@@ -170,6 +170,11 @@ impl Gate {
         if !own.is_some_and(|own| own.give(failure)) {
             self.advice.give(failure);
         }
+    }
+
+    /// The identity of a call on which a verdict was given.
+    pub fn fingerprint(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
+        self.admission.identify(call, verdict).0
     }
 
     /// The memory of sessions: to answer a question, to save a session and to resume it.

@@ -14,6 +14,7 @@
 //! 6. [`check`]: is the result good? Its schema, pages, errors in disguise, the operator's own checks
 //! 7. [`classify`]: any refusal → a failure with a code out of one table
 //! 8. [`feedback`]: failures → words for the model
+//! 9. [`event`]: one record per call, to any number of sinks
 //!
 //! Before them, only where somebody asks: [`rescue`] takes calls out of a message in which a model wrote them
 //! as text.
@@ -26,6 +27,7 @@ pub mod admit;
 pub mod call;
 pub mod check;
 pub mod classify;
+pub mod event;
 pub mod feedback;
 pub mod json;
 pub mod parse;

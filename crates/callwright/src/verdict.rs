@@ -322,7 +322,12 @@ pub(crate) fn write_failure(failure: &Failure, feedback: &Feedback, out: &mut St
     out.push_str(&told.unwrap_or_else(|_| "null".to_owned()));
 }
 
-fn write_edit(edit: &Edit, out: &mut String) {
+pub(crate) fn write_edit(edit: &Edit, out: &mut String) {
+    write_edit_as(edit, &edit.before, &edit.after, out);
+}
+
+/// An edit with other values in the stead of its own.
+pub(crate) fn write_edit_as(edit: &Edit, before: &Value<'_>, after: &Value<'_>, out: &mut String) {
     out.push_str("{\"path\":");
     write_json_string(edit.path.as_pointer(), out);
     out.push_str(",\"rule\":");
@@ -330,9 +335,9 @@ fn write_edit(edit: &Edit, out: &mut String) {
     out.push_str(",\"grade\":");
     write_json_string(edit.grade.name(), out);
     out.push_str(",\"before\":");
-    edit.before.write_json(out);
+    before.write_json(out);
     out.push_str(",\"after\":");
-    edit.after.write_json(out);
+    after.write_json(out);
     out.push('}');
 }
 
@@ -344,8 +349,9 @@ impl fmt::Display for VerdictLine<'_> {
     }
 }
 
+/// A failure as it stands in lines of JSON.
 #[derive(Serialize)]
-struct ToldFailure<'v> {
+pub(crate) struct ToldFailure<'v> {
     class: &'static str,
     code: &'v str,
     next: &'static str,
@@ -355,7 +361,7 @@ struct ToldFailure<'v> {
 }
 
 impl<'v> ToldFailure<'v> {
-    fn new(failure: &'v Failure, feedback: &Feedback) -> Self {
+    pub(crate) fn new(failure: &'v Failure, feedback: &Feedback) -> Self {
         ToldFailure {
             class: failure.class().name(),
             code: failure.code_name(),

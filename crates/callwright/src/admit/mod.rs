@@ -186,7 +186,7 @@ impl Admission {
     }
 
     /// The fingerprint of a call, and its tool if there is one.
-    fn identify<'c>(
+    pub(crate) fn identify<'c>(
         &self,
         call: &Call<'_>,
         verdict: &Verdict<'c>,

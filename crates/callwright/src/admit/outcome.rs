@@ -4,6 +4,7 @@
 //! and the beginning of the answer for whoever is told about it. The answer itself is not kept.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -154,9 +155,15 @@ fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
     (first.get("type")?.as_str()? == "text").then(|| first.get("text")?.as_str())?
 }
 
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 impl Serialize for Digest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{:016x}", self.0))
+        serializer.collect_str(self)
     }
 }
 

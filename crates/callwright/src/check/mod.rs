@@ -50,7 +50,7 @@ pub struct Checked<'o> {
 }
 
 /// What became of a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutputVerdict {
     /// The model gets it as it is.
@@ -66,15 +66,17 @@ pub enum OutputVerdict {
 }
 
 impl OutputVerdict {
-    /// The stable name.
+    /// The word in verdict lines and events: `ok` if the model gets the result as it is.
     pub fn name(self) -> &'static str {
         match self {
-            OutputVerdict::Passed => "passed",
-            OutputVerdict::Warned => "warned",
-            OutputVerdict::Partial => "partial",
-            OutputVerdict::Refused => "refused",
-            OutputVerdict::Failed => "failed",
+            OutputVerdict::Passed | OutputVerdict::Warned => "ok",
+            _ => "refused",
         }
+    }
+
+    /// Whether this goes to the model as an error.
+    pub fn is_error(self) -> bool {
+        matches!(self, OutputVerdict::Refused | OutputVerdict::Failed)
     }
 }
 
@@ -86,7 +88,7 @@ impl Checked<'_> {
 
     /// Whether this goes to the model as an error.
     pub fn is_error(&self) -> bool {
-        matches!(self.verdict, OutputVerdict::Refused | OutputVerdict::Failed)
+        self.verdict.is_error()
     }
 
     /// The part of the output that the model gets; `None` if it gets none.

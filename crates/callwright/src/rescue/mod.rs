@@ -93,6 +93,20 @@ impl Notation {
             Notation::Json => "json",
         }
     }
+
+    /// The notation of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        const ALL: [Notation; 7] = [
+            Notation::ToolCall,
+            Notation::Function,
+            Notation::Invoke,
+            Notation::Mistral,
+            Notation::Harmony,
+            Notation::Pythonic,
+            Notation::Json,
+        ];
+        ALL.into_iter().find(|notation| notation.name() == name)
+    }
 }
 
 /// The calls that a message turned out to be.

@@ -18,7 +18,7 @@ use serde_json::Value as Schema;
 
 use crate::check::OutputPolicy;
 use crate::policy::Validation;
-use crate::validate::{CompiledSchema, SchemaCache, marks_secret, text_size};
+use crate::validate::{CompiledSchema, SchemaCache, Secrets, marks_secret, text_size};
 
 /// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
 /// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
@@ -116,10 +116,10 @@ pub enum Effect {
 pub struct Tool {
     spec: ToolSpec,
     schema: Result<Arc<CompiledSchema>, Arc<str>>,
-    takes_secrets: bool,
+    secrets: Option<Arc<Secrets>>,
     validation: Validation,
     output_schema: Option<Result<Arc<CompiledSchema>, Arc<str>>>,
-    returns_secrets: bool,
+    output_secrets: Option<Arc<Secrets>>,
     output_policy: OutputPolicy,
 }
 
@@ -141,13 +141,14 @@ impl Tool {
             }
             _ => None,
         };
-        let secret = |schema: &Option<Arc<Schema>>| schema.as_deref().is_some_and(marks_secret);
+        let compiled = schema.as_ref().ok().and_then(|schema| schema.secrets());
+        let compiled_output = output_schema.as_ref().and_then(|schema| schema.as_ref().ok()?.secrets());
         Tool {
+            secrets: secrets(spec.input_schema.as_deref(), compiled),
+            output_secrets: secrets(spec.output_schema.as_deref(), compiled_output),
             schema,
-            takes_secrets: secret(&spec.input_schema),
             validation,
             output_schema,
-            returns_secrets: secret(&spec.output_schema),
             output_policy,
             spec,
         }
@@ -179,12 +180,22 @@ impl Tool {
 
     /// Whether some part of a result is marked `writeOnly` or `format: password`.
     pub(crate) fn returns_secrets(&self) -> bool {
-        self.returns_secrets
+        self.output_secrets.is_some()
     }
 
     /// Whether some argument is marked `writeOnly` or `format: password`, quarantined or not.
     pub(crate) fn takes_secrets(&self) -> bool {
-        self.takes_secrets
+        self.secrets.is_some()
+    }
+
+    /// Which arguments must not be shown, if any.
+    pub(crate) fn secrets(&self) -> Option<&Arc<Secrets>> {
+        self.secrets.as_ref()
+    }
+
+    /// What of the results must not be shown, if anything.
+    pub(crate) fn output_secrets(&self) -> Option<&Arc<Secrets>> {
+        self.output_secrets.as_ref()
     }
 
     /// What the model calls it by.
@@ -237,6 +248,22 @@ fn compile(declared: &Arc<Schema>, cache: &SchemaCache) -> Result<Arc<CompiledSc
         Cow::Borrowed(_) => Arc::clone(declared),
         Cow::Owned(rewritten) => Arc::new(rewritten),
     })
+}
+
+/// The secrets of a schema as it was declared; those of its compiled form, where that has any.
+fn secrets(declared: Option<&Schema>, compiled: Option<&Arc<Secrets>>) -> Option<Arc<Secrets>> {
+    let declared = declared.filter(|declared| marks_secret(declared))?;
+    if let Some(compiled) = compiled {
+        return Some(Arc::clone(compiled));
+    }
+    let is_small =
+        count_references(declared) <= MOST_REFERENCES && text_size(declared) <= LARGEST_SCHEMA;
+    let found = if is_small {
+        Secrets::of(declared)
+    } else {
+        None
+    };
+    Some(Arc::new(found.unwrap_or_else(Secrets::everything)))
 }
 
 fn count_references(node: &Schema) -> usize {

@@ -25,7 +25,7 @@ pub(crate) use explain::Finding;
 pub use issue::{BranchChoice, BranchReason, Issue, IssueCode};
 pub(crate) use properties::Properties;
 pub use schema::CompiledSchema;
-pub(crate) use secrets::marks_secret;
+pub(crate) use secrets::{Secrets, marks_secret};
 
 use crate::classify::{Failure, Refused};
 use crate::json::{Kind, Path, Value, duplicate_keys};

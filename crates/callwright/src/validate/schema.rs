@@ -26,7 +26,7 @@ const MOST_REFERENCES: usize = 16;
 pub struct CompiledSchema {
     source: Arc<Schema>,
     engine: Engine,
-    secrets: Option<Secrets>,
+    secrets: Option<Arc<Secrets>>,
 }
 
 impl CompiledSchema {
@@ -39,7 +39,7 @@ impl CompiledSchema {
         let source = source.into();
         let engine = Engine::compile(&source)?;
         Ok(CompiledSchema {
-            secrets: Secrets::of(&source),
+            secrets: Secrets::of(&source).map(Arc::new),
             engine,
             source,
         })
@@ -69,6 +69,11 @@ impl CompiledSchema {
         }
         let faults = self.engine.faults(&self.source, value, MOST_FAULTS);
         explain::findings(self, value, faults)
+    }
+
+    /// What must not be shown, if anything.
+    pub(crate) fn secrets(&self) -> Option<&Arc<Secrets>> {
+        self.secrets.as_ref()
     }
 
     /// Whether the value at a place must not be shown.

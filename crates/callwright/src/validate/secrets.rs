@@ -43,29 +43,49 @@ impl Secrets {
         Some(secrets)
     }
 
+    /// Where nobody can say which values are secrets, all of them are.
+    pub(crate) fn everything() -> Secrets {
+        Secrets {
+            everything: true,
+            ..Secrets::default()
+        }
+    }
+
+    /// Whether the value at this place is a secret as a whole, with all that is in it. Around a value that only holds
+    /// one somewhere, the rest may be shown.
+    pub(crate) fn cover(&self, at: &Path) -> bool {
+        let is_secret = |segment: Cow<'_, str>| self.keys.contains(segment.as_ref());
+        let Some(key) = nearest_key(at) else {
+            return false;
+        };
+        at.segments().any(is_secret)
+            || (!self.listed.contains(key.as_ref()) && (self.unlisted || self.is_misspelt(&key)))
+    }
+
+    /// Whether a text names a key that is a secret: it may be JSON with that key in it.
+    pub(crate) fn named_in(&self, text: &str) -> bool {
+        self.everything || self.keys.iter().any(|key| text.contains(key.as_str()))
+    }
+
+    /// A key that is not listed and looks like a secret one is most likely that one, misspelt.
+    fn is_misspelt(&self, key: &str) -> bool {
+        let mut secrets = self.keys.iter();
+        secrets.any(|secret| similarity(secret, key) >= CLOSE)
+    }
+
     /// Whether the value at this place must not be shown.
     pub(crate) fn hide(&self, at: &Path) -> bool {
         if self.everything {
             return true;
         }
-        let is_index = |segment: &str| segment.bytes().all(|byte| byte.is_ascii_digit());
         let holds = |segment: Option<Cow<'_, str>>| {
             segment.is_some_and(|key| self.holders.contains(key.as_ref()))
         };
-        let nearest_key = || at.segments().filter(|segment| !is_index(segment)).last();
-        let listed = nearest_key().is_some_and(|key| self.listed.contains(key.as_ref()));
-        // A key that is not listed and looks like a secret one is most likely that one, misspelt.
-        let misspelt = || {
-            let close = |key: &str| {
-                self.keys
-                    .iter()
-                    .any(|secret| similarity(secret, key) >= CLOSE)
-            };
-            nearest_key().is_some_and(|key| close(&key))
-        };
+        let listed = nearest_key(at).is_some_and(|key| self.listed.contains(key.as_ref()));
+        let misspelt = || nearest_key(at).is_some_and(|key| self.is_misspelt(&key));
         at.segments()
             .any(|segment| self.keys.contains(segment.as_ref()))
-            || holds(nearest_key())
+            || holds(nearest_key(at))
             || holds(at.last())
             || (!listed && (self.unlisted || misspelt()))
     }
@@ -125,6 +145,12 @@ impl Secrets {
         }
         self.collect(property, root, Some(name));
     }
+}
+
+/// The innermost key of a place; what looks like an index of an array is none.
+fn nearest_key(at: &Path) -> Option<Cow<'_, str>> {
+    let is_index = |segment: &str| segment.bytes().all(|byte| byte.is_ascii_digit());
+    at.segments().filter(|segment| !is_index(segment)).last()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,6 +7,7 @@
 mod anthropic;
 mod declare;
 mod elicitation;
+mod event;
 mod gemini;
 mod line;
 mod mcp;
@@ -74,7 +75,11 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
     let completeness = declared_completeness(&value);
     let kind = value.get("type").and_then(Value::as_str);
     let call = if value.get("tool").is_some() {
-        line::read(value)
+        if value.get(event::ARGUMENTS_SENT).is_some() {
+            event::read(value)
+        } else {
+            line::read(value)
+        }
     } else if value.get("method").is_some() {
         mcp::read(value)
     } else if let Some(Value::Object(_)) = value.get("function") {

@@ -1,0 +1,219 @@
+//! An event as one line of JSON: what is written here, [`crate::wire::read_recorded`] reads.
+
+use std::fmt::{self, Write as _};
+use std::time::Duration;
+
+use super::mask::Shown;
+use super::time::write_rfc3339;
+use super::{Event, Values};
+use crate::call::{Arguments, Completeness};
+use crate::check::OutputVerdict;
+use crate::feedback::Feedback;
+use crate::json::{Value, write_json_string};
+use crate::verdict::write_edit_as;
+
+/// The version of the line. Fields are added without another; a field that means something else makes one.
+const VERSION: u32 = 1;
+
+/// An event as one line of JSON, secrets masked and without the result unless asked otherwise.
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub struct EventLine<'e> {
+    event: &'e Event,
+    values: Values,
+    with_output: bool,
+}
+
+impl<'e> EventLine<'e> {
+    pub(super) fn new(event: &'e Event) -> Self {
+        EventLine {
+            event,
+            values: Values::default(),
+            with_output: false,
+        }
+    }
+
+    /// The same with other values shown.
+    pub fn with_values(mut self, values: Values) -> Self {
+        self.values = values;
+        self
+    }
+
+    /// The same with or without the result, if the event has one.
+    pub fn with_output(mut self, with_output: bool) -> Self {
+        self.with_output = with_output;
+        self
+    }
+
+    /// Appends the line, without a line break.
+    pub fn write(&self, out: &mut String) {
+        let event = self.event;
+        let shown = Shown::new(event, self.values);
+        let feedback = Feedback::default();
+        let mut line = Members { out };
+        line.write_place(event);
+        line.key("arguments_sent").write_sent(&shown.sent);
+        match &shown.arguments {
+            Some(arguments) => arguments.write_json(line.key("arguments").out),
+            None => line.key("arguments").null(),
+        }
+        line.write_edits(event, &shown);
+        match &event.failure {
+            Some(refused) => {
+                let json = shown.failure(refused, &feedback);
+                line.key("failure").out.push_str(&json);
+            }
+            None => line.key("failure").null(),
+        }
+        if let Some(warning) = &event.warning {
+            let json = shown.failure(warning, &feedback);
+            line.key("warning").out.push_str(&json);
+        }
+        if let Some(notice) = &event.notice {
+            line.key("notice").out.push_str("{\"code\":");
+            write_json_string(notice.code.name(), line.out);
+            line.key("detail").text(&feedback.notice(notice));
+            line.out.push('}');
+        }
+        if let Some(verdict) = event.output_verdict {
+            line.key("output_verdict").text(verdict.name());
+        }
+        if let Some(refused) = &event.output_failure {
+            let json = shown.failure(refused, &feedback);
+            let key = match event.output_verdict {
+                Some(OutputVerdict::Warned) => "output_warning",
+                _ => "output_failure",
+            };
+            line.key(key).out.push_str(&json);
+        }
+        match &event.output_digest {
+            Some(digest) => line
+                .key("output_digest")
+                .format(format_args!("\"{digest}\"")),
+            None => line.key("output_digest").null(),
+        }
+        if let Some(output) = shown.output.as_ref().filter(|_| self.with_output) {
+            output.write_json(line.key("output").out);
+        }
+        if event.is_error {
+            line.key("is_error").out.push_str("true");
+        }
+        line.write_cost(event, shown.operator_detail);
+        line.out.push('}');
+    }
+}
+
+impl fmt::Display for EventLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = String::new();
+        self.write(&mut line);
+        f.write_str(&line)
+    }
+}
+
+/// The members of the line, one after the other.
+struct Members<'o> {
+    out: &'o mut String,
+}
+
+impl Members<'_> {
+    fn key(&mut self, key: &'static str) -> Members<'_> {
+        self.out.push_str(",\"");
+        self.out.push_str(key);
+        self.out.push_str("\":");
+        Members { out: self.out }
+    }
+
+    fn null(self) {
+        self.out.push_str("null");
+    }
+
+    fn text(self, text: &str) {
+        write_json_string(text, self.out);
+    }
+
+    fn format(self, value: fmt::Arguments<'_>) {
+        // Writing to a `String` cannot fail.
+        let _ = self.out.write_fmt(value);
+    }
+
+    fn number(self, number: Option<impl fmt::Display>) {
+        match number {
+            Some(number) => self.format(format_args!("{number}")),
+            None => self.null(),
+        }
+    }
+
+    /// Which call, when and where.
+    fn write_place(&mut self, event: &Event) {
+        let _ = write!(self.out, "{{\"v\":{VERSION},\"time\":\"");
+        write_rfc3339(event.time, self.out);
+        self.out.push('"');
+        match &event.session {
+            Some(session) => self.key("session").text(session),
+            None => self.key("session").null(),
+        }
+        self.key("turn").number(event.turn);
+        self.key("round").number(event.round);
+        match &event.id {
+            Some(id) => id.write_json(self.key("id").out),
+            None => self.key("id").null(),
+        }
+        self.key("tool").text(&event.tool);
+        if let Some(sent) = &event.tool_sent {
+            self.key("tool_sent").text(sent);
+        }
+        match &event.fingerprint {
+            Some(fingerprint) => self
+                .key("fingerprint")
+                .format(format_args!("\"{fingerprint}\"")),
+            None => self.key("fingerprint").null(),
+        }
+        self.key("verdict").text(event.verdict.name());
+        if let Some(notation) = event.rescued {
+            self.key("rescued").text(notation.name());
+        }
+        // Providers have many words for it; these two are understood like any of theirs.
+        match event.completeness {
+            Completeness::Unknown => {}
+            Completeness::Complete => self.key("finish_reason").text("completed"),
+            Completeness::CutOff => self.key("finish_reason").text("incomplete"),
+        }
+        // Else a text would be taken for the text of arguments, and `null` for none.
+        if let Arguments::Value(Value::String(_) | Value::Null) = event.sent {
+            self.key("sent_as").text("value");
+        }
+    }
+
+    fn write_sent(self, sent: &Arguments<'_>) {
+        match sent {
+            Arguments::Absent => self.null(),
+            Arguments::Text(text) => self.text(text),
+            Arguments::Value(value) => value.write_json(self.out),
+        }
+    }
+
+    fn write_edits(&mut self, event: &Event, shown: &Shown<'_>) {
+        let out = self.key("edits").out;
+        out.push('[');
+        for (at, (edit, (before, after))) in event.edits.iter().zip(&shown.edits).enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            write_edit_as(edit, before, after, out);
+        }
+        out.push(']');
+    }
+
+    /// What it took, and what the operator should know.
+    fn write_cost(&mut self, event: &Event, operator_detail: Option<&str>) {
+        let latency = event.latency.as_ref().map(Duration::as_micros);
+        self.key("latency_us").number(latency);
+        self.key("gate_us")
+            .number(Some(event.gate_time.as_micros()));
+        self.key("attempts").number(Some(event.attempts));
+        if let Some(detail) = operator_detail {
+            self.key("operator_detail").text(detail);
+        }
+    }
+}

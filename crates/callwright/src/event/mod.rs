@@ -1,0 +1,352 @@
+//! Stage 10: one record per call, to any number of sinks.
+//!
+//! In comes what became of a call, out goes an [`Event`] with everything that an operator may want to know: what was
+//! sent, what went to the tool, every edit, why it was refused, what came back and how long it took. [`Sinks`] hands it
+//! to whoever listens: a file of JSON Lines, a callback, a channel. Each has a thread and a bounded queue of its own, so
+//! that a sink that blocks, fails or panics never delays and never fails a call; what it missed is counted. Where nobody
+//! listens no event is built.
+//!
+//! What must not be seen is masked by the sink, on its own thread: see [`Values`]. Nothing here judges, and nothing here
+//! is told to the model.
+
+mod json_lines;
+mod kind;
+mod line;
+mod mask;
+mod queue;
+mod ready_made;
+mod sink;
+mod sinks;
+mod span;
+mod time;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+pub use json_lines::JsonLines;
+pub use kind::On;
+pub use line::EventLine;
+pub use mask::Values;
+pub use ready_made::{Callback, ChannelSink, callback, channel};
+pub use sink::{Sink, SinkError, SinkStats};
+pub use sinks::{Registration, Sinks, SinksBuilder};
+pub use span::{SpanOutcome, ToolSpan};
+
+use crate::admit::{Digest, Fingerprint, Place};
+use crate::call::{Arguments, Call, Completeness};
+use crate::check::{Checked, OutputVerdict};
+use crate::classify::{Failure, Notice};
+use crate::gate::Gate;
+use crate::json::Value;
+use crate::parse::read_value;
+use crate::repair::Edit;
+use crate::rescue::Notation;
+use crate::tool::Tool;
+use crate::validate::Secrets;
+use crate::verdict::Verdict;
+
+/// What the gate said about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Judgement {
+    /// The arguments went to the tool as they were sent.
+    Valid,
+    /// The arguments were made valid.
+    Repaired,
+    /// The call did not run.
+    Refused,
+}
+
+impl Judgement {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Judgement::Valid => "valid",
+            Judgement::Repaired => "repaired",
+            Judgement::Refused => "refused",
+        }
+    }
+}
+
+/// Everything about one call. It owns what it holds, so that it can be handed to other threads.
+///
+/// ```
+/// use std::time::SystemTime;
+/// use callwright::{Call, Gate, ToolSpec, event::Event};
+/// use serde_json::json;
+///
+/// let tool = ToolSpec::new("login", json!({"properties": {"password": {"writeOnly": true}}}));
+/// let gate = Gate::builder().tool(tool).build()?;
+/// let call = Call::from_text("login", r#"{"user": "ann", "password": "hunter2"}"#);
+/// let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
+/// let line = event.line().to_string();
+/// assert!(line.contains(r#""arguments":{"user":"ann","password":"[masked]"}"#));
+/// assert!(!line.contains("hunter2"));
+/// # Ok::<(), callwright::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Event {
+    /// When the call came.
+    pub time: SystemTime,
+    /// The conversation, if it belongs to one.
+    pub session: Option<String>,
+    /// The turn: it starts with a message of the user.
+    pub turn: Option<u64>,
+    /// The round: one answer of the model.
+    pub round: Option<u64>,
+    /// The provider's id of the call.
+    pub id: Option<Value<'static>>,
+    /// The tool; as the model called it, if there is none of that name.
+    pub tool: String,
+    /// What the model called the tool, where that was another name.
+    pub tool_sent: Option<String>,
+    /// The identity of the call.
+    pub fingerprint: Option<Fingerprint>,
+    /// What the gate said about it.
+    pub verdict: Judgement,
+    /// The arguments as the model sent them.
+    pub sent: Arguments<'static>,
+    /// What the provider said about the end of the model's answer.
+    pub completeness: Completeness,
+    /// How the model wrote the call, if it was taken out of a message.
+    pub rescued: Option<Notation>,
+    /// What was changed about the arguments.
+    pub edits: Vec<Edit>,
+    /// Why the call was refused.
+    pub failure: Option<Failure>,
+    /// What the model was told beside the result or the refusal.
+    pub notice: Option<Notice>,
+    /// What was said about the result, if there was one.
+    pub output_verdict: Option<OutputVerdict>,
+    /// What the schema objects to in arguments that went to the tool all the same.
+    pub warning: Option<Failure>,
+    /// What is wrong with the result, or why there is none.
+    pub output_failure: Option<Failure>,
+    /// Equal for results that say the same.
+    pub output_digest: Option<Digest>,
+    /// What the tool answered, where that is kept.
+    pub output: Option<Value<'static>>,
+    /// Whether the tool failed, or said so.
+    pub is_error: bool,
+    /// How long the tool took, all attempts together; `None` if it did not run.
+    pub latency: Option<Duration>,
+    /// How long the gate took.
+    pub gate_time: Duration,
+    /// How often the tool was run.
+    pub attempts: u32,
+    /// What only the operator may see: the whole chain of errors of a tool that failed.
+    pub operator_detail: Option<String>,
+    /// The arguments of a repaired call; those of any other are what was sent.
+    repaired: Option<Value<'static>>,
+    masks: Masks,
+}
+
+/// What hides the values of an event.
+#[derive(Debug, Clone, Default)]
+struct Masks {
+    input: Vec<Arc<Secrets>>,
+    output: Option<Arc<Secrets>>,
+}
+
+impl Event {
+    /// The record of a call and what the gate said about it. What is known later is set later.
+    ///
+    /// The gate knows what must be masked. Where there is no such tool, the call may have been meant for any, and what
+    /// any of them marks as a secret is masked.
+    pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, time: SystemTime) -> Self {
+        let (judgement, tool, repaired) = match verdict {
+            Verdict::Valid(valid) => (Judgement::Valid, Some(valid.tool()), None),
+            Verdict::Repaired(repaired) => (
+                Judgement::Repaired,
+                Some(repaired.tool()),
+                Some(repaired.arguments().clone()),
+            ),
+            Verdict::Refused(refused) => (Judgement::Refused, refused.tool, None),
+        };
+        let name = tool.map_or(call.tool.as_ref(), Tool::name);
+        Event {
+            time,
+            session: None,
+            turn: None,
+            round: None,
+            id: call.id.clone().map(Value::into_owned),
+            tool: name.to_owned(),
+            tool_sent: (name != call.tool).then(|| call.tool.to_string()),
+            fingerprint: Some(gate.fingerprint(call, verdict)),
+            verdict: judgement,
+            sent: owned(&call.arguments),
+            completeness: call.completeness,
+            rescued: call.rescued,
+            edits: verdict.edits().to_vec(),
+            failure: verdict.failure().cloned(),
+            notice: match verdict {
+                Verdict::Refused(refused) => refused.notice.clone(),
+                _ => None,
+            },
+            warning: verdict.warning().cloned(),
+            output_verdict: None,
+            output_failure: None,
+            output_digest: None,
+            output: None,
+            is_error: false,
+            latency: None,
+            gate_time: Duration::ZERO,
+            attempts: 0,
+            operator_detail: None,
+            repaired,
+            masks: match tool {
+                Some(tool) => Masks {
+                    input: tool.secrets().cloned().into_iter().collect(),
+                    output: tool.output_secrets().cloned(),
+                },
+                None => Masks {
+                    input: gate
+                        .tools()
+                        .filter_map(|tool| tool.secrets().cloned())
+                        .collect(),
+                    output: None,
+                },
+            },
+        }
+    }
+
+    /// The same event at its place in a conversation.
+    #[must_use]
+    pub fn at(mut self, place: Place<'_>) -> Self {
+        self.session = Some(place.session.to_owned());
+        self.turn = place.at.turn;
+        self.round = place.at.round;
+        self
+    }
+
+    /// The same event with what the model was told beside the result.
+    #[must_use]
+    pub fn with_notice(mut self, notice: Option<Notice>) -> Self {
+        self.notice = notice;
+        self
+    }
+
+    /// The same event of a call that ran `attempts` times, for so long in all.
+    #[must_use]
+    pub fn ran(mut self, attempts: u32, latency: Duration) -> Self {
+        self.attempts = attempts;
+        self.latency = Some(latency);
+        self
+    }
+
+    /// The same event with the time that the gate took.
+    #[must_use]
+    pub fn with_gate_time(mut self, gate_time: Duration) -> Self {
+        self.gate_time = gate_time;
+        self
+    }
+
+    /// The same event with what was made of the result.
+    #[must_use]
+    pub fn with_result(mut self, result: &Checked<'_>) -> Self {
+        self.output_verdict = Some(result.verdict);
+        self.output_failure = result.failure.as_deref().cloned();
+        self.output_digest = Some(result.outcome().digest);
+        self.is_error = result.verdict == OutputVerdict::Failed;
+        let of_failure = result.failure.as_ref().and_then(|it| it.for_operator());
+        let notes = result.notes.iter().map(String::as_str);
+        let told: Vec<&str> = of_failure.into_iter().chain(notes).collect();
+        if !told.is_empty() {
+            self.operator_detail = Some(told.join("; "));
+        }
+        self
+    }
+
+    /// The same event with the result itself. It may be large, and nobody but a replay needs it.
+    #[must_use]
+    pub fn with_output(mut self, output: Value<'_>) -> Self {
+        self.output = Some(output.into_owned());
+        self
+    }
+
+    /// The same event with what only the operator may see.
+    #[must_use]
+    pub fn with_operator_detail(mut self, detail: impl Into<String>) -> Self {
+        self.operator_detail = Some(detail.into());
+        self
+    }
+
+    /// The arguments that went to the tool; of a refused call what the model sent, if it could be read.
+    pub fn arguments(&self) -> Option<Cow<'_, Value<'_>>> {
+        if let Some(repaired) = &self.repaired {
+            return Some(Cow::Borrowed(repaired));
+        }
+        let nothing = || Some(Cow::Owned(Value::Object(Vec::new())));
+        match &self.sent {
+            Arguments::Absent | Arguments::Value(Value::Null) => nothing(),
+            Arguments::Value(value) => Some(Cow::Borrowed(value)),
+            Arguments::Text(text) => match read_value(text) {
+                Ok(Value::Null) => nothing(),
+                Ok(value) => Some(Cow::Owned(value)),
+                Err(_) if text.trim_ascii().is_empty() => nothing(),
+                Err(_) => None,
+            },
+        }
+    }
+
+    /// The first thing that went wrong: with the call, or with its result.
+    pub fn error(&self) -> Option<&Failure> {
+        let of_result = || {
+            let is_error = self.output_verdict.is_some_and(OutputVerdict::is_error);
+            self.output_failure.as_ref().filter(|_| is_error)
+        };
+        self.failure.as_ref().or_else(of_result)
+    }
+
+    /// Whether the tool was run.
+    pub fn was_executed(&self) -> bool {
+        self.attempts > 0
+    }
+
+    /// The event as a line of JSON Lines, what must not be seen masked, without the result.
+    pub fn line(&self) -> EventLine<'_> {
+        EventLine::new(self)
+    }
+
+    /// About how many bytes it holds: what grows with the call is counted.
+    fn weight(&self) -> usize {
+        // Names, numbers and a failure with its issues.
+        const REST: usize = 1_024;
+        let sent = match &self.sent {
+            Arguments::Absent => 0,
+            Arguments::Text(text) => text.len(),
+            Arguments::Value(value) => weight(value),
+        };
+        let edits = self.edits.iter();
+        REST + sent
+            + self.repaired.as_ref().map_or(0, weight)
+            + self.output.as_ref().map_or(0, weight)
+            + self.operator_detail.as_ref().map_or(0, String::len)
+            + edits
+                .map(|edit| weight(&edit.before) + weight(&edit.after))
+                .sum::<usize>()
+    }
+}
+
+fn weight(value: &Value<'_>) -> usize {
+    size_of::<Value<'_>>()
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Number(number) => number.as_str().len(),
+            Value::Array(items) => items.iter().map(weight).sum(),
+            Value::Object(members) => members
+                .iter()
+                .map(|(key, value)| size_of::<Cow<'_, str>>() + key.len() + weight(value))
+                .sum(),
+            Value::Null | Value::Bool(_) => 0,
+        }
+}
+
+fn owned(arguments: &Arguments<'_>) -> Arguments<'static> {
+    match arguments {
+        Arguments::Absent => Arguments::Absent,
+        Arguments::Text(text) => Arguments::Text(Cow::Owned(text.clone().into_owned())),
+        Arguments::Value(value) => Arguments::Value(value.clone().into_owned()),
+    }
+}

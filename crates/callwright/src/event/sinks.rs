@@ -1,0 +1,244 @@
+//! All sinks together: where events are handed in.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::queue::{Capacity, Queue};
+use super::{Event, On, Sink, SinkStats, callback};
+
+/// How many events may wait for one sink. Ten thousand calls at once fit, with room for more to come while the sink
+/// takes a breath.
+const WAITING_EVENTS: usize = 16 * 1024;
+
+/// How many bytes of events may wait for one sink. A usual event has one or two kilobytes, so the number above is what
+/// counts; calls that carry whole files must not fill the memory while a disk is stuck.
+const WAITING_BYTES: usize = 64 * 1024 * 1024;
+
+/// How long the last events are waited for when the sinks are dropped. A disk that is busy takes a second at worst;
+/// whoever stops a process commonly waits ten before killing it, and we are not all that has to end.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+
+/// A set of sinks. Cheap to clone: clones share their sinks.
+///
+/// Handing over an event takes a lock for a moment and never waits for a sink. When the last clone is dropped, what
+/// waits is handed over first, for two seconds at most; a sink that is stuck is left behind with what it has not taken.
+/// [`flush`](Sinks::flush) waits as long as you say.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use callwright::event::{Event, JsonLines, On, Sinks};
+/// use callwright::{Call, Gate, ToolSpec};
+///
+/// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
+/// let sinks = Sinks::builder()
+///     .sink("record", JsonLines::new(std::io::stdout()))
+///     .on(On::Error, |event| eprintln!("{}: {:?}", event.tool, event.error()))
+///     .start()?;
+/// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
+/// sinks.report(|| Event::of(&gate, &call, &gate.judge(&call), SystemTime::now()));
+/// assert!(sinks.flush(Duration::from_secs(60)));
+/// assert_eq!(sinks.stats()[0].1.delivered, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Sinks(Option<Arc<Running>>);
+
+#[derive(Debug)]
+struct Running(Vec<Worker>);
+
+#[derive(Debug)]
+struct Worker {
+    name: String,
+    wants: On,
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Collects sinks. Nothing runs before [`start`](SinksBuilder::start).
+#[derive(Debug, Default)]
+#[must_use]
+pub struct SinksBuilder(Vec<Registration>);
+
+/// A sink, its name, which events it wants and how many may wait for it.
+#[must_use]
+pub struct Registration {
+    name: String,
+    sink: Box<dyn Sink>,
+    wants: On,
+    capacity: Capacity,
+}
+
+impl Registration {
+    /// A sink for all events.
+    pub fn new(name: impl Into<String>, sink: impl Sink + 'static) -> Self {
+        Registration {
+            name: name.into(),
+            sink: Box::new(sink),
+            wants: On::Any,
+            capacity: Capacity {
+                events: WAITING_EVENTS,
+                bytes: WAITING_BYTES,
+            },
+        }
+    }
+
+    /// Only for these events. No other comes into the queue.
+    pub fn only(mut self, wants: On) -> Self {
+        self.wants = wants;
+        self
+    }
+
+    /// So many events may wait; one at least.
+    pub fn with_capacity(mut self, events: usize) -> Self {
+        self.capacity.events = events.max(1);
+        self
+    }
+
+    /// Events of about so many bytes may wait. A larger one is dropped.
+    pub fn with_capacity_bytes(mut self, bytes: usize) -> Self {
+        self.capacity.bytes = bytes;
+        self
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration")
+            .field("name", &self.name)
+            .field("wants", &self.wants)
+            .field("capacity", &self.capacity)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SinksBuilder {
+    /// Adds a sink for all events.
+    pub fn sink(self, name: impl Into<String>, sink: impl Sink + 'static) -> Self {
+        self.register(Registration::new(name, sink))
+    }
+
+    /// Calls a function for events of one kind, on a thread of its own. It gets them as they are, with nothing masked.
+    pub fn on(self, wants: On, function: impl FnMut(&Event) + Send + 'static) -> Self {
+        let name = format!("on {wants:?}");
+        self.register(Registration::new(name, callback(function)).only(wants))
+    }
+
+    /// Adds a sink with settings of its own.
+    pub fn register(mut self, registration: Registration) -> Self {
+        self.0.push(registration);
+        self
+    }
+
+    /// Starts a thread for each sink.
+    ///
+    /// # Errors
+    /// Fails if the system gives no more threads.
+    pub fn start(self) -> io::Result<Sinks> {
+        let mut running = Running(Vec::with_capacity(self.0.len()));
+        for registration in self.0 {
+            running.0.push(registration.start()?);
+        }
+        Ok(Sinks((!running.0.is_empty()).then(|| Arc::new(running))))
+    }
+}
+
+impl Registration {
+    fn start(self) -> io::Result<Worker> {
+        let queue = Arc::new(Queue::new(self.capacity));
+        let sink = self.sink;
+        let taken_from = Arc::clone(&queue);
+        let thread = thread::Builder::new()
+            .name("callwright-sink".to_owned())
+            .spawn(move || taken_from.run(sink))?;
+        Ok(Worker {
+            name: self.name,
+            wants: self.wants,
+            queue,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Sinks {
+    /// Collects sinks.
+    pub fn builder() -> SinksBuilder {
+        SinksBuilder::default()
+    }
+
+    /// Whether nobody listens. Ask before building an event.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn workers(&self) -> &[Worker] {
+        self.0.as_ref().map_or(&[], |running| &running.0)
+    }
+
+    /// Hands an event to every sink that wants it. Never waits for one.
+    pub fn send(&self, event: impl Into<Arc<Event>>) {
+        if self.is_empty() {
+            return;
+        }
+        let event = event.into();
+        let weight = event.weight();
+        for worker in self.workers() {
+            if worker.wants.is(&event) {
+                worker.queue.push(Arc::clone(&event), weight);
+            }
+        }
+    }
+
+    /// Builds an event and hands it over, if somebody listens.
+    pub fn report(&self, event: impl FnOnce() -> Event) {
+        if !self.is_empty() {
+            self.send(event());
+        }
+    }
+
+    /// The sinks by their names, in the order in which they were added, and how they did so far.
+    pub fn stats(&self) -> Vec<(&str, SinkStats)> {
+        let each = self.workers().iter();
+        each.map(|worker| (worker.name.as_str(), worker.queue.stats()))
+            .collect()
+    }
+
+    /// Waits until every sink has taken and flushed what was handed over before. `false` if one took longer.
+    pub fn flush(&self, timeout: Duration) -> bool {
+        let deadline = later(timeout);
+        let mut all = true;
+        for worker in self.workers() {
+            all &= worker.queue.flush(deadline);
+        }
+        all
+    }
+}
+
+/// A time-out that no clock can hold is as good as a year.
+fn later(timeout: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_secs(365 * 86_400);
+    let now = Instant::now();
+    now.checked_add(timeout).unwrap_or(now + YEAR)
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for worker in &self.0 {
+            worker.queue.close();
+        }
+        let deadline = later(LAST_WAIT);
+        for worker in &mut self.0 {
+            let Some(thread) = worker.thread.take() else {
+                continue;
+            };
+            // A sink that held the last clone ends here itself, and would wait for itself.
+            let is_own = thread.thread().id() == thread::current().id();
+            if !is_own && worker.queue.wait_for_end(deadline) {
+                // What there was to say about a panic has been counted.
+                let _ = thread.join();
+            }
+        }
+    }
+}
