@@ -1,6 +1,7 @@
 //! The bridge between Rust types and JSON trees, held against `serde_json`.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
+#[allow(dead_code, reason = "not every test needs all of it")]
 mod support;
 
 use std::borrow::Cow;
@@ -135,7 +136,7 @@ struct Everything {
     newtype: Newtype,
     pair: Pair,
     optional: Option<Inner>,
-    nested_optional: Option<Option<u8>>,
+    boxed_optional: Option<Box<Option<u8>>>,
     list: Vec<External>,
     bytes: Bytes,
     by_number: BTreeMap<i32, Colour>,
@@ -254,7 +255,7 @@ fn everything() -> impl Strategy<Value = Everything> {
             newtype: Newtype(plain.6),
             pair: Pair(plain.7.0, plain.7.1),
             optional: inside.0,
-            nested_optional: inside.1.map(Some),
+            boxed_optional: inside.1.map(|number| Box::new(Some(number))),
             list: inside.2,
             bytes: Bytes(inside.3),
             by_number: maps.0,
@@ -321,10 +322,14 @@ fn disturbed(value: &serde_json::Value, at: usize, with: &serde_json::Value) -> 
         *left = left.wrapping_sub(1);
         match value {
             serde_json::Value::Array(items) => {
-                items.iter_mut().for_each(|item| walk(item, left, with));
+                for item in items {
+                    walk(item, left, with);
+                }
             }
             serde_json::Value::Object(members) => {
-                members.values_mut().for_each(|item| walk(item, left, with));
+                for item in members.values_mut() {
+                    walk(item, left, with);
+                }
             }
             _ => {}
         }
@@ -491,6 +496,13 @@ fn depth_is_bounded() {
 
 #[test]
 fn keys_that_stand_twice_do_no_harm() {
+    struct Twice;
+    impl Serialize for Twice {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_map([("a", 1), ("b", 2), ("a", 3)])
+        }
+    }
+
     let tree = read_value(r#"{"a":1,"a":2}"#).expect("JSON");
     assert_eq!(
         to_type::<HashMap<String, u8>>(&tree).expect("a map")["a"],
@@ -498,13 +510,6 @@ fn keys_that_stand_twice_do_no_harm() {
     );
     let mismatch = to_type::<Inner>(&tree).expect_err("twice");
     assert_eq!(mismatch.message(), "duplicate field `a`");
-
-    struct Twice;
-    impl Serialize for Twice {
-        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_map([("a", 1), ("b", 2), ("a", 3)])
-        }
-    }
     assert_eq!(
         from_type(&Twice).expect("JSON").to_string(),
         r#"{"a":3,"b":2}"#

@@ -9,16 +9,16 @@
 //! a form of its own, which holds no more than 64 bits of a number. A type that wants every digit of any JSON
 //! takes a `Box<serde_json::value::RawValue>`.
 
+mod containers;
 mod key;
+mod numbers;
 
-use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error as _, MapAccess, SeqAccess,
-    Unexpected, VariantAccess, Visitor,
-};
+use serde::de::value::MapDeserializer;
+use serde::de::{Deserialize, Deserializer, Error as _, Unexpected, Visitor};
 
-use self::key::Key;
-use super::{Member, Mismatch, Number, Value};
+use self::containers::{Variant, visit_array, visit_object};
+use self::numbers::{visit_any_number, visit_float, visit_wide};
+use super::{Mismatch, Value};
 
 /// The name under which `serde_json` asks for the text of a value.
 pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -61,100 +61,6 @@ fn unexpected<'v>(value: &'v Value<'_>) -> Unexpected<'v> {
         Value::Array(_) => Unexpected::Seq,
         Value::Object(_) => Unexpected::Map,
     }
-}
-
-/// Where any number will do, an integer comes as one, however it is written: the type that asks may be a
-/// flattened field or an untagged enum with an integer in it.
-fn visit_any_number<'v, V: Visitor<'v>>(
-    number: &Number<'_>,
-    visitor: V,
-) -> Result<V::Value, Mismatch> {
-    match plain(number).or_else(|| written_otherwise(number)) {
-        Some(Plain::Unsigned(large)) => visitor.visit_u64(large),
-        Some(Plain::Signed(small)) => visitor.visit_i64(small),
-        _ => visitor.visit_f64(number.as_f64()),
-    }
-}
-
-fn visit_float<'v, V: Visitor<'v>>(number: &Number<'_>, visitor: V) -> Result<V::Value, Mismatch> {
-    match plain(number) {
-        Some(Plain::Unsigned(large)) => visitor.visit_u64(large),
-        // `-0` has a sign only as a float.
-        Some(Plain::Signed(small)) if small != 0 => visitor.visit_i64(small),
-        _ => visitor.visit_f64(number.as_f64()),
-    }
-}
-
-/// For integers of up to 128 bits.
-fn visit_wide<'v, V: Visitor<'v>>(number: &Number<'_>, visitor: V) -> Result<V::Value, Mismatch> {
-    match plain(number).or_else(|| written_otherwise(number)) {
-        Some(Plain::Unsigned(large)) => visitor.visit_u64(large),
-        Some(Plain::Signed(small)) => visitor.visit_i64(small),
-        Some(Plain::WideUnsigned(wide)) => visitor.visit_u128(wide),
-        Some(Plain::WideSigned(wide)) => visitor.visit_i128(wide),
-        None => visitor.visit_f64(number.as_f64()),
-    }
-}
-
-/// An integer as the smallest type that serde knows for it.
-enum Plain {
-    Unsigned(u64),
-    Signed(i64),
-    WideUnsigned(u128),
-    WideSigned(i128),
-}
-
-fn plain(number: &Number<'_>) -> Option<Plain> {
-    match number.as_u64() {
-        Some(large) => Some(Plain::Unsigned(large)),
-        None => number.as_i64().map(Plain::Signed),
-    }
-}
-
-/// An integer with a fraction of zeros, an exponent or more than 64 bits.
-#[cold]
-fn written_otherwise(number: &Number<'_>) -> Option<Plain> {
-    let whole = number.as_whole()?;
-    if let Ok(large) = u64::try_from(whole.magnitude)
-        && (!whole.negative || large == 0)
-    {
-        return Some(Plain::Unsigned(large));
-    }
-    if !whole.negative {
-        return Some(Plain::WideUnsigned(whole.magnitude));
-    }
-    let wide = 0i128.checked_sub_unsigned(whole.magnitude)?;
-    Some(i64::try_from(wide).map_or(Plain::WideSigned(wide), Plain::Signed))
-}
-
-fn visit_array<'v, V: Visitor<'v>>(
-    items: &'v [Value<'v>],
-    visitor: V,
-) -> Result<V::Value, Mismatch> {
-    let mut access = Items { items, at: 0 };
-    let built = visitor.visit_seq(&mut access)?;
-    if access.at < items.len() {
-        return Err(Mismatch::invalid_length(
-            items.len(),
-            &"fewer elements in array",
-        ));
-    }
-    Ok(built)
-}
-
-fn visit_object<'v, V: Visitor<'v>>(
-    members: &'v [Member<'v>],
-    visitor: V,
-) -> Result<V::Value, Mismatch> {
-    let mut access = Members { members, at: 0 };
-    let built = visitor.visit_map(&mut access)?;
-    if access.at < members.len() {
-        return Err(Mismatch::invalid_length(
-            members.len(),
-            &"fewer elements in map",
-        ));
-    }
-    Ok(built)
 }
 
 macro_rules! numbers {
@@ -306,13 +212,13 @@ impl<'v, const ARGUMENTS: bool> Deserializer<'v> for Node<'v, ARGUMENTS> {
     ) -> Result<V::Value, Mismatch> {
         let (variant, content) = match self.0 {
             Value::String(variant) => (variant, None),
-            Value::Object(members) => match members.as_slice() {
-                [(variant, content)] => (variant, Some(content)),
-                _ => {
+            Value::Object(members) => {
+                let [(variant, content)] = members.as_slice() else {
                     let expected = &"map with a single key";
                     return Err(Mismatch::invalid_value(Unexpected::Map, expected));
-                }
-            },
+                };
+                (variant, Some(content))
+            }
             other => {
                 let expected = &"string or map";
                 return Err(Mismatch::invalid_type(unexpected(other), expected));
@@ -323,137 +229,5 @@ impl<'v, const ARGUMENTS: bool> Deserializer<'v> for Node<'v, ARGUMENTS> {
 
     fn deserialize_ignored_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         visitor.visit_unit()
-    }
-}
-
-struct Items<'v> {
-    items: &'v [Value<'v>],
-    at: usize,
-}
-
-impl<'v> SeqAccess<'v> for Items<'v> {
-    type Error = Mismatch;
-
-    fn next_element_seed<T: DeserializeSeed<'v>>(
-        &mut self,
-        seed: T,
-    ) -> Result<Option<T::Value>, Mismatch> {
-        let Some(item) = self.items.get(self.at) else {
-            return Ok(None);
-        };
-        self.at += 1;
-        match seed.deserialize(Node::<false>(item)) {
-            Ok(built) => Ok(Some(built)),
-            Err(mismatch) => Err(mismatch.in_item(self.at - 1)),
-        }
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len() - self.at)
-    }
-}
-
-struct Members<'v> {
-    members: &'v [Member<'v>],
-    /// Of the next key; its value is asked for after it.
-    at: usize,
-}
-
-impl<'v> MapAccess<'v> for Members<'v> {
-    type Error = Mismatch;
-
-    fn next_key_seed<K: DeserializeSeed<'v>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Mismatch> {
-        let Some((key, _)) = self.members.get(self.at) else {
-            return Ok(None);
-        };
-        self.at += 1;
-        match seed.deserialize(Key(key)) {
-            Ok(built) => Ok(Some(built)),
-            Err(mismatch) => Err(mismatch.of_key(key)),
-        }
-    }
-
-    fn next_value_seed<T: DeserializeSeed<'v>>(&mut self, seed: T) -> Result<T::Value, Mismatch> {
-        let current = self.at.checked_sub(1).and_then(|at| self.members.get(at));
-        let Some((key, value)) = current else {
-            return Err(Mismatch::custom("value is missing"));
-        };
-        seed.deserialize(Node::<false>(value))
-            .map_err(|mismatch| mismatch.in_key(key))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.members.len() - self.at)
-    }
-}
-
-/// An enum: the name of a variant, and what it holds.
-struct Variant<'v> {
-    variant: &'v str,
-    content: Option<&'v Value<'v>>,
-}
-
-impl<'v> EnumAccess<'v> for Variant<'v> {
-    type Error = Mismatch;
-    type Variant = Self;
-
-    fn variant_seed<T: DeserializeSeed<'v>>(self, seed: T) -> Result<(T::Value, Self), Mismatch> {
-        let name = seed.deserialize(BorrowedStrDeserializer::new(self.variant))?;
-        Ok((name, self))
-    }
-}
-
-impl<'v> Variant<'v> {
-    #[cold]
-    fn wrong_kind(&self, expected: &str) -> Mismatch {
-        let unexpected = self.content.map_or(Unexpected::UnitVariant, unexpected);
-        let mismatch = Mismatch::invalid_type(unexpected, &expected);
-        match self.content {
-            Some(_) => mismatch.in_key(self.variant),
-            None => mismatch,
-        }
-    }
-}
-
-impl<'v> VariantAccess<'v> for Variant<'v> {
-    type Error = Mismatch;
-
-    fn unit_variant(self) -> Result<(), Mismatch> {
-        match self.content {
-            None | Some(Value::Null) => Ok(()),
-            Some(_) => Err(self.wrong_kind("unit")),
-        }
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'v>>(self, seed: T) -> Result<T::Value, Mismatch> {
-        match self.content {
-            Some(content) => seed.deserialize(Node::<false>(content)),
-            None => return Err(self.wrong_kind("newtype variant")),
-        }
-        .map_err(|mismatch| mismatch.in_key(self.variant))
-    }
-
-    fn tuple_variant<V: Visitor<'v>>(self, _: usize, visitor: V) -> Result<V::Value, Mismatch> {
-        match self.content {
-            Some(Value::Array(items)) if items.is_empty() => visitor.visit_unit(),
-            Some(Value::Array(items)) => visit_array(items, visitor),
-            _ => return Err(self.wrong_kind("tuple variant")),
-        }
-        .map_err(|mismatch| mismatch.in_key(self.variant))
-    }
-
-    fn struct_variant<V: Visitor<'v>>(
-        self,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
-        match self.content {
-            Some(Value::Object(members)) => visit_object(members, visitor),
-            _ => return Err(self.wrong_kind("struct variant")),
-        }
-        .map_err(|mismatch| mismatch.in_key(self.variant))
     }
 }

@@ -21,7 +21,7 @@ const MOST_RESERVED: usize = 4_096;
 pub(super) struct Items {
     inside: Writer,
     variant: Option<&'static str>,
-    items: Vec<Value<'static>>,
+    built: Vec<Value<'static>>,
 }
 
 impl Items {
@@ -29,15 +29,15 @@ impl Items {
         Items {
             inside,
             variant,
-            items: Vec::with_capacity(length.min(MOST_RESERVED)),
+            built: Vec::with_capacity(length.min(MOST_RESERVED)),
         }
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Mismatch> {
         match value.serialize(self.inside) {
-            Ok(item) => self.items.push(item),
+            Ok(item) => self.built.push(item),
             Err(mismatch) => {
-                let placed = mismatch.in_item(self.items.len());
+                let placed = mismatch.in_item(self.built.len());
                 return Err(match self.variant {
                     Some(variant) => placed.in_key(variant),
                     None => placed,
@@ -48,7 +48,7 @@ impl Items {
     }
 
     fn done(self) -> Value<'static> {
-        let array = Value::Array(self.items);
+        let array = Value::Array(self.built);
         match self.variant {
             Some(variant) => tagged(variant, array),
             None => array,
@@ -191,12 +191,11 @@ fn last_of_each(members: &mut Vec<Member<'static>>) {
     let mut places: HashMap<Cow<'static, str>, usize> = HashMap::with_capacity(members.len());
     let mut kept: Vec<Member<'static>> = Vec::with_capacity(members.len());
     for (key, value) in members.drain(..) {
-        match places.get(&key) {
-            Some(&at) => kept[at].1 = value,
-            None => {
-                places.insert(key.clone(), kept.len());
-                kept.push((key, value));
-            }
+        if let Some(&at) = places.get(&key) {
+            kept[at].1 = value;
+        } else {
+            places.insert(key.clone(), kept.len());
+            kept.push((key, value));
         }
     }
     *members = kept;

@@ -4,7 +4,7 @@ use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::{Plain, plain, written_otherwise};
+use super::numbers::{Plain, plain, written_otherwise};
 use crate::json::{Mismatch, Value};
 use crate::parse::read_value;
 

@@ -40,7 +40,9 @@ impl<'s> Declared<'s> {
             match (key.as_str(), value) {
                 ("const" | "default", value) => self.name(value),
                 ("enum" | "examples", Schema::Array(values)) => {
-                    values.iter().for_each(|value| self.name(value));
+                    for value in values {
+                        self.name(value);
+                    }
                 }
                 ("minimum" | "maximum", Schema::Number(limit)) if !is_limit_of_a_type(limit) => {
                     self.limits.extend(limit.as_f64());

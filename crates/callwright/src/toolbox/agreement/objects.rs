@@ -48,7 +48,7 @@ pub(super) fn arrays(place: Place<'_>, members: &Map<String, Schema>) -> Vec<Sch
             };
             values.iter().map(with).collect()
         });
-        arrays = in_turns(varied.collect());
+        arrays = in_turns(&varied.collect::<Vec<_>>());
     }
     if fewest == 0 {
         arrays.insert(arrays.len().min(1), Schema::Array(Vec::new()));

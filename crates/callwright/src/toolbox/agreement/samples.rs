@@ -120,7 +120,7 @@ impl<'s> Place<'s> {
                     .iter()
                     .map(|branch| self.values(branch, kind))
                     .collect();
-                parts.push(in_turns(each));
+                parts.push(in_turns(&each));
             }
         }
         if let Some(target) = self.target(members) {
@@ -150,13 +150,11 @@ impl<'s> Place<'s> {
     fn of_kind(self, members: &'s Map<String, Schema>, kind: Option<&'s Schema>) -> Vec<Schema> {
         match kind {
             Some(Schema::String(kind)) => self.of_one_kind(members, kind),
-            Some(Schema::Array(kinds)) => in_turns(
-                kinds
-                    .iter()
-                    .filter_map(Schema::as_str)
-                    .map(|kind| self.of_one_kind(members, kind))
-                    .collect(),
-            ),
+            Some(Schema::Array(kinds)) => {
+                let kinds = kinds.iter().filter_map(Schema::as_str);
+                let each: Vec<_> = kinds.map(|kind| self.of_one_kind(members, kind)).collect();
+                in_turns(&each)
+            }
             _ => match implied_kind(members) {
                 Some(kind) => self.of_one_kind(members, kind),
                 None if is_open(members) => anything(),
@@ -224,7 +222,7 @@ fn anything() -> Vec<Schema> {
 
 /// First the usual value of each list, then the second of each, and so on, so that a bound on their number
 /// cuts no list off.
-pub(super) fn in_turns(lists: Vec<Vec<Schema>>) -> Vec<Schema> {
+pub(super) fn in_turns(lists: &[Vec<Schema>]) -> Vec<Schema> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let turn = |at| {
         lists
@@ -241,7 +239,7 @@ fn combined(mut parts: Vec<Vec<Schema>>) -> Vec<Schema> {
     if parts.len() == 1 || !parts.iter().all(are_objects) {
         // A branch says more than what holds for all branches, so its values come first.
         parts.rotate_left(1);
-        return in_turns(parts);
+        return in_turns(&parts);
     }
     let longest = parts.iter().map(Vec::len).max().unwrap_or(0);
     let mut values = Vec::new();

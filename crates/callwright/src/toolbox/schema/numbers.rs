@@ -129,13 +129,11 @@ fn set_limit(
 
 /// Integers exactly; as floats, the limits of 64 bits look like their neighbours.
 fn compare(left: &Number, right: &Number) -> Ordering {
-    match (left.as_i128(), right.as_i128()) {
-        (Some(left), Some(right)) => left.cmp(&right),
-        _ => {
-            let [left, right] = [left, right].map(|number| number.as_f64().unwrap_or_default());
-            left.total_cmp(&right)
-        }
+    if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
+        return left.cmp(&right);
     }
+    let [left, right] = [left, right].map(|number| number.as_f64().unwrap_or_default());
+    left.total_cmp(&right)
 }
 
 fn allows(members: &Members, kind: &str) -> bool {

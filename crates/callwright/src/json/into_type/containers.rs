@@ -1,0 +1,173 @@
+//! Arrays, objects and enums while a type is built of them, one part after the other.
+
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{
+    DeserializeSeed, EnumAccess, Error as _, MapAccess, SeqAccess, Unexpected, VariantAccess,
+    Visitor,
+};
+
+use super::key::Key;
+use super::{Node, unexpected};
+use crate::json::{Member, Mismatch, Value};
+
+pub(super) fn visit_array<'v, V: Visitor<'v>>(
+    items: &'v [Value<'v>],
+    visitor: V,
+) -> Result<V::Value, Mismatch> {
+    let mut access = Items { items, at: 0 };
+    let built = visitor.visit_seq(&mut access)?;
+    if access.at < items.len() {
+        return Err(Mismatch::invalid_length(
+            items.len(),
+            &"fewer elements in array",
+        ));
+    }
+    Ok(built)
+}
+
+pub(super) fn visit_object<'v, V: Visitor<'v>>(
+    members: &'v [Member<'v>],
+    visitor: V,
+) -> Result<V::Value, Mismatch> {
+    let mut access = Members { members, at: 0 };
+    let built = visitor.visit_map(&mut access)?;
+    if access.at < members.len() {
+        return Err(Mismatch::invalid_length(
+            members.len(),
+            &"fewer elements in map",
+        ));
+    }
+    Ok(built)
+}
+
+struct Items<'v> {
+    items: &'v [Value<'v>],
+    at: usize,
+}
+
+impl<'v> SeqAccess<'v> for Items<'v> {
+    type Error = Mismatch;
+
+    fn next_element_seed<T: DeserializeSeed<'v>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Mismatch> {
+        let Some(item) = self.items.get(self.at) else {
+            return Ok(None);
+        };
+        self.at += 1;
+        match seed.deserialize(Node::<false>(item)) {
+            Ok(built) => Ok(Some(built)),
+            Err(mismatch) => Err(mismatch.in_item(self.at - 1)),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len() - self.at)
+    }
+}
+
+struct Members<'v> {
+    members: &'v [Member<'v>],
+    /// Of the next key; its value is asked for after it.
+    at: usize,
+}
+
+impl<'v> MapAccess<'v> for Members<'v> {
+    type Error = Mismatch;
+
+    fn next_key_seed<K: DeserializeSeed<'v>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Mismatch> {
+        let Some((key, _)) = self.members.get(self.at) else {
+            return Ok(None);
+        };
+        self.at += 1;
+        match seed.deserialize(Key(key)) {
+            Ok(built) => Ok(Some(built)),
+            Err(mismatch) => Err(mismatch.of_key(key)),
+        }
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'v>>(&mut self, seed: T) -> Result<T::Value, Mismatch> {
+        let current = self.at.checked_sub(1).and_then(|at| self.members.get(at));
+        let Some((key, value)) = current else {
+            return Err(Mismatch::custom("value is missing"));
+        };
+        seed.deserialize(Node::<false>(value))
+            .map_err(|mismatch| mismatch.in_key(key))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.members.len() - self.at)
+    }
+}
+
+/// An enum: the name of a variant, and what it holds.
+pub(super) struct Variant<'v> {
+    pub(super) variant: &'v str,
+    pub(super) content: Option<&'v Value<'v>>,
+}
+
+impl<'v> EnumAccess<'v> for Variant<'v> {
+    type Error = Mismatch;
+    type Variant = Self;
+
+    fn variant_seed<T: DeserializeSeed<'v>>(self, seed: T) -> Result<(T::Value, Self), Mismatch> {
+        let name = seed.deserialize(BorrowedStrDeserializer::new(self.variant))?;
+        Ok((name, self))
+    }
+}
+
+impl Variant<'_> {
+    #[cold]
+    fn wrong_kind(&self, expected: &str) -> Mismatch {
+        let unexpected = self.content.map_or(Unexpected::UnitVariant, unexpected);
+        let mismatch = Mismatch::invalid_type(unexpected, &expected);
+        match self.content {
+            Some(_) => mismatch.in_key(self.variant),
+            None => mismatch,
+        }
+    }
+}
+
+impl<'v> VariantAccess<'v> for Variant<'v> {
+    type Error = Mismatch;
+
+    fn unit_variant(self) -> Result<(), Mismatch> {
+        match self.content {
+            None | Some(Value::Null) => Ok(()),
+            Some(_) => Err(self.wrong_kind("unit")),
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'v>>(self, seed: T) -> Result<T::Value, Mismatch> {
+        match self.content {
+            Some(content) => seed.deserialize(Node::<false>(content)),
+            None => return Err(self.wrong_kind("newtype variant")),
+        }
+        .map_err(|mismatch| mismatch.in_key(self.variant))
+    }
+
+    fn tuple_variant<V: Visitor<'v>>(self, _: usize, visitor: V) -> Result<V::Value, Mismatch> {
+        match self.content {
+            Some(Value::Array(items)) if items.is_empty() => visitor.visit_unit(),
+            Some(Value::Array(items)) => visit_array(items, visitor),
+            _ => return Err(self.wrong_kind("tuple variant")),
+        }
+        .map_err(|mismatch| mismatch.in_key(self.variant))
+    }
+
+    fn struct_variant<V: Visitor<'v>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        match self.content {
+            Some(Value::Object(members)) => visit_object(members, visitor),
+            _ => return Err(self.wrong_kind("struct variant")),
+        }
+        .map_err(|mismatch| mismatch.in_key(self.variant))
+    }
+}
