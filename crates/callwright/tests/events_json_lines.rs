@@ -116,6 +116,31 @@ fn a_writer_that_fails_halfway_spoils_one_line() {
 }
 
 #[test]
+fn a_torn_line_is_ended_however_long_that_takes() {
+    let gate = gate();
+    let page = Page::default();
+    let sinks = Sinks::builder()
+        .sink("page", JsonLines::new(page.clone()))
+        .start()
+        .expect("threads");
+    // Torn, then nothing at all, then again, then the end of the torn line alone, then all is well.
+    for (number, room) in [Some(20), Some(0), Some(0), Some(1), None]
+        .into_iter()
+        .enumerate()
+    {
+        *page.room.lock().expect("sound") = room;
+        sinks.send(event(&gate, number));
+        assert!(sinks.flush(PATIENCE));
+    }
+    let text = page.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert!(text.ends_with('\n') && serde_json::from_str::<Value>(lines[0]).is_err());
+    assert!(lines[1].contains("\"number\":4"), "{text}");
+    assert_eq!(counts(&only(&sinks)), (1, 0, 4, 0));
+}
+
+#[test]
 fn a_writer_that_takes_nothing_is_an_error_and_no_hang() {
     struct Nothing;
     impl Write for Nothing {
