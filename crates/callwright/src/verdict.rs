@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::admit::Ticket;
+use crate::admit::{Reason, Ticket};
 use crate::call::Call;
 use crate::check::{Checked, OutputVerdict};
-use crate::classify::{Failure, Notice, Refused};
+use crate::classify::{Code, Failure, Notice, Refused};
 use crate::feedback::{Feedback, ToldIssue};
 use crate::json::{Value, write_json_string};
 use crate::repair::Edit;
@@ -130,6 +130,19 @@ impl Settled<'_> {
             .receipts
             .then(|| feedback.receipt(self.verdict.edits()));
         let notice = self.notice.as_ref().map(|notice| feedback.notice(notice));
+        if let (Some(told), Some(failure), None) = (&notice, &checked.failure, &checked.output)
+            && self
+                .notice
+                .as_ref()
+                .is_some_and(|it| it.reason == Reason::Transient)
+        {
+            // It says what the hint says, and how long to wait. Of a time-out the hint says more.
+            let failure = Failure::clone(failure);
+            return Cow::Owned(feedback.render(&match failure.code {
+                Code::Transient => failure.advised(told),
+                _ => failure,
+            }));
+        }
         let beside: Vec<String> = receipt.flatten().into_iter().chain(notice).collect();
         feedback.result(checked, &beside)
     }

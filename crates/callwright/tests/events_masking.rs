@@ -5,7 +5,8 @@ mod support;
 
 use std::time::SystemTime;
 
-use callwright::admit::{Answer, Outcome, Place};
+use callwright::admit::Place;
+use callwright::check::{Ran, ToolFailure};
 use callwright::event::{Event, Values};
 use callwright::policy::{Policy, ToolPolicy, Validation};
 use callwright::{Call, Gate, Opened, ToolSpec, Verdict, wire};
@@ -217,8 +218,8 @@ fn an_earlier_result_is_not_told_again() {
     let refused = (0..9).find_map(
         |round| match gate.open(&call, Place::new("chat", 0, round)) {
             Opened::Admitted(ticket) => {
-                let answer = Answer::Text("key hunter2 has expired");
-                let _ = gate.close(ticket, &Outcome::error(answer));
+                let failure = ToolFailure::said("key hunter2 has expired");
+                let _ = gate.close(ticket, Ran::failed(failure));
                 None
             }
             Opened::Refused(refused) => Some(refused),

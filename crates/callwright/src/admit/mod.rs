@@ -170,8 +170,11 @@ impl Admission {
             poller,
             success: outcome.success,
             digest: outcome.digest,
-            // Such a tool's answer may quote what it was given.
-            beginning: if self.policy.remember_results && !tool.takes_secrets() {
+            // What a tool with secrets answers may quote them.
+            beginning: if self.policy.remember_results
+                && !tool.takes_secrets()
+                && !tool.returns_secrets()
+            {
                 &outcome.beginning
             } else {
                 ""

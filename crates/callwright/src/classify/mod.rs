@@ -146,6 +146,12 @@ impl Failure {
         own.unwrap_or_else(|| self.code.name())
     }
 
+    /// The same with another hint.
+    pub(crate) fn advised(mut self, hint: &str) -> Self {
+        self.advice = Some(Arc::from([hint.to_owned()]));
+        self
+    }
+
     /// What the tool itself says to the model about it.
     pub(crate) fn told(&self) -> Option<&str> {
         match &self.cause {

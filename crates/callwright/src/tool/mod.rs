@@ -142,7 +142,9 @@ impl Tool {
             _ => None,
         };
         let compiled = schema.as_ref().ok().and_then(|schema| schema.secrets());
-        let compiled_output = output_schema.as_ref().and_then(|schema| schema.as_ref().ok()?.secrets());
+        let compiled_output = output_schema
+            .as_ref()
+            .and_then(|schema| schema.as_ref().ok()?.secrets());
         Tool {
             secrets: secrets(spec.input_schema.as_deref(), compiled),
             output_secrets: secrets(spec.output_schema.as_deref(), compiled_output),

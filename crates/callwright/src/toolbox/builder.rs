@@ -103,7 +103,13 @@ impl ToolboxBuilder {
         let defects: Vec<String> = self
             .tools
             .iter()
-            .filter_map(|tool| Some(format!("tool `{}`: {}", tool.spec.name, tool.defect.as_ref()?)))
+            .filter_map(|tool| {
+                Some(format!(
+                    "tool `{}`: {}",
+                    tool.spec.name,
+                    tool.defect.as_ref()?
+                ))
+            })
             .collect();
         if !defects.is_empty() {
             return Err(ErrorKind::ToolDefects(defects.join("\n")).into());

@@ -1,6 +1,7 @@
 //! What a tool's function may know about the call that it serves.
 
-use crate::admit::{Fingerprint, Place};
+use crate::admit::{Fingerprint, Place, Ticket};
+use crate::json::Value;
 
 /// Which call a tool's function serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,22 +24,41 @@ pub struct CallContext {
     pub attempt: u32,
 }
 
-impl CallContext {
-    pub(super) fn new(
-        tool: &str,
-        id: Option<&crate::json::Value<'_>>,
-        place: Option<Place<'_>>,
-        fingerprint: Fingerprint,
-        attempt: u32,
-    ) -> Self {
+/// The same before it is written down: most functions do not ask.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Origin<'r> {
+    pub(super) tool: &'r str,
+    pub(super) arguments: &'r Value<'r>,
+    pub(super) place: Option<Place<'r>>,
+    pub(super) fingerprint: Fingerprint,
+    pub(super) id: Option<&'r Value<'r>>,
+    pub(super) attempt: u32,
+}
+
+impl<'r> Origin<'r> {
+    pub(super) fn new(ticket: &'r Ticket<'_>, id: Option<&'r Value<'_>>) -> Self {
+        Origin {
+            tool: ticket.tool().name(),
+            arguments: ticket.arguments(),
+            place: ticket.place(),
+            fingerprint: ticket.fingerprint(),
+            id,
+            attempt: 0,
+        }
+    }
+}
+
+impl From<Origin<'_>> for CallContext {
+    fn from(origin: Origin<'_>) -> Self {
+        let text = |id: &Value<'_>| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
         CallContext {
-            tool: tool.to_owned(),
-            id: id.map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)),
-            session: place.map(|place| place.session.to_owned()),
-            turn: place.and_then(|place| place.at.turn),
-            round: place.and_then(|place| place.at.round),
-            fingerprint,
-            attempt,
+            tool: origin.tool.to_owned(),
+            id: origin.id.map(text),
+            session: origin.place.map(|place| place.session.to_owned()),
+            turn: origin.place.and_then(|place| place.at.turn),
+            round: origin.place.and_then(|place| place.at.round),
+            fingerprint: origin.fingerprint,
+            attempt: origin.attempt,
         }
     }
 }

@@ -275,11 +275,11 @@ impl<A, O> ToolDef<A, O> {
     /// });
     /// # drop(tool);
     /// ```
-    pub fn check(
-        mut self,
-        check: impl Fn(&O) -> Option<Finding> + Send + Sync + 'static,
-    ) -> Self {
-        self.function.finish.checks.push(Arc::new(move |_, output| check(output)));
+    pub fn check(mut self, check: impl Fn(&O) -> Option<Finding> + Send + Sync + 'static) -> Self {
+        self.function
+            .finish
+            .checks
+            .push(Arc::new(move |_, output| check(output)));
         self
     }
 
@@ -293,9 +293,12 @@ impl<A, O> ToolDef<A, O> {
         A: 'static,
     {
         let read = self.function.read;
-        self.function.finish.checks.push(Arc::new(move |arguments, output| {
-            check(&read(arguments).ok()?, output)
-        }));
+        self.function
+            .finish
+            .checks
+            .push(Arc::new(move |arguments, output| {
+                check(&read(arguments).ok()?, output)
+            }));
         self
     }
 
@@ -335,4 +338,3 @@ pub(super) struct Registration {
     /// Why schema and type do not agree, if they do not.
     pub(super) defect: Option<String>,
 }
-

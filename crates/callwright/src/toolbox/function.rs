@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::context::CallContext;
+use super::context::{CallContext, Origin};
 use crate::check::{Finding, Output, Ran, ToolFailure};
 use crate::json::{Mismatch, Value};
 
@@ -15,12 +15,8 @@ pub(super) type Running<'r> = Pin<Box<dyn Future<Output = Ran<'static>> + Send +
 
 /// Runs calls of one tool, whatever its types are.
 pub(super) trait Handler: Send + Sync + fmt::Debug {
-    /// Starts a call. `context` is only asked by functions that want to know which call they serve.
-    fn run<'r>(
-        &'r self,
-        arguments: &'r Value<'r>,
-        context: &dyn Fn() -> CallContext,
-    ) -> Running<'r>;
+    /// Starts a call that may run.
+    fn run<'r>(&'r self, origin: Origin<'r>) -> Running<'r>;
 }
 
 /// A function over types, and how they are read and written.
@@ -41,13 +37,7 @@ type Check<O> = dyn Fn(&Value<'_>, &O) -> Option<Finding> + Send + Sync;
 
 /// The ways to run a function. Each puts its own future into one box with what follows it.
 pub(super) trait Start<A, O>: Send + Sync {
-    fn start<'r>(
-        &'r self,
-        arguments: A,
-        sent: &'r Value<'r>,
-        context: &dyn Fn() -> CallContext,
-        finish: &'r Finish<O>,
-    ) -> Running<'r>;
+    fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r>;
 }
 
 /// An async function over the arguments.
@@ -66,15 +56,9 @@ where
     O: Send,
     E: Into<ToolFailure>,
 {
-    fn start<'r>(
-        &'r self,
-        arguments: A,
-        sent: &'r Value<'r>,
-        _: &dyn Fn() -> CallContext,
-        finish: &'r Finish<O>,
-    ) -> Running<'r> {
+    fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
         let future = (self.0)(arguments);
-        Box::pin(async move { finish.finish(sent, future.await.map_err(Into::into)) })
+        Box::pin(async move { finish.finish(origin, future.await.map_err(Into::into)) })
     }
 }
 
@@ -85,15 +69,9 @@ where
     O: Send,
     E: Into<ToolFailure>,
 {
-    fn start<'r>(
-        &'r self,
-        arguments: A,
-        sent: &'r Value<'r>,
-        context: &dyn Fn() -> CallContext,
-        finish: &'r Finish<O>,
-    ) -> Running<'r> {
-        let future = (self.0)(arguments, context());
-        Box::pin(async move { finish.finish(sent, future.await.map_err(Into::into)) })
+    fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
+        let future = (self.0)(arguments, origin.into());
+        Box::pin(async move { finish.finish(origin, future.await.map_err(Into::into)) })
     }
 }
 
@@ -104,18 +82,12 @@ where
     F: Fn(A) -> Result<O, E> + Send + Sync + 'static,
     E: Into<ToolFailure>,
 {
-    fn start<'r>(
-        &'r self,
-        arguments: A,
-        sent: &'r Value<'r>,
-        _: &dyn Fn() -> CallContext,
-        finish: &'r Finish<O>,
-    ) -> Running<'r> {
+    fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
         let function = Arc::clone(&self.0);
         Box::pin(async move {
             let done = tokio::task::spawn_blocking(move || function(arguments).map_err(Into::into));
             match done.await {
-                Ok(result) => finish.finish(sent, result),
+                Ok(result) => finish.finish(origin, result),
                 Err(lost) => Ran::failed(match lost.try_into_panic() {
                     Ok(panic) => ToolFailure::panicked(message_of(&*panic)),
                     Err(_) => ToolFailure::cancelled(),
@@ -133,11 +105,12 @@ impl<O> Finish<O> {
         }
     }
 
-    fn finish(&self, sent: &Value<'_>, result: Result<O, ToolFailure>) -> Ran<'static> {
+    fn finish(&self, origin: Origin<'_>, result: Result<O, ToolFailure>) -> Ran<'static> {
         let output = match result {
             Ok(output) => output,
             Err(failure) => return Ran::failed(failure),
         };
+        let sent = origin.arguments;
         let mut finding = None;
         let mut notes = Vec::new();
         for check in &self.checks {
@@ -154,13 +127,9 @@ impl<O> Finish<O> {
 }
 
 impl<A, O> Handler for Function<A, O> {
-    fn run<'r>(
-        &'r self,
-        arguments: &'r Value<'r>,
-        context: &dyn Fn() -> CallContext,
-    ) -> Running<'r> {
-        match (self.read)(arguments) {
-            Ok(typed) => self.start.start(typed, arguments, context, &self.finish),
+    fn run<'r>(&'r self, origin: Origin<'r>) -> Running<'r> {
+        match (self.read)(origin.arguments) {
+            Ok(arguments) => self.start.start(arguments, origin, &self.finish),
             Err(mismatch) => {
                 // The schema has accepted them, so this is no fault of the model's.
                 let failure = ToolFailure::defect(mismatch.to_string());

@@ -31,6 +31,7 @@ pub use self::convert::{FromArguments, IntoOutput};
 pub use self::definition::{ToolDef, ToolResult};
 pub use self::schema::{input_schema, output_schema};
 
+use self::context::Origin;
 use self::run::{Attempts, Runner};
 use self::watch::Watch;
 use crate::admit::{Place, Ticket};
@@ -168,7 +169,7 @@ impl Toolbox {
             Some(permits) => permits.acquire().await.ok(),
             None => None,
         };
-        runner.run(ticket, call.id.as_ref()).await
+        runner.run(Origin::new(ticket, call.id.as_ref())).await
     }
 
     /// Judges what came of a call.

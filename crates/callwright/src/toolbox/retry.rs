@@ -45,7 +45,9 @@ fn passes(failure: &ToolFailure) -> Option<Option<Duration>> {
 
 /// 200 ms, 400 ms, 800 ms …
 fn backoff(runs: u32) -> Duration {
-    let doubled = 1_u32.checked_shl(runs.saturating_sub(1)).unwrap_or(u32::MAX);
+    let doubled = 1_u32
+        .checked_shl(runs.saturating_sub(1))
+        .unwrap_or(u32::MAX);
     FIRST.saturating_mul(doubled).min(LONGEST)
 }
 

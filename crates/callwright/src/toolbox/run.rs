@@ -12,15 +12,12 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::context::Origin;
 use super::function::{Handler, Running, message_of};
 use super::retry::Retries;
-use crate::admit::Ticket;
 use crate::check::{Ran, ToolFailure};
-use crate::json::Value;
 use crate::policy::RunSettings;
 use crate::tool::{Effect, Tool};
-
-use super::context::CallContext;
 
 /// How long a call may take where nobody said anything. Interactive agents wait about a minute before people give up;
 /// tools that work longer say so.
@@ -62,36 +59,38 @@ impl Runner {
     }
 
     /// Runs a call until it has an answer.
-    pub(super) async fn run(&self, ticket: &Ticket<'_>, id: Option<&Value<'_>>) -> Attempts {
-        let mut count = 0;
+    pub(super) async fn run(&self, mut origin: Origin<'_>) -> Attempts {
         loop {
-            let context = || {
-                let tool = ticket.tool().name();
-                CallContext::new(tool, id, ticket.place(), ticket.fingerprint(), count)
-            };
-            let ran = self.once(ticket.arguments(), &context).await;
-            count += 1;
-            match self.retries.wait_before(count, &ran) {
+            let ran = self.once(origin).await;
+            origin.attempt += 1;
+            match self.retries.wait_before(origin.attempt, &ran) {
                 Some(wait) => tokio::time::sleep(wait).await,
-                None => return Attempts { ran, count },
+                None => {
+                    return Attempts {
+                        ran,
+                        count: origin.attempt,
+                    };
+                }
             }
         }
     }
 
     /// Runs the function once. Waiting for a turn is not counted as its time.
-    async fn once(&self, arguments: &Value<'_>, context: &dyn Fn() -> CallContext) -> Ran<'static> {
+    async fn once<'r>(&'r self, origin: Origin<'r>) -> Ran<'static> {
         let _permit = match &self.permits {
             // Nobody closes it, so it is always given.
             Some(permits) => permits.acquire().await.ok(),
             None => None,
         };
-        let started = AssertUnwindSafe(|| self.handler.run(arguments, context));
+        let started = AssertUnwindSafe(|| self.handler.run(origin));
         let mut caught = match catch_unwind(started) {
             Ok(running) => Caught(Some(running)),
             Err(panic) => return Ran::failed(ToolFailure::panicked(message_of(&*panic))),
         };
         // Many tools answer at once, and then no clock is needed.
-        if let Poll::Ready(ran) = poll_fn(|task| Poll::Ready(Pin::new(&mut caught).poll(task))).await {
+        if let Poll::Ready(ran) =
+            poll_fn(|task| Poll::Ready(Pin::new(&mut caught).poll(task))).await
+        {
             return ran;
         }
         match tokio::time::timeout(self.timeout, caught).await {

@@ -63,5 +63,8 @@ fn annotations(tool: &ToolSpec) -> Option<Json> {
     if tool.idempotent {
         hints["idempotentHint"] = json!(true);
     }
-    hints.as_object().is_some_and(|hints| !hints.is_empty()).then_some(hints)
+    hints
+        .as_object()
+        .is_some_and(|hints| !hints.is_empty())
+        .then_some(hints)
 }
