@@ -79,17 +79,14 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
         .iter()
         .any(|none| rest.eq_ignore_ascii_case(none))
     };
-    if found
-        .name("rest")
-        .is_some_and(|rest| is_none(rest.as_str()))
-        || is_log(text)
-    {
+    let rest = found.name("rest").map(|rest| rest.as_str());
+    if rest.is_some_and(is_none) || is_log(text) {
         return None;
     }
-    let words = if is_trace {
-        last_line(text)
-    } else {
-        first_line(text)
+    let words = match rest {
+        _ if is_trace => last_line(text),
+        Some(rest) => rest,
+        None => first_line(text),
     };
     Some(Found {
         sign: ErrorSign::Text,
