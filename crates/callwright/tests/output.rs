@@ -7,13 +7,14 @@ mod cases;
 use std::io;
 use std::time::Duration;
 
-use callwright::check::{Detector, Finding, FindingKind, Ran, ToolFailure};
+use callwright::check::{Detector, Finding, FindingKind, Output, Ran, ToolFailure};
 use callwright::classify::{Class, Code, Next};
 use callwright::feedback::Feedback;
+use callwright::json::Path;
 use callwright::policy::{Policy, Validation};
 use callwright::tool::read_tools;
 use callwright::wire;
-use callwright::{Gate, Opened, Settled, Verdict};
+use callwright::{Call, Gate, Opened, Settled, ToolSpec, Verdict};
 use cases::{agrees, only_known_keys, run, style};
 use serde_json::Value;
 
@@ -192,4 +193,43 @@ fn next(name: &Value) -> Result<Option<Next>, String> {
 fn every_case_holds() {
     let count = run(&["output"], check);
     assert!(count >= 180, "the corpus has shrunk to {count}");
+}
+
+/// A value that JSON cannot hold has no text that could be shown, so no policy lets it through.
+#[test]
+fn what_cannot_be_written_is_refused_in_every_mode() {
+    for mode in [Validation::Strict, Validation::Warn, Validation::Off] {
+        let mut policy = Policy::default();
+        policy.output.mode = Some(mode);
+        let builder = Gate::builder().tool(ToolSpec::without_schema("measure"));
+        let gate = builder.policy(policy).build().expect("one tool");
+        let call = Call::from_text("measure", "{}");
+        let Opened::Admitted(ticket) = gate.open(&call, None) else {
+            panic!("a good call");
+        };
+        let output = Output::Unwritable {
+            path: Path::root().key("mean"),
+            why: "NaN".to_owned(),
+        };
+        let settled = gate.close(ticket, Ran::ok(output));
+        let expected = "The result does not fit its schema: mean: expected a number, received none that JSON can \
+                        hold. The arguments are not the cause: use another tool or tell the user.";
+        assert_eq!(settled.text(&Feedback::default()), expected);
+        assert!(settled.is_error());
+    }
+}
+
+/// Bytes that are no text are not guessed at.
+#[test]
+fn bytes_that_are_no_text_are_refused() {
+    let builder = Gate::builder().tool(ToolSpec::without_schema("measure"));
+    let gate = builder.build().expect("one tool");
+    let call = Call::from_text("measure", "{}");
+    let Opened::Admitted(ticket) = gate.open(&call, None) else {
+        panic!("a good call");
+    };
+    let settled = gate.close(ticket, Ran::ok(Output::from_bytes(&b"ab\xff"[..])));
+    let expected = "The result is not text: byte 2 is no UTF-8. The arguments are not the cause: use another tool or \
+                    tell the user.";
+    assert_eq!(settled.text(&Feedback::default()), expected);
 }

@@ -48,9 +48,14 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
         });
     }
     let is_trace = text.starts_with("Traceback (most recent call last)");
-    if (text.len() > LONGEST && !is_trace) || is_called(tool, &PROGRAMS) {
+    if text.len() > LONGEST && !is_trace {
         return None;
     }
+    message(text, is_trace).filter(|_| !is_called(tool, &PROGRAMS))
+}
+
+/// What a short text says if it starts like an error.
+fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
     if let Some(found) = STATUS.as_ref()?.captures(text) {
         let digits = found.name("a").or(found.name("b"))?;
         let status = digits.as_str().parse().ok();
