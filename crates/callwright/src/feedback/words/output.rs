@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::check::{ErrorSign, FailureKind, MorePages, OutputFault, ToolFailure};
+use crate::classify::Next;
 use crate::text::{dotted_within, one_line, quoted};
 
 use super::{NAME, PATH, syntax};
@@ -35,7 +36,7 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
             format!("The result is not text: byte {offset} is no UTF-8.")
         }
         OutputFault::TooLarge { bytes } => {
-            format!("The result has {bytes} bytes, or is nested too deeply, and was not read.")
+            format!("The result is too long or nested too deeply to be read; it has {bytes} bytes.")
         }
         OutputFault::NoNumber { path } => {
             let place = dotted_within(path, PATH);
@@ -50,8 +51,12 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
         OutputFault::ErrorInDisguise { sign, said, .. } => {
             let what = match sign {
                 ErrorSign::Html => "The result is a page of HTML instead of data".to_owned(),
-                ErrorSign::Status(status) => format!("The result is an error, HTTP {status}"),
-                ErrorSign::Member | ErrorSign::Text => "The result is an error".to_owned(),
+                ErrorSign::Status(status) if !says(said.as_deref(), *status) => {
+                    format!("The result is an error, HTTP {status}")
+                }
+                ErrorSign::Status(_) | ErrorSign::Member | ErrorSign::Text => {
+                    "The result is an error".to_owned()
+                }
             };
             match said.as_deref() {
                 None | Some("") => format!("{what}."),
@@ -76,14 +81,19 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
         OutputFault::TooLong { shown, bytes } => {
             format!("The result has {bytes} bytes; these are the first {shown}.")
         }
-        OutputFault::Finding(finding) => one_line(&finding.detail, OWN_WORDS),
+        OutputFault::Finding(finding) => ended(&one_line(&finding.detail, OWN_WORDS)),
     }
+}
+
+/// Whether words name a status themselves.
+fn says(words: Option<&str>, status: u16) -> bool {
+    words.is_some_and(|words| words.contains(&status.to_string()))
 }
 
 fn more_pages(pages: &MorePages) -> String {
     match (pages.items, pages.total) {
-        (Some(items), Some(total)) => format!("These are {items} of {total}."),
-        (None, Some(total)) => format!("There are {total} in all."),
+        (Some(items), Some(total)) => format!("The result holds {items} of {total} items."),
+        (None, Some(total)) => format!("There are {total} items in all."),
         _ => "There is more.".to_owned(),
     }
 }
@@ -119,8 +129,12 @@ pub(in crate::feedback) fn tool_failure(
     said: Option<&str>,
 ) -> String {
     let tool = quoted(tool, NAME);
-    match (failure.detail(), said, failure.kind()) {
-        (Some(detail), ..) => one_line(detail, OWN_WORDS),
+    let detail = failure.detail().filter(|detail| !detail.trim().is_empty());
+    match (detail, said, failure.kind()) {
+        (Some(detail), ..) => ended(&one_line(detail, OWN_WORDS)),
+        (None, Some(""), FailureKind::Reported) => {
+            format!("The tool {tool} answered with an error and did not say which.")
+        }
         (None, Some(said), _) => format!("The tool {tool} answered with an error: {}", ended(said)),
         (None, None, kind) => match kind {
             FailureKind::TimedOut(after) => {
@@ -142,7 +156,11 @@ pub(in crate::feedback) fn tool_failure(
 }
 
 /// What to do about a tool that failed, where that depends on how.
-pub(in crate::feedback) fn tool_failure_hint(failure: &ToolFailure, once: bool) -> Option<String> {
+pub(in crate::feedback) fn tool_failure_hint(
+    failure: &ToolFailure,
+    said: Option<&str>,
+    once: bool,
+) -> Option<String> {
     if let Some(hint) = failure.hint() {
         return Some(one_line(hint, OWN_WORDS));
     }
@@ -150,8 +168,24 @@ pub(in crate::feedback) fn tool_failure_hint(failure: &ToolFailure, once: bool) 
         failure.kind(),
         FailureKind::TimedOut(_) | FailureKind::Cancelled
     );
-    (once && unsure)
-        .then(|| "It may have taken effect: check that before you call it again.".to_owned())
+    if once && unsure {
+        return Some("It may have taken effect: check that before you call it again.".to_owned());
+    }
+    // There is nothing to act on.
+    (said == Some("")).then(|| next_hint(Next::ChangeApproach).to_owned())
+}
+
+/// What to do next, where somebody says so and gives no hint with it.
+pub(in crate::feedback) fn next_hint(next: Next) -> &'static str {
+    match next {
+        Next::FixArguments => "Correct the arguments and call the tool again.",
+        Next::RetrySame => "Send the same call again.",
+        Next::RetryLater => "Wait, then send the same call again.",
+        Next::ChangeApproach => "Try another way or tell the user.",
+        Next::Continue => "Go on with what came.",
+        Next::AskUser => "Ask the user how to go on.",
+        Next::Stop => "Stop here: report what you have and what is missing.",
+    }
 }
 
 /// What goes before a notice of ours in the text of a result, so that it is not taken for a part of it.
@@ -170,9 +204,14 @@ fn duration(time: Duration) -> String {
 
 /// A quotation as the end of a sentence.
 fn ended(said: &str) -> String {
-    if said.ends_with(['.', '!', '?', '…']) {
-        said.to_owned()
-    } else {
-        format!("{said}.")
+    let mut sentence = said.to_owned();
+    end_sentence(&mut sentence);
+    sentence
+}
+
+/// Puts a full stop behind a sentence that has none.
+pub(in crate::feedback) fn end_sentence(sentence: &mut String) {
+    if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
     }
 }
