@@ -293,12 +293,10 @@ impl Walk<'_> {
     }
 
     fn mistake(&self, id: u64, what: impl Into<String>) -> Mistake {
-        let place = self.places.offset_for(id).map(|(start, stop)| {
-            let byte = |character: u32| byte_of(self.source, character as usize);
-            byte(start)..byte(stop + 1)
-        });
+        let place = self.places.offset_for(id);
+        let place = place.map(|(start, last)| start as usize..last as usize + 1);
         Mistake {
-            at: place.filter(|place| place.start < place.end),
+            at: place.filter(|place| self.source.get(place.clone()).is_some()),
             what: what.into(),
         }
     }
@@ -315,7 +313,7 @@ fn count(list: &mut IdedExpr, function: &str) {
 }
 
 /// Where a character stands, in bytes.
-pub(super) fn byte_of(source: &str, character: usize) -> usize {
+fn byte_of(source: &str, character: usize) -> usize {
     let at = source.char_indices().nth(character);
     at.map_or(source.len(), |(byte, _)| byte)
 }

@@ -51,7 +51,7 @@ fn in_words(source: &str, message: &str) -> String {
     });
     let named = named.unwrap_or_default().trim();
     let elsewhere = ELSEWHERE.iter().find(|row| row.0 == named);
-    if named == "<EOF>" {
+    if named == "<EOF>" || message.contains("at '<EOF>'") {
         "it ends too soon".to_owned()
     } else if let Some((_, usage)) = elsewhere {
         (*usage).to_owned()
