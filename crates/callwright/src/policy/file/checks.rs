@@ -1,5 +1,6 @@
 //! The tables `[[check]]` and `[[tool."name".check]]`: questions about results that the operator asks.
 
+#[cfg(feature = "cel")]
 use toml::de::DeValue;
 
 use super::values::{Entry, Reader};
@@ -26,14 +27,11 @@ pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, checks: &mut Vec<Outp
             );
             return reader.object(&entry.key_span, what);
         }
-        match item.get_ref() {
-            DeValue::Table(table) => {
-                checks.extend(reading::check(reader, &item.span(), table));
-            }
-            _ => {
-                let what = "a check is a table with `when`, `class`, `code` and `detail`";
-                reader.object(&item.span(), what);
-            }
+        if let DeValue::Table(table) = item.get_ref() {
+            checks.extend(reading::check(reader, &item.span(), table));
+        } else {
+            let what = "a check is a table with `when`, `class`, `code` and `detail`";
+            reader.object(&item.span(), what);
         }
     }
 }

@@ -107,7 +107,7 @@ fn read_output(reader: &mut Reader, entry: &Entry<'_>, output: &mut OutputSettin
     for entry in entries(table) {
         match entry.key {
             "mode" => output.mode = validation(reader, &entry),
-            "detect" => output.detect = detectors(reader, &entry),
+            "detect" => output.detect = Some(detectors(reader, &entry)),
             "max_bytes" => {
                 let number = reader.number_within(&entry, FEWEST_BYTES..=MOST_BYTES, "");
                 output.max_bytes = number.and_then(|number| usize::try_from(number).ok());
@@ -118,19 +118,15 @@ fn read_output(reader: &mut Reader, entry: &Entry<'_>, output: &mut OutputSettin
 }
 
 /// A list of detectors, or all of them.
-fn detectors(reader: &mut Reader, entry: &Entry<'_>) -> Option<Vec<Detector>> {
-    if let DeValue::String(text) = entry.value {
-        let known = Detector::ALL.map(|(_, detector)| detector);
-        if text == "all" {
-            return Some(known.to_vec());
-        }
+fn detectors(reader: &mut Reader, entry: &Entry<'_>) -> Vec<Detector> {
+    if matches!(entry.value, DeValue::String(text) if text == "all") {
+        return Detector::ALL.map(|(_, detector)| detector).to_vec();
     }
-    let texts = reader.texts(entry, "\"all\", or a list such as [\"more_pages\"]");
-    let chosen = texts
+    reader
+        .texts(entry, "\"all\", or a list such as [\"more_pages\"]")
         .into_iter()
         .filter_map(|(text, span)| reader.chosen(entry.key, text, &span, &Detector::ALL))
-        .collect();
-    Some(chosen)
+        .collect()
 }
 
 /// What to advise, by class or by code.
@@ -175,7 +171,7 @@ fn unknown_subject(reader: &mut Reader, entry: &Entry<'_>) {
 /// A sentence, or several.
 fn lines(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
     let expected = "a sentence, or a list of sentences";
-    let lines: Vec<String> = match entry.value {
+    match entry.value {
         DeValue::Array(items) if items.is_empty() => {
             reader.object(
                 &entry.span,
@@ -192,6 +188,5 @@ fn lines(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
             .map(str::to_owned)
             .into_iter()
             .collect(),
-    };
-    lines
+    }
 }
