@@ -386,6 +386,32 @@ proptest! {
             prop_assert!(line.is_some_and(|line: usize| (1..=lines).contains(&line)), "{}", told);
         }
     }
+
+    /// Whatever a condition is, it is read or told; what is read comes to an answer or says why not.
+    #[test]
+    fn no_condition_panics(parts in prop::collection::vec(part(), 0..14)) {
+        let when = parts.concat();
+        match one_check(&when) {
+            Ok(_) => {
+                let (_, notes) = asked(&when, r#"{"a": [1, {"b": "x"}], "b": true, "c": 1.5}"#);
+                prop_assert!(notes.iter().all(|note| !note.contains("panicked")), "{when}: {notes:?}");
+            }
+            Err(told) => prop_assert!(told.starts_with("line 2, column "), "{told}"),
+        }
+    }
+}
+
+/// Parts of conditions, many of which fit together.
+fn part() -> impl Strategy<Value = String> {
+    prop_oneof![
+        6 => prop::sample::select(&[
+            "output", "arguments", ".a", ".b", "[0]", "[1]", ".c", "1", "1u", "-1", "1.5", "'x'", "b'x'", "true", "null",
+            " == ", " && ", " || ", " + ", " < ", " in ", " ? ", " : ", "!", "(", ")", "[", "]", "{", "}", ", ", "size(",
+            "has(output.a)", ".all(x, ", ".map(x, x)", ".exists(x, x == 1)", ".matches('x')", "x", ".?a", ".orValue(1)",
+            "type(", "int(", "string(", "[?0]", "optional.of(1)", ".size()", "/ 0", "% 0", "9223372036854775807",
+        ][..]).prop_map(str::to_owned),
+        1 => ".{0,5}",
+    ]
 }
 
 fn piece() -> impl Strategy<Value = String> {
