@@ -7,6 +7,8 @@
 //! $ cargo bench -p callwright --bench invoke
 //! ```
 
+#![expect(clippy::expect_used, clippy::print_stdout, reason = "a bench")]
+
 use std::hint::black_box;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

@@ -314,6 +314,12 @@ impl VerdictLine<'_> {
         out.push_str(",\"output_verdict\":\"");
         out.push_str(verdict);
         out.push('"');
+        if !result.notes.is_empty() {
+            let notes = serde_json::to_string(&result.notes);
+            out.push_str(",\"output_notes\":");
+            // Texts always serialise.
+            out.push_str(&notes.unwrap_or_else(|_| "[]".to_owned()));
+        }
         let Some(failure) = &result.failure else {
             return;
         };

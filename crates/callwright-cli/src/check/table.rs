@@ -88,6 +88,9 @@ impl Table {
         for line in self.explanation(verdict, feedback) {
             let _ = writeln!(out, "{INDENT}{line}");
         }
+        for note in settled.result.iter().flat_map(|result| &result.notes) {
+            let _ = writeln!(out, "{INDENT}note: {}", printable(note));
+        }
         if let Some(result) = &settled.result
             && let Some(failure) = &result.failure
         {

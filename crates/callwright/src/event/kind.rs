@@ -35,7 +35,7 @@ impl On {
     pub fn is(self, event: &Event) -> bool {
         match self {
             On::Any => true,
-            On::Error => event.error().is_some(),
+            On::Error => event.error().is_some() || event.is_error,
             On::Refused => event.verdict == Judgement::Refused,
             On::Repaired => event.verdict == Judgement::Repaired,
             On::ToolExecuted => event.was_executed(),

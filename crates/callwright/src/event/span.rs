@@ -6,6 +6,7 @@
 //! is ours stands under `callwright.`. Without the feature `tracing` all of this is nothing.
 
 use super::Event;
+use crate::classify::Failure;
 use crate::json::Value;
 
 /// The span of one call. Without the feature `tracing` it does nothing.
@@ -139,7 +140,7 @@ impl<'e> From<&'e Event> for SpanOutcome<'e> {
             output_verdict: event.output_verdict.map(crate::check::OutputVerdict::name),
             edits: event.edits.len(),
             attempts: event.attempts,
-            error: event.error().map(|failure| failure.code_name()),
+            error: event.error().map(Failure::code_name),
         }
     }
 }

@@ -24,23 +24,25 @@ impl Retries {
 
     /// How long to wait before the next run after `runs` of them; `None` if this was the last.
     pub(super) fn wait_before(self, runs: u32, ran: &Ran<'_>) -> Option<Duration> {
-        let failure = ran.result.as_ref().err().filter(|_| runs <= self.most)?;
-        let told = passes(failure)?;
-        Some(told.unwrap_or_else(|| jittered(backoff(runs))).min(LONGEST))
+        let failure = ran.result.as_ref().err()?;
+        if runs > self.most || !passes(failure) {
+            return None;
+        }
+        let wait = failure.retry_after();
+        Some(wait.unwrap_or_else(|| jittered(backoff(runs))).min(LONGEST))
     }
 }
 
-/// Whether a failure passes by itself, and after how long, if the tool says so.
-fn passes(failure: &ToolFailure) -> Option<Option<Duration>> {
-    let passes = match failure.kind() {
+/// Whether a failure passes by itself: the tool says so, or its words do.
+fn passes(failure: &ToolFailure) -> bool {
+    match failure.kind() {
         FailureKind::Transient => true,
         FailureKind::Reported | FailureKind::Internal => [failure.detail(), failure.for_operator()]
             .into_iter()
             .flatten()
             .any(is_transient),
         _ => false,
-    };
-    passes.then(|| failure.retry_after())
+    }
 }
 
 /// 200 ms, 400 ms, 800 ms …
