@@ -1,4 +1,11 @@
 //! Typed tools behind one `invoke`: what the model gets, whatever a tool does.
+#![allow(
+    clippy::expect_used,
+    clippy::items_after_statements,
+    clippy::struct_field_names,
+    clippy::too_many_lines,
+    reason = "a test may panic, and tells its story in one place"
+)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -199,8 +206,9 @@ async fn a_tool_that_panics_hangs_or_lies_leaves_the_others_alone() {
     }
     let toolbox = Toolbox::builder()
         .tool(ToolDef::new("panics", |_: Nothing| async {
-            let nothing: Option<u8> = None;
-            ToolResult::Ok(nothing.expect("boom"))
+            let broken = std::hint::black_box(true);
+            assert!(!broken, "boom");
+            ToolResult::Ok(())
         }))
         .tool(ToolDef::new("panics_at_once", |_: Nothing| {
             let broken = std::hint::black_box(true);
@@ -666,6 +674,6 @@ async fn ten_thousand_calls_in_two_hundred_sessions() {
     assert_eq!(good as u64, SESSIONS * CALLS);
     assert!(toolbox.sinks().flush(Duration::from_secs(60)));
     let lines = lines.lock().expect("nobody panicked");
-    let count = lines.iter().filter(|byte| **byte == b'\n').count();
+    let count = lines.split(|byte| *byte == b'\n').count() - 1;
     assert_eq!(count as u64, SESSIONS * CALLS);
 }

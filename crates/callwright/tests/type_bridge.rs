@@ -380,8 +380,10 @@ proptest! {
     #[test]
     fn small_floats_have_their_own_digits(float in any::<f32>().prop_filter("finite", |float| float.is_finite())) {
         let tree = from_type(&float).expect("JSON");
-        let theirs = serde_json::to_string(&float).expect("JSON");
-        prop_assert_eq!(tree.to_string().parse::<f64>(), theirs.parse::<f64>());
+        // Nine digits tell any two of them apart; as a double it would have seventeen.
+        let text = tree.to_string();
+        let digits: String = text.split(['e', 'E']).take(1).flat_map(str::chars).filter(char::is_ascii_digit).collect();
+        prop_assert!(digits.trim_matches('0').len() <= 9, "{text}");
         prop_assert_eq!(to_type::<f32>(&tree).expect("a float").to_bits(), float.to_bits());
     }
 
