@@ -23,12 +23,13 @@ pub use policy::{Detector, OutputCheck, OutputPolicy};
 pub use tool_failure::{FailureKind, ToolFailure};
 
 use crate::admit::Outcome;
-use crate::classify::{self, Class, Failure};
+use crate::classify::{self, Cause, Class, Failure};
 use crate::json::Value;
 use crate::parse;
 use crate::policy::Validation;
 use crate::text::first_bytes;
 use crate::tool::Tool;
+use crate::validate::{CompiledSchema, Issue};
 
 /// A result that was judged.
 #[derive(Debug)]
@@ -91,6 +92,15 @@ impl Checked<'_> {
         self.verdict.is_error()
     }
 
+    /// How many bytes the output has, if the model gets only a part of it and the failure is about something else.
+    pub(crate) fn cut_unsaid(&self) -> Option<usize> {
+        self.shown?;
+        let cause = self.failure.as_deref().map(|failure| &failure.cause);
+        let is_said = matches!(cause, Some(Cause::Output(fault)) if matches!(**fault, OutputFault::TooLong { .. }));
+        let output = self.output.as_ref().filter(|_| !is_said)?;
+        Some(output.text().len())
+    }
+
     /// The part of the output that the model gets; `None` if it gets none.
     pub fn shown_text(&self) -> Option<Cow<'_, str>> {
         if self.verdict == OutputVerdict::Refused {
@@ -115,8 +125,10 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
     };
     let policy = tool.output_policy();
     let mut notes = ran.notes;
-    let fault = match policy.mode {
-        Validation::Off => None,
+    let fault = match (&output, policy.mode) {
+        // There is nothing to show, whatever the policy says.
+        (Output::Unwritable { path, .. }, _) => Some(OutputFault::NoNumber { path: path.clone() }),
+        (_, Validation::Off) => None,
         _ => look(tool, arguments, &output, ran.finding, &mut notes),
     };
     let bytes = text_length(&output, policy.max_bytes);
@@ -133,10 +145,11 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
         };
     };
     let is_cut = matches!(fault, OutputFault::TooLong { .. });
+    let is_unwritable = matches!(output, Output::Unwritable { .. });
     let failure = classify::bad_output(fault);
     let verdict = match failure.class() {
         Class::PartialData if is_cut || policy.mode == Validation::Strict => OutputVerdict::Partial,
-        _ if policy.mode == Validation::Warn => OutputVerdict::Warned,
+        _ if policy.mode == Validation::Warn && !is_unwritable => OutputVerdict::Warned,
         _ => OutputVerdict::Refused,
     };
     Checked {
@@ -200,7 +213,7 @@ fn look(
     };
     let judged = match (read, schema, output) {
         (Ok(value), Some(schema), _) if !schema.accepts(&value) => {
-            let violation = || OutputFault::Violation(schema.issues(&value));
+            let violation = || OutputFault::Violation(issues(schema, &value));
             // That it is an error says more than which fields it lacks.
             return Some(disguised(tool, &value).unwrap_or_else(violation));
         }
@@ -228,6 +241,16 @@ fn look(
     found.into_iter().next()
 }
 
+/// What the schema objects to in a result. What might have been meant is left out: the model did not write it, and cannot
+/// correct it.
+fn issues(schema: &CompiledSchema, output: &Value<'_>) -> Vec<Issue> {
+    let mut issues = schema.issues(output);
+    for issue in &mut issues {
+        issue.suggestion = None;
+    }
+    issues
+}
+
 /// The error that a result is which does not fit its schema, if that is looked for.
 fn disguised(tool: &Tool, output: &Value<'_>) -> Option<OutputFault> {
     let detector = Detector::ErrorInDisguise;
@@ -244,9 +267,9 @@ fn text_value(text: &str) -> Value<'_> {
 fn text_length(output: &Output<'_>, max: usize) -> usize {
     match output {
         // An escaped character has six bytes instead of one at most.
+        Output::Value(Value::String(text)) | Output::Text(text) => text.len(),
         Output::Value(value) if parse::size(value) <= max / 6 => 0,
         Output::Value(value) => value.to_string().len(),
-        Output::Text(text) => text.len(),
         Output::Bytes(bytes) => bytes.len(),
         Output::Unwritable { .. } => 0,
     }

@@ -148,21 +148,29 @@ impl Feedback {
     /// What the model gets of a result: the result itself, with what it should be told beside it, or what is wrong.
     pub fn result<'r>(&self, checked: &'r Checked<'_>, beside: &[String]) -> Cow<'r, str> {
         let mut beside = beside.to_vec();
-        let shown = match (&checked.failure, checked.verdict) {
-            (Some(failure), OutputVerdict::Partial) => {
-                let (detail, hint) = (self.detail(failure), self.hint(failure));
-                beside.insert(0, format!("{detail} {hint}"));
-                checked.shown_text()
-            }
-            (Some(failure), OutputVerdict::Failed) if checked.output.is_none() => {
-                return Cow::Owned(self.with_notes(self.render(failure), &beside));
-            }
+        let shown = checked.shown_text().unwrap_or_default();
+        match (&checked.failure, checked.verdict) {
             (Some(failure), OutputVerdict::Refused) => {
                 return Cow::Owned(self.with_notes(self.render(failure), &beside));
             }
-            _ => checked.shown_text(),
-        };
-        let shown = shown.unwrap_or_default();
+            // A tool that failed without a word must not look like one that worked.
+            (Some(failure), OutputVerdict::Failed) if shown.trim_ascii().is_empty() => {
+                return Cow::Owned(self.with_notes(self.render(failure), &beside));
+            }
+            (Some(failure), OutputVerdict::Partial) => {
+                let (detail, hint) = (self.detail(failure), self.hint(failure));
+                beside.insert(0, format!("{detail} {hint}"));
+            }
+            // The tool speaks for itself; the operator's advice is still told.
+            (Some(failure), OutputVerdict::Failed) if failure.advice.is_some() => {
+                beside.insert(0, self.hint(failure));
+            }
+            _ => {}
+        }
+        if let Some(bytes) = checked.cut_unsaid() {
+            let shown = shown.len();
+            beside.push(words::output(&OutputFault::TooLong { shown, bytes }));
+        }
         if beside.is_empty() {
             return shown;
         }
@@ -208,7 +216,7 @@ impl Feedback {
                 OutputFault::Violation(issues) => {
                     let mut out = words::VIOLATION.to_owned();
                     self.push_issues(&mut out, issues);
-                    out.push('.');
+                    words::end_sentence(&mut out);
                     out
                 }
                 other => words::output(other),

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 pub(crate) use admission::CHOICES;
 pub(super) use admission::{notice, objection, objection_hint, question};
-pub(super) use output::{beside_result, output, tool_failure};
+pub(super) use output::{beside_result, end_sentence, output, tool_failure};
 
 use crate::classify::{Cause, Class, Code, Failure};
 use crate::json::Value;

@@ -1,11 +1,293 @@
+//! An empty result for a call that names what it is about.
+//!
+//! A tool that looks up `customer_id` "C-17" and finds nothing answers `{"orders": []}`, and a model reads that as a
+//! fact about a customer who may not exist. Seen are results with nothing in them, and short texts that say so, where an
+//! argument is an id by its name or by `format: uuid`. Left alone are calls that only search or filter, tools that change
+//! something (an empty answer is how many of them say "done"), paths and addresses (a file may be empty), ids of the
+//! surroundings such as `session_id`, and any result with something else in it.
+
+mod ids;
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::names::{is_one_of, unwrapped, words};
 use crate::check::fault::OutputFault;
-use crate::json::Value;
-use crate::tool::Tool;
+use crate::json::{Path, Value};
+use crate::text::{quoted, snippet};
+use crate::tool::{Effect, Tool};
+
+/// How much of an id is shown, in characters. Ids are shorter.
+const SHOWN: usize = 80;
+
+/// The longest text that can say that nothing was found, in bytes: a sentence.
+const LONGEST_TEXT: usize = 160;
+
+/// Words in the name of a tool that looks something up.
+const LOOKS: [&str; 26] = [
+    "get",
+    "find",
+    "fetch",
+    "lookup",
+    "look",
+    "read",
+    "list",
+    "search",
+    "show",
+    "view",
+    "retrieve",
+    "describe",
+    "query",
+    "load",
+    "details",
+    "detail",
+    "info",
+    "information",
+    "status",
+    "track",
+    "history",
+    "summary",
+    "select",
+    "check",
+    "browse",
+    "by",
+];
+
+/// Words in the name of a tool that changes something.
+const CHANGES: [&str; 44] = [
+    "create", "update", "delete", "remove", "add", "set", "send", "post", "put", "patch", "insert",
+    "write", "save", "cancel", "book", "reserve", "submit", "move", "rename", "assign", "unassign",
+    "close", "open", "start", "stop", "press", "click", "type", "run", "execute", "upload",
+    "invite", "approve", "reject", "archive", "restore", "transfer", "pay", "refund", "modify",
+    "edit", "mark", "notify", "clear",
+];
+
+/// Members beside an empty list that say nothing more.
+const BESIDE: [&str; 34] = [
+    "count",
+    "total",
+    "totalcount",
+    "totalresults",
+    "totalitems",
+    "totalhits",
+    "totalpages",
+    "size",
+    "page",
+    "pagesize",
+    "perpage",
+    "limit",
+    "offset",
+    "skip",
+    "hasmore",
+    "hasnext",
+    "hasnextpage",
+    "next",
+    "nextcursor",
+    "nextpage",
+    "nextpagetoken",
+    "cursor",
+    "previous",
+    "prev",
+    "pagination",
+    "paging",
+    "pageinfo",
+    "meta",
+    "metadata",
+    "links",
+    "status",
+    "success",
+    "ok",
+    "message",
+];
+
+/// What a missing thing is called, beside the names that the call uses.
+const NOUNS: [&str; 14] = [
+    "result",
+    "results",
+    "record",
+    "records",
+    "entry",
+    "entries",
+    "item",
+    "items",
+    "match",
+    "matches",
+    "data",
+    "row",
+    "rows",
+    "documents",
+];
+
+/// `No orders found for customer C-17.`, `Order not found`
+static NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let none = r"(?:no|0|zero) (?:matching |such )?(?<a>[a-z]+)(?: (?:was|were))? (?:found|available|returned|exists?|matched)(?: .*)?";
+    let bare = r"no (?:matching )?(?<b>[a-z]+)";
+    let missing =
+        r"(?:the |this )?(?<c>[a-z]+)(?: \S+)?(?: was| were| is| could)? not (?:be )?found";
+    let absent = r"(?:the |this )?(?<d>[a-z]+)(?: \S+)? does not exist";
+    let nothing = r"(?<e>nothing|none) (?:was )?found(?: .*)?|not found";
+    Regex::new(&format!(
+        r"(?i)^(?:{none}|{bare}|{missing}|{absent}|{nothing})[.!]?$"
+    ))
+    .ok()
+});
 
 pub(in crate::check) fn empty_result(
     tool: &Tool,
     arguments: &Value<'_>,
     output: &Value<'_>,
 ) -> Option<OutputFault> {
-    None
+    if matches!(tool.spec().effect, Effect::Write | Effect::Destructive) {
+        return None;
+    }
+    let kind = emptiness(output, arguments)?;
+    let tool_words = words(tool.name());
+    let has = |list: &[&str]| tool_words.iter().any(|word| list.contains(&word.as_str()));
+    let looks = tool.spec().effect == Effect::Read || has(&LOOKS);
+    if !looks && (has(&CHANGES) || kind != Emptiness::List) {
+        return None;
+    }
+    let (name, value) = ids::named(tool, arguments)?;
+    let mut known = words(name);
+    known.extend(tool_words);
+    let fits = match kind {
+        Emptiness::List | Emptiness::Nothing => true,
+        Emptiness::Absent(member) => is_about(&[member.to_ascii_lowercase()], &known),
+        Emptiness::Text(text) => says_nothing(text, &known),
+    };
+    let path = Path::root().key(name);
+    let shown = (!is_secret(tool, &path)).then(|| shown(value));
+    fits.then_some(OutputFault::Empty {
+        argument: path,
+        value: shown,
+    })
+}
+
+/// In which way a result has nothing in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Emptiness<'v> {
+    /// A list without items, by itself or in an object with nothing else of note.
+    List,
+    /// `null`, `""`, `{}`.
+    Nothing,
+    /// An object whose one member is `null`.
+    Absent(&'v str),
+    /// A short text that may say so.
+    Text(&'v str),
+}
+
+fn emptiness<'v>(output: &'v Value<'_>, arguments: &Value<'_>) -> Option<Emptiness<'v>> {
+    match unwrapped(output) {
+        Value::Null => Some(Emptiness::Nothing),
+        Value::String(text) => match text.trim() {
+            "" | "null" | "None" | "nil" | "undefined" | "{}" => Some(Emptiness::Nothing),
+            "[]" => Some(Emptiness::List),
+            text if text.len() <= LONGEST_TEXT && !text.contains('\n') => {
+                Some(Emptiness::Text(text))
+            }
+            _ => None,
+        },
+        Value::Array(items) => items.is_empty().then_some(Emptiness::List),
+        Value::Object(members) => match members.as_slice() {
+            [] => Some(Emptiness::Nothing),
+            [(key, Value::Null)] => Some(Emptiness::Absent(key)),
+            members => {
+                let is_sent = |value: &Value<'_>| {
+                    let sent = arguments.as_object().unwrap_or_default();
+                    sent.iter().any(|(_, sent)| sent == value)
+                };
+                let is_list = |(_, value): &(_, Value<'_>)| is_empty_list(value);
+                let says_more = members.iter().any(|(key, value)| match value {
+                    Value::Array(_) => !is_empty_list(value),
+                    Value::Null | Value::Bool(false) => false,
+                    Value::Object(inner) => !inner.is_empty() && !is_one_of(key, &BESIDE),
+                    _ => !is_one_of(key, &BESIDE) && !is_sent(value),
+                });
+                (!says_more && members.iter().any(is_list)).then_some(Emptiness::List)
+            }
+        },
+        Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn is_empty_list(value: &Value<'_>) -> bool {
+    matches!(value, Value::Array(items) if items.is_empty())
+}
+
+/// Whether a text says that what the call names was not found.
+fn says_nothing(text: &str, known: &[String]) -> bool {
+    let Some(found) = NOTHING.as_ref().and_then(|pattern| pattern.captures(text)) else {
+        return false;
+    };
+    let nouns: Vec<String> = ["a", "b", "c", "d"]
+        .iter()
+        .filter_map(|group| found.name(group))
+        .map(|noun| noun.as_str().to_lowercase())
+        .collect();
+    nouns.is_empty() || is_about(&nouns, known)
+}
+
+/// Whether a noun is a general one or a word of the call, in singular or plural.
+fn is_about(nouns: &[String], known: &[String]) -> bool {
+    let same = |noun: &str, word: &str| {
+        noun == word || noun.strip_suffix('s') == Some(word) || word.strip_suffix('s') == Some(noun)
+    };
+    nouns
+        .iter()
+        .all(|noun| NOUNS.contains(&noun.as_str()) || known.iter().any(|word| same(noun, word)))
+}
+
+/// Whether an argument must not be shown. Where nobody can say, because the schema is not asked, it must not.
+fn is_secret(tool: &Tool, path: &Path) -> bool {
+    tool.takes_secrets()
+        && tool
+            .schema()
+            .is_none_or(|schema| !schema.source().is_object() || schema.hides(path))
+}
+
+fn shown(value: &Value<'_>) -> String {
+    match value {
+        Value::String(text) => quoted(text, SHOWN),
+        other => snippet(&other.to_string(), SHOWN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pattern_is_a_pattern() {
+        assert!(NOTHING.is_some());
+    }
+
+    #[test]
+    fn texts_speak_of_what_was_asked_for() {
+        let known = words("get_order order_id");
+        for text in [
+            "No results found",
+            "No orders found for C-17.",
+            "Order not found",
+            "Order C-17 was not found.",
+            "Not found",
+            "Nothing found",
+            "No data",
+            "0 records found",
+            "The order C-17 does not exist.",
+        ] {
+            assert!(says_nothing(text, &known), "{text}");
+        }
+        for text in [
+            "No",
+            "No problems found",
+            "No vulnerabilities were found",
+            "No, the order was shipped.",
+            "The parcel was not found damaged",
+            "Order shipped; invoice not found in the mail",
+            "ok",
+        ] {
+            assert!(!says_nothing(text, &known), "{text}");
+        }
+    }
 }

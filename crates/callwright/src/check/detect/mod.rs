@@ -7,6 +7,7 @@
 mod empty_result;
 mod error_in_disguise;
 mod more_pages;
+mod names;
 mod truncated_text;
 
 pub(super) use error_in_disguise::error_in_disguise;

@@ -35,7 +35,7 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
             format!("The result is not text: byte {offset} is no UTF-8.")
         }
         OutputFault::TooLarge { bytes } => {
-            format!("The result has {bytes} bytes, or is nested too deeply, and was not read.")
+            format!("The result is too long or nested too deeply to be read; it has {bytes} bytes.")
         }
         OutputFault::NoNumber { path } => {
             let place = dotted_within(path, PATH);
@@ -76,14 +76,14 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
         OutputFault::TooLong { shown, bytes } => {
             format!("The result has {bytes} bytes; these are the first {shown}.")
         }
-        OutputFault::Finding(finding) => one_line(&finding.detail, OWN_WORDS),
+        OutputFault::Finding(finding) => ended(&one_line(&finding.detail, OWN_WORDS)),
     }
 }
 
 fn more_pages(pages: &MorePages) -> String {
     match (pages.items, pages.total) {
-        (Some(items), Some(total)) => format!("These are {items} of {total}."),
-        (None, Some(total)) => format!("There are {total} in all."),
+        (Some(items), Some(total)) => format!("The result holds {items} of {total} items."),
+        (None, Some(total)) => format!("There are {total} items in all."),
         _ => "There is more.".to_owned(),
     }
 }
@@ -120,7 +120,10 @@ pub(in crate::feedback) fn tool_failure(
 ) -> String {
     let tool = quoted(tool, NAME);
     match (failure.detail(), said, failure.kind()) {
-        (Some(detail), ..) => one_line(detail, OWN_WORDS),
+        (Some(detail), ..) => ended(&one_line(detail, OWN_WORDS)),
+        (None, Some(""), FailureKind::Reported) => {
+            format!("The tool {tool} answered with an error and did not say which.")
+        }
         (None, Some(said), _) => format!("The tool {tool} answered with an error: {}", ended(said)),
         (None, None, kind) => match kind {
             FailureKind::TimedOut(after) => {
@@ -170,9 +173,14 @@ fn duration(time: Duration) -> String {
 
 /// A quotation as the end of a sentence.
 fn ended(said: &str) -> String {
-    if said.ends_with(['.', '!', '?', '…']) {
-        said.to_owned()
-    } else {
-        format!("{said}.")
+    let mut sentence = said.to_owned();
+    end_sentence(&mut sentence);
+    sentence
+}
+
+/// Puts a full stop behind a sentence that has none.
+pub(in crate::feedback) fn end_sentence(sentence: &mut String) {
+    if !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
     }
 }

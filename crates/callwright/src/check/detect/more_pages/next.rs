@@ -1,0 +1,176 @@
+//! With which argument the next page is asked for: one of the tool's own, chosen by what the result gives.
+
+use std::borrow::Cow;
+
+use serde_json::Value as Schema;
+
+use super::super::names::is;
+use super::position::{Kind, Position, takes, whole};
+use super::{Next, NextKind, is_address};
+use crate::json::Value;
+use crate::tool::Tool;
+
+/// The longest value that is told, in bytes. A cut cursor is useless, and a longer one the model may miscopy.
+const LONGEST: usize = 512;
+
+/// The argument to call again with and its value as JSON; `None` if no argument of the tool fits.
+pub(super) fn argument(
+    tool: &Tool,
+    next: Option<Next<'_, '_>>,
+    position: &Position<'_>,
+    items: Option<usize>,
+) -> Option<(String, String)> {
+    let given = next.and_then(|next| given(tool, &next, position));
+    // A cursor that fits no argument, or is too long, must not be replaced by a guess.
+    let is_cursor = next.is_some_and(|next| next.kind == NextKind::Cursor && !is_whole(next.value));
+    if given.is_some() || (is_cursor && has(position, Kind::Cursor)) {
+        return given;
+    }
+    counted(position, items)
+}
+
+/// What the result gives.
+fn given(tool: &Tool, next: &Next<'_, '_>, position: &Position<'_>) -> Option<(String, String)> {
+    let text = match next.value {
+        Value::String(text) => Cow::Borrowed(text.as_ref()),
+        Value::Number(number) => Cow::Borrowed(number.as_str()),
+        _ => return None,
+    };
+    if next.kind == NextKind::Link || is_address(&text) {
+        return in_link(tool, &text, position);
+    }
+    let wanted: &[Kind] = match next.kind {
+        NextKind::Page if is_whole(next.value) => &[Kind::Page, Kind::Cursor],
+        NextKind::Cursor if is_whole(next.value) => &[Kind::Cursor, Kind::Page],
+        NextKind::Offset => &[Kind::Offset, Kind::Cursor],
+        NextKind::Cursor | NextKind::Page | NextKind::Link => &[Kind::Cursor],
+    };
+    let (name, _, schema) = wanted.iter().find_map(|wanted| {
+        position
+            .parameters
+            .iter()
+            .find(|(_, kind, _)| kind == wanted)
+    })?;
+    Some(((*name).to_owned(), written(&text, schema)?))
+}
+
+/// What the query of a link gives for one of the tool's own arguments.
+fn in_link(tool: &Tool, link: &str, position: &Position<'_>) -> Option<(String, String)> {
+    let (_, query) = link.split_once('?')?;
+    let query = query.split('#').next().unwrap_or_default();
+    let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
+    [Kind::Cursor, Kind::Page, Kind::Offset]
+        .iter()
+        .find_map(|wanted| {
+            let parameters = position
+                .parameters
+                .iter()
+                .filter(|(_, kind, _)| kind == wanted);
+            parameters.into_iter().find_map(|(name, _, schema)| {
+                let folded: String = name
+                    .chars()
+                    .filter(char::is_ascii_alphanumeric)
+                    .map(|letter| letter.to_ascii_lowercase())
+                    .collect();
+                let (_, value) =
+                    pairs().find(|(key, _)| is(&decoded(key).unwrap_or_default(), &folded))?;
+                // An argument that is hidden must not be read out of a link either.
+                let is_shown = !tool.takes_secrets();
+                let value = decoded(value).filter(|value| is_shown && !value.is_empty())?;
+                Some(((*name).to_owned(), written(&value, schema)?))
+            })
+        })
+}
+
+/// The page or the offset behind this one.
+fn counted(position: &Position<'_>, items: Option<usize>) -> Option<(String, String)> {
+    let find = |wanted: Kind| {
+        position
+            .parameters
+            .iter()
+            .find(|(_, kind, _)| *kind == wanted)
+    };
+    if let Some((name, _, schema)) = find(Kind::Page) {
+        let default = || schema.get("default").and_then(Schema::as_u64);
+        let page = position.page.or_else(default).unwrap_or(position.first);
+        let next = page.checked_add(1)?.to_string();
+        return Some(((*name).to_owned(), written(&next, schema)?));
+    }
+    let (name, _, schema) = find(Kind::Offset)?;
+    let items = u64::try_from(items?).ok().filter(|items| *items > 0)?;
+    let next = position.before?.checked_add(items)?.to_string();
+    Some(((*name).to_owned(), written(&next, schema)?))
+}
+
+fn has(position: &Position<'_>, wanted: Kind) -> bool {
+    position
+        .parameters
+        .iter()
+        .any(|(_, kind, _)| *kind == wanted)
+}
+
+fn is_whole(value: &Value<'_>) -> bool {
+    whole(value).is_some()
+}
+
+/// A value as JSON, as the schema takes it; `None` if it cannot be told safely: cursors are plain characters.
+fn written(text: &str, schema: &Schema) -> Option<String> {
+    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if text.is_empty() || text.len() > LONGEST || !is_plain {
+        return None;
+    }
+    let is_number = text.parse::<u64>().is_ok() && !(text.len() > 1 && text.starts_with('0'));
+    let wants_number = takes(schema, "integer") || takes(schema, "number");
+    let wants_text = takes(schema, "string");
+    if is_number && (wants_number || !wants_text) {
+        return Some(text.to_owned());
+    }
+    (wants_text || !wants_number).then(|| Value::String(Cow::Borrowed(text)).to_string())
+}
+
+/// A part of a query without its escapes; `None` if it is no text.
+fn decoded(part: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes().iter();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
+                let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+                u8::try_from(high * 16 + low).ok()?
+            }
+            other => *other,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_decoded() {
+        assert_eq!(decoded("a%2Bb+c%3d").as_deref(), Some("a+b c="));
+        assert_eq!(decoded("%"), None);
+        assert_eq!(decoded("%zz"), None);
+        assert_eq!(decoded("%ff"), None);
+    }
+
+    #[test]
+    fn values_are_written_as_the_schema_takes_them() {
+        let integer = serde_json::json!({"type": "integer"});
+        let text = serde_json::json!({"type": ["string", "null"]});
+        let any = serde_json::json!({});
+        assert_eq!(written("2", &integer).as_deref(), Some("2"));
+        assert_eq!(written("2", &text).as_deref(), Some("\"2\""));
+        assert_eq!(written("2", &any).as_deref(), Some("2"));
+        assert_eq!(written("02", &any).as_deref(), Some("\"02\""));
+        assert_eq!(written("a\"b", &text).as_deref(), Some(r#""a\"b""#));
+        assert_eq!(written("abc", &integer), None);
+        assert_eq!(written("a\nb", &text), None);
+        assert_eq!(written(&"a".repeat(513), &text), None);
+        assert_eq!(written("", &text), None);
+    }
+}

@@ -1,0 +1,228 @@
+//! Where a page stands among all: from the arguments of the call, from what the result says, and from the tool's schema.
+
+use serde_json::Value as Schema;
+
+use super::super::names::{is_one_of, member};
+use super::levels;
+use crate::json::Value;
+use crate::tool::Tool;
+
+const CURSOR: [&str; 16] = [
+    "cursor",
+    "nextcursor",
+    "pagetoken",
+    "nextpagetoken",
+    "nexttoken",
+    "continuationtoken",
+    "after",
+    "aftercursor",
+    "startcursor",
+    "marker",
+    "nextmarker",
+    "skiptoken",
+    "pagecursor",
+    "startingafter",
+    "paginationtoken",
+    "paginationcursor",
+];
+const PAGE: [&str; 7] = [
+    "page",
+    "pagenumber",
+    "pagenum",
+    "pageno",
+    "pageidx",
+    "pageindex",
+    "currentpage",
+];
+const OFFSET: [&str; 7] = [
+    "offset",
+    "skip",
+    "start",
+    "startat",
+    "startindex",
+    "startoffset",
+    "from",
+];
+const SIZE: [&str; 14] = [
+    "limit",
+    "perpage",
+    "pagesize",
+    "pagelength",
+    "size",
+    "maxresults",
+    "maxitems",
+    "maxrecords",
+    "top",
+    "first",
+    "count",
+    "take",
+    "resultsperpage",
+    "itemsperpage",
+];
+/// Members of a result that say how long a page is. `count` and `size` may be what came.
+const SIZE_IN_RESULT: [&str; 6] = [
+    "limit",
+    "perpage",
+    "pagesize",
+    "resultsperpage",
+    "itemsperpage",
+    "pagelength",
+];
+
+/// What an argument has to do with pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Cursor,
+    Page,
+    Offset,
+    Size,
+}
+
+/// What an argument has to do with pages, by its name.
+pub(super) fn kind(name: &str) -> Option<Kind> {
+    match name {
+        name if is_one_of(name, &CURSOR) => Some(Kind::Cursor),
+        name if is_one_of(name, &PAGE) => Some(Kind::Page),
+        name if is_one_of(name, &OFFSET) => Some(Kind::Offset),
+        name if is_one_of(name, &SIZE) => Some(Kind::Size),
+        _ => None,
+    }
+}
+
+/// Where a page stands.
+#[derive(Debug)]
+pub(super) struct Position<'t> {
+    /// The arguments of the tool that have to do with pages, with their schemas.
+    pub(super) parameters: Vec<(&'t str, Kind, &'t Schema)>,
+    /// The number of the page, if that is known.
+    pub(super) page: Option<u64>,
+    /// The number of the first page: zero or one.
+    pub(super) first: u64,
+    /// How many items are on the pages before it, if that is known.
+    pub(super) before: Option<u64>,
+    /// Whether the tool or the result speak of pages at all.
+    pub(super) is_paged: bool,
+}
+
+impl<'t> Position<'t> {
+    pub(super) fn of(tool: &'t Tool, arguments: &Value<'_>, result: &Value<'_>) -> Self {
+        let parameters = parameters(tool);
+        let sent = |wanted: Kind| {
+            let sent = arguments.as_object().unwrap_or_default();
+            sent.iter()
+                .filter(move |(name, value)| kind(name) == Some(wanted) && *value != Value::Null)
+                .map(|(_, value)| value)
+        };
+        let told = |names: &[&str]| {
+            levels(result).find_map(|level| {
+                let (_, value) = member(level, names)?;
+                whole(value)
+            })
+        };
+        let default = |wanted: Kind| {
+            parameters
+                .iter()
+                .filter(|(_, kind, _)| *kind == wanted)
+                .find_map(|(_, _, schema)| schema.get("default")?.as_u64())
+        };
+        // Some count pages from zero, and call it `number`.
+        let from_zero = levels(result).find_map(|level| {
+            member(level, &["totalpages"])?;
+            whole(member(level, &["number"])?.1)
+        });
+        let page = sent(Kind::Page)
+            .find_map(whole)
+            .or_else(|| told(&PAGE))
+            .or(from_zero);
+        let first =
+            u64::from(!(from_zero.is_some() || page == Some(0) || counts_from_zero(&parameters)));
+        let size = told(&SIZE_IN_RESULT)
+            .or_else(|| sent(Kind::Size).find_map(whole))
+            .or_else(|| default(Kind::Size));
+        let offset = sent(Kind::Offset)
+            .find_map(whole)
+            .or_else(|| told(&["offset", "skip", "startat", "startindex"]));
+        let has_cursor = sent(Kind::Cursor).any(|cursor| cursor.as_str() != Some(""));
+        let before = match (offset, page) {
+            (Some(offset), _) => Some(offset),
+            (None, Some(page)) if page <= first => Some(0),
+            (None, Some(page)) => size.map(|size| (page - first).saturating_mul(size)),
+            (None, None) => (!has_cursor).then_some(0),
+        };
+        let is_paged = !parameters.is_empty()
+            || page.is_some()
+            || offset.is_some()
+            || told(&SIZE_IN_RESULT).is_some();
+        Position {
+            parameters,
+            page,
+            first,
+            before,
+            is_paged,
+        }
+    }
+}
+
+/// The arguments of a tool that have to do with pages.
+fn parameters(tool: &Tool) -> Vec<(&str, Kind, &Schema)> {
+    let schema = tool.spec().input_schema.as_deref();
+    let properties = schema
+        .and_then(|schema| schema.get("properties"))
+        .and_then(Schema::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, schema)| Some((name.as_str(), kind(name)?, schema)))
+        // `start` and `from` are dates and places as well, `after` a date.
+        .filter(|(_, kind, schema)| match kind {
+            Kind::Offset => takes(schema, "integer") || takes(schema, "number"),
+            Kind::Cursor => schema.get("format").is_none(),
+            Kind::Page | Kind::Size => true,
+        })
+        .collect()
+}
+
+/// Whether a schema speaks of a type.
+pub(super) fn takes(schema: &Schema, wanted: &str) -> bool {
+    let is_it = |kind: &Schema| kind.as_str() == Some(wanted);
+    match schema.get("type") {
+        Some(Schema::Array(kinds)) => kinds.iter().any(is_it),
+        Some(kind) => is_it(kind),
+        None => {
+            let branches = ["anyOf", "oneOf"]
+                .iter()
+                .filter_map(|key| schema.get(key)?.as_array());
+            branches.flatten().any(|branch| takes(branch, wanted))
+        }
+    }
+}
+
+fn counts_from_zero(parameters: &[(&str, Kind, &Schema)]) -> bool {
+    let mut pages = parameters.iter().filter(|(_, kind, _)| *kind == Kind::Page);
+    pages.any(|(_, _, schema)| {
+        let is_zero = |key: &str| schema.get(key).and_then(Schema::as_u64) == Some(0);
+        let description = schema.get("description").and_then(Schema::as_str);
+        let says_so = description.is_some_and(|description| {
+            let description = description.to_lowercase();
+            let signs = [
+                "0-based",
+                "zero-based",
+                "0-indexed",
+                "zero-indexed",
+                "from 0",
+                "at 0",
+            ];
+            signs.iter().any(|sign| description.contains(sign))
+        });
+        is_zero("minimum") || is_zero("default") || says_so
+    })
+}
+
+/// A count: a whole number, or a text that is one.
+pub(super) fn whole(value: &Value<'_>) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
