@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 /// A server that is there accepts within seconds, also from the other side of the world.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A model that thinks for long says nothing for minutes; more is a connection that was lost.
+/// Connecting, waiting and reading together. A model that thinks for long says nothing for minutes; more is a connection
+/// that was lost.
 const WHOLE_ANSWER: Duration = Duration::from_secs(300);
 
 /// An answer has some ten thousand tokens at most, a few hundred kilobytes. Nobody means more.
@@ -57,7 +58,7 @@ pub(crate) enum EndpointError {
     },
     #[error("{url} sent more than {MOST_BYTES} bytes; ask for shorter answers")]
     TooLarge { url: String },
-    #[error("{url} did not send what a chat completion is ({why}): {said}; {BASE_ADVICE}")]
+    #[error("{url} did not answer with a chat completion ({why}): {said}; {BASE_ADVICE}")]
     NoCompletion {
         url: String,
         why: String,
@@ -185,15 +186,15 @@ impl Endpoint {
             }
             body.extend_from_slice(&part);
         }
-        match status.is_success() {
-            true => self.read(&body),
-            false => Err(EndpointError::Refused {
+        if !status.is_success() {
+            return Err(EndpointError::Refused {
                 url: self.url.clone(),
                 status,
                 said: said(&body),
                 advice: advice(status),
-            }),
+            });
         }
+        self.read(&body)
     }
 
     fn read(&self, body: &[u8]) -> Result<Answer, EndpointError> {
@@ -236,7 +237,11 @@ fn said(body: &[u8]) -> String {
     let message = serde_json::from_slice::<Value>(body)
         .ok()
         .and_then(|body| Some(body["error"]["message"].as_str()?.to_owned()));
-    let text = message.as_deref().unwrap_or(&text).trim();
+    let text = message
+        .as_deref()
+        .unwrap_or(&text)
+        .trim()
+        .trim_end_matches('.');
     if text.is_empty() {
         return "nothing".to_owned();
     }

@@ -18,9 +18,10 @@ pub(crate) enum Person {
 impl Person {
     /// Whoever sits at the terminal, if there is one.
     pub(crate) fn at_terminal() -> Self {
-        match io::stdin().is_terminal() {
-            true => Person::AtTerminal,
-            false => Person::Away,
+        if io::stdin().is_terminal() {
+            Person::AtTerminal
+        } else {
+            Person::Away
         }
     }
 

@@ -48,7 +48,7 @@ enum Status {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Page {
+struct Found {
     orders: Vec<Order>,
     page: usize,
     total_count: usize,
@@ -77,7 +77,7 @@ const SHIPPED: [(&str, &str, &str); 7] = [
 pub(crate) fn search_orders() -> Result<ToolDef<Value, String>, Error> {
     let spec = ToolSpec::new("search_orders", input_schema::<SearchOrders>()?)
         .with_description("Finds the orders of a customer.")
-        .with_output_schema(output_schema::<Page>())
+        .with_output_schema(output_schema::<Found>())
         .with_effect(Effect::Read);
     let mut output = OutputSettings::default();
     output.detect = Some(vec![Detector::MorePages]);
@@ -97,7 +97,7 @@ async fn old_order_service(arguments: Value) -> ToolResult<String> {
     };
     let before = asked.limit.saturating_mul(asked.page - 1);
     let here = found.iter().skip(before).take(asked.limit);
-    let answer = serde_json::to_string(&Page {
+    let answer = serde_json::to_string(&Found {
         orders: here
             .map(|&(id, item, parcel)| Order { id, item, parcel })
             .collect(),
@@ -116,14 +116,14 @@ pub(crate) struct TrackParcel {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Parcel {
+pub(crate) struct Tracked {
     parcel: String,
     place: &'static str,
     arrives: &'static str,
 }
 
 /// The carrier knows a parcel when somebody has scanned it, which takes until the third question.
-pub(crate) fn track_parcel() -> ToolDef<TrackParcel, Parcel> {
+pub(crate) fn track_parcel() -> ToolDef<TrackParcel, Tracked> {
     let asked = Arc::new(AtomicU32::new(0));
     ToolDef::new("track_parcel", move |TrackParcel { parcel }| {
         let is_scanned = asked.fetch_add(1, Ordering::Relaxed) >= 2;
@@ -133,7 +133,7 @@ pub(crate) fn track_parcel() -> ToolDef<TrackParcel, Parcel> {
                 return Err(ToolFailure::new("unknown_parcel", detail)
                     .with_hint("Check the number, or wait until it is picked up."));
             }
-            Ok(Parcel {
+            Ok(Tracked {
                 parcel,
                 place: "Utrecht",
                 arrives: "tomorrow",

@@ -1,9 +1,10 @@
 //! What `self_correction` says when its model cannot be asked.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use support::{example, run};
@@ -11,26 +12,31 @@ use support::{example, run};
 /// A server that answers every request with the same bytes; its address.
 fn server(answer: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let base = format!("http://{}/v1/", listener.local_addr().expect("an address"));
+    let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.expect("a connection");
-            let mut request = BufReader::new(stream.try_clone().expect("two halves"));
-            let mut length = 0;
-            let mut line = String::new();
-            while request.read_line(&mut line).expect("a header") > 2 {
-                let header = line.to_ascii_lowercase();
-                if let Some(bytes) = header.strip_prefix("content-length:") {
-                    length = bytes.trim().parse().expect("a number");
-                }
-                line.clear();
-            }
-            let mut body = vec![0; length];
-            request.read_exact(&mut body).expect("a body");
-            stream.write_all(answer.as_bytes()).expect("somebody reads");
+        for stream in listener.incoming().flatten() {
+            // Who hangs up in the middle has heard enough.
+            let _ = serve(stream, &answer);
         }
     });
-    base
+    format!("http://{address}/v1/")
+}
+
+/// Reads one request to its end and answers it.
+fn serve(mut stream: TcpStream, answer: &str) -> io::Result<()> {
+    let mut request = BufReader::new(stream.try_clone()?);
+    let mut length = 0;
+    let mut line = String::new();
+    // The header ends with an empty line.
+    while request.read_line(&mut line)? > 2 {
+        let header = line.to_ascii_lowercase();
+        if let Some(bytes) = header.strip_prefix("content-length:") {
+            length = bytes.trim().parse().unwrap_or(0);
+        }
+        line.clear();
+    }
+    io::copy(&mut request.take(length), &mut io::sink())?;
+    stream.write_all(answer.as_bytes())
 }
 
 fn http(status: &str, body: &str) -> String {
@@ -71,7 +77,7 @@ fn a_server_that_wants_a_key() {
     let body = r#"{"error": {"message": "Incorrect API key provided."}}"#;
     assert_eq!(
         error_line(&server(http("401 Unauthorized", body))),
-        "error: URL answered 401 Unauthorized: Incorrect API key provided.; \
+        "error: URL answered 401 Unauthorized: Incorrect API key provided; \
          set OPENAI_API_KEY to a key that is valid for this server"
     );
 }
@@ -80,7 +86,7 @@ fn a_server_that_wants_a_key() {
 fn an_address_that_is_something_else() {
     assert_eq!(
         error_line(&server(http("200 OK", "<html>Welcome to nginx</html>"))),
-        "error: URL did not send what a chat completion is (expected value at line 1 column 1): \
+        "error: URL did not answer with a chat completion (expected value at line 1 column 1): \
          <html>Welcome to nginx</html>; \
          OPENAI_BASE_URL must be the part before /chat/completions, such as http://localhost:11434/v1"
     );

@@ -1,4 +1,5 @@
 //! What the examples print is what is checked in. With `BLESS=1` it is written down instead.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
 
