@@ -24,18 +24,14 @@ struct Counted {
 }
 
 impl Counts {
-    /// A function that counts events.
-    pub(crate) fn counter(&self) -> impl FnMut(&Event) + Send + use<> {
-        let counts = self.clone();
-        move |event| {
-            let mut counted = counts.0.lock().unwrap_or_else(PoisonError::into_inner);
-            counted.calls += 1;
-            counted.ran += u32::from(event.was_executed());
-            counted.notices += u32::from(event.notice.is_some());
-            let failures = [&event.failure, &event.output_failure];
-            for code in failures.into_iter().flatten().map(Failure::code_name) {
-                *counted.codes.entry(code.to_owned()).or_default() += 1;
-            }
+    pub(crate) fn count(&self, event: &Event) {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counted.calls += 1;
+        counted.ran += u32::from(event.was_executed());
+        counted.notices += u32::from(event.notice.is_some());
+        let failures = [&event.failure, &event.output_failure];
+        for code in failures.into_iter().flatten().map(Failure::code_name) {
+            *counted.codes.entry(code.to_owned()).or_default() += 1;
         }
     }
 }

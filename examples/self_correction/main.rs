@@ -62,11 +62,12 @@ async fn run() -> Result<Ending, Box<dyn Error>> {
         ),
     };
     let counts = Counts::default();
+    let counting = counts.clone();
     let toolbox = Toolbox::builder()
         .tool(tools::search_orders()?)
         .tool(tools::track_parcel())
         .policy(policy(&person))
-        .on(On::Any, counts.counter())
+        .on(On::Any, move |event| counting.count(event))
         .build()?;
 
     let task = std::env::args().nth(1);

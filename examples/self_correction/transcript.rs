@@ -15,10 +15,13 @@ pub(crate) fn turn(number: u64) {
     println!("--- turn {number} ---");
 }
 
-/// Somebody says something.
+/// Somebody says something. Strangers write control characters that would take over the terminal.
 pub(crate) fn say(who: &str, words: &str) {
     let mut who = who;
-    for line in words.lines().flat_map(wrapped) {
+    let lines = words
+        .lines()
+        .map(|line| line.replace(char::is_control, " "));
+    for line in lines.flat_map(|line| wrapped(&line)) {
         println!("{who:INDENT$}{line}");
         who = "";
     }
