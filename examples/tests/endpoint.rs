@@ -154,6 +154,15 @@ fn a_model_must_be_named() {
     );
 }
 
+#[cfg(not(feature = "tls"))]
+#[test]
+fn https_needs_a_feature() {
+    assert_eq!(
+        error_line("https://127.0.0.1:9/v1"),
+        "error: cannot speak TLS: add `--features tls` for an https address"
+    );
+}
+
 /// A real endpoint, nobody at the terminal: an answer in words ends it, one that was cut off does not count.
 #[test]
 fn answers_in_words() {
