@@ -2,84 +2,21 @@
 //! what a case looks like.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
+mod cases;
+
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callwright::admit::ledger::{Ask, LedgerAway, Noted, Report, Ruling};
 use callwright::admit::{AdmissionPolicy, Ledger, Reply, Session};
 use callwright::classify::{Cause, TABLE};
-use callwright::feedback::{Feedback, Style};
+use callwright::feedback::Feedback;
 use callwright::repair::{Grade, RepairPolicy};
 use callwright::tool::{Effect, Tool, read_tools};
 use callwright::wire::{self, Answer, Provider};
 use callwright::{Gate, Opened, Verdict, json};
+use cases::{agrees, files, only_known_keys, run, style};
 use serde_json::{Value, json};
-
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
-}
-
-/// Every file of a stage with its content.
-fn files(stage: &str) -> Vec<(PathBuf, Value)> {
-    let folder = corpus().join(stage);
-    let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
-        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-        .map(|entry| entry.expect("readable").path())
-        .collect();
-    paths.sort();
-    paths
-        .into_iter()
-        .map(|path| {
-            let text = fs::read_to_string(&path).expect("readable");
-            let json = serde_json::from_str(&text)
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            (path, json)
-        })
-        .collect()
-}
-
-/// Runs `check` on every case of the stages and reports all that fail. Returns how many there were.
-fn run(stages: &[&str], check: impl Fn(&Value, &Value) -> Result<(), String>) -> usize {
-    let mut failures = Vec::new();
-    let mut count = 0;
-    for stage in stages {
-        for (path, file) in files(stage) {
-            let cases = file["cases"].as_array().expect("`cases` is a list");
-            for case in cases {
-                count += 1;
-                if let Err(why) = check(&file, case) {
-                    let file = path.strip_prefix(corpus()).unwrap_or(&path).display();
-                    failures.push(format!("{file}: {}\n    {why}", case["name"]));
-                }
-            }
-        }
-    }
-    let failed = failures.len();
-    assert!(
-        failures.is_empty(),
-        "{failed} cases fail:\n{}",
-        failures.join("\n")
-    );
-    count
-}
-
-/// `actual` agrees with everything that `expected` says.
-fn agrees(expected: &Value, actual: &Value, place: &str) -> Result<(), String> {
-    match (expected, actual) {
-        (Value::Object(wanted), Value::Object(_)) => wanted.iter().try_for_each(|(key, wanted)| {
-            let got = actual.get(key).unwrap_or(&Value::Null);
-            agrees(wanted, got, &format!("{place}/{key}"))
-        }),
-        (Value::Array(wanted), Value::Array(got)) if wanted.len() == got.len() => {
-            let mut pairs = wanted.iter().zip(got).enumerate();
-            pairs.try_for_each(|(at, (wanted, got))| agrees(wanted, got, &format!("{place}/{at}")))
-        }
-        _ if expected == actual => Ok(()),
-        _ => Err(format!("at {place}: expected {expected}\n    got {actual}")),
-    }
-}
 
 fn gate(file: &Value, case: &Value) -> Gate {
     let tools = case.get("tools").unwrap_or(&file["tools"]);
@@ -97,12 +34,6 @@ fn policy(case: &Value) -> RepairPolicy {
         Some("guess") => RepairPolicy::UpTo(Grade::Guess),
         Some(other) => panic!("no grade {other}"),
     }
-}
-
-fn style(case: &Value) -> Style {
-    let name = case["style"].as_str().unwrap_or("instruction");
-    let known = Style::ALL.iter().find(|(known, _)| *known == name);
-    known.unwrap_or_else(|| panic!("no style {name}")).1
 }
 
 fn judge(file: &Value, case: &Value) -> Result<(), String> {
@@ -171,20 +102,6 @@ fn rescue(file: &Value, case: &Value) -> Result<(), String> {
         Err(reason) => json!({"no_call": reason.name(), "why": reason.to_string()}),
     };
     agrees(&case["expect"], &actual, "")
-}
-
-/// A misspelt key in a case would make it pass unseen.
-fn only_known_keys(case: &Value, known: &[&str]) -> Result<(), String> {
-    let keys = case.as_object().expect("a case is an object").keys();
-    let unknown: Vec<&String> = keys.filter(|key| !known.contains(&key.as_str())).collect();
-    let judges = ["expect", "error", "calls"]
-        .iter()
-        .any(|key| case.get(key).is_some());
-    match (unknown.as_slice(), judges) {
-        ([], true) => Ok(()),
-        ([], false) => Err("expects nothing".to_owned()),
-        (unknown, _) => Err(format!("unknown keys {unknown:?}")),
-    }
 }
 
 fn effect(tool: &Tool) -> &'static str {
@@ -365,6 +282,12 @@ fn every_code_has_a_case() {
                     codes.extend(verdict["code"].as_str().map(str::to_owned));
                 }
             }
+        }
+    }
+    for (_, file) in files("output") {
+        for case in file["cases"].as_array().expect("cases") {
+            let failure = &case["expect"]["output_failure"];
+            codes.extend(failure["code"].as_str().map(str::to_owned));
         }
     }
     for row in TABLE {

@@ -132,7 +132,7 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
         _ => look(tool, arguments, &output, ran.finding, &mut notes),
     };
     let bytes = text_length(&output, policy.max_bytes);
-    let shown = (bytes > policy.max_bytes).then_some(policy.max_bytes);
+    let shown = (bytes > policy.max_bytes).then(|| shown_bytes(&output, policy.max_bytes));
     let fault = fault.or(shown.map(|shown| OutputFault::TooLong { shown, bytes }));
     let Some(fault) = fault else {
         return Checked {
@@ -169,7 +169,8 @@ fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
     let max = tool.output_policy().max_bytes;
     let long = output
         .as_ref()
-        .is_some_and(|output| text_length(output, max) > max);
+        .filter(|output| text_length(output, max) > max);
+    let shown = long.map(|output| shown_bytes(output, max));
     let said = output.as_ref().map(Output::text);
     Checked {
         verdict: OutputVerdict::Failed,
@@ -179,7 +180,7 @@ fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
             tool,
         ))),
         output,
-        shown: long.then_some(max),
+        shown,
         notes: Vec::new(),
         outcome: OnceLock::new(),
     }
@@ -256,6 +257,11 @@ fn disguised(tool: &Tool, output: &Value<'_>) -> Option<OutputFault> {
     let detector = Detector::ErrorInDisguise;
     let asked = tool.output_policy().detect.contains(&detector);
     asked.then(|| detect::error_in_disguise(tool, output))?
+}
+
+/// How many bytes of an output are shown: a few less than `max` where a character would be cut.
+fn shown_bytes(output: &Output<'_>, max: usize) -> usize {
+    first_bytes(&output.text(), max).len()
 }
 
 fn text_value(text: &str) -> Value<'_> {

@@ -48,9 +48,18 @@ pub(super) fn hint(failure: &Failure) -> Cow<'_, str> {
     }
     let own = match &failure.cause {
         Cause::Output(fault) => output::output_hint(fault),
-        Cause::Tool { failure, once, .. } => output::tool_failure_hint(failure, *once),
+        Cause::Tool {
+            failure,
+            once,
+            said,
+            ..
+        } => output::tool_failure_hint(failure, said.as_deref(), *once),
         _ => None,
     };
+    let is_result = matches!(failure.cause, Cause::Output(_) | Cause::Tool { .. });
+    if let (None, true, Some(next)) = (&own, is_result, failure.escalated) {
+        return Cow::Borrowed(output::next_hint(next));
+    }
     own.map_or_else(
         || Cow::Borrowed(objection_hint(failure).unwrap_or(failure.code.row().hint)),
         Cow::Owned,

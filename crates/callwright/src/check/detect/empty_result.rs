@@ -4,7 +4,7 @@
 //! fact about a customer who may not exist. Seen are results with nothing in them, and short texts that say so, where an
 //! argument is an id by its name or by `format: uuid`. Left alone are calls that only search or filter, tools that change
 //! something (an empty answer is how many of them say "done"), paths and addresses (a file may be empty), ids of the
-//! surroundings such as `session_id`, and any result with something else in it.
+//! surroundings such as `session_id`, and any result with something else in it, be it only the id: who repeats it may know it.
 
 mod ids;
 
@@ -141,7 +141,7 @@ pub(in crate::check) fn empty_result(
     if matches!(tool.spec().effect, Effect::Write | Effect::Destructive) {
         return None;
     }
-    let kind = emptiness(output, arguments)?;
+    let kind = emptiness(output)?;
     let tool_words = words(tool.name());
     let has = |list: &[&str]| tool_words.iter().any(|word| list.contains(&word.as_str()));
     let looks = tool.spec().effect == Effect::Read || has(&LOOKS);
@@ -177,7 +177,7 @@ enum Emptiness<'v> {
     Text(&'v str),
 }
 
-fn emptiness<'v>(output: &'v Value<'_>, arguments: &Value<'_>) -> Option<Emptiness<'v>> {
+fn emptiness<'v>(output: &'v Value<'_>) -> Option<Emptiness<'v>> {
     match unwrapped(output) {
         Value::Null => Some(Emptiness::Nothing),
         Value::String(text) => match text.trim() {
@@ -193,16 +193,12 @@ fn emptiness<'v>(output: &'v Value<'_>, arguments: &Value<'_>) -> Option<Emptine
             [] => Some(Emptiness::Nothing),
             [(key, Value::Null)] => Some(Emptiness::Absent(key)),
             members => {
-                let is_sent = |value: &Value<'_>| {
-                    let sent = arguments.as_object().unwrap_or_default();
-                    sent.iter().any(|(_, sent)| sent == value)
-                };
                 let is_list = |(_, value): &(_, Value<'_>)| is_empty_list(value);
                 let says_more = members.iter().any(|(key, value)| match value {
                     Value::Array(_) => !is_empty_list(value),
                     Value::Null | Value::Bool(false) => false,
                     Value::Object(inner) => !inner.is_empty() && !is_one_of(key, &BESIDE),
-                    _ => !is_one_of(key, &BESIDE) && !is_sent(value),
+                    _ => !is_one_of(key, &BESIDE),
                 });
                 (!says_more && members.iter().any(is_list)).then_some(Emptiness::List)
             }

@@ -127,7 +127,8 @@ pub(in crate::check) fn more_pages(
 ) -> Option<OutputFault> {
     let page = unwrapped(output);
     let signs = Signs::of(page);
-    if signs.flag == Some(false) {
+    let is_spoken_of = signs.flag == Some(true) || signs.next.is_some();
+    if signs.flag == Some(false) || !(is_spoken_of || !signs.ends && is_counted(page)) {
         return None;
     }
     let position = Position::of(tool, arguments, page);
@@ -330,6 +331,12 @@ fn list_in(object: &Value<'_>) -> Option<(usize, bool)> {
         }
         _ => None,
     }
+}
+
+/// Whether a page says how many there are in all. Most results do not, and cost no more than this question.
+fn is_counted(page: &Value<'_>) -> bool {
+    let names = [&TOTALS[..], &LOOSE_TOTALS, &TOTAL_PAGES];
+    levels(page).any(|level| names.iter().any(|names| member(level, names).is_some()))
 }
 
 /// How many there are in all, if that is more than came so far.

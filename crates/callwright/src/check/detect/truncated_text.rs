@@ -105,7 +105,10 @@ fn mark(text: &str) -> Option<String> {
         start += 1;
     }
     let found = MARK.as_ref()?.find(text.get(start..)?)?;
-    let mark = found.as_str().trim_matches(['`', '\n', '\r', ' ', '\t']);
+    let mark = found
+        .as_str()
+        .trim_end_matches(['`', '.', '\n', '\r', ' ', '\t']);
+    let mark = mark.trim_start_matches(['\n', '\r', ' ', '\t']);
     Some(mark.chars().take(KEPT).collect())
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::check::{ErrorSign, FailureKind, MorePages, OutputFault, ToolFailure};
+use crate::classify::Next;
 use crate::text::{dotted_within, one_line, quoted};
 
 use super::{NAME, PATH, syntax};
@@ -50,8 +51,12 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
         OutputFault::ErrorInDisguise { sign, said, .. } => {
             let what = match sign {
                 ErrorSign::Html => "The result is a page of HTML instead of data".to_owned(),
-                ErrorSign::Status(status) => format!("The result is an error, HTTP {status}"),
-                ErrorSign::Member | ErrorSign::Text => "The result is an error".to_owned(),
+                ErrorSign::Status(status) if !says(said.as_deref(), *status) => {
+                    format!("The result is an error, HTTP {status}")
+                }
+                ErrorSign::Status(_) | ErrorSign::Member | ErrorSign::Text => {
+                    "The result is an error".to_owned()
+                }
             };
             match said.as_deref() {
                 None | Some("") => format!("{what}."),
@@ -78,6 +83,11 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
         }
         OutputFault::Finding(finding) => ended(&one_line(&finding.detail, OWN_WORDS)),
     }
+}
+
+/// Whether words name a status themselves.
+fn says(words: Option<&str>, status: u16) -> bool {
+    words.is_some_and(|words| words.contains(&status.to_string()))
 }
 
 fn more_pages(pages: &MorePages) -> String {
@@ -119,7 +129,8 @@ pub(in crate::feedback) fn tool_failure(
     said: Option<&str>,
 ) -> String {
     let tool = quoted(tool, NAME);
-    match (failure.detail(), said, failure.kind()) {
+    let detail = failure.detail().filter(|detail| !detail.trim().is_empty());
+    match (detail, said, failure.kind()) {
         (Some(detail), ..) => ended(&one_line(detail, OWN_WORDS)),
         (None, Some(""), FailureKind::Reported) => {
             format!("The tool {tool} answered with an error and did not say which.")
@@ -145,7 +156,11 @@ pub(in crate::feedback) fn tool_failure(
 }
 
 /// What to do about a tool that failed, where that depends on how.
-pub(in crate::feedback) fn tool_failure_hint(failure: &ToolFailure, once: bool) -> Option<String> {
+pub(in crate::feedback) fn tool_failure_hint(
+    failure: &ToolFailure,
+    said: Option<&str>,
+    once: bool,
+) -> Option<String> {
     if let Some(hint) = failure.hint() {
         return Some(one_line(hint, OWN_WORDS));
     }
@@ -153,8 +168,24 @@ pub(in crate::feedback) fn tool_failure_hint(failure: &ToolFailure, once: bool) 
         failure.kind(),
         FailureKind::TimedOut(_) | FailureKind::Cancelled
     );
-    (once && unsure)
-        .then(|| "It may have taken effect: check that before you call it again.".to_owned())
+    if once && unsure {
+        return Some("It may have taken effect: check that before you call it again.".to_owned());
+    }
+    // There is nothing to act on.
+    (said == Some("")).then(|| next_hint(Next::ChangeApproach).to_owned())
+}
+
+/// What to do next, where somebody says so and gives no hint with it.
+pub(in crate::feedback) fn next_hint(next: Next) -> &'static str {
+    match next {
+        Next::FixArguments => "Correct the arguments and call the tool again.",
+        Next::RetrySame => "Send the same call again.",
+        Next::RetryLater => "Wait, then send the same call again.",
+        Next::ChangeApproach => "Try another way or tell the user.",
+        Next::Continue => "Go on with what came.",
+        Next::AskUser => "Ask the user how to go on.",
+        Next::Stop => "Stop here: report what you have and what is missing.",
+    }
 }
 
 /// What goes before a notice of ours in the text of a result, so that it is not taken for a part of it.
@@ -180,7 +211,7 @@ fn ended(said: &str) -> String {
 
 /// Puts a full stop behind a sentence that has none.
 pub(in crate::feedback) fn end_sentence(sentence: &mut String) {
-    if !sentence.ends_with(['.', '!', '?', '…']) {
+    if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?', '…']) {
         sentence.push('.');
     }
 }

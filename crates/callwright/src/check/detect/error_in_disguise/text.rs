@@ -48,9 +48,14 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
         });
     }
     let is_trace = text.starts_with("Traceback (most recent call last)");
-    if (text.len() > LONGEST && !is_trace) || is_called(tool, &PROGRAMS) {
+    if text.len() > LONGEST && !is_trace {
         return None;
     }
+    message(text, is_trace).filter(|_| !is_called(tool, &PROGRAMS))
+}
+
+/// What a short text says if it starts like an error.
+fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
     if let Some(found) = STATUS.as_ref()?.captures(text) {
         let digits = found.name("a").or(found.name("b"))?;
         let status = digits.as_str().parse().ok();
@@ -79,17 +84,14 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
         .iter()
         .any(|none| rest.eq_ignore_ascii_case(none))
     };
-    if found
-        .name("rest")
-        .is_some_and(|rest| is_none(rest.as_str()))
-        || is_log(text)
-    {
+    let rest = found.name("rest").map(|rest| rest.as_str());
+    if rest.is_some_and(is_none) || is_log(text) {
         return None;
     }
-    let words = if is_trace {
-        last_line(text)
-    } else {
-        first_line(text)
+    let words = match rest {
+        _ if is_trace => last_line(text),
+        Some(rest) => rest,
+        None => first_line(text),
     };
     Some(Found {
         sign: ErrorSign::Text,
