@@ -107,6 +107,31 @@ fn a_bad_file_is_named_with_its_line() {
 }
 
 #[test]
+fn a_bad_condition_is_marked_as_documented() {
+    let policy = "[[check]]\nwhen = \"true && outptu.page == 1\"\n\
+                  class = 'partial_data'\ncode = 'a'\ndetail = 'A.'\n";
+    let run = check(policy, THRICE, &[]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    let path = repository().join("docs/policy.md");
+    let documentation = std::fs::read_to_string(path).expect("documentation");
+    assert!(documentation.contains(&run.stderr), "{}", run.stderr);
+}
+
+#[test]
+fn a_check_refuses_a_result() {
+    let policy = "[[tool.search.check]]\nwhen = \"output == 'none'\"\n\
+                  class = 'semantic_garbage'\ncode = 'nothing'\ndetail = 'Nothing came.'\n";
+    let run = check(policy, THRICE, &[]);
+    let first = &run.lines()[0];
+    assert_eq!(first["output_verdict"], "refused", "{first}");
+    assert_eq!(first["output_failure"]["code"], "nothing", "{first}");
+    assert_eq!(
+        first["output_failure"]["detail"], "Nothing came.",
+        "{first}"
+    );
+}
+
+#[test]
 fn files_that_cannot_be_read_are_named() {
     for (policy, part) in [
         (

@@ -83,7 +83,7 @@ pub(crate) fn push_cut(out: &mut String, text: &str, max: usize) {
 /// The beginning of `text` between backticks: what could end the line or hide text is escaped, quotes
 /// and backslashes are shown as they are.
 pub(crate) fn snippet(text: &str, max: usize) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(max + 4);
     for character in text.chars().take(max) {
         match character {
             '"' | '\\' => out.push(character),

@@ -6,8 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::num::{NonZeroI16, NonZeroU8};
 
+use callwright::json::to_type;
+use callwright::parse::read_value;
 use callwright::toolbox::{input_schema, output_schema};
+use callwright::validate::CompiledSchema;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -147,7 +151,7 @@ fn numbers_have_the_limits_of_their_types() {
             "i": {"type": "integer", "minimum": 1, "maximum": u8::MAX},
             "j": {"type": "integer", "minimum": i16::MIN, "maximum": i16::MAX, "not": {"const": 0}},
             "k": {"type": "integer", "minimum": 0, "exclusiveMaximum": 2f64.powi(128)},
-            "l": {"type": "integer", "minimum": -(2f64.powi(127)), "exclusiveMaximum": 2f64.powi(127)},
+            "l": {"type": "integer", "exclusiveMinimum": -(2f64.powi(127)), "exclusiveMaximum": 2f64.powi(127)},
             "m": {"type": "number"},
             "n": {"type": "integer", "exclusiveMinimum": 0, "maximum": u64::MAX},
             "o": unsigned(u64::MAX - 1),
@@ -348,4 +352,167 @@ fn outputs_are_as_they_are_written() {
         output_schema::<Vec<bool>>(),
         json!({"type": "array", "items": {"type": "boolean"}})
     );
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Attributed {
+    #[validate(length(min = 1), url)]
+    page: String,
+    #[garde(range(min = 2, max = 5))]
+    count: u8,
+    #[validate(length(max = 3))]
+    tags: Vec<bool>,
+    #[garde(pattern("^a"))]
+    name: Option<String>,
+}
+
+#[test]
+fn attributes_of_validators_count() {
+    assert_eq!(
+        input::<Attributed>()["properties"],
+        json!({
+            "page": {"type": "string", "format": "uri", "minLength": 1},
+            "count": {"type": "integer", "minimum": 2, "maximum": 5},
+            "tags": {"type": "array", "items": {"type": "boolean"}, "maxItems": 3},
+            "name": {"type": ["string", "null"], "pattern": "^a"}
+        })
+    );
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct One<T> {
+    n: T,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Flat<T> {
+    #[serde(flatten)]
+    one: One<T>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "kind")]
+enum Tagged<T> {
+    One { n: T },
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Loose<T> {
+    One { n: T },
+    Text { n: String },
+}
+
+/// At and beside every limit, in every spelling.
+const LITERALS: [&str; 53] = [
+    "0",
+    "-0",
+    "0.0",
+    "-0.0",
+    "0e5",
+    "1",
+    "-1",
+    "5.0",
+    "1e2",
+    "1.5e1",
+    "0.5",
+    "1e-1",
+    "127",
+    "128",
+    "-128",
+    "-129",
+    "255",
+    "256",
+    "255.0",
+    "256.0",
+    "32768",
+    "-32769",
+    "65535",
+    "65536",
+    "2147483648",
+    "-2147483649",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "9223372036854775808",
+    "9223372036854775807.0",
+    "-9223372036854775808",
+    "-9223372036854775809",
+    "-9223372036854775808.0",
+    "18446744073709551615",
+    "18446744073709551616",
+    "18446744073709551615.0",
+    "1.8446744073709551615e19",
+    "9007199254740993.0",
+    "12345678901234567890.5",
+    "9007199254740993.5",
+    "1e38",
+    "-1e38",
+    "1e39",
+    "-1e39",
+    "170141183460469231731687303715884105727",
+    "170141183460469231731687303715884105728",
+    "-170141183460469231731687303715884105728",
+    "-170141183460469231731687303715884105729",
+    "340282366920938463463374607431768211455",
+    "340282366920938463463374607431768211456",
+    "1e300",
+    "null",
+];
+
+/// What the schema accepts, the type takes. The other way round too, for integers written plainly.
+fn agrees<T: DeserializeOwned + JsonSchema>(literal: &str, exact: bool) {
+    let name = T::schema_name();
+    let schema = CompiledSchema::compile(input::<T>()).expect("a schema");
+    let text = format!(r#"{{"kind":"One","n":{literal}}}"#);
+    let value = read_value(&text).expect("JSON");
+    let accepted = schema.accepts(&value);
+    let read = to_type::<T>(&value);
+    if accepted {
+        assert!(
+            read.is_ok(),
+            "{name}: {literal} is accepted: {:?}",
+            read.err()
+        );
+    } else if exact {
+        assert!(
+            read.is_err(),
+            "{name}: {literal} is refused, and would be read"
+        );
+    }
+}
+
+fn agrees_everywhere<T: DeserializeOwned + JsonSchema>() {
+    for literal in LITERALS {
+        // Beyond 53 bits the validator compares what has a fraction or an exponent as a float.
+        let plain = !literal.contains(['.', 'e']);
+        agrees::<One<T>>(literal, plain);
+        agrees::<One<Option<T>>>(literal, plain);
+        agrees::<Flat<T>>(literal, plain);
+        agrees::<Tagged<T>>(literal, plain);
+        agrees::<Loose<T>>(literal, plain);
+    }
+}
+
+#[test]
+fn what_validates_deserialises() {
+    agrees_everywhere::<u8>();
+    agrees_everywhere::<u16>();
+    agrees_everywhere::<u32>();
+    agrees_everywhere::<u64>();
+    agrees_everywhere::<usize>();
+    agrees_everywhere::<i8>();
+    agrees_everywhere::<i16>();
+    agrees_everywhere::<i32>();
+    agrees_everywhere::<i64>();
+    agrees_everywhere::<isize>();
+    agrees_everywhere::<NonZeroU8>();
+    agrees_everywhere::<NonZeroI16>();
+    agrees_everywhere::<f64>();
+    // serde reads flattened parts and enums with a tag ahead, and keeps 64 bits of a number.
+    for literal in LITERALS {
+        agrees::<One<u128>>(literal, false);
+        agrees::<One<i128>>(literal, false);
+        agrees::<One<Option<u128>>>(literal, false);
+    }
 }

@@ -144,7 +144,7 @@ fn beginning(answer: Answer<'_>, bytes: usize) -> Cow<'_, str> {
         Answer::Value(Value::String(text)) => Cow::Borrowed(first_bytes(text, bytes)),
         Answer::Value(value) => match text_of(value) {
             Some(text) => Cow::Borrowed(first_bytes(text, bytes)),
-            None => Cow::Owned(first_bytes(&value.to_string(), bytes).to_owned()),
+            None => Cow::Owned(value.json_beginning(bytes)),
         },
     }
 }

@@ -6,6 +6,8 @@
 //! never completed, and an error that the tool itself reports is never hidden behind an objection of ours.
 
 pub(crate) mod detect;
+#[cfg(feature = "cel")]
+pub(crate) mod expression;
 mod fault;
 mod finding;
 mod output;

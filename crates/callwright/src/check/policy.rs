@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::finding::Finding;
 use crate::json::Value;
 use crate::policy::Validation;
@@ -34,7 +36,8 @@ impl Default for OutputPolicy {
 }
 
 /// What can be looked for in a result without knowing what it means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Detector {
     /// An error that is dressed up as a success.

@@ -1,5 +1,6 @@
 //! What to advise, where the operator knows better than the table.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ahash::AHashMap;
@@ -72,6 +73,18 @@ impl Advice {
             failure.advice = Some(Arc::clone(lines));
         }
         found.is_some()
+    }
+
+    /// All recommendations by the name of what they are about.
+    pub(crate) fn by_name(&self) -> BTreeMap<&'static str, Vec<String>> {
+        let name = |subject: &Subject| match subject {
+            Subject::Class(class) => class.name(),
+            Subject::Code(code) => code.name(),
+        };
+        let lines = self.lines.iter();
+        lines
+            .map(|(subject, lines)| (name(subject), lines.to_vec()))
+            .collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

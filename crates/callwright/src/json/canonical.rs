@@ -3,14 +3,13 @@
 //! Keys are sorted by their bytes, `1`, `1.0` and `10e-1` are one number, and numbers are exact at any length.
 //! Fingerprints are made of it, so its form is fixed: `docs/fingerprint.md` defines it for other languages.
 
-use std::fmt::Write as _;
-
 use super::{Number, Value};
 
 impl Value<'_> {
     /// The canonical text of this value.
     pub(crate) fn canonical(&self) -> String {
-        let mut out = String::new();
+        // Most values are short.
+        let mut out = String::with_capacity(128);
         self.write_canonical(&mut out);
         out
     }
@@ -51,8 +50,9 @@ fn write(value: &Value<'_>, out: &mut String) {
 
 /// Length first, so that no content can imitate a border.
 pub(crate) fn write_string(text: &str, out: &mut String) {
-    // Writing to a `String` cannot fail.
-    let _ = write!(out, "{}:{text}", text.len());
+    out.push_str(itoa::Buffer::new().format(text.len()));
+    out.push(':');
+    out.push_str(text);
 }
 
 /// The digits without zeros at either end, and the power of ten they stand at: `120` is `12e1`, `0.5` is `5e-1`.
@@ -88,7 +88,8 @@ fn write_number(number: &Number<'_>, out: &mut String) {
     out.truncate(end);
     // Lengths of texts in memory fit.
     let shift = i64::try_from(trailing).unwrap_or(0) - i64::try_from(fraction.len()).unwrap_or(0);
-    let _ = write!(out, "e{}", exponent.saturating_add(shift));
+    out.push('e');
+    out.push_str(itoa::Buffer::new().format(exponent.saturating_add(shift)));
 }
 
 /// An exponent; one that no integer holds is as far as integers go.

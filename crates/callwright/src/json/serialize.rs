@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::scan::plain_until;
 use super::{Number, Value};
+use crate::text::first_bytes;
 
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -49,33 +50,55 @@ impl Serialize for Number<'_> {
 }
 
 impl Value<'_> {
+    /// The first `bytes` of the value as compact JSON, or a few less. Of a large value the rest is not looked at.
+    pub(crate) fn json_beginning(&self, bytes: usize) -> String {
+        let mut out = String::new();
+        self.write_some_json(&mut out, bytes);
+        out.truncate(first_bytes(&out, bytes).len());
+        out
+    }
+
     /// Appends the value as compact JSON.
     pub fn write_json(&self, out: &mut String) {
+        self.write_some_json(out, usize::MAX);
+    }
+
+    /// Appends the value as compact JSON until there are at least `enough` bytes.
+    fn write_some_json(&self, out: &mut String, enough: usize) {
         match self {
             Value::Null => out.push_str("null"),
             Value::Bool(true) => out.push_str("true"),
             Value::Bool(false) => out.push_str("false"),
             Value::Number(number) => out.push_str(number.as_str()),
-            Value::String(text) => write_json_string(text, out),
+            Value::String(text) => {
+                let left = enough.saturating_sub(out.len());
+                write_json_string(first_bytes(text, left), out);
+            }
             Value::Array(items) => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
+                    if out.len() >= enough {
+                        return;
+                    }
                     if at > 0 {
                         out.push(',');
                     }
-                    item.write_json(out);
+                    item.write_some_json(out, enough);
                 }
                 out.push(']');
             }
             Value::Object(members) => {
                 out.push('{');
                 for (at, (key, value)) in members.iter().enumerate() {
+                    if out.len() >= enough {
+                        return;
+                    }
                     if at > 0 {
                         out.push(',');
                     }
                     write_json_string(key, out);
                     out.push(':');
-                    value.write_json(out);
+                    value.write_some_json(out, enough);
                 }
                 out.push('}');
             }

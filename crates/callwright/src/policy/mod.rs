@@ -6,10 +6,11 @@
 #[cfg(feature = "policy")]
 mod file;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ahash::AHashSet;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 #[cfg(feature = "policy")]
 pub use self::file::known_keys;
@@ -27,6 +28,8 @@ use crate::tool::{Effect, ToolSpec};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Policy {
+    /// Whether arguments are held to the schema, for tools about which nothing else is said.
+    pub validation: Validation,
     /// Which repairs are applied without asking.
     pub repair: RepairPolicy,
     /// How often is too often, for all tools and for single ones.
@@ -169,6 +172,28 @@ pub struct ToolSettings {
     pub calls: Steps,
     /// Arguments that are left out of the fingerprint.
     pub volatile: Vec<Path>,
+    /// What an objection to a result leads to.
+    pub output: Validation,
+    /// What is looked for in results beyond the schema.
+    pub detect: Vec<Detector>,
+    /// The names of the checks that are asked about results, in order.
+    pub checks: Vec<String>,
+    /// How many bytes of a result the model gets.
+    pub max_bytes: usize,
+    /// What is advised, by class or code.
+    pub advice: BTreeMap<&'static str, Vec<String>>,
+    /// How long a call may take; whoever runs it decides if this is `None`. In seconds where it is written.
+    #[serde(serialize_with = "seconds")]
+    pub timeout: Option<Duration>,
+    /// How often a call that failed for a reason that passes is run again; whoever runs it decides if this is `None`.
+    pub retries: Option<u32>,
+    /// How many calls may run at once; whoever runs them decides if this is `None`.
+    pub concurrency: Option<usize>,
+}
+
+#[expect(clippy::ref_option, reason = "serde gives a reference to the field")]
+fn seconds<S: Serializer>(timeout: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+    timeout.map(|timeout| timeout.as_secs_f64()).serialize(to)
 }
 
 /// A name or pattern in a file, and the line where it stands.
@@ -196,6 +221,8 @@ impl Policy {
         let limits = self
             .admission
             .for_name(&tool.name, effect, &self.admission.names());
+        let advice = self.advice.clone().merged(&own.advice);
+        let output = own.output.policy();
         ToolSettings {
             effect,
             repair: own.repair.unwrap_or(self.repair).cap_for(effect),
@@ -204,6 +231,18 @@ impl Policy {
             poller: limits.poller,
             calls: limits.calls,
             volatile: limits.volatile,
+            output: output.mode,
+            detect: output.detect,
+            checks: output
+                .checks
+                .iter()
+                .map(|check| check.name().to_owned())
+                .collect(),
+            max_bytes: output.max_bytes,
+            advice: advice.by_name(),
+            timeout: own.run.timeout,
+            retries: own.run.retries,
+            concurrency: own.run.concurrency,
         }
     }
 
@@ -215,6 +254,7 @@ impl Policy {
     /// What is said about a tool by name; the last word counts. `names` are those of [`Self::tools`].
     pub(crate) fn own(&self, name: &str, names: &Names<'_>) -> ToolPolicy {
         let mut own = ToolPolicy {
+            validation: Some(self.validation),
             output: self.output.clone(),
             run: self.run,
             ..ToolPolicy::new(name)

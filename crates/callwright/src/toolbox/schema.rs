@@ -130,3 +130,48 @@ fn only_objects(members: &Map<String, Schema>) -> bool {
         !branches.is_empty() && branches.iter().all(is_object)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::json::to_arguments;
+    use crate::parse::read_value;
+
+    /// Greets somebody.
+    ///
+    /// Once.
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code, reason = "only read")]
+    struct Greeting {
+        name: String,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Nothing;
+
+    #[test]
+    fn the_comment_of_the_type_describes_the_tool() {
+        let derived = derive_input::<Greeting>().expect("an object");
+        assert_eq!(
+            derived.description.as_deref(),
+            Some("Greets somebody.\n\nOnce.")
+        );
+        assert_eq!(derived.schema.get("description"), None);
+        assert_eq!(derive_input::<()>().expect("nothing").description, None);
+    }
+
+    #[test]
+    fn a_type_without_content_takes_an_object() {
+        for text in ["{}", r#"{"unknown":1}"#] {
+            let arguments = read_value(text).expect("JSON");
+            assert_eq!(to_arguments::<()>(&arguments), Ok(()));
+            assert!(to_arguments::<Nothing>(&arguments).is_ok());
+            // Only as a whole.
+            assert!(to_arguments::<(u8, ())>(&arguments).is_err());
+        }
+        let inside = read_value("[{}]").expect("JSON");
+        assert!(to_arguments::<Vec<()>>(&inside).is_err());
+    }
+}

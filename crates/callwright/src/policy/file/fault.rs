@@ -16,6 +16,8 @@ const SHOWN_BEFORE: usize = 60;
 pub(super) struct Fault {
     span: Range<usize>,
     what: String,
+    /// The text that stands at the span, and the part of it that is meant.
+    inside: Option<(String, Range<usize>)>,
 }
 
 impl Fault {
@@ -23,7 +25,28 @@ impl Fault {
         Fault {
             span: span.clone(),
             what: what.into(),
+            inside: None,
         }
+    }
+
+    /// The same at a part of the text that stands there.
+    #[cfg(feature = "cel")]
+    pub(super) fn inside(mut self, text: &str, part: Range<usize>) -> Self {
+        self.inside = Some((text.to_owned(), part));
+        self
+    }
+
+    /// Where it is. The part of a text can be found if it stands there as it is read, without escapes.
+    fn place(&self, file: &str) -> Range<usize> {
+        let part = self.inside.as_ref().and_then(|(text, part)| {
+            let written = file.get(self.span.clone())?;
+            let start = written.find(text.as_str())?;
+            let quotes = written.len() - text.len() - start;
+            // Nothing but quotes around it, and a line's end behind those that open.
+            (start <= 5 && quotes <= 3)
+                .then(|| self.span.start + start + part.start..self.span.start + start + part.end)
+        });
+        part.unwrap_or_else(|| self.span.clone())
     }
 
     /// The text is no TOML.
@@ -46,7 +69,11 @@ impl Fault {
             }
             message => format!("not TOML: {message}"),
         };
-        Fault { span, what }
+        Fault {
+            span,
+            what,
+            inside: None,
+        }
     }
 }
 
@@ -65,9 +92,10 @@ pub(super) fn tell(text: &str, mut faults: Vec<Fault>) -> String {
 }
 
 fn block(text: &str, fault: &Fault) -> String {
-    let (line, column) = place(text, fault.span.start);
-    let shown = line_at(text, fault.span.start);
-    let length = text.get(fault.span.clone()).map_or(1, |marked| {
+    let span = fault.place(text);
+    let (line, column) = place(text, span.start);
+    let shown = line_at(text, span.start);
+    let length = text.get(span).map_or(1, |marked| {
         marked.lines().next().unwrap_or("").chars().count()
     });
     let skipped = (column - 1).saturating_sub(SHOWN_BEFORE);

@@ -8,9 +8,24 @@ pub(super) enum Section {
     Tool,
     Budget,
     Steps,
+    Output,
+    Check,
 }
 
-const TOP: [&str; 5] = ["repair", "budget", "attended", "loops", "tool"];
+const TOP: [&str; 12] = [
+    "validate",
+    "repair",
+    "budget",
+    "attended",
+    "timeout",
+    "retries",
+    "concurrency",
+    "output",
+    "advice",
+    "check",
+    "loops",
+    "tool",
+];
 
 const LOOPS: [&str; 16] = [
     "repeated_refusal",
@@ -31,12 +46,21 @@ const LOOPS: [&str; 16] = [
     "when_away",
 ];
 
-const TOOL: [&str; 7] = [
-    "effect", "validate", "repair", "budget", "calls", "poller", "volatile",
+const TOOL: [&str; 13] = [
+    "effect",
+    "validate",
+    "repair",
+    "budget",
+    "calls",
+    "poller",
+    "volatile",
+    "timeout",
+    "retries",
+    "concurrency",
+    "output",
+    "advice",
+    "check",
 ];
-
-/// Keys that will come. Whoever writes one relies on it, so it is not ignored.
-pub(super) const LATER: [&str; 3] = ["timeout", "output", "check"];
 
 impl Section {
     /// The keys that are known here.
@@ -47,6 +71,8 @@ impl Section {
             Section::Tool => &TOOL,
             Section::Budget => &["unknown", "read", "write"],
             Section::Steps => &["notice", "refuse"],
+            Section::Output => &["mode", "detect", "max_bytes"],
+            Section::Check => &["when", "class", "code", "detail", "hint", "next"],
         }
     }
 
@@ -58,6 +84,8 @@ impl Section {
             Section::Tool => " of a tool",
             Section::Budget => " of a budget",
             Section::Steps => " of a threshold",
+            Section::Output => " in `output`",
+            Section::Check => " of a check",
         }
     }
 
@@ -70,18 +98,25 @@ impl Section {
             Some("belongs into [loops]")
         } else if at(Section::Tool) {
             Some("belongs into the table of a tool, such as [tool.\"*\"]")
+        } else if at(Section::Output) {
+            Some("belongs into [output], or into [tool.\"name\".output]")
+        } else if at(Section::Check) {
+            Some("belongs into [[check]], or into [[tool.\"name\".check]]")
         } else {
             None
         }
     }
 }
 
-/// Every key that a policy file may have, with the table it stands in: `""` for the top, `loops`, `tool`.
+/// Every key that a policy file may have, with the table it stands in: `""` for the top, `loops`, `tool`,
+/// `output`, `check`.
 pub fn known_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     [
         ("", Section::Top),
         ("loops", Section::Loops),
         ("tool", Section::Tool),
+        ("output", Section::Output),
+        ("check", Section::Check),
     ]
     .into_iter()
     .flat_map(|(table, section)| section.keys().iter().map(move |key| (table, *key)))

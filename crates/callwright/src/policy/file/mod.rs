@@ -1,10 +1,13 @@
 //! A policy file → a [`Policy`], or every mistake in it with its place.
 //!
 //! In comes TOML text, out go settings; a key that is not known is a mistake, never ignored. `values` knows how
-//! numbers, steps and names are read, `keys` what they are called, `fault` how a mistake is told.
+//! numbers, steps and names are read, `settings` and `checks` what may stand at the top and at a tool, `keys` what they are
+//! called, `fault` how a mistake is told.
 
+mod checks;
 mod fault;
 mod keys;
+mod settings;
 mod tools;
 mod values;
 
@@ -15,7 +18,7 @@ pub use self::keys::known_keys;
 use self::fault::Fault;
 use self::keys::Section;
 use self::values::{Entry, Reader, entries};
-use super::{Pattern, Policy};
+use super::{Pattern, Policy, ToolPolicy};
 use crate::admit::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
 use crate::error::{Error, ErrorKind};
 use crate::repair::{Grade, RepairPolicy};
@@ -70,6 +73,7 @@ impl Policy {
 fn read_top(reader: &mut Reader, table: &DeTable<'_>, policy: &mut Policy) {
     let mut attended = true;
     let mut asks = true;
+    let mut all = ToolPolicy::default();
     for entry in entries(table) {
         match entry.key {
             "repair" => policy.repair = repair(reader, &entry).unwrap_or_default(),
@@ -82,9 +86,12 @@ fn read_top(reader: &mut Reader, table: &DeTable<'_>, policy: &mut Policy) {
             }
             // Settings for single tools come last: they beat the others.
             "tool" => {}
+            _ if settings::read(reader, &entry, &mut all) => {}
             _ => reader.unknown(&entry, Section::Top),
         }
     }
+    policy.validation = all.validation.unwrap_or_default();
+    (policy.output, policy.advice, policy.run) = (all.output, all.advice, all.run);
     policy.admission.escalation = match (asks, attended) {
         (false, _) => Escalation::Never,
         (true, true) => Escalation::Ask,

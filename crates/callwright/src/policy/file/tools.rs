@@ -6,10 +6,10 @@
 use toml::de::{DeTable, DeValue};
 
 use super::keys::Section;
-use super::repair;
 use super::values::{Entry, Reader, entries};
+use super::{repair, settings};
 use crate::admit::{Steps, ToolAdmission};
-use crate::policy::{Pattern, Policy, ToolPolicy, Validation};
+use crate::policy::{Pattern, Policy, ToolPolicy};
 use crate::tool::Effect;
 
 /// How many patterns there may be. Each tool is held against each of them, and there may be 10,000 tools.
@@ -61,11 +61,11 @@ fn read_tool(
         match entry.key {
             "effect" => own.effect = effect(reader, &entry),
             "repair" => own.repair = repair(reader, &entry),
-            "validate" => own.validation = validation(reader, &entry),
             "budget" => admission.budget = reader.number(&entry, 1, ""),
             "poller" => admission.poller = reader.flag(&entry),
             "volatile" => admission.volatile = reader.places(&entry),
             "calls" => admission.calls = reader.steps(&entry, tool_calls, 1),
+            _ if settings::read(reader, &entry, &mut own) => {}
             _ => reader.unknown(&entry, Section::Tool),
         }
     }
@@ -82,14 +82,4 @@ fn effect(reader: &mut Reader, entry: &Entry<'_>) -> Option<Effect> {
             ("destructive", Effect::Destructive),
         ],
     )
-}
-
-fn validation(reader: &mut Reader, entry: &Entry<'_>) -> Option<Validation> {
-    if matches!(entry.value, DeValue::String(text) if text == "warn") {
-        let what = "`validate = \"warn\"` is not supported yet; use \"strict\" or \"off\"";
-        reader.object(&entry.span, what);
-        return None;
-    }
-    let known = [("strict", Validation::Strict), ("off", Validation::Off)];
-    reader.choice(entry, &known)
 }

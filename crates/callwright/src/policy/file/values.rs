@@ -1,11 +1,11 @@
 //! Values of a policy file → numbers, steps, names; or a fault that says what was expected there.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::de::{DeTable, DeValue};
 
 use super::fault::Fault;
-use super::keys::{LATER, Section};
+use super::keys::Section;
 use crate::admit::{AdmissionPolicy, Steps};
 use crate::json::Path;
 use crate::nearest::{is_slip, nearest};
@@ -48,6 +48,9 @@ pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) faults: Vec<Fault>,
+    /// How many checks there were.
+    #[cfg(feature = "cel")]
+    pub(super) checks: usize,
 }
 
 impl Reader {
@@ -56,7 +59,7 @@ impl Reader {
     }
 
     /// The value is not what the key expects.
-    fn expected(&mut self, entry: &Entry<'_>, expected: &str) {
+    pub(super) fn expected(&mut self, entry: &Entry<'_>, expected: &str) {
         let (key, found) = (snippet(entry.key, SHOWN), found(entry.value));
         let what = format!("`{key}` expects {expected}, found {found}");
         // A table that has a header of its own is everything below it; its name is enough.
@@ -71,9 +74,7 @@ impl Reader {
     pub(super) fn unknown(&mut self, entry: &Entry<'_>, section: Section) {
         let (key, place) = (snippet(entry.key, SHOWN), section.place());
         let known = section.keys();
-        let what = if LATER.contains(&entry.key) {
-            format!("`{key}` is not supported yet; take it out, it would do nothing")
-        } else if let Some(slip) = known.iter().find(|known| is_slip(entry.key, known)) {
+        let what = if let Some(slip) = known.iter().find(|known| is_slip(entry.key, known)) {
             format!("unknown key `{key}`{place}, did you mean `{slip}`?")
         } else if let Some(where_to) = section.elsewhere(entry.key) {
             format!("unknown key `{key}`{place}; it {where_to}")
@@ -133,14 +134,25 @@ impl Reader {
 
     /// A number that makes sense; `or` says what else the key takes.
     pub(super) fn number(&mut self, entry: &Entry<'_>, least: u32, or: &str) -> Option<u32> {
+        self.number_within(entry, least..=MOST, or)
+    }
+
+    /// A number within bounds of its own.
+    pub(super) fn number_within(
+        &mut self,
+        entry: &Entry<'_>,
+        bounds: RangeInclusive<u32>,
+        or: &str,
+    ) -> Option<u32> {
         let number = match entry.value {
             DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
             _ => None,
         };
-        let number = number.filter(|number| (least..=MOST).contains(number));
+        let number = number.filter(|number| bounds.contains(number));
         if number.is_none() {
             let gap = if or.is_empty() { "" } else { " " };
-            let expected = format!("a whole number from {least} to {MOST}{gap}{or}");
+            let (least, most) = bounds.into_inner();
+            let expected = format!("a whole number from {least} to {most}{gap}{or}");
             self.expected(entry, &expected);
         }
         number
@@ -153,18 +165,41 @@ impl Reader {
             self.expected(entry, &expected);
             return None;
         };
-        let choice = known.iter().find(|(name, _)| name == text);
+        self.chosen(entry.key, text, &entry.span, known)
+    }
+
+    /// What a text stands for that is the value of a key, or in a list there.
+    pub(super) fn chosen<T: Copy>(
+        &mut self,
+        key: &str,
+        text: &str,
+        span: &Range<usize>,
+        known: &[(&str, T)],
+    ) -> Option<T> {
+        let choice = known.iter().find(|(name, _)| *name == text);
         if choice.is_none() {
-            let (key, text_shown) = (entry.key, quoted(text, SHOWN));
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            let (expected, text_shown) = (one_of(&names), quoted(text, SHOWN));
             let near = nearest(text, names, 1);
             let advice = match near.first() {
                 Some(near) => format!(", did you mean \"{near}\"?"),
                 None => String::new(),
             };
             let what = format!("`{key}` expects {expected}, found {text_shown}{advice}");
-            self.object(&entry.span, what);
+            self.object(span, what);
         }
         choice.map(|(_, value)| *value)
+    }
+
+    /// A text that says something.
+    pub(super) fn text<'a>(&mut self, entry: &Entry<'a>, expected: &str) -> Option<&'a str> {
+        match entry.value {
+            DeValue::String(text) if !text.trim().is_empty() => Some(text),
+            _ => {
+                self.expected(entry, expected);
+                None
+            }
+        }
     }
 
     /// `{ notice = 2, refuse = 4 }` or `false`; what is not said stays as it is.
@@ -224,7 +259,11 @@ impl Reader {
     }
 
     /// A list of texts, each with its place.
-    fn texts<'a>(&mut self, entry: &Entry<'a>, expected: &str) -> Vec<(&'a str, Range<usize>)> {
+    pub(super) fn texts<'a>(
+        &mut self,
+        entry: &Entry<'a>,
+        expected: &str,
+    ) -> Vec<(&'a str, Range<usize>)> {
         let DeValue::Array(items) = entry.value else {
             self.expected(entry, expected);
             return Vec::new();

@@ -72,10 +72,11 @@ pub(super) fn objects(place: Place<'_>, members: &Map<String, Schema>) -> Vec<Sc
         return Vec::new();
     };
     let all = object(properties.iter().filter(|property| !property.made_up));
+    let most = place.most_like(&all);
     let required = object(properties.iter().filter(|property| property.required));
     let mut objects = vec![all.clone(), required];
     let optional = |property: &&Property| !property.required && !property.made_up;
-    for left_out in properties.iter().filter(optional).take(place.most) {
+    for left_out in properties.iter().filter(optional).take(most) {
         let mut rest = all.clone();
         if let Schema::Object(members) = &mut rest {
             members.shift_remove(&left_out.key);
@@ -92,7 +93,7 @@ pub(super) fn objects(place: Place<'_>, members: &Map<String, Schema>) -> Vec<Sc
             let Some(value) = property.values.get(turn).filter(|_| !is_usual) else {
                 continue;
             };
-            if objects.len() >= place.most {
+            if objects.len() >= most {
                 break 'filled;
             }
             let mut varied = all.clone();

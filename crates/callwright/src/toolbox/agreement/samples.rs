@@ -15,7 +15,7 @@ use super::{objects, scalars};
 /// costs some microseconds to make, to judge and to read.
 const MOST_SAMPLES: usize = 256;
 
-/// How many values all samples together may hold, for schemas of hundreds of properties.
+/// How many values the samples of one object may hold together, for schemas of hundreds of properties.
 const MOST_VALUES: usize = 20_000;
 
 /// How many values one place inside of another may give: a long `enum` has some dozens.
@@ -37,18 +37,7 @@ pub(super) fn samples(schema: &Schema) -> Vec<Schema> {
         levels_left: MOST_LEVELS,
         most: MOST_SAMPLES,
     };
-    let mut values_left = MOST_VALUES;
-    let mut samples = place.values(schema, None);
-    let fits = |sample: &Schema| match values_left.checked_sub(size(sample)) {
-        Some(left) => {
-            values_left = left;
-            true
-        }
-        None => false,
-    };
-    let within = samples.iter().map(fits).take_while(|fits| *fits).count();
-    samples.truncate(within);
-    samples
+    place.values(schema, None)
 }
 
 /// How many values stand in a value.
@@ -71,6 +60,11 @@ pub(super) struct Place<'s> {
 }
 
 impl<'s> Place<'s> {
+    /// How many objects like this one the place may give.
+    pub(super) fn most_like(self, usual: &Schema) -> usize {
+        self.most.min(MOST_VALUES / size(usual)).max(2)
+    }
+
     /// The values of a part of this place.
     pub(super) fn part(self, schema: &'s Schema) -> Vec<Schema> {
         let place = Place {
@@ -94,13 +88,15 @@ impl<'s> Place<'s> {
             levels_left,
             ..self
         };
-        let mut values = named(members);
+        let mut values: Vec<Schema> = named(members).take(self.most).cloned().collect();
         if !members.contains_key("enum") && !members.contains_key("const") {
             values.extend(place.made(members, kind));
         }
-        let mut distinct: Vec<Schema> = Vec::with_capacity(values.len());
+        let mut distinct: Vec<Schema> = Vec::with_capacity(values.len().min(self.most));
         for value in values {
-            if distinct.len() < self.most && !distinct.contains(&value) {
+            // To compare large values costs more than to try one of them twice.
+            let is_large = value.is_object() || value.is_array();
+            if distinct.len() < self.most && (is_large || !distinct.contains(&value)) {
                 distinct.push(value);
             }
         }
@@ -178,11 +174,11 @@ impl<'s> Place<'s> {
 }
 
 /// The values that a schema names.
-fn named(members: &Map<String, Schema>) -> Vec<Schema> {
+fn named(members: &Map<String, Schema>) -> impl Iterator<Item = &Schema> {
     let lists = ["enum", "examples"].map(|key| members.get(key).and_then(Schema::as_array));
     let single = ["const", "default"].map(|key| members.get(key));
     let lists = lists.into_iter().flatten().flatten();
-    single.into_iter().flatten().chain(lists).cloned().collect()
+    single.into_iter().flatten().chain(lists)
 }
 
 fn implied_kind(members: &Map<String, Schema>) -> Option<&'static str> {

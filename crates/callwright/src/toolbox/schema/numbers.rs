@@ -9,25 +9,33 @@ use serde_json::{Map, Number, Value as Schema};
 
 type Members = Map<String, Schema>;
 
-/// The integers that a Rust type can be. Where JSON's limits cannot be written exactly (128 bits), the upper
-/// one is a power of two that is not reached any more.
+/// The integers that a Rust type can be.
 struct Limits {
-    lowest: Number,
-    highest: Number,
-    reached: bool,
+    lowest: Limit,
+    highest: Limit,
+}
+
+enum Limit {
+    /// The type reaches it.
+    Inclusive(Number),
+    /// Where JSON cannot write the limit exactly (128 bits): a power of two that is not reached. Numbers
+    /// so close to it that they are the same float are left out; the type would not take half of them.
+    Exclusive(Number),
+}
+
+impl Limit {
+    fn number(&self) -> &Number {
+        match self {
+            Limit::Inclusive(number) | Limit::Exclusive(number) => number,
+        }
+    }
 }
 
 fn limits(lowest: impl Into<Number>, highest: impl Into<Number>) -> Limits {
     Limits {
-        lowest: lowest.into(),
-        highest: highest.into(),
-        reached: true,
+        lowest: Limit::Inclusive(lowest.into()),
+        highest: Limit::Inclusive(highest.into()),
     }
-}
-
-/// A power of two is exact as a float.
-fn power_of_two(exponent: i32) -> Option<Number> {
-    Number::from_f64(2f64.powi(exponent))
 }
 
 fn limits_of(format: &str) -> Option<Limits> {
@@ -43,14 +51,12 @@ fn limits_of(format: &str) -> Option<Limits> {
         "uint64" => limits(u64::MIN, u64::MAX),
         "uint" => limits(usize::MIN, usize::MAX),
         "int128" => Limits {
-            lowest: Number::from_f64(-(2f64.powi(127)))?,
-            highest: power_of_two(127)?,
-            reached: false,
+            lowest: Limit::Exclusive(Number::from_f64(-(2f64.powi(127)))?),
+            highest: Limit::Exclusive(Number::from_f64(2f64.powi(127))?),
         },
         "uint128" => Limits {
-            lowest: 0.into(),
-            highest: power_of_two(128)?,
-            reached: false,
+            lowest: Limit::Inclusive(0.into()),
+            highest: Limit::Exclusive(Number::from_f64(2f64.powi(128))?),
         },
         _ => return None,
     })
@@ -65,7 +71,7 @@ pub(crate) fn is_limit_of_a_type(number: &Number) -> bool {
     formats
         .into_iter()
         .filter_map(limits_of)
-        .any(|limits| limits.lowest == *number || limits.highest == *number)
+        .any(|limits| limits.lowest.number() == number || limits.highest.number() == number)
 }
 
 /// Replaces the name of a number type by its limits.
@@ -87,31 +93,25 @@ pub(super) fn exact_limits(members: &mut Members) {
     if members.contains_key("enum") || members.contains_key("const") {
         return;
     }
-    set_limit(
-        members,
-        ["minimum", "exclusiveMinimum"],
-        (limits.lowest, true),
-        Ordering::Less,
-    );
-    set_limit(
-        members,
-        ["maximum", "exclusiveMaximum"],
-        (limits.highest, limits.reached),
-        Ordering::Greater,
-    );
+    let keys = ["minimum", "exclusiveMinimum"];
+    set_limit(members, keys, &limits.lowest, Ordering::Less);
+    let keys = ["maximum", "exclusiveMaximum"];
+    set_limit(members, keys, &limits.highest, Ordering::Greater);
 }
 
 /// Sets one limit, unless the schema has one that is as narrow. `wider` is how a wider one compares.
 fn set_limit(
     members: &mut Members,
     [inclusive, exclusive]: [&str; 2],
-    (limit, reached): (Number, bool),
+    limit: &Limit,
     wider: Ordering,
 ) {
     let chosen =
         |key: &str, members: &Members| members.get(key).and_then(Schema::as_number).cloned();
     let narrow = |chosen: &Number, limit: &Number| compare(chosen, limit) != wider;
-    if let Some(outside) = chosen(exclusive, members).filter(|chosen| narrow(chosen, &limit)) {
+    if let Some(outside) =
+        chosen(exclusive, members).filter(|chosen| narrow(chosen, limit.number()))
+    {
         // The generator writes the inclusive limit of the type beside it.
         if chosen(inclusive, members).is_some_and(|other| narrow(&outside, &other)) {
             members.remove(inclusive);
@@ -119,12 +119,15 @@ fn set_limit(
         return;
     }
     members.remove(exclusive);
-    if chosen(inclusive, members).is_some_and(|chosen| narrow(&chosen, &limit)) {
+    if chosen(inclusive, members).is_some_and(|chosen| narrow(&chosen, limit.number())) {
         return;
     }
     members.remove(inclusive);
-    let key = if reached { inclusive } else { exclusive };
-    members.insert(key.to_owned(), limit.into());
+    let key = match limit {
+        Limit::Inclusive(_) => inclusive,
+        Limit::Exclusive(_) => exclusive,
+    };
+    members.insert(key.to_owned(), limit.number().clone().into());
 }
 
 /// Integers exactly; as floats, the limits of 64 bits look like their neighbours.

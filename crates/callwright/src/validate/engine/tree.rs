@@ -13,6 +13,9 @@ use crate::json::{Member, Number, Value};
 /// How much of a property name is kept for the message about it.
 const NAME_PREVIEW_BYTES: usize = 256;
 
+/// `i64::MIN`, which is exact as a float.
+const LOWEST_I64: f64 = -9_223_372_036_854_775_808.0;
+
 /// The representation: nodes are references into a [`Value`].
 #[derive(Debug)]
 pub(super) struct Tree;
@@ -125,8 +128,21 @@ impl JsonNumber for &Number<'_> {
         Number::as_i64(self)
     }
 
+    /// The engine asks for this where 64 bits do not hold a number, and compares it with limits. Of an integer
+    /// just below `i64` the nearest float is the limit of `i64` itself, so it gets the one below: what
+    /// passes as an `i64` must be one.
     fn as_f64(&self) -> Option<f64> {
-        Some(Number::as_f64(self))
+        let nearest = Number::as_f64(self);
+        let looks_like_limit = nearest.to_bits() == LOWEST_I64.to_bits();
+        let is_below = || {
+            let whole = self.as_whole();
+            whole.is_some_and(|whole| whole.magnitude > i64::MIN.unsigned_abs().into())
+        };
+        Some(if looks_like_limit && is_below() {
+            nearest.next_down()
+        } else {
+            nearest
+        })
     }
 
     fn as_str(&self) -> Cow<'_, str> {

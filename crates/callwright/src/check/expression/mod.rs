@@ -1,0 +1,234 @@
+//! Conditions over a call and its result, in the Common Expression Language (CEL).
+//!
+//! In comes the text of an expression, out goes an [`Expression`] that can be asked about `arguments` and `output`, or a
+//! [`Mistake`] with its place. Only this folder knows the crate behind it. The text is the operator's and may be
+//! wrong; what is looked at is a stranger's and may be anything: both are bounded, and neither ends in a panic.
+
+mod prepare;
+mod words;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::thread;
+
+use cel::common::types::{
+    CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString, CelUInt,
+};
+use cel::common::value::{CowVal, Val};
+use cel::{Context, Env, ExecutionError, FunctionContext, IdedExpr};
+use regex::Regex;
+
+use crate::json::Value;
+use crate::parse;
+
+/// The longest expression that is read, in bytes: a page of text. Whoever needs more writes two checks.
+const LONGEST: usize = 4096;
+
+/// How many brackets may be opened. The parser calls itself for each, and takes up to 256 KB of stack for that.
+const MOST_BRACKETS: usize = 64;
+
+/// The stack on which an expression is read: what that many brackets take, twice. Only what is used is taken.
+const STACK: usize = 2 * MOST_BRACKETS * 256 * 1024;
+
+/// The longest arguments or results that are looked at, in bytes: four times what a model usually gets of one.
+const LONGEST_VALUE: usize = 1024 * 1024;
+
+/// How many items all lists may have that an expression goes through, one in another counted each time: a second of
+/// work, which no honest check needs.
+const MOST_ITEMS: usize = 1_000_000;
+
+/// Counts the items of a list or the keys of a map that are gone through.
+const COUNTED: &str = "@counted";
+
+/// Counts the items of a list in which something is looked for. In a map it is found at once.
+const SEARCHED: &str = "@searched";
+
+/// `matches` with a pattern that is compiled already, by its number.
+const MATCHES: &str = "@matches";
+
+/// What is known to every expression. Nothing is ever added.
+static STANDARD: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
+/// A condition that was read.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    tree: IdedExpr,
+    patterns: Arc<[Regex]>,
+    asks_arguments: bool,
+    asks_output: bool,
+}
+
+/// What is wrong with an expression.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    /// Where in the text, in bytes; `None` if it is the text as a whole.
+    pub(crate) at: Option<Range<usize>>,
+    /// What, in words for whoever wrote it.
+    pub(crate) what: String,
+}
+
+impl Mistake {
+    fn whole(what: impl Into<String>) -> Self {
+        Mistake {
+            at: None,
+            what: what.into(),
+        }
+    }
+}
+
+/// Reads an expression.
+pub(crate) fn compile(source: &str) -> Result<Expression, Mistake> {
+    if source.trim().is_empty() {
+        return Err(Mistake::whole("there is no condition"));
+    }
+    if source.len() > LONGEST {
+        let what = format!("it is longer than the {LONGEST} bytes that are read");
+        return Err(Mistake::whole(what));
+    }
+    // In texts they count as well: what ends a text is known to the parser only.
+    let brackets = source.bytes().filter(|byte| b"([{".contains(byte)).count();
+    if brackets > MOST_BRACKETS {
+        let what = format!("it has more than {MOST_BRACKETS} brackets; write two checks");
+        return Err(Mistake::whole(what));
+    }
+    // On a stack of its own: how much is left of the caller's is not known.
+    thread::scope(|scope| {
+        let read = thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, || parse(source));
+        let read = read.map_err(|error| Mistake::whole(format!("no thread to read it: {error}")));
+        let broken = || Err(Mistake::whole("the parser breaks on it"));
+        read?.join().unwrap_or_else(|_| broken())
+    })
+}
+
+fn parse(source: &str) -> Result<Expression, Mistake> {
+    let parsed = STANDARD.parser().parse_with_source_info(source);
+    let (tree, places) = parsed.map_err(|errors| words::syntax(source, &errors))?;
+    prepare::prepare(source, tree, &places)
+}
+
+impl Expression {
+    /// Whether the condition holds for a call and its result. What it asks for and is not there makes it not hold.
+    ///
+    /// # Errors
+    /// Fails if there is no answer: it compares what cannot be compared, or takes too long. Says why, and nothing of
+    /// what stands in the values.
+    pub(crate) fn holds(&self, arguments: &Value<'_>, output: &Value<'_>) -> Result<bool, String> {
+        let mut context = Context::with_env(Arc::clone(&STANDARD));
+        let asked = [
+            ("arguments", self.asks_arguments, arguments),
+            ("output", self.asks_output, output),
+        ];
+        for (name, _, value) in asked.into_iter().filter(|(_, is_asked, _)| *is_asked) {
+            if parse::size(value) > LONGEST_VALUE {
+                return Err(format!(
+                    "`{name}` is longer than the {LONGEST_VALUE} bytes that are looked at"
+                ));
+            }
+            context.add_variable_as_val(name, converted(value));
+        }
+        let items = Arc::new(AtomicUsize::new(0));
+        let functions = [
+            (COUNTED, counted(Arc::clone(&items), &["list", "map"])),
+            (SEARCHED, counted(Arc::clone(&items), &["list"])),
+            (MATCHES, matches(Arc::clone(&self.patterns))),
+        ];
+        for (name, function) in functions {
+            let added = context.add_function(name, function);
+            added.map_err(|error| error.to_string())?;
+        }
+        let answer = cel::Value::resolve_val(&self.tree, &context);
+        if items.load(Ordering::Relaxed) > MOST_ITEMS {
+            return Err(format!(
+                "it goes through more than {MOST_ITEMS} items; look at fewer lists within lists"
+            ));
+        }
+        match answer {
+            Ok(value) => match value.downcast_ref::<CelBool>() {
+                Some(answer) => Ok(*answer.inner()),
+                None => Err(format!(
+                    "it gives a value of type {}, not true or false",
+                    value.get_type().name()
+                )),
+            },
+            Err(error) if words::is_absence(&error) => Ok(false),
+            Err(error) => Err(words::no_answer(&error)),
+        }
+    }
+}
+
+/// A value in the crate's terms. Texts are borrowed.
+fn converted<'v>(value: &'v Value<'_>) -> Box<dyn Val + 'v> {
+    match value {
+        Value::Null => Box::new(CelNull),
+        Value::Bool(flag) => Box::new(CelBool::from(*flag)),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Box::new(CelInt::from(number)),
+            (None, Some(number)) => Box::new(CelUInt::from(number)),
+            (None, None) => Box::new(CelDouble::from(number.as_f64())),
+        },
+        Value::String(text) => Box::new(CelString::from(Cow::Borrowed(&**text))),
+        Value::Array(items) => {
+            let items: Vec<Box<dyn Val + 'v>> = items.iter().map(converted).collect();
+            Box::new(CelList::from(items))
+        }
+        Value::Object(members) => {
+            let mut map: HashMap<CelMapKey<'v>, Box<dyn Val + 'v>> =
+                HashMap::with_capacity(members.len());
+            for (key, value) in members {
+                map.entry(CelMapKey::from(&**key))
+                    .or_insert_with(|| converted(value));
+            }
+            Box::new(CelMap::from(map))
+        }
+    }
+}
+
+/// A function of ours. The crate has a name for this type and keeps it to itself.
+type Function = Box<
+    dyn for<'c, 'v> Fn(&mut FunctionContext<'c, 'v>) -> Result<CowVal<'c, 'v>, ExecutionError>
+        + Send
+        + Sync,
+>;
+
+/// Gives its list back, and counts its items if it is of one of these types.
+fn counted(items: Arc<AtomicUsize>, types: &'static [&'static str]) -> Function {
+    Box::new(move |call| {
+        let list = call.args.pop();
+        let list = list.ok_or_else(|| call.error("no list"))?;
+        let sizer = list.as_sizer();
+        let sizer = sizer.filter(|_| types.contains(&list.get_type().name()));
+        let size = sizer.and_then(|sizer| usize::try_from(*sizer.size().inner()).ok());
+        let size = size.unwrap_or(0);
+        if items.fetch_add(size, Ordering::Relaxed) > MOST_ITEMS {
+            return Err(call.error("too many items"));
+        }
+        Ok(list)
+    })
+}
+
+/// Whether a text matches the pattern with a number.
+fn matches(patterns: Arc<[Regex]>) -> Function {
+    Box::new(move |call| {
+        let number = call.args.pop();
+        let number = number.as_ref().and_then(|number| {
+            let number = number.downcast_ref::<CelInt>()?;
+            usize::try_from(*number.inner()).ok()
+        });
+        let pattern = number.and_then(|number| patterns.get(number));
+        let pattern = pattern.ok_or_else(|| call.error("no pattern"))?;
+        let text = call.args.pop();
+        let text = text.ok_or_else(|| call.error("no text"))?;
+        match text.downcast_ref::<CelString<'_>>() {
+            Some(text) => Ok(CowVal::owned(CelBool::from(pattern.is_match(text.inner())))),
+            None => Err(ExecutionError::no_such_overload(
+                "matches",
+                vec![text.get_type().name().to_owned()],
+            )),
+        }
+    })
+}

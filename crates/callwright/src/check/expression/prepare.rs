@@ -1,0 +1,361 @@
+//! The tree of an expression → what is evaluated.
+//!
+//! What can be known to be wrong before anything is looked at is told here: names and functions that do not exist,
+//! patterns that are none, an answer that is never true or false. Patterns are compiled, and lists that are gone
+//! through are counted. What an expression means does not change.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use cel::IdedExpr;
+use cel::common::ast::{
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedEntryExpr, LiteralValue, SourceInfo,
+    operators,
+};
+use cel::common::types::CelInt;
+use regex::Regex;
+
+use super::{COUNTED, Expression, MATCHES, Mistake, SEARCHED};
+use crate::nearest::nearest;
+use crate::text::snippet;
+
+/// How deep a tree may be. Each level takes some kilobytes of the caller's stack when it is evaluated.
+const DEEPEST: usize = 48;
+
+/// How much of a name is shown.
+const SHOWN: usize = 40;
+
+/// What an expression may ask about.
+const VARIABLES: [&str; 2] = ["arguments", "output"];
+
+/// Types, which `type(…)` is compared with.
+const TYPES: [&str; 11] = [
+    "bool",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bytes",
+    "list",
+    "map",
+    "null_type",
+    "type",
+    "optional_type",
+];
+
+/// Functions: name, how many arguments, how it is written.
+const FUNCTIONS: [(&str, usize, &str); 9] = [
+    ("size", 1, "size(list)"),
+    ("int", 1, "int(value)"),
+    ("uint", 1, "uint(value)"),
+    ("double", 1, "double(value)"),
+    ("string", 1, "string(value)"),
+    ("bool", 1, "bool(value)"),
+    ("bytes", 1, "bytes(text)"),
+    ("type", 1, "type(value)"),
+    ("dyn", 1, "dyn(value)"),
+];
+
+/// The same for functions that stand behind a value.
+const METHODS: [(&str, usize, &str); 9] = [
+    ("size", 0, "list.size()"),
+    ("contains", 1, "text.contains(\"part\")"),
+    ("startsWith", 1, "text.startsWith(\"part\")"),
+    ("endsWith", 1, "text.endsWith(\"part\")"),
+    ("matches", 1, "text.matches(\"pattern\")"),
+    ("hasValue", 0, "output.?field.hasValue()"),
+    ("value", 0, "output.?field.value()"),
+    ("orValue", 1, "output.?field.orValue(0)"),
+    ("or", 1, "output.?field.or(output.?other)"),
+];
+
+/// What the parser turns into something else, if it is written well.
+const MACROS: [(&str, &str); 8] = [
+    ("has", "has(output.field)"),
+    ("all", "list.all(item, item > 0)"),
+    ("exists", "list.exists(item, item > 0)"),
+    ("exists_one", "list.exists_one(item, item > 0)"),
+    ("filter", "list.filter(item, item > 0)"),
+    ("map", "list.map(item, item.id)"),
+    ("optMap", "output.?field.optMap(value, value + 1)"),
+    (
+        "optFlatMap",
+        "output.?field.optFlatMap(value, value.?inner)",
+    ),
+];
+
+/// Makes an expression of a tree; `places` says where its parts stand in the `source`.
+pub(super) fn prepare(
+    source: &str,
+    mut tree: IdedExpr,
+    places: &SourceInfo,
+) -> Result<Expression, Mistake> {
+    let mut walk = Walk {
+        source,
+        places,
+        names: Vec::new(),
+        patterns: Vec::new(),
+        asked: [false; 2],
+    };
+    walk.expression(&mut tree, DEEPEST)?;
+    if let Some(kind) = never_boolean(&tree.expr) {
+        let what = format!("it gives {kind}, not true or false");
+        return Err(Mistake::whole(what));
+    }
+    let [asks_arguments, asks_output] = walk.asked;
+    Ok(Expression {
+        tree,
+        patterns: Arc::from(walk.patterns),
+        asks_arguments,
+        asks_output,
+    })
+}
+
+struct Walk<'s> {
+    source: &'s str,
+    places: &'s SourceInfo,
+    /// Names that hold here, of `all`, `map` and the like.
+    names: Vec<String>,
+    patterns: Vec<Regex>,
+    /// Which of the variables are asked about.
+    asked: [bool; 2],
+}
+
+impl Walk<'_> {
+    fn expression(&mut self, tree: &mut IdedExpr, left: usize) -> Result<(), Mistake> {
+        let Some(left) = left.checked_sub(1) else {
+            return Err(self.mistake(tree.id, "it is nested too deeply; write two checks"));
+        };
+        let id = tree.id;
+        match &mut tree.expr {
+            Expr::Literal(_) => Ok(()),
+            Expr::Unspecified => Err(self.mistake(id, "something is missing there")),
+            Expr::Ident(name) => self.name(id, name),
+            Expr::Select(select) => self.expression(&mut select.operand, left),
+            Expr::List(list) => {
+                let mut items = list.elements.iter_mut();
+                items.try_for_each(|item| self.expression(item, left))
+            }
+            Expr::Map(map) => {
+                let mut entries = map.entries.iter_mut();
+                entries.try_for_each(|entry| self.entry(entry, left))
+            }
+            Expr::Struct(message) => {
+                let name = snippet(&message.type_name, SHOWN);
+                let what = format!("there is no type `{name}` whose values are written so");
+                Err(self.mistake(id, what))
+            }
+            Expr::Comprehension(comprehension) => self.comprehension(comprehension, left),
+            Expr::Call(call) => self.call(id, call, left),
+        }
+    }
+
+    fn entry(&mut self, entry: &mut IdedEntryExpr, left: usize) -> Result<(), Mistake> {
+        match &mut entry.expr {
+            EntryExpr::StructField(_) => Err(self.mistake(entry.id, "a key is missing there")),
+            EntryExpr::MapEntry(entry) => {
+                self.expression(&mut entry.key, left)?;
+                self.expression(&mut entry.value, left)
+            }
+        }
+    }
+
+    fn name(&mut self, id: u64, name: &str) -> Result<(), Mistake> {
+        let bare = name.strip_prefix('.').unwrap_or(name);
+        // What begins with `@` is the parser's.
+        if bare.starts_with('@') || self.names.iter().any(|known| known == bare) {
+            return Ok(());
+        }
+        if let Some(at) = VARIABLES.iter().position(|known| *known == bare) {
+            self.asked[at] = true;
+            return Ok(());
+        }
+        if TYPES.contains(&bare) {
+            return Ok(());
+        }
+        let known = self.names.iter().map(String::as_str).chain(VARIABLES);
+        let advice = match nearest(bare, known, 1).first() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "there are `arguments` and `output`".to_owned(),
+        };
+        let what = format!("unknown name `{}`; {advice}", snippet(bare, SHOWN));
+        Err(self.mistake(id, what))
+    }
+
+    fn comprehension(
+        &mut self,
+        comprehension: &mut ComprehensionExpr,
+        left: usize,
+    ) -> Result<(), Mistake> {
+        self.expression(&mut comprehension.iter_range, left)?;
+        count(&mut comprehension.iter_range, COUNTED);
+        self.expression(&mut comprehension.accu_init, left)?;
+        let before = self.names.len();
+        let second = comprehension.iter_var2.iter();
+        let names = [&comprehension.iter_var, &comprehension.accu_var];
+        self.names.extend(names.into_iter().chain(second).cloned());
+        self.expression(&mut comprehension.loop_cond, left)?;
+        self.expression(&mut comprehension.loop_step, left)?;
+        self.expression(&mut comprehension.result, left)?;
+        self.names.truncate(before);
+        Ok(())
+    }
+
+    fn call(&mut self, id: u64, call: &mut CallExpr, left: usize) -> Result<(), Mistake> {
+        let is_operator = !call
+            .func_name
+            .starts_with(|first: char| first.is_ascii_alphabetic());
+        let of_optional = matches!(
+            &call.target,
+            Some(target) if matches!(&target.expr, Expr::Ident(name) if name == "optional")
+        ) && ["of", "none", "ofNonZeroValue"].contains(&call.func_name.as_str());
+        if !is_operator && !of_optional {
+            self.function(id, call)?;
+        }
+        if let Some(target) = call.target.as_deref_mut().filter(|_| !of_optional) {
+            self.expression(target, left)?;
+        }
+        for argument in &mut call.args {
+            self.expression(argument, left)?;
+        }
+        if call.func_name == operators::IN
+            && let [_, list] = call.args.as_mut_slice()
+        {
+            count(list, SEARCHED);
+        }
+        if call.func_name == "matches" {
+            self.pattern(id, call)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is such a function, written so.
+    fn function(&self, id: u64, call: &CallExpr) -> Result<(), Mistake> {
+        let name = call.func_name.as_str();
+        let (here, there): (&[_], &[_]) = match call.target {
+            None => (&FUNCTIONS, &METHODS),
+            Some(_) => (&METHODS, &FUNCTIONS),
+        };
+        let known = |known: &&(&str, usize, &str)| known.0 == name;
+        let found = here.iter().find(known);
+        if found.is_some_and(|(_, arguments, _)| *arguments == call.args.len()) {
+            return Ok(());
+        }
+        let usage = found.or(there.iter().find(known)).map(|row| row.2);
+        let of_macro = MACROS.iter().find(|row| row.0 == name).map(|row| row.1);
+        let what = if let Some(usage) = usage.or(of_macro) {
+            format!("`{name}` is written {usage}")
+        } else {
+            let names = FUNCTIONS.iter().chain(&METHODS).map(|row| row.0);
+            let names = names.chain(MACROS.iter().map(|row| row.0));
+            let advice = match nearest(name, names, 1).first() {
+                Some(near) => format!(", did you mean `{near}`?"),
+                None => String::new(),
+            };
+            format!("there is no function `{}`{advice}", snippet(name, SHOWN))
+        };
+        Err(self.mistake(id, what))
+    }
+
+    /// `text.matches("pattern")` with the pattern compiled: not for every text again, and none that a tool sends.
+    fn pattern(&mut self, id: u64, call: &mut CallExpr) -> Result<(), Mistake> {
+        let literal = match call.args.as_slice() {
+            [argument] => match &argument.expr {
+                Expr::Literal(LiteralValue::String(pattern)) => Some(pattern.inner()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(literal) = literal else {
+            let what = "the pattern of `matches` is a text in quotes that stands there";
+            return Err(self.mistake(id, what));
+        };
+        let pattern = Regex::new(literal).map_err(|error| {
+            // The last line says what is wrong; those before it show where.
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or_default();
+            let reason = reason.trim_start_matches("error: ");
+            self.mistake(id, format!("the pattern of `matches` is none: {reason}"))
+        })?;
+        let number = i64::try_from(self.patterns.len()).unwrap_or(i64::MAX);
+        self.patterns.push(pattern);
+        let text = call
+            .target
+            .take()
+            .map_or_else(IdedExpr::default, |text| *text);
+        let number = IdedExpr {
+            id: 0,
+            expr: Expr::Literal(LiteralValue::Int(CelInt::from(number))),
+        };
+        MATCHES.clone_into(&mut call.func_name);
+        call.args = vec![text, number];
+        Ok(())
+    }
+
+    fn mistake(&self, id: u64, what: impl Into<String>) -> Mistake {
+        let place = self.places.offset_for(id);
+        let place = place.map(|(start, last)| start as usize..last as usize + 1);
+        Mistake {
+            at: place.filter(|place| self.source.get(place.clone()).is_some()),
+            what: what.into(),
+        }
+    }
+}
+
+/// Lets the items of a list be counted by a function when it is gone through.
+fn count(list: &mut IdedExpr, function: &str) {
+    let inner = std::mem::take(list);
+    list.expr = Expr::Call(CallExpr {
+        func_name: function.to_owned(),
+        target: None,
+        args: vec![inner],
+    });
+}
+
+/// Where a character stands, in bytes.
+fn byte_of(source: &str, character: usize) -> usize {
+    let at = source.char_indices().nth(character);
+    at.map_or(source.len(), |(byte, _)| byte)
+}
+
+/// What an expression gives that is certainly neither true nor false.
+fn never_boolean(tree: &Expr) -> Option<&'static str> {
+    match tree {
+        Expr::Literal(LiteralValue::Boolean(_)) => None,
+        Expr::Literal(LiteralValue::String(_)) => Some("a text"),
+        Expr::Literal(_) => Some("a fixed value"),
+        Expr::List(_) => Some("a list"),
+        Expr::Map(_) => Some("a map"),
+        // `arguments` and `output` themselves may be anything, and are usually objects.
+        Expr::Comprehension(fold) if matches!(fold.accu_init.expr, Expr::List(_)) => Some("a list"),
+        Expr::Call(call) => match call.func_name.as_str() {
+            "size"
+            | "int"
+            | "uint"
+            | "double"
+            | operators::NEGATE
+            | operators::SUBSTRACT
+            | operators::MULTIPLY
+            | operators::DIVIDE
+            | operators::MODULO => Some("a number"),
+            operators::ADD => Some("a number, a text or a list"),
+            "string" => Some("a text"),
+            "type" => Some("a type"),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The place of a character at a line and a column, both from one.
+pub(super) fn place_of(source: &str, line: isize, column: isize) -> Option<Range<usize>> {
+    let (line, column) = (
+        usize::try_from(line - 1).ok()?,
+        usize::try_from(column - 1).ok()?,
+    );
+    let start: usize = source.split_inclusive('\n').take(line).map(str::len).sum();
+    let rest = source.get(start..)?;
+    let start = start + byte_of(rest, column);
+    let character = source.get(start..)?.chars().next()?;
+    Some(start..start + character.len_utf8())
+}
