@@ -126,9 +126,6 @@ impl Endpoint {
             return Err(EndpointError::NoTls);
         }
         let model = given("OPENAI_MODEL").ok_or(EndpointError::NoModel)?;
-        // It can only be there already, and then it stays.
-        #[cfg(feature = "tls")]
-        let _ = rustls::crypto::ring::default_provider().install_default();
         Endpoint::new(Client::builder(), &base, model, given("OPENAI_API_KEY")).map(Some)
     }
 
@@ -143,6 +140,9 @@ impl Endpoint {
         model: String,
         key: Option<String>,
     ) -> Result<Self, EndpointError> {
+        // Every client needs it, also one for plain addresses. If there is one already, it stays.
+        #[cfg(feature = "tls")]
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = client
             .connect_timeout(CONNECT)
             .timeout(WHOLE_ANSWER)

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 /// Asks the scripted model; the status and the answer.
 async fn ask(last: &Value) -> (u16, Value) {
+    #[cfg(feature = "tls")]
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let base = script::start().await.expect("a free port");
     let call = json!({"role": "assistant", "content": null, "tool_calls": [{
         "id": "call_0", "type": "function",
