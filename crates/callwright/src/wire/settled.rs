@@ -27,9 +27,9 @@ pub fn render_settled<'v>(
 
 /// What became of the calls of one answer of the model, as what is put behind it in the history: a message each, or one
 /// message with all of them where the provider wants that.
-pub fn render_round<'v, 'c: 'v>(
+pub fn render_round<'v, 'a: 'v, 'b: 'v>(
     provider: Provider,
-    round: impl IntoIterator<Item = (&'v Call<'c>, &'v Settled<'c>)>,
+    round: impl IntoIterator<Item = (&'v Call<'a>, &'v Settled<'b>)>,
     feedback: &Feedback,
 ) -> Vec<Value<'v>> {
     let results: Vec<Value<'v>> = round
