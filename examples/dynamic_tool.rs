@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 async fn backend(arguments: Value, call: CallContext) -> ToolResult<Value> {
     match call.tool.as_str() {
         "search_orders" => Ok(json!({
-            "query": arguments["query"],
-            "orders": [{"order": 2207, "item": "lamp"}],
+            "orders": [{"id": "O-2207", "total": 39.9, "item": arguments["query"]}],
         })),
         "refund" => Ok(json!({"refunded": arguments["order"], "to": arguments["to"]["kind"]})),
         other => Err(ToolFailure::new(

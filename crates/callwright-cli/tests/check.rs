@@ -48,6 +48,25 @@ fn the_readme_shows_a_conversation() {
     );
 }
 
+#[test]
+fn the_readme_shows_results() {
+    let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
+    let shown = run(program().current_dir(repository()).args([
+        "check",
+        "--tools",
+        "examples/tools.json",
+        "--policy",
+        "examples/callwright.toml",
+        "examples/results.jsonl",
+    ]));
+    assert_eq!(shown.code, 1);
+    let whole = format!("{}{}", shown.stdout, shown.stderr);
+    assert!(
+        readme.contains(&whole),
+        "README.md should show this:\n{whole}"
+    );
+}
+
 /// A conversation is gone through from its beginning, though its lines are judged on all cores.
 #[test]
 fn conversations_are_judged_in_order_across_chunks() {

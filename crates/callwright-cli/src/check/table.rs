@@ -98,8 +98,9 @@ impl Table {
                 OutputVerdict::Warned => "result (warning)",
                 _ => "result",
             };
-            let (code, detail) = (failure.code_name(), feedback.detail(failure));
-            let _ = writeln!(out, "{INDENT}{word}: {code}: {detail}");
+            let code = failure.code_name();
+            let (detail, hint) = (feedback.detail(failure), feedback.hint(failure));
+            let _ = writeln!(out, "{INDENT}{word}: {code}: {detail} {hint}");
         }
         if let Some(notice) = settled.notice() {
             let _ = writeln!(out, "{INDENT}notice: {}", feedback.notice(notice));

@@ -116,15 +116,21 @@ fn is_html(text: &str) -> bool {
     start("<!doctype html") || start("<html>") || start("<html ")
 }
 
-/// The title of a page.
+/// The title of a page, or else its first heading.
 fn title(page: &str) -> Option<&str> {
     let head = first_bytes(page, HEAD);
     // Small letters of ASCII have the same length, so places agree.
     let lower = head.to_ascii_lowercase();
-    let open = lower.find("<title")?;
-    let start = open + lower.get(open..)?.find('>')? + 1;
-    let end = start + lower.get(start..)?.find("</title")?;
-    head.get(start..end).map(str::trim)
+    let between = |open: &str, close: &str| {
+        let open = lower.find(open)?;
+        let start = open + lower.get(open..)?.find('>')? + 1;
+        let end = start + lower.get(start..)?.find(close)?;
+        head.get(start..end).map(str::trim)
+    };
+    let plain = |text: &&str| !text.is_empty() && !text.contains('<');
+    between("<title", "</title")
+        .filter(plain)
+        .or_else(|| between("<h1", "</h1").filter(plain))
 }
 
 /// Whether a text is a list of lines of a log: more than one of them starts with a level.
