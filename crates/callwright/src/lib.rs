@@ -55,6 +55,6 @@ pub use tool::ToolSpec;
 pub use verdict::{Opened, Repaired, Settled, Verdict, VerdictLine};
 
 /// The README's program is compiled and run with the tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "toolbox"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
