@@ -231,7 +231,7 @@ fn the_documented_example_is_read() {
         "effect": "read", "repair": "guess", "validate": "strict", "budget": 20, "poller": true,
         "calls": {"notice": 20, "refuse": 40}, "volatile": ["/meta/trace", "/request_id"],
         "output": "strict", "detect": ["error_in_disguise", "more_pages"], "checks": ["empty_first_page"],
-        "max_bytes": 262_144, "advice": {"timeout": ["Ask for one month at a time."]}, "timeout": 120.0,
+        "max_bytes": 262_144, "transient": [], "advice": {"timeout": ["Ask for one month at a time."]}, "timeout": 120.0,
         "retries": null, "concurrency": null,
     });
     assert_eq!(json!(settings), expected);

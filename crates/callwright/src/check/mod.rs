@@ -167,6 +167,7 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
 /// The tool failed: its own words go on, if it has any.
 #[cold]
 fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
+    let passes = failure.passes(tool.output_policy());
     let output: Option<Output<'o>> = failure.take_output();
     let max = tool.output_policy().max_bytes;
     let long = output
@@ -179,6 +180,7 @@ fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
         failure: Some(Box::new(classify::tool_failed(
             failure,
             said.as_deref(),
+            passes,
             tool,
         ))),
         output,

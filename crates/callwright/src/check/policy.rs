@@ -6,8 +6,13 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::finding::Finding;
+use crate::admit::is_transient;
 use crate::json::Value;
 use crate::policy::Validation;
+use crate::text::first_bytes;
+
+/// How much of an error is searched for signs of a passing trouble, in bytes. They stand at the beginning.
+const SEARCHED: usize = 2_048;
 
 /// How the results of a tool are judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +24,9 @@ pub struct OutputPolicy {
     pub detect: Vec<Detector>,
     /// Checks of the operator's own.
     pub checks: Vec<OutputCheck>,
+    /// Words in errors of troubles that pass, beside those that everybody knows (`HTTP 429`, `connection reset`): a call
+    /// that failed like this counts as none, and is tried again where that does no harm. Case does not count.
+    pub transient: Vec<String>,
     /// How many bytes of a result the model gets; the rest is cut, and it is told so.
     pub max_bytes: usize,
 }
@@ -29,9 +37,24 @@ impl Default for OutputPolicy {
             mode: Validation::Strict,
             detect: Vec::new(),
             checks: Vec::new(),
+            transient: Vec::new(),
             // About 64,000 tokens, half of a common context window: more than that drowns the conversation.
             max_bytes: 256 * 1024,
         }
+    }
+}
+
+impl OutputPolicy {
+    /// Whether an error speaks of a trouble that passes.
+    pub(crate) fn passes(&self, error: &str) -> bool {
+        let error = first_bytes(error, SEARCHED);
+        is_transient(error)
+            || (!self.transient.is_empty() && {
+                let error = error.to_lowercase();
+                let says =
+                    |words: &String| !words.is_empty() && error.contains(&words.to_lowercase());
+                self.transient.iter().any(says)
+            })
     }
 }
 

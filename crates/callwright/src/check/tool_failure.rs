@@ -6,6 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::output::Output;
+use super::policy::OutputPolicy;
 use crate::classify::Next;
 
 /// How many causes of an error are followed. Real chains have a handful; a chain that leads back to itself has no end.
@@ -171,6 +172,26 @@ impl ToolFailure {
     pub fn caused_by(mut self, error: &(dyn StdError + 'static)) -> Self {
         self.0.for_operator = Some(chain(error));
         self
+    }
+
+    /// Whether it passes by itself: the tool says so, or its words do.
+    pub(crate) fn passes(&self, policy: &OutputPolicy) -> bool {
+        match self.0.kind {
+            FailureKind::Transient => true,
+            FailureKind::Reported | FailureKind::Internal => {
+                let said = self.0.output.as_ref().map(Output::text);
+                [
+                    self.code(),
+                    said.as_deref(),
+                    self.detail(),
+                    self.for_operator(),
+                ]
+                .into_iter()
+                .flatten()
+                .any(|words| policy.passes(words))
+            }
+            _ => false,
+        }
     }
 
     /// What kind of failure it is.

@@ -1,7 +1,6 @@
 //! Objections to results, and tools that failed: which code, and what next.
 
 use super::{Cause, Class, Code, Failure, Next};
-use crate::admit::is_transient;
 use crate::check::{FailureKind, FindingKind, OutputFault, ToolFailure};
 use crate::text::snippet;
 use crate::tool::Tool;
@@ -55,12 +54,15 @@ fn code(fault: &OutputFault) -> Code {
 
 /// The tool failed. `said` is its own result, if it has one.
 #[cold]
-pub(crate) fn tool_failed(failure: ToolFailure, said: Option<&str>, tool: &Tool) -> Failure {
-    let words = said.or(failure.detail()).or(failure.for_operator());
-    let passes = || words.is_some_and(is_transient);
+pub(crate) fn tool_failed(
+    failure: ToolFailure,
+    said: Option<&str>,
+    passes: bool,
+    tool: &Tool,
+) -> Failure {
     let code = match failure.kind() {
+        _ if passes => Code::Transient,
         FailureKind::Transient => Code::Transient,
-        FailureKind::Reported | FailureKind::Internal if passes() => Code::Transient,
         FailureKind::Reported => Code::ToolReportedFailure,
         FailureKind::Internal => Code::ToolError,
         FailureKind::TimedOut(_) => Code::Timeout,

@@ -101,16 +101,19 @@ pub struct OutputSettings {
     pub detect: Option<Vec<Detector>>,
     /// How many bytes of a result the model gets.
     pub max_bytes: Option<usize>,
+    /// Words in errors of troubles that pass.
+    pub transient: Vec<String>,
     /// Checks of the operator's own. All that match a tool are asked.
     pub checks: Vec<OutputCheck>,
 }
 
 impl OutputSettings {
-    /// These with another's, which count where both say something. Checks add up.
+    /// These with another's, which count where both say something. Checks and words add up.
     fn merged(mut self, other: &OutputSettings) -> Self {
         self.mode = other.mode.or(self.mode);
         self.detect = other.detect.clone().or(self.detect);
         self.max_bytes = other.max_bytes.or(self.max_bytes);
+        self.transient.extend(other.transient.iter().cloned());
         self.checks.extend(other.checks.iter().cloned());
         self
     }
@@ -125,6 +128,7 @@ impl OutputSettings {
             mode: self.mode.unwrap_or(usual.mode),
             detect,
             checks: self.checks,
+            transient: self.transient,
             max_bytes: self.max_bytes.unwrap_or(usual.max_bytes),
         }
     }
@@ -180,6 +184,8 @@ pub struct ToolSettings {
     pub checks: Vec<String>,
     /// How many bytes of a result the model gets.
     pub max_bytes: usize,
+    /// Words in errors of troubles that pass.
+    pub transient: Vec<String>,
     /// What is advised, by class or code.
     pub advice: BTreeMap<&'static str, Vec<String>>,
     /// How long a call may take; whoever runs it decides if this is `None`. In seconds where it is written.
@@ -239,6 +245,7 @@ impl Policy {
                 .map(|check| check.name().to_owned())
                 .collect(),
             max_bytes: output.max_bytes,
+            transient: output.transient,
             advice: advice.by_name(),
             timeout: own.run.timeout,
             retries: own.run.retries,

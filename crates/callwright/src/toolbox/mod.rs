@@ -169,7 +169,8 @@ impl Toolbox {
             Some(permits) => permits.acquire().await.ok(),
             None => None,
         };
-        runner.run(Origin::new(ticket, call.id.as_ref())).await
+        let origin = Origin::new(ticket, call.id.as_ref());
+        runner.run(origin, ticket.tool().output_policy()).await
     }
 
     /// Judges what came of a call.

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::admit::is_transient;
-use crate::check::{FailureKind, Ran, ToolFailure};
+use crate::check::{OutputPolicy, Ran};
 
 /// The first wait. Shorter ones meet the same hiccup again.
 const FIRST: Duration = Duration::from_millis(200);
@@ -23,25 +22,18 @@ impl Retries {
     }
 
     /// How long to wait before the next run after `runs` of them; `None` if this was the last.
-    pub(super) fn wait_before(self, runs: u32, ran: &Ran<'_>) -> Option<Duration> {
+    pub(super) fn wait_before(
+        self,
+        runs: u32,
+        ran: &Ran<'_>,
+        policy: &OutputPolicy,
+    ) -> Option<Duration> {
         let failure = ran.result.as_ref().err()?;
-        if runs > self.most || !passes(failure) {
+        if runs > self.most || !failure.passes(policy) {
             return None;
         }
         let wait = failure.retry_after();
         Some(wait.unwrap_or_else(|| jittered(backoff(runs))).min(LONGEST))
-    }
-}
-
-/// Whether a failure passes by itself: the tool says so, or its words do.
-fn passes(failure: &ToolFailure) -> bool {
-    match failure.kind() {
-        FailureKind::Transient => true,
-        FailureKind::Reported | FailureKind::Internal => [failure.detail(), failure.for_operator()]
-            .into_iter()
-            .flatten()
-            .any(is_transient),
-        _ => false,
     }
 }
 
@@ -61,6 +53,7 @@ fn jittered(wait: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::ToolFailure;
 
     #[test]
     fn waits_grow_up_to_a_bound() {
@@ -80,17 +73,36 @@ mod tests {
     #[test]
     fn only_what_passes_is_run_again_and_only_so_often() {
         let retries = Retries::new(2);
+        let policy = OutputPolicy {
+            transient: vec!["Being Rebuilt".to_owned(), String::new()],
+            ..OutputPolicy::default()
+        };
         let passing = Ran::failed(ToolFailure::transient("busy"));
-        assert!(retries.wait_before(2, &passing).is_some());
-        assert!(retries.wait_before(3, &passing).is_none());
+        assert!(retries.wait_before(2, &passing, &policy).is_some());
+        assert!(retries.wait_before(3, &passing, &policy).is_none());
+        for passing in [
+            ToolFailure::internal("connection reset by peer"),
+            ToolFailure::internal("the index is being rebuilt"),
+            ToolFailure::said("index: BEING REBUILT"),
+        ] {
+            assert!(
+                retries
+                    .wait_before(1, &Ran::failed(passing), &policy)
+                    .is_some()
+            );
+        }
         for lasting in [
             ToolFailure::new("no_such_customer", "There is no customer C-17."),
             ToolFailure::internal("index out of bounds"),
             ToolFailure::timed_out(FIRST),
             ToolFailure::panicked("boom"),
         ] {
-            assert!(retries.wait_before(1, &Ran::failed(lasting)).is_none());
+            assert!(
+                retries
+                    .wait_before(1, &Ran::failed(lasting), &policy)
+                    .is_none()
+            );
         }
-        assert!(retries.wait_before(1, &Ran::ok("fine")).is_none());
+        assert!(retries.wait_before(1, &Ran::ok("fine"), &policy).is_none());
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::context::Origin;
 use super::function::{Handler, Running, message_of};
 use super::retry::Retries;
-use crate::check::{Ran, ToolFailure};
+use crate::check::{OutputPolicy, Ran, ToolFailure};
 use crate::policy::RunSettings;
 use crate::tool::{Effect, Tool};
 
@@ -59,11 +59,11 @@ impl Runner {
     }
 
     /// Runs a call until it has an answer.
-    pub(super) async fn run(&self, mut origin: Origin<'_>) -> Attempts {
+    pub(super) async fn run(&self, mut origin: Origin<'_>, policy: &OutputPolicy) -> Attempts {
         loop {
             let ran = self.once(origin).await;
             origin.attempt += 1;
-            match self.retries.wait_before(origin.attempt, &ran) {
+            match self.retries.wait_before(origin.attempt, &ran, policy) {
                 Some(wait) => tokio::time::sleep(wait).await,
                 None => {
                     return Attempts {

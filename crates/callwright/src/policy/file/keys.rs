@@ -71,7 +71,7 @@ impl Section {
             Section::Tool => &TOOL,
             Section::Budget => &["unknown", "read", "write"],
             Section::Steps => &["notice", "refuse"],
-            Section::Output => &["mode", "detect", "max_bytes"],
+            Section::Output => &["mode", "detect", "max_bytes", "transient"],
             Section::Check => &["when", "class", "code", "detail", "hint", "next"],
         }
     }

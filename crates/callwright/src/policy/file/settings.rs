@@ -112,6 +112,7 @@ fn read_output(reader: &mut Reader, entry: &Entry<'_>, output: &mut OutputSettin
                 let number = reader.number_within(&entry, FEWEST_BYTES..=MOST_BYTES, "");
                 output.max_bytes = number.and_then(|number| usize::try_from(number).ok());
             }
+            "transient" => output.transient = words(reader, &entry),
             _ => reader.unknown(&entry, Section::Output),
         }
     }
@@ -127,6 +128,17 @@ fn detectors(reader: &mut Reader, entry: &Entry<'_>) -> Vec<Detector> {
         .into_iter()
         .filter_map(|(text, span)| reader.chosen(entry.key, text, &span, &Detector::ALL))
         .collect()
+}
+
+/// Words of errors that pass. Blank ones would be in every error.
+fn words(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
+    let texts = reader.texts(entry, "a list such as [\"index is being rebuilt\"]");
+    for (text, span) in &texts {
+        if text.trim().is_empty() {
+            reader.object(span, "blank words are in every error; name some".to_owned());
+        }
+    }
+    texts.into_iter().map(|(text, _)| text.to_owned()).collect()
 }
 
 /// What to advise, by class or by code.
