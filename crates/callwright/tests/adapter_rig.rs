@@ -456,5 +456,5 @@ async fn a_policy_says_more_than_rig_can() {
     run(&agent).await;
     let told = texts(&model);
     assert_eq!(told[0], "painted");
-    assert!(told[1].contains("took longer than"), "{told:?}");
+    assert!(told[1].contains("did not answer within 20 ms"), "{told:?}");
 }
