@@ -1,4 +1,5 @@
 //! The real agent loop of `rig` with a scripted model: what the model sends, and what it reads in return.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,5 @@
 //! A real `rmcp` server behind the guard, and a real client that talks to it.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

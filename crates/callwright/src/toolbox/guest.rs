@@ -35,11 +35,12 @@ impl Toolbox {
     /// Runs a guest's function: in the time that the policy gives it, if it gives one, and with its panic caught.
     pub(crate) async fn in_time<F: Future>(
         &self,
-        tool: &str,
+        underway: &Underway<'_>,
         running: F,
     ) -> Result<F::Output, ToolFailure> {
-        let caught = AssertUnwindSafe(running).catch_unwind();
-        let ended = match self.guests.get(tool).copied().flatten() {
+        let caught = AssertUnwindSafe(underway.span().instrument(running)).catch_unwind();
+        let limit = self.guests.get(underway.ticket().tool().name());
+        let ended = match limit.copied().flatten() {
             Some(limit) => tokio::time::timeout(limit, caught)
                 .await
                 .map_err(|_| ToolFailure::timed_out(limit))?,

@@ -23,6 +23,10 @@ pub(crate) struct Underway<'c>(ScopeGuard<Open<'c>, fn(Open<'c>)>);
 
 impl Toolbox {
     /// Judges a call and asks whether it may run now.
+    #[expect(
+        clippy::result_large_err,
+        reason = "both are as large as what a call is settled with, and are looked at once"
+    )]
     pub(crate) fn begin<'c>(
         &'c self,
         call: &'c Call<'_>,

@@ -134,7 +134,7 @@ pub(super) async fn pass(
         _ => underway.ticket().arguments().to_string(),
     };
     let running = tool.run(arguments, context);
-    let (result, ran) = match toolbox.in_time(tool.tool(), running).await {
+    let (result, ran) = match toolbox.in_time(&underway, running).await {
         Ok(result) => {
             let ran = ran(&result);
             (Some(result), ran)

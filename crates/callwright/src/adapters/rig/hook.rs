@@ -69,14 +69,14 @@ impl AgentHook for Guard {
                 let known = event.available_tools.iter();
                 let specs = known.map(|name| ToolSpec::without_schema(name.clone()));
                 let toolbox = self.inner().settings.guests(specs).ok()?;
-                self.refuse(&toolbox, &run, context.turn(), event)
+                refuse(&toolbox, &run, context.turn(), event)
             }
             InvalidToolCallReason::MalformedArguments { .. } => {
                 // The agent takes no corrections here, so the model has to make them.
                 let judge = self.toolbox_of(&event.tool_name)?;
                 let spec = judge.gate().tool(&event.tool_name)?.spec().clone();
                 let toolbox = self.inner().settings.strict().guests([spec]).ok()?;
-                self.refuse(&toolbox, &run, context.turn(), event)
+                refuse(&toolbox, &run, context.turn(), event)
             }
             // The agent's own rules are not ours to judge.
             _ => None,
@@ -88,33 +88,32 @@ impl Guard {
     fn run(&self, context: &HookContext) -> Arc<Run> {
         Run::of(context, self.inner().seed)
     }
+}
 
-    /// The instruction for a call that the agent does not make.
-    fn refuse(
-        &self,
-        toolbox: &Toolbox,
-        run: &Run,
-        round: usize,
-        event: &InvalidToolCallContext,
-    ) -> Option<InvalidToolCallAction> {
-        let id = event.tool_call_id.as_ref().map(ToString::to_string);
-        let arguments = event.args.as_deref().unwrap_or_default();
-        let call = call(&event.tool_name, arguments).with_completeness(run.completeness());
-        let call = match &id {
-            Some(id) => call.with_id(id),
-            None => call,
-        };
-        // It comes again under its right name, and is counted then.
-        if let Verdict::Repaired(repaired) = toolbox.gate().judge(&call) {
-            let meant = repaired.tool().name();
-            return (meant != event.tool_name).then(|| InvalidToolCallAction::Repair {
-                tool_name: meant.to_owned(),
-            });
-        }
-        let refused = toolbox.begin(&call, Some(run.place(round))).err()?;
-        let reason = refused.text(toolbox.feedback()).into_owned();
-        Some(InvalidToolCallAction::Skip { reason })
+/// The instruction for a call that the agent does not make.
+fn refuse(
+    toolbox: &Toolbox,
+    run: &Run,
+    round: usize,
+    event: &InvalidToolCallContext,
+) -> Option<InvalidToolCallAction> {
+    let id = event.tool_call_id.as_ref().map(ToString::to_string);
+    let arguments = event.args.as_deref().unwrap_or_default();
+    let call = call(&event.tool_name, arguments).with_completeness(run.completeness());
+    let call = match &id {
+        Some(id) => call.with_id(id),
+        None => call,
+    };
+    // It comes again under its right name, and is counted then.
+    if let Verdict::Repaired(repaired) = toolbox.gate().judge(&call) {
+        let meant = repaired.tool().name();
+        return (meant != event.tool_name).then(|| InvalidToolCallAction::Repair {
+            tool_name: meant.to_owned(),
+        });
     }
+    let refused = toolbox.begin(&call, Some(run.place(round))).err()?;
+    let reason = refused.text(toolbox.feedback()).into_owned();
+    Some(InvalidToolCallAction::Skip { reason })
 }
 
 fn is_cut(reason: Option<&FinishReason>) -> bool {

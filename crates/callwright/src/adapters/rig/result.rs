@@ -55,7 +55,7 @@ fn judged(output: &ToolOutput) -> Output<'static> {
     let blocks = output.as_content().iter().map(|block| match block {
         ToolResultContent::Text(text) => Value::String(text.text.clone().into()),
         ToolResultContent::Json { value } => Value::from(value).into_owned(),
-        picture => {
+        picture @ ToolResultContent::Image(_) => {
             let bytes = serde_json::to_vec(picture).unwrap_or_default();
             Value::String(format!("{:016x}", xxh3_64(&bytes)).into())
         }

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, PaginatedRequestParams,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode, PaginatedRequestParams};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
@@ -67,14 +65,15 @@ impl<H: ServerHandler> Guarded<H> {
     }
 
     /// Forgets which tools one client was told about: it is being told anew.
-    pub(super) fn listed(&self, request: Option<&PaginatedRequestParams>, session: &Session) {
+    pub(super) fn lists(
+        &self,
+        request: Option<&PaginatedRequestParams>,
+        context: &RequestContext<RoleServer>,
+    ) {
         if request.is_none_or(|request| request.cursor.is_none()) {
+            let session = self.sessions.of(&context.peer);
             *lock(&session.tools) = None;
         }
-    }
-
-    pub(super) fn session(&self, context: &RequestContext<RoleServer>) -> Arc<Session> {
-        self.sessions.of(&context.peer)
     }
 
     /// Judges a call, has the handler run it if it may run, and judges what came of it.
@@ -83,7 +82,7 @@ impl<H: ServerHandler> Guarded<H> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let session = self.session(&context);
+        let session = self.sessions.of(&context.peer);
         let toolbox = self.tools(&session, &request.name, &context).await?;
         let beat = session.begin(self.sessions.quiet);
         // The client goes on with a call that the handler has put a question to: it was counted when it came first.
@@ -104,7 +103,7 @@ impl<H: ServerHandler> Guarded<H> {
             passed_on.arguments = arguments(ticket.arguments());
         }
         let running = self.handler.call_tool(passed_on, context);
-        let ended = match toolbox.in_time(tool.name(), running).await {
+        let ended = match toolbox.in_time(&underway, running).await {
             Ok(ended) => ended,
             Err(failure) => {
                 let settled = underway.ran(Ran::failed(failure));

@@ -1,6 +1,7 @@
 //! Everything that a server does: calls of tools through the guard, the rest straight to the handler inside.
 //!
 //! The lint fails if `rmcp` has a method that is not passed on.
+#![expect(deprecated, reason = "what old clients ask is passed on too")]
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -22,7 +23,6 @@ use rmcp::{ErrorData, ServerHandler};
 
 use super::guarded::Guarded;
 
-#[expect(deprecated, reason = "what old clients ask is passed on too")]
 #[warn(clippy::missing_trait_methods)]
 impl<H: ServerHandler> ServerHandler for Guarded<H> {
     fn ping(
@@ -158,7 +158,7 @@ impl<H: ServerHandler> ServerHandler for Guarded<H> {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.listed(request.as_ref(), &self.session(&context));
+        self.lists(request.as_ref(), &context);
         self.handler.list_tools(request, context).await
     }
 
