@@ -377,7 +377,8 @@ async fn everything_else_passes_untouched() {
 
 #[tokio::test]
 async fn calls_run_side_by_side() {
-    let client = client(Guarded::new(Shop::new())).await;
+    let shop = Shop::new();
+    let client = client(Guarded::new(shop.clone())).await;
     // Each is another call: eight of the same would be too many.
     let calls = (0..8).map(|who| call(&client, "meet", json!({ "who": who })));
     let all = futures_util::future::join_all(calls);
@@ -388,6 +389,8 @@ async fn calls_run_side_by_side() {
     for result in &all {
         assert_eq!(read(result), ("met".to_owned(), false));
     }
+    // Both pages were read once for all of them.
+    assert_eq!(shop.lists.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]

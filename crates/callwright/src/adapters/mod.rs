@@ -127,3 +127,8 @@ impl GuardSettings {
             .build()
     }
 }
+
+/// The programs of the manual are compiled with the tests.
+#[cfg(all(doctest, feature = "rig", feature = "rmcp"))]
+#[doc = include_str!("../../../../docs/adapters.md")]
+struct Manual;

@@ -9,7 +9,7 @@ use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 
 use super::result::{answer, arguments, call, ran, told};
-use super::session::{Session, Sessions, lock};
+use super::session::{Session, Sessions};
 use crate::adapters::GuardSettings;
 use crate::check::{Ran, ToolFailure};
 use crate::tool::{ToolSpec, read_tools};
@@ -71,8 +71,7 @@ impl<H: ServerHandler> Guarded<H> {
         context: &RequestContext<RoleServer>,
     ) {
         if request.is_none_or(|request| request.cursor.is_none()) {
-            let session = self.sessions.of(&context.peer);
-            *lock(&session.tools) = None;
+            self.sessions.of(&context.peer).forget_tools();
         }
     }
 
@@ -140,20 +139,23 @@ impl<H: ServerHandler> Guarded<H> {
         name: &str,
         context: &RequestContext<RoleServer>,
     ) -> Result<Arc<Toolbox>, ErrorData> {
-        let known = lock(&session.tools).clone();
-        if let Some(known) = known {
+        if let Some(known) = session.tools().get() {
+            // A name that somebody has made up is no reason to list them.
             let is_new = known.gate().tool(name).is_none() && self.handler.get_tool(name).is_some();
             if !is_new {
-                return Ok(known);
+                return Ok(Arc::clone(known));
             }
+            session.forget_tools();
         }
-        let specs = self.list(context).await?;
-        let toolbox = self.settings.guests(specs).map_err(|error| {
-            ErrorData::internal_error(format!("the tools cannot be read: {error}"), None)
-        })?;
-        let toolbox = Arc::new(toolbox);
-        *lock(&session.tools) = Some(Arc::clone(&toolbox));
-        Ok(toolbox)
+        let tools = session.tools();
+        let known = tools.get_or_try_init(async || {
+            let specs = self.list(context).await?;
+            let toolbox = self.settings.guests(specs).map_err(|error| {
+                ErrorData::internal_error(format!("the tools cannot be read: {error}"), None)
+            })?;
+            Ok(Arc::new(toolbox))
+        });
+        known.await.cloned()
     }
 
     /// All pages of the handler's own list.

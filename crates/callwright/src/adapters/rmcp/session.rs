@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use ahash::AHashMap;
 use rmcp::model::InitializeRequestParams;
 use rmcp::service::{Peer, RoleServer};
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::admit::Place;
@@ -20,18 +22,23 @@ pub(super) struct Sessions {
     pub(super) quiet: Duration,
     /// Tells sessions of this process apart from those of others.
     seed: u64,
-    all: Mutex<Vec<(Weak<InitializeRequestParams>, Arc<Session>)>>,
+    /// By the place in memory of what a client said of itself, which is taken as long as somebody may ask for it.
+    all: Mutex<AHashMap<usize, Client>>,
     /// For clients that do not initialise a connection.
     nameless: Arc<Session>,
 }
+
+type Client = (Weak<InitializeRequestParams>, Arc<Session>);
+
+/// The tools that a client was told about, read once.
+pub(super) type Tools = Arc<OnceCell<Arc<Toolbox>>>;
 
 /// One client.
 #[derive(Debug)]
 pub(super) struct Session {
     name: String,
     clock: Mutex<Clock>,
-    /// The tools that the client was told about.
-    pub(super) tools: Mutex<Option<Arc<Toolbox>>>,
+    tools: Mutex<Tools>,
 }
 
 #[derive(Debug)]
@@ -68,24 +75,26 @@ impl Sessions {
         let Some(info) = peer.peer_info() else {
             return Arc::clone(&self.nameless);
         };
-        let known = Arc::downgrade(&info);
         let mut all = lock(&self.all);
-        if let Some((_, session)) = all.iter().find(|(other, _)| other.ptr_eq(&known)) {
+        let at = Arc::as_ptr(&info).addr();
+        if let Some((_, session)) = all.get(&at) {
             return Arc::clone(session);
         }
-        // Clients that are gone make room.
-        all.retain(|(other, _)| other.strong_count() > 0);
+        if all.len() == all.capacity() {
+            // Clients that are gone make room.
+            all.retain(|_, (client, _)| client.strong_count() > 0);
+        }
         let session = Arc::new(Session::new(self.seed, fastrand::u64(..)));
-        all.push((known, Arc::clone(&session)));
+        all.insert(at, (Arc::downgrade(&info), Arc::clone(&session)));
         session
     }
 
     /// Forgets which tools there are, for all clients.
     pub(super) fn forget_tools(&self) {
         let all = lock(&self.all);
-        let sessions = all.iter().map(|(_, session)| session);
+        let sessions = all.values().map(|(_, session)| session);
         for session in sessions.chain([&self.nameless]) {
-            *lock(&session.tools) = None;
+            session.forget_tools();
         }
     }
 }
@@ -102,6 +111,16 @@ impl Session {
             }),
             tools: Mutex::default(),
         }
+    }
+
+    /// The tools, or the place where they will be once somebody has read them.
+    pub(super) fn tools(&self) -> Tools {
+        Arc::clone(&lock(&self.tools))
+    }
+
+    /// Forgets which tools there are. Whoever reads them at this moment uses them once.
+    pub(super) fn forget_tools(&self) {
+        *lock(&self.tools) = Tools::default();
     }
 
     /// A call begins.
@@ -138,6 +157,6 @@ impl Drop for Beat {
 }
 
 /// Nothing here panics while it holds a lock.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
