@@ -23,6 +23,8 @@
 //! does no IO
 //! and runs no tool.
 
+#[cfg(any(feature = "rig", feature = "rmcp"))]
+pub mod adapters;
 pub mod admit;
 pub mod call;
 pub mod check;

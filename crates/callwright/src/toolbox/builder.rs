@@ -9,7 +9,7 @@ use super::definition::{Registration, ToolDef};
 use super::run::Runner;
 use crate::admit::Ledger;
 use crate::error::{Error, ErrorKind};
-use crate::event::{Event, On, Sink, SinksBuilder};
+use crate::event::{Event, On, Sink, Sinks, SinksBuilder};
 use crate::feedback::Feedback;
 use crate::gate::Gate;
 use crate::parse::ParseLimits;
@@ -30,6 +30,10 @@ pub struct ToolboxBuilder {
     sinks: SinksBuilder,
     keeps_output: bool,
     concurrency: Option<usize>,
+    /// Tools that somebody else runs.
+    pub(super) guests: Vec<ToolSpec>,
+    /// Sinks that run already, in the stead of those that are to be started.
+    pub(super) running_sinks: Option<Sinks>,
 }
 
 impl ToolboxBuilder {
@@ -118,7 +122,8 @@ impl ToolboxBuilder {
         let said = std::mem::take(&mut policy.tools);
         policy.tools = self.tools.iter().map(|tool| tool.policy.clone()).collect();
         policy.tools.extend(said);
-        let specs: Vec<ToolSpec> = self.tools.iter().map(|tool| tool.spec.clone()).collect();
+        let own = self.tools.iter().map(|tool| tool.spec.clone());
+        let specs: Vec<ToolSpec> = own.chain(self.guests.iter().cloned()).collect();
         let mut builder = Gate::builder()
             .tools(specs)
             .limits(self.limits)
@@ -137,11 +142,20 @@ impl ToolboxBuilder {
             let runner = Runner::new(tool.handler, compiled, settings);
             Some((tool.spec.name, runner))
         });
+        let guests = self.guests.into_iter().map(|spec| {
+            let limit = policy.own(&spec.name, &names).run.timeout;
+            (spec.name, limit)
+        });
+        let sinks = match self.running_sinks {
+            Some(sinks) => sinks,
+            None => self.sinks.start().map_err(ErrorKind::NoThread)?,
+        };
         Ok(Toolbox {
             runners: runners.collect(),
+            guests: guests.collect(),
             gate,
             feedback: self.feedback,
-            sinks: self.sinks.start().map_err(ErrorKind::NoThread)?,
+            sinks,
             keeps_output: self.keeps_output,
             permits: self.concurrency.map(Semaphore::new),
         })

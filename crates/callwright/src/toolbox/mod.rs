@@ -11,9 +11,12 @@ mod context;
 mod convert;
 mod definition;
 mod function;
+#[cfg(any(feature = "rig", feature = "rmcp"))]
+mod guest;
 mod retry;
 mod run;
 mod schema;
+mod underway;
 mod watch;
 
 use std::future::{Future, pending};
@@ -22,7 +25,6 @@ use std::pin::pin;
 use ahash::AHashMap;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, join_all, select};
-use scopeguard::{ScopeGuard, guard};
 use tokio::sync::Semaphore;
 
 pub use self::builder::ToolboxBuilder;
@@ -33,7 +35,7 @@ pub use self::schema::{input_schema, output_schema};
 
 use self::context::Origin;
 use self::run::{Attempts, Runner};
-use self::watch::Watch;
+use self::underway::Limit;
 use crate::admit::{Place, Ticket};
 use crate::call::Call;
 use crate::check::{Ran, ToolFailure};
@@ -41,7 +43,7 @@ use crate::event::Sinks;
 use crate::feedback::Feedback;
 use crate::gate::Gate;
 use crate::tool::ToolSpec;
-use crate::verdict::{Opened, Settled};
+use crate::verdict::Settled;
 
 /// Tools that are ready to be called, behind a gate.
 ///
@@ -79,6 +81,12 @@ use crate::verdict::{Opened, Settled};
 pub struct Toolbox {
     gate: Gate,
     runners: AHashMap<String, Runner>,
+    /// Tools that somebody else runs, and how long they may take.
+    #[cfg_attr(
+        not(any(feature = "rig", feature = "rmcp")),
+        expect(dead_code, reason = "only adapters have guests")
+    )]
+    guests: AHashMap<String, Limit>,
     feedback: Feedback,
     sinks: Sinks,
     /// Whether events hold what tools answered.
@@ -110,27 +118,19 @@ impl Toolbox {
         place: impl Into<Option<Place<'c>>>,
         cancelled: impl Future<Output = ()>,
     ) -> Settled<'c> {
-        let place = place.into();
-        let mut watch = Watch::start(self, call, place);
-        let ticket = match self.unblocked(|| self.gate.open(call, place)) {
-            Opened::Admitted(ticket) => ticket,
-            Opened::Refused(refused) => return watch.refused(refused),
+        let underway = match self.begin(call, place.into()) {
+            Ok(underway) => underway,
+            Err(refused) => return refused,
         };
-        watch.began();
-        // If nobody waits for it any more, there is an end all the same.
-        let underway = guard((watch, ticket), |(watch, ticket)| {
-            drop(watch.ended(ticket, Attempts::cancelled()));
-        });
         let attempts = {
-            let (watch, ticket) = &*underway;
-            let running = pin!(watch.span.instrument(self.run(call, ticket)));
+            let run = self.run(call, underway.ticket());
+            let running = pin!(underway.span().instrument(run));
             match select(running, pin!(cancelled)).await {
                 Either::Left((attempts, _)) => attempts,
                 Either::Right(_) => Attempts::cancelled(),
             }
         };
-        let (watch, ticket) = ScopeGuard::into_inner(underway);
-        watch.ended(ticket, attempts)
+        underway.end(attempts)
     }
 
     /// Invokes the calls of one answer of the model at once. There is one answer for each, in the same order, whatever

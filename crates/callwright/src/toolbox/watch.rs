@@ -79,6 +79,14 @@ impl<'c> Watch<'c> {
         settled
     }
 
+    /// The call goes on elsewhere: nothing is known of its end.
+    #[cfg(feature = "rmcp")]
+    pub(super) fn went_on(self, ticket: Ticket<'c>) -> Settled<'c> {
+        let settled = Settled::from(ticket);
+        self.report(&settled, 1, Duration::ZERO);
+        settled
+    }
+
     /// Tells everybody who listens.
     fn report(&self, settled: &Settled<'_>, attempts: u32, latency: Duration) {
         self.span.record_outcome(&SpanOutcome {

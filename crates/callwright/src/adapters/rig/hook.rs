@@ -1,0 +1,121 @@
+//! The guard as a hook of the agent: what never reaches a tool.
+//!
+//! `rig` answers a call itself if its arguments are no JSON object, and ends the run if its tool does not exist. The
+//! hook gives the model an instruction instead, or corrects the name where only one tool can be meant. Arguments that are
+//! no JSON cannot be corrected here: `rig` lets nobody change them.
+
+use std::sync::Arc;
+
+use rig_agent::agent::{
+    AgentHook, DispatchAction, DispatchEvent, HookContext, InvalidToolCallAction,
+    InvalidToolCallContext, InvalidToolCallReason, ModelTurnAction, ModelTurnFinished,
+    OutcomeAction, OutcomeEvent, StepEventKind,
+};
+use rig_agent::core::completion::FinishReason;
+
+use super::guard::Guard;
+use super::guarded::call;
+use super::place::Run;
+use crate::tool::ToolSpec;
+use crate::toolbox::Toolbox;
+use crate::verdict::Verdict;
+
+impl AgentHook for Guard {
+    fn name(&self) -> Option<String> {
+        Some("callwright".to_owned())
+    }
+
+    fn observes(&self, kind: StepEventKind) -> bool {
+        matches!(
+            kind,
+            StepEventKind::ToolDispatch
+                | StepEventKind::ModelTurnFinished
+                | StepEventKind::InvalidToolCall
+        )
+    }
+
+    async fn on_model_turn_finished(
+        &self,
+        context: &HookContext,
+        event: ModelTurnFinished<'_>,
+    ) -> ModelTurnAction {
+        self.run(context).ended(is_cut(event.finish_reason));
+        ModelTurnAction::Continue
+    }
+
+    async fn on_dispatch(&self, context: &HookContext, event: DispatchEvent<'_>) -> DispatchAction {
+        if event.tool_name().is_some() {
+            let run = self.run(context);
+            self.inner().dispatches.put(&run, context.turn(), &event);
+        }
+        DispatchAction::Proceed
+    }
+
+    async fn on_outcome(&self, _: &HookContext, event: OutcomeEvent<'_>) -> OutcomeAction {
+        if event.tool_name().is_some() {
+            self.inner().dispatches.drop(event.id);
+        }
+        OutcomeAction::Proceed
+    }
+
+    async fn on_invalid_tool_call(
+        &self,
+        context: &HookContext,
+        event: &InvalidToolCallContext,
+    ) -> Option<InvalidToolCallAction> {
+        let run = self.run(context);
+        match event.reason {
+            InvalidToolCallReason::UnknownTool => {
+                let known = event.available_tools.iter();
+                let specs = known.map(|name| ToolSpec::without_schema(name.clone()));
+                let toolbox = self.inner().settings.guests(specs).ok()?;
+                refuse(&toolbox, &run, context.turn(), event)
+            }
+            InvalidToolCallReason::MalformedArguments { .. } => {
+                // The agent takes no corrections here, so the model has to make them.
+                let judge = self.toolbox_of(&event.tool_name)?;
+                let spec = judge.gate().tool(&event.tool_name)?.spec().clone();
+                let toolbox = self.inner().settings.strict().guests([spec]).ok()?;
+                refuse(&toolbox, &run, context.turn(), event)
+            }
+            // The agent's own rules are not ours to judge.
+            _ => None,
+        }
+    }
+}
+
+impl Guard {
+    fn run(&self, context: &HookContext) -> Arc<Run> {
+        Run::of(context, self.inner().seed)
+    }
+}
+
+/// The instruction for a call that the agent does not make.
+fn refuse(
+    toolbox: &Toolbox,
+    run: &Run,
+    round: usize,
+    event: &InvalidToolCallContext,
+) -> Option<InvalidToolCallAction> {
+    let id = event.tool_call_id.as_ref().map(ToString::to_string);
+    let arguments = event.args.as_deref().unwrap_or_default();
+    let call = call(&event.tool_name, arguments).with_completeness(run.completeness());
+    let call = match &id {
+        Some(id) => call.with_id(id),
+        None => call,
+    };
+    // It comes again under its right name, and is counted then.
+    if let Verdict::Repaired(repaired) = toolbox.gate().judge(&call) {
+        let meant = repaired.tool().name();
+        return (meant != event.tool_name).then(|| InvalidToolCallAction::Repair {
+            tool_name: meant.to_owned(),
+        });
+    }
+    let refused = toolbox.begin(&call, Some(run.place(round))).err()?;
+    let reason = refused.text(toolbox.feedback()).into_owned();
+    Some(InvalidToolCallAction::Skip { reason })
+}
+
+fn is_cut(reason: Option<&FinishReason>) -> bool {
+    reason.is_some_and(FinishReason::truncated_output)
+}
