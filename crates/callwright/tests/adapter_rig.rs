@@ -257,7 +257,7 @@ async fn calls_of_one_answer_are_one_round() {
     let seen = Arc::clone(&events);
     let sinks = Sinks::builder()
         .on(On::Any, move |event| {
-            seen.lock().expect("no panic").push(event.clone())
+            seen.lock().expect("no panic").push(event.clone());
         })
         .start()
         .expect("a thread");
