@@ -17,7 +17,8 @@
 //! 9. [`event`]: one record per call, to any number of sinks
 //!
 //! Before them, only where somebody asks: [`rescue`] takes calls out of a message in which a model wrote them
-//! as text.
+//! as text. Around them: `toolbox` runs typed tools, and `adapters` (features `rig` and `rmcp`) guards tools that other
+//! crates run.
 //!
 //! [`policy`] holds the settings, [`tool`] reads tool declarations, [`json`] is the tree that all stages share. The crate
 //! does no IO

@@ -12,14 +12,15 @@ use callwright::event::{Event, On, Sinks};
 use callwright::policy::{Policy, ToolPolicy};
 use callwright::tool::Effect;
 use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
-use rig_agent::core::completion::CompletionRequest;
+use futures_util::StreamExt as _;
+use rig_agent::core::completion::{CompletionRequest, FinishReason};
 use rig_agent::core::message::{
     AssistantContent, Message, ToolCall, ToolFunction, ToolName, ToolResultContent, UserContent,
 };
 use rig_agent::core::tool::{
     ContextValue, DynamicTool, PortableTool, Tool, ToolContext, ToolExecutionError, ToolOutput,
 };
-use rig_agent::test_utils::{MockCompletionModel, MockTurn};
+use rig_agent::test_utils::{MockCompletionModel, MockStreamEvent, MockTurn};
 use rig_agent::{Agent, AgentBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -458,4 +459,53 @@ async fn a_policy_says_more_than_rig_can() {
     let told = texts(&model);
     assert_eq!(told[0], "painted");
     assert!(told[1].contains("did not answer within 20 ms"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_streamed_run_is_guarded_the_same_way() {
+    let stream = |id: &str, tool: &str, arguments: &str| {
+        vec![
+            MockStreamEvent::tool_call_name_delta(id, tool),
+            MockStreamEvent::tool_call_arguments_delta(id, arguments),
+            MockStreamEvent::tool_call_end(id),
+            MockStreamEvent::final_response_with_total_tokens(4),
+        ]
+    };
+    let model = MockCompletionModel::from_stream_turns([
+        stream("1", "search", r#"{"query": "tea", "limit": "3"}"#),
+        stream("2", "search", r#"{"query": "tea", "limit": }"#),
+        stream("3", "search", r#"{"limit": 3}"#),
+        vec![
+            MockStreamEvent::text("done"),
+            MockStreamEvent::final_response_with_total_tokens(4),
+        ],
+    ]);
+    let search = Search::default();
+    let agent = agent(&model, &Guard::new(), search.clone());
+    let items = agent.prompt("Go.").max_turns(9).stream();
+    let items: Vec<_> = items.collect().await;
+    assert!(items.iter().all(Result::is_ok), "the run ends well");
+    let told = texts(&model);
+    assert_eq!(told[0], r#"{"found":"tea","limit":3}"#);
+    assert!(told[1].starts_with("Please rewrite the input"), "{told:?}");
+    assert!(told[2].ends_with("Errors: query: Required"), "{told:?}");
+    assert_eq!(search.0.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_cut_off_call_is_not_run_however_whole_it_looks() {
+    let search = Search::default();
+    let whole: &[(&str, &str)] = &[("search", r#"{"query": "tea", "limit": 3}"#)];
+    let turns = [
+        calls(0, whole).with_finish_reason(FinishReason::Length),
+        calls(1, whole),
+        MockTurn::text("done"),
+    ];
+    let model = MockCompletionModel::from_turns(turns);
+    let agent = agent(&model, &Guard::new(), search.clone());
+    run(&agent).await;
+    let told = texts(&model);
+    assert!(told[0].contains("cut off"), "{told:?}");
+    assert_eq!(told[1], r#"{"found":"tea","limit":3}"#);
+    assert_eq!(search.0.load(Ordering::SeqCst), 1);
 }

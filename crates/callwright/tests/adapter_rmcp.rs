@@ -13,12 +13,14 @@ use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, ListPromptsResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientConfig, ContentBlock,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, InputRequiredResult,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt,
+    PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
     ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
-use rmcp::service::{RequestContext, RoleClient, RoleServer, RunningService};
+use rmcp::service::{RequestContext, RoleClient, RoleServer, RunningService, serve_directly};
 use rmcp::{ErrorData, Json, ServerHandler, ServiceExt, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -484,4 +486,56 @@ async fn a_toolbox_is_a_server() {
         unknown.1 && unknown.0.contains("Did you mean \"add\"?"),
         "{unknown:?}"
     );
+}
+
+/// Asks before it deletes, as the newest protocol lets it.
+#[derive(Clone, Default)]
+struct Asks(Arc<AtomicU32>);
+
+impl ServerHandler for Asks {
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let schema = json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]});
+        let schema = schema.as_object().cloned().expect("an object");
+        let delete = Tool::new("delete", "Deletes.", schema)
+            .with_annotations(ToolAnnotations::new().destructive(true));
+        Ok(ListToolsResult::with_all_items(vec![delete]))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(match request.request_state.as_deref() {
+            None => InputRequiredResult::new(None, Some("sure?".to_owned())).into(),
+            Some(_) => CallToolResult::success(vec![ContentBlock::text("deleted")]).into(),
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_asks_first_is_one_call() {
+    let asks = Asks::default();
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let newest = ProtocolVersion::V_2026_07_28;
+    let mut us = ClientConfig::default();
+    us.protocol_version = newest.clone();
+    let server = Guarded::new(asks.clone());
+    let _server = serve_directly::<RoleServer, _, _, _, _>(server, theirs, Some(us));
+    let them = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        .with_protocol_version(newest);
+    let client = serve_directly::<RoleClient, _, _, _, _>((), ours, Some(them.into()));
+
+    // The client asks, is asked, and answers; a tool that deletes may be called so just once.
+    let deleted = call(&client, "delete", json!({"id": "7"})).await;
+    assert_eq!(read(&deleted), ("deleted".to_owned(), false));
+    assert_eq!(asks.0.load(Ordering::SeqCst), 2);
+    let refused = call(&client, "delete", json!({"id": "seven"})).await;
+    assert!(refused.is_error == Some(true), "{refused:?}");
+    assert_eq!(asks.0.load(Ordering::SeqCst), 2);
 }
