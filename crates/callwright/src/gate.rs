@@ -246,6 +246,11 @@ impl Gate {
         }
     }
 
+    /// The tool of this name, or the one that it evidently means.
+    pub(crate) fn meant(&self, name: &str) -> Option<&Tool> {
+        self.tool(name).or_else(|| self.meant_tool(name))
+    }
+
     /// The highest grade of repair for calls of a tool.
     pub(crate) fn repair_cap(&self, tool: &Tool) -> Option<Grade> {
         let own = self.own_repair.get(tool.name());

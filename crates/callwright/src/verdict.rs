@@ -136,12 +136,15 @@ impl Settled<'_> {
                 .as_ref()
                 .is_some_and(|it| it.reason == Reason::Transient)
         {
-            // It says what the hint says, and how long to wait. Of a time-out the hint says more.
+            // It says what the usual hint says, and how long to wait. Of a time-out the hint says more.
             let failure = Failure::clone(failure);
-            return Cow::Owned(feedback.render(&match failure.code {
-                Code::Transient => failure.advised(told),
-                _ => failure,
-            }));
+            let is_usual = failure.code == Code::Transient && !failure.has_own_hint();
+            let failure = if is_usual {
+                failure.advised(told)
+            } else {
+                failure
+            };
+            return Cow::Owned(feedback.render(&failure));
         }
         let beside: Vec<String> = receipt.flatten().into_iter().chain(notice).collect();
         feedback.result(checked, &beside)

@@ -74,7 +74,7 @@ fn a_call_that_worked_has_the_names_of_the_conventions() {
     let gate = Gate::builder().tool(tool).build().expect("one tool");
     let call = Call::from_text("search", r#"{"limit": "10"}"#).with_id("call_1");
     let found = spans(|| {
-        let span = ToolSpan::new("search", call.id.as_ref(), Some("chat-7"));
+        let span = ToolSpan::new(|| "search", call.id.as_ref(), Some("chat-7"));
         let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
         let answer = span.in_scope(|| 42);
         assert_eq!(answer, 42);
@@ -110,7 +110,7 @@ fn a_call_that_was_refused_is_an_error() {
     let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
     let found = spans(|| {
         let id = Value::Number(7_u64.into());
-        ToolSpan::new("nope", Some(&id), None).record_outcome(&SpanOutcome::from(&event));
+        ToolSpan::new(|| "nope", Some(&id), None).record_outcome(&SpanOutcome::from(&event));
     });
     let (_, fields) = &found[0];
     assert_eq!(fields["error.type"], "unknown_tool");
@@ -125,7 +125,7 @@ fn a_future_runs_inside_of_its_span() {
     use std::task::{Context as Task, Poll, Waker};
 
     let found = spans(|| {
-        let span = ToolSpan::new("outer", None, None);
+        let span = ToolSpan::new(|| "outer", None, None);
         let mut future = pin!(span.instrument(async {
             assert!(!tracing::Span::current().is_none());
             7
@@ -139,7 +139,7 @@ fn a_future_runs_inside_of_its_span() {
 
 #[test]
 fn without_a_subscriber_nothing_happens() {
-    let span = ToolSpan::new("search", None, None);
+    let span = ToolSpan::new(|| "search", None, None);
     span.record_outcome(&SpanOutcome::new("valid"));
     assert_eq!(span.in_scope(|| 1), 1);
 }

@@ -487,8 +487,7 @@ async fn a_schema_that_disagrees_with_its_type_is_found() {
     let (told, code) = said(tool, r#"{"even": "abc"}"#).await;
     assert_eq!(
         told,
-        "The tool \"takes\" cannot read arguments that its own schema accepts. The arguments are not the cause: \
-         do not change them, use another tool or tell the user."
+        "The tool \"takes\" does not take even: odd. Correct it and call the tool again."
     );
     assert_eq!(code, Some(Code::ToolDefect));
 }
@@ -543,6 +542,110 @@ async fn cancelled_calls_are_answered_and_counted_as_unknown() {
     assert_eq!(
         text(&toolbox, &settled[1]),
         "The call of \"slow\" was cancelled before it had ended. Ask the user before you call it again."
+    );
+}
+
+/// Nothing is started that nobody waits for: neither a call that is cancelled already, nor one that stands in a queue.
+#[tokio::test]
+async fn what_is_cancelled_before_its_turn_does_not_run() {
+    let runs = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&runs);
+    let (counted, attempts) = std::sync::mpsc::channel();
+    let tool = ToolDef::new("slow", move |_: Nothing| {
+        seen.fetch_add(1, Ordering::SeqCst);
+        async {
+            std::future::pending::<()>().await;
+            ToolResult::Ok(())
+        }
+    });
+    let toolbox = Toolbox::builder()
+        .tool(tool.concurrency(1))
+        .on(On::Any, move |event| {
+            let _ = counted.send((event.attempts, event.latency.is_some()));
+        })
+        .build()
+        .expect("a good tool");
+    let call = Call::from_text("slow", "{}");
+    let settled = toolbox
+        .invoke_until(&call, None, std::future::ready(()))
+        .await;
+    assert!(settled.is_error());
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+
+    let calls = [call.clone(), call.clone(), call.clone()];
+    let settled = toolbox
+        .invoke_all_until(&calls, None, tokio::task::yield_now())
+        .await;
+    assert!(settled.iter().all(Settled::is_error));
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    assert!(toolbox.sinks().flush(Duration::from_secs(30)));
+    let mut attempts: Vec<_> = attempts.try_iter().collect();
+    attempts.sort_unstable();
+    assert_eq!(attempts, [(0, false), (0, false), (0, false), (1, true)]);
+}
+
+/// A payment that timed out may have been made: it is not made again unasked.
+#[tokio::test(start_paused = true)]
+async fn what_may_have_taken_effect_is_not_run_again() {
+    let runs = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&runs);
+    let tool = ToolDef::new("pay", move |_: Nothing| {
+        seen.fetch_add(1, Ordering::SeqCst);
+        async {
+            std::future::pending::<()>().await;
+            ToolResult::Ok(())
+        }
+    });
+    let toolbox = Toolbox::builder()
+        .tool(tool.effect(Effect::Destructive))
+        .build()
+        .expect("a good tool");
+    let call = Call::from_text("pay", "{}");
+    for round in 0..5 {
+        let settled = toolbox.invoke(&call, Place::new("chat", 0, round)).await;
+        let failure = settled.failure().expect("it never works");
+        match round {
+            0 => assert_eq!(failure.code, Code::Timeout),
+            _ => {
+                assert_eq!(failure.code, Code::RetryBudgetExceeded);
+                assert_eq!(failure.next(), Next::AskUser);
+            }
+        }
+    }
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_wants_time_gets_it() {
+    let tool = ToolDef::new("busy", |_: Nothing| async {
+        let failure = ToolFailure::transient("The index is being rebuilt.")
+            .with_retry_after(Duration::from_secs(90));
+        ToolResult::<()>::Err(failure)
+    });
+    let tool = tool.effect(Effect::Read);
+    let toolbox = Toolbox::builder().tool(tool).build().expect("a good tool");
+    let call = Call::from_text("busy", "{}");
+    let settled = toolbox.invoke(&call, Place::new("chat", 0, 0)).await;
+    assert_eq!(
+        toolbox.text(&settled),
+        "The index is being rebuilt. Wait 90 seconds, then send the same call again."
+    );
+}
+
+#[test]
+fn what_is_worth_a_look_is_told() {
+    let spec = ToolSpec::new("odd", json!({"type": "strange"}));
+    let toolbox = Toolbox::builder()
+        .tool(ToolDef::dynamic(spec, |_: String| async {
+            ToolResult::Ok("")
+        }))
+        .build()
+        .expect("a tool in quarantine");
+    let warnings = toolbox.warnings();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("tool `odd`: its calls pass unvalidated: "),
+        "{warnings:?}"
     );
 }
 

@@ -138,14 +138,17 @@ impl Admission {
 
     /// Takes note of what came of a call.
     pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
-        // Of a call that was cancelled nobody knows what came of it.
-        let cancelled = checked
-            .failure
-            .as_ref()
-            .is_some_and(|failure| failure.code == Code::Cancelled);
+        let code = checked.failure.as_ref().map(|failure| failure.code);
+        let is_unknown = match code {
+            // Nobody knows what came of it.
+            Some(Code::Cancelled) => true,
+            // It may have been paid, so it is not paid again unasked.
+            Some(Code::Timeout) => ticket.tool().is_once(),
+            _ => false,
+        };
         let notice = ticket
             .place
-            .filter(|_| !cancelled)
+            .filter(|_| !is_unknown)
             .and_then(|place| self.note(&ticket, place, checked.outcome()));
         let settled = Settled::from(ticket);
         Settled {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::output::Output;
 use super::policy::OutputPolicy;
 use crate::classify::Next;
+use crate::json::Path;
 
 /// How many causes of an error are followed. Real chains have a handful; a chain that leads back to itself has no end.
 const MOST_CAUSES: usize = 32;
@@ -40,6 +41,7 @@ struct Inner {
     next: Option<Next>,
     for_operator: Option<String>,
     retry_after: Option<Duration>,
+    objection: Option<(Path, String)>,
     output: Option<Output<'static>>,
 }
 
@@ -118,6 +120,34 @@ impl ToolFailure {
         failure
     }
 
+    /// The tool broke, with an error that is no type of its own: a boxed one, one of `anyhow`'s, or a text. For
+    /// `map_err`; any [`std::error::Error`] turns into a failure with `?`.
+    ///
+    /// ```
+    /// use callwright::check::ToolFailure;
+    ///
+    /// fn load() -> Result<u8, ToolFailure> {
+    ///     let boxed: Box<dyn std::error::Error + Send + Sync> = "disk on fire".into();
+    ///     Err(boxed).map_err(ToolFailure::from_boxed)
+    /// }
+    /// # assert_eq!(load().unwrap_err().for_operator(), Some("disk on fire"));
+    /// ```
+    pub fn from_boxed(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        ToolFailure::internal(chain(&*error.into()))
+    }
+
+    /// The same with what the type of an argument objects to, in its own words.
+    #[cfg(feature = "toolbox")]
+    pub(crate) fn with_objection(mut self, path: Path, message: &str) -> Self {
+        self.0.objection = Some((path, message.to_owned()));
+        self
+    }
+
+    /// What the type of an argument objects to.
+    pub(crate) fn objection(&self) -> Option<&(Path, String)> {
+        self.0.objection.as_ref()
+    }
+
     fn of(kind: FailureKind) -> Self {
         ToolFailure(Box::new(Inner {
             kind,
@@ -128,6 +158,7 @@ impl ToolFailure {
             next: None,
             for_operator: None,
             retry_after: None,
+            objection: None,
             output: None,
         }))
     }

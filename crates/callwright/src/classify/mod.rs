@@ -146,6 +146,17 @@ impl Failure {
         own.unwrap_or_else(|| self.code.name())
     }
 
+    /// Whether somebody said what to do about this very failure: the operator, or the tool.
+    pub(crate) fn has_own_hint(&self) -> bool {
+        let of_tool = match &self.cause {
+            Cause::Tool { failure, .. } => {
+                failure.hint().is_some() || failure.retry_after().is_some()
+            }
+            _ => false,
+        };
+        of_tool || self.advice.is_some()
+    }
+
     /// The same with another hint.
     pub(crate) fn advised(mut self, hint: &str) -> Self {
         self.advice = Some(Arc::from([hint.to_owned()]));

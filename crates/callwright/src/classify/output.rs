@@ -74,6 +74,7 @@ pub(crate) fn tool_failed(
     let next = match failure.next() {
         // Nobody knows whether it took effect.
         None if once && code == Code::Timeout => Some(Next::ChangeApproach),
+        None if failure.objection().is_some() => Some(Next::FixArguments),
         own => own,
     };
     let cause = Cause::Tool {

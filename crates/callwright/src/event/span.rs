@@ -19,8 +19,12 @@ pub struct ToolSpan {
 
 #[cfg(feature = "tracing")]
 impl ToolSpan {
-    /// Opens the span of a call.
-    pub fn new(tool: &str, id: Option<&Value<'_>>, session: Option<&str>) -> Self {
+    /// Opens the span of a call. The tool is asked for its name only if somebody looks.
+    pub fn new<'t>(
+        tool: impl FnOnce() -> &'t str,
+        id: Option<&Value<'_>>,
+        session: Option<&str>,
+    ) -> Self {
         use tracing::field::{Empty, display};
 
         let span = tracing::info_span!(
@@ -29,7 +33,7 @@ impl ToolSpan {
             "otel.kind" = "internal",
             "otel.status_code" = Empty,
             "gen_ai.operation.name" = "execute_tool",
-            "gen_ai.tool.name" = tool,
+            "gen_ai.tool.name" = Empty,
             "gen_ai.tool.type" = "function",
             "gen_ai.tool.call.id" = Empty,
             "gen_ai.conversation.id" = session,
@@ -41,6 +45,8 @@ impl ToolSpan {
         );
         // Only if somebody looks.
         if !span.is_disabled() {
+            let tool = tool();
+            span.record("gen_ai.tool.name", tool);
             span.record("otel.name", display(format_args!("execute_tool {tool}")));
             match id {
                 Some(Value::String(id)) => {
@@ -86,7 +92,11 @@ impl ToolSpan {
 #[cfg(not(feature = "tracing"))]
 impl ToolSpan {
     /// Opens the span of a call.
-    pub fn new(_tool: &str, _id: Option<&Value<'_>>, _session: Option<&str>) -> Self {
+    pub fn new<'t>(
+        _tool: impl FnOnce() -> &'t str,
+        _id: Option<&Value<'_>>,
+        _session: Option<&str>,
+    ) -> Self {
         ToolSpan {}
     }
 

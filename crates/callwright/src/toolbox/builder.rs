@@ -135,6 +135,7 @@ impl ToolboxBuilder {
             builder = builder.cache(cache);
         }
         let gate = builder.build()?;
+        let warnings = policy.warnings(gate.tools().map(crate::tool::Tool::name));
         let names = policy.names();
         let runners = self.tools.into_iter().filter_map(|tool| {
             let settings = policy.own(&tool.spec.name, &names).run;
@@ -156,6 +157,7 @@ impl ToolboxBuilder {
             gate,
             feedback: self.feedback,
             sinks,
+            warnings,
             keeps_output: self.keeps_output,
             permits: self.concurrency.map(Semaphore::new),
         })

@@ -14,14 +14,16 @@ use super::context::CallContext;
 use super::convert::{FromArguments, IntoOutput};
 use super::function::{Blocking, Finish, Function, Handler, Plain, Start, WithContext};
 use super::schema::{derive_input, output_schema};
-use crate::check::{Finding, Output, OutputCheck, ToolFailure};
+use crate::check::{Detector, Finding, Output, OutputCheck, ToolFailure};
 use crate::classify::Advice;
 use crate::json::{from_type, to_arguments};
 use crate::policy::{OutputSettings, ToolPolicy};
 use crate::repair::RepairPolicy;
 use crate::tool::{Effect, ToolSpec};
 
-/// What a tool's function returns: a result, or a [`ToolFailure`], into which any error turns with `?`.
+/// What a tool's function returns: a result, or a [`ToolFailure`], into which any [`std::error::Error`] turns with `?`.
+/// (Boxed errors and those of `anyhow` need [`ToolFailure::from_boxed`].) In a closure, `ToolResult::Ok(…)` says which
+/// type of error is meant.
 pub type ToolResult<O> = Result<O, ToolFailure>;
 
 /// A tool: what the model is told about it, and what runs when it is called.
@@ -72,6 +74,9 @@ where
 {
     /// A tool from an async function or closure over typed arguments. Its description is the documentation of the type
     /// of its arguments.
+    ///
+    /// A function that keeps its thread busy between two awaits keeps all calls of that thread waiting, and cannot be
+    /// timed out: use [`ToolDef::blocking`] for it.
     pub fn new<F, R, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A) -> R + Send + Sync + 'static,
@@ -166,6 +171,15 @@ where
         ToolDef::untyped(spec, Arc::new(Plain(function)))
     }
 
+    /// The same, with a function that blocks: see [`ToolDef::blocking`].
+    pub fn dynamic_blocking<F, E>(spec: ToolSpec, function: F) -> Self
+    where
+        F: Fn(A) -> Result<O, E> + Send + Sync + 'static,
+        E: Into<ToolFailure>,
+    {
+        ToolDef::untyped(spec, Arc::new(Blocking(Arc::new(function))))
+    }
+
     /// The same, with a function that is told which call it serves.
     pub fn dynamic_with_context<F, R, E>(spec: ToolSpec, function: F) -> Self
     where
@@ -236,6 +250,12 @@ impl<A, O> ToolDef<A, O> {
     /// The same tool, with so many calls at once at most.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.policy.run.concurrency = Some(calls);
+        self
+    }
+
+    /// The same tool, with these things looked for in its results beyond the schema.
+    pub fn detect(mut self, detect: impl IntoIterator<Item = Detector>) -> Self {
+        self.policy.output.detect = Some(detect.into_iter().collect());
         self
     }
 

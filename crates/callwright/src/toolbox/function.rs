@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::context::{CallContext, Origin};
 use crate::check::{Finding, Output, Ran, ToolFailure};
-use crate::json::{Mismatch, Value};
+use crate::json::{Cause, Mismatch, Value};
 
 /// What comes of a call, later.
 pub(super) type Running<'r> = Pin<Box<dyn Future<Output = Ran<'static>> + Send + 'r>>;
@@ -130,12 +130,19 @@ impl<A, O> Handler for Function<A, O> {
     fn run<'r>(&'r self, origin: Origin<'r>) -> Running<'r> {
         match (self.read)(origin.arguments) {
             Ok(arguments) => self.start.start(arguments, origin, &self.finish),
-            Err(mismatch) => {
-                // The schema has accepted them, so this is no fault of the model's.
-                let failure = ToolFailure::defect(mismatch.to_string());
-                Box::pin(std::future::ready(Ran::failed(failure)))
-            }
+            Err(mismatch) => Box::pin(std::future::ready(Ran::failed(disagreement(&mismatch)))),
         }
+    }
+}
+
+/// The schema has accepted the arguments and the type has not: no fault of the model's. If the type has an objection of
+/// its own, a model that hears it can do something about it all the same.
+#[cold]
+fn disagreement(mismatch: &Mismatch) -> ToolFailure {
+    let failure = ToolFailure::defect(mismatch.to_string());
+    match mismatch.cause() {
+        Cause::Own => failure.with_objection(mismatch.path(), mismatch.message()),
+        _ => failure,
     }
 }
 

@@ -9,13 +9,11 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 
 use super::function::message_of;
-use super::run::Attempts;
 use super::underway::Underway;
 use super::{Toolbox, ToolboxBuilder};
-use crate::check::{Ran, ToolFailure};
+use crate::check::ToolFailure;
 use crate::event::Sinks;
 use crate::tool::ToolSpec;
-use crate::verdict::Settled;
 
 impl ToolboxBuilder {
     /// Adds a tool that somebody else runs.
@@ -38,6 +36,7 @@ impl Toolbox {
         underway: &Underway<'_>,
         running: F,
     ) -> Result<F::Output, ToolFailure> {
+        underway.progress().attempt();
         let caught = AssertUnwindSafe(underway.span().instrument(running)).catch_unwind();
         let limit = self.guests.get(underway.ticket().tool().name());
         let ended = match limit.copied().flatten() {
@@ -47,12 +46,5 @@ impl Toolbox {
             None => caught.await,
         };
         ended.map_err(|panic| ToolFailure::panicked(message_of(&*panic)))
-    }
-}
-
-impl<'c> Underway<'c> {
-    /// It was run once, by somebody else.
-    pub(crate) fn ran(self, ran: Ran<'static>) -> Settled<'c> {
-        self.end(Attempts { ran, count: 1 })
     }
 }

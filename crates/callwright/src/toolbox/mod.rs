@@ -13,12 +13,14 @@ mod definition;
 mod function;
 #[cfg(any(feature = "rig", feature = "rmcp"))]
 mod guest;
+mod progress;
 mod retry;
 mod run;
 mod schema;
 mod underway;
 mod watch;
 
+use std::borrow::Cow;
 use std::future::{Future, pending};
 use std::pin::pin;
 
@@ -34,16 +36,18 @@ pub use self::definition::{ToolDef, ToolResult};
 pub use self::schema::{input_schema, output_schema};
 
 use self::context::Origin;
-use self::run::{Attempts, Runner};
-use self::underway::Limit;
+use self::run::Runner;
+use self::underway::{Limit, Underway};
 use crate::admit::{Place, Ticket};
 use crate::call::Call;
 use crate::check::{Ran, ToolFailure};
 use crate::event::Sinks;
 use crate::feedback::Feedback;
 use crate::gate::Gate;
+use crate::json::Value;
 use crate::tool::ToolSpec;
 use crate::verdict::Settled;
+use crate::wire::{self, Provider};
 
 /// Tools that are ready to be called, behind a gate.
 ///
@@ -89,6 +93,8 @@ pub struct Toolbox {
     guests: AHashMap<String, Limit>,
     feedback: Feedback,
     sinks: Sinks,
+    /// What the policy says about tools that do not exist.
+    warnings: Vec<String>,
     /// Whether events hold what tools answered.
     keeps_output: bool,
     /// How many calls may run at once, of all tools together.
@@ -122,15 +128,16 @@ impl Toolbox {
             Ok(underway) => underway,
             Err(refused) => return refused,
         };
-        let attempts = {
-            let run = self.run(call, underway.ticket());
+        let ran = {
+            let run = self.run(call, &underway);
             let running = pin!(underway.span().instrument(run));
-            match select(running, pin!(cancelled)).await {
-                Either::Left((attempts, _)) => attempts,
-                Either::Right(_) => Attempts::cancelled(),
+            // Asked first, so that nothing is started that nobody waits for.
+            match select(pin!(cancelled), running).await {
+                Either::Left(_) => Ran::failed(ToolFailure::cancelled()),
+                Either::Right((ran, _)) => ran,
             }
         };
-        underway.end(attempts)
+        underway.end(ran)
     }
 
     /// Invokes the calls of one answer of the model at once. There is one answer for each, in the same order, whatever
@@ -159,10 +166,11 @@ impl Toolbox {
     }
 
     /// Runs a call that may run.
-    async fn run(&self, call: &Call<'_>, ticket: &Ticket<'_>) -> Attempts {
+    async fn run(&self, call: &Call<'_>, underway: &Underway<'_>) -> Ran<'static> {
+        let ticket = underway.ticket();
         let Some(runner) = self.runners.get(ticket.tool().name()) else {
             let why = "the tool has no function; register it with `ToolboxBuilder::tool`";
-            return Attempts::failed(ToolFailure::defect(why));
+            return Ran::failed(ToolFailure::defect(why));
         };
         let _permit = match &self.permits {
             // Nobody closes it, so it is always given.
@@ -170,7 +178,8 @@ impl Toolbox {
             None => None,
         };
         let origin = Origin::new(ticket, call.id.as_ref());
-        runner.run(origin, ticket.tool().output_policy()).await
+        let policy = ticket.tool().output_policy();
+        runner.run(origin, policy, underway.progress()).await
     }
 
     /// Judges what came of a call.
@@ -193,6 +202,39 @@ impl Toolbox {
         &self.sinks
     }
 
+    /// What the model gets of a call that was invoked: see [`Settled::text`].
+    pub fn text<'s>(&self, settled: &'s Settled<'_>) -> Cow<'s, str> {
+        settled.text(&self.feedback)
+    }
+
+    /// The messages that answer the calls of a round: see [`wire::render_round`].
+    pub fn render<'v, 'a: 'v, 'b: 'v>(
+        &self,
+        provider: Provider,
+        calls: &'v [Call<'a>],
+        settled: &'v [Settled<'b>],
+    ) -> Vec<Value<'v>> {
+        wire::render_round(provider, calls.iter().zip(settled), &self.feedback)
+    }
+
+    /// What is worth a look, one sentence each: schemas that could not be compiled, so that calls or results pass
+    /// unvalidated, and settings for tools that do not exist.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        for tool in self.gate.tools() {
+            let name = tool.name();
+            let of_input = tool
+                .quarantined()
+                .map(|why| format!("tool `{name}`: its calls pass unvalidated: {why}"));
+            let of_output = tool
+                .output_quarantined()
+                .map(|why| format!("tool `{name}`: its results pass unvalidated: {why}"));
+            warnings.extend(of_input.into_iter().chain(of_output));
+        }
+        warnings.sort();
+        warnings
+    }
+
     /// What the model is told about the tools, by name.
     pub fn specs(&self) -> Vec<&ToolSpec> {
         let mut specs: Vec<&ToolSpec> = self.gate.tools().map(crate::tool::Tool::spec).collect();
@@ -211,23 +253,6 @@ impl Toolbox {
             tokio::task::block_in_place(ask)
         } else {
             ask()
-        }
-    }
-}
-
-impl Attempts {
-    fn failed(failure: ToolFailure) -> Self {
-        Attempts {
-            ran: Ran::failed(failure),
-            count: 0,
-        }
-    }
-
-    /// Nobody waits for it any more.
-    fn cancelled() -> Self {
-        Attempts {
-            count: 1,
-            ..Attempts::failed(ToolFailure::cancelled())
         }
     }
 }

@@ -33,7 +33,8 @@ impl Retries {
             return None;
         }
         let wait = failure.retry_after();
-        Some(wait.unwrap_or_else(|| jittered(backoff(runs))).min(LONGEST))
+        // If a server wants more time than anybody waits here, the model is told how much.
+        Some(wait.unwrap_or_else(|| jittered(backoff(runs)))).filter(|wait| *wait <= LONGEST)
     }
 }
 
@@ -91,6 +92,15 @@ mod tests {
                     .is_some()
             );
         }
+        let later = ToolFailure::transient("busy").with_retry_after(LONGEST * 2);
+        assert!(
+            retries
+                .wait_before(1, &Ran::failed(later), &policy)
+                .is_none()
+        );
+        let soon = ToolFailure::transient("busy").with_retry_after(FIRST * 2);
+        let soon = retries.wait_before(1, &Ran::failed(soon), &policy);
+        assert_eq!(soon, Some(FIRST * 2));
         for lasting in [
             ToolFailure::new("no_such_customer", "There is no customer C-17."),
             ToolFailure::internal("index out of bounds"),

@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 
 use super::context::Origin;
 use super::function::{Handler, Running, message_of};
+use super::progress::Progress;
 use super::retry::Retries;
 use crate::check::{OutputPolicy, Ran, ToolFailure};
 use crate::policy::RunSettings;
@@ -37,12 +38,6 @@ pub(super) struct Runner {
     permits: Option<Semaphore>,
 }
 
-/// What came of running a call, and how often it was run.
-pub(super) struct Attempts {
-    pub(super) ran: Ran<'static>,
-    pub(super) count: u32,
-}
-
 impl Runner {
     pub(super) fn new(handler: Arc<dyn Handler>, tool: &Tool, settings: RunSettings) -> Self {
         let harmless = tool.spec().effect == Effect::Read || tool.spec().idempotent;
@@ -59,29 +54,30 @@ impl Runner {
     }
 
     /// Runs a call until it has an answer.
-    pub(super) async fn run(&self, mut origin: Origin<'_>, policy: &OutputPolicy) -> Attempts {
+    pub(super) async fn run(
+        &self,
+        mut origin: Origin<'_>,
+        policy: &OutputPolicy,
+        progress: &Progress,
+    ) -> Ran<'static> {
         loop {
-            let ran = self.once(origin).await;
+            let ran = self.once(origin, progress).await;
             origin.attempt += 1;
             match self.retries.wait_before(origin.attempt, &ran, policy) {
                 Some(wait) => tokio::time::sleep(wait).await,
-                None => {
-                    return Attempts {
-                        ran,
-                        count: origin.attempt,
-                    };
-                }
+                None => return ran,
             }
         }
     }
 
     /// Runs the function once. Waiting for a turn is not counted as its time.
-    async fn once<'r>(&'r self, origin: Origin<'r>) -> Ran<'static> {
+    async fn once<'r>(&'r self, origin: Origin<'r>, progress: &Progress) -> Ran<'static> {
         let _permit = match &self.permits {
             // Nobody closes it, so it is always given.
             Some(permits) => permits.acquire().await.ok(),
             None => None,
         };
+        progress.attempt();
         let started = AssertUnwindSafe(|| self.handler.run(origin));
         let mut caught = match catch_unwind(started) {
             Ok(running) => Caught(Some(running)),

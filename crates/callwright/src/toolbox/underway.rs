@@ -9,10 +9,11 @@ use std::time::Duration;
 use scopeguard::{ScopeGuard, guard};
 
 use super::Toolbox;
-use super::run::Attempts;
+use super::progress::Progress;
 use super::watch::Watch;
 use crate::admit::{Place, Ticket};
 use crate::call::Call;
+use crate::check::{Ran, ToolFailure};
 use crate::event::ToolSpan;
 use crate::verdict::{Opened, Settled};
 
@@ -32,15 +33,12 @@ impl Toolbox {
         call: &'c Call<'_>,
         place: Option<Place<'c>>,
     ) -> Result<Underway<'c>, Settled<'c>> {
-        let mut watch = Watch::start(self, call, place);
+        let watch = Watch::start(self, call, place);
         match self.unblocked(|| self.gate.open(call, place)) {
-            Opened::Admitted(ticket) => {
-                watch.began();
-                // If nobody waits for it any more, there is an end all the same.
-                Ok(Underway(guard((watch, ticket), |(watch, ticket)| {
-                    drop(watch.ended(ticket, Attempts::cancelled()));
-                })))
-            }
+            // If nobody waits for it any more, there is an end all the same.
+            Opened::Admitted(ticket) => Ok(Underway(guard((watch, ticket), |(watch, ticket)| {
+                drop(watch.ended(ticket, Ran::failed(ToolFailure::cancelled())));
+            }))),
             Opened::Refused(refused) => Err(watch.refused(refused)),
         }
     }
@@ -57,9 +55,14 @@ impl<'c> Underway<'c> {
     }
 
     /// It has ended: what came of it is judged.
-    pub(super) fn end(self, attempts: Attempts) -> Settled<'c> {
+    pub(crate) fn end(self, ran: Ran<'c>) -> Settled<'c> {
         let (watch, ticket) = ScopeGuard::into_inner(self.0);
-        watch.ended(ticket, attempts)
+        watch.ended(ticket, ran)
+    }
+
+    /// How far it has come.
+    pub(super) fn progress(&self) -> &Progress {
+        &self.0.0.progress
     }
 
     /// It goes on elsewhere, and nothing will be known of its end.

@@ -6,14 +6,18 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::Toolbox;
-use super::run::Attempts;
+use super::progress::Progress;
 use crate::admit::{Place, Ticket};
 use crate::call::Call;
-use crate::check::Output;
+use crate::check::{Output, Ran};
 use crate::classify::{Failure, Refused};
 use crate::event::{Event, SpanOutcome, ToolSpan};
 use crate::json::Value;
+use crate::tool::Tool;
 use crate::verdict::{Settled, Verdict};
+
+/// What a tool is called in traces that does not exist: what a model makes up is not for the names of spans.
+const UNKNOWN: &str = "unknown";
 
 /// Watches one call.
 pub(super) struct Watch<'c> {
@@ -21,6 +25,7 @@ pub(super) struct Watch<'c> {
     call: &'c Call<'c>,
     place: Option<Place<'c>>,
     pub(super) span: ToolSpan,
+    pub(super) progress: Progress,
     clock: Option<Clock>,
 }
 
@@ -29,8 +34,6 @@ pub(super) struct Watch<'c> {
 struct Clock {
     time: SystemTime,
     came: Instant,
-    /// When the tool began.
-    began: Instant,
 }
 
 impl<'c> Watch<'c> {
@@ -39,17 +42,15 @@ impl<'c> Watch<'c> {
         call: &'c Call<'c>,
         place: Option<Place<'c>>,
     ) -> Self {
-        let clock = (!toolbox.sinks.is_empty()).then(|| {
-            let now = Instant::now();
-            Clock {
-                time: SystemTime::now(),
-                came: now,
-                began: now,
-            }
+        let clock = (!toolbox.sinks.is_empty()).then(|| Clock {
+            time: SystemTime::now(),
+            came: Instant::now(),
         });
         let session = place.map(|place| place.session);
+        let name = || toolbox.gate.meant(&call.tool).map_or(UNKNOWN, Tool::name);
         Watch {
-            span: ToolSpan::new(&call.tool, call.id.as_ref(), session),
+            span: ToolSpan::new(name, call.id.as_ref(), session),
+            progress: Progress::new(clock.is_some()),
             toolbox,
             call,
             place,
@@ -60,22 +61,15 @@ impl<'c> Watch<'c> {
     /// The call did not run.
     pub(super) fn refused(self, refused: Box<Refused<'c>>) -> Settled<'c> {
         let settled = Verdict::Refused(refused).into();
-        self.report(&settled, 0, Duration::ZERO);
+        self.report(&settled, Duration::ZERO);
         settled
     }
 
-    /// The call runs from now on.
-    pub(super) fn began(&mut self) {
-        if let Some(clock) = &mut self.clock {
-            clock.began = Instant::now();
-        }
-    }
-
     /// The call has ended: what came of it is judged.
-    pub(super) fn ended(self, ticket: Ticket<'c>, attempts: Attempts) -> Settled<'c> {
-        let latency = self.clock.map(|clock| clock.began.elapsed());
-        let settled = self.toolbox.close(ticket, attempts.ran);
-        self.report(&settled, attempts.count, latency.unwrap_or_default());
+    pub(super) fn ended(self, ticket: Ticket<'c>, ran: Ran<'c>) -> Settled<'c> {
+        let latency = self.progress.latency();
+        let settled = self.toolbox.close(ticket, ran);
+        self.report(&settled, latency);
         settled
     }
 
@@ -83,12 +77,13 @@ impl<'c> Watch<'c> {
     #[cfg(feature = "rmcp")]
     pub(super) fn went_on(self, ticket: Ticket<'c>) -> Settled<'c> {
         let settled = Settled::from(ticket);
-        self.report(&settled, 1, Duration::ZERO);
+        self.report(&settled, self.progress.latency());
         settled
     }
 
     /// Tells everybody who listens.
-    fn report(&self, settled: &Settled<'_>, attempts: u32, latency: Duration) {
+    fn report(&self, settled: &Settled<'_>, latency: Duration) {
+        let attempts = self.progress.attempts();
         self.span.record_outcome(&SpanOutcome {
             verdict: settled.verdict.name(),
             output_verdict: settled.result.as_ref().map(|result| result.verdict.name()),
@@ -109,7 +104,10 @@ impl<'c> Watch<'c> {
                 event = event.at(place);
             }
             if let Some(result) = &settled.result {
-                event = event.ran(attempts, latency).with_result(result);
+                if attempts > 0 {
+                    event = event.ran(attempts, latency);
+                }
+                event = event.with_result(result);
                 if let Some(output) = result.output.as_ref().filter(|_| toolbox.keeps_output) {
                     event = event.with_output(match output {
                         Output::Value(value) => value.clone(),

@@ -1,8 +1,8 @@
-//! Stages 1 and 10: provider shapes → [`Call`], and verdicts → provider shapes.
+//! Stage 1, and the way back: provider shapes → [`Call`], and what became of it → provider shapes.
 //!
 //! Pure functions, one file per provider, each with the same three: `read` takes a call out of the
-//! provider's shape, `call` puts a call that may run back into it, `result` answers a call that was
-//! refused. Nothing is judged here, and ids go back exactly as they came.
+//! provider's shape, `call` puts a call that may run back into it, `result` answers it. Nothing is judged
+//! here, and ids go back exactly as they came.
 
 mod anthropic;
 mod declare;

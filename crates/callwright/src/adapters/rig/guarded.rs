@@ -141,7 +141,7 @@ pub(super) async fn pass(
         }
         Err(failure) => (None, Ran::failed(failure)),
     };
-    let settled = underway.ran(ran);
+    let settled = underway.end(ran);
     answer(&settled, result, toolbox.feedback())
 }
 

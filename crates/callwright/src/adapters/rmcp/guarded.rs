@@ -105,14 +105,14 @@ impl<H: ServerHandler> Guarded<H> {
         let ended = match toolbox.in_time(&underway, running).await {
             Ok(ended) => ended,
             Err(failure) => {
-                let settled = underway.ran(Ran::failed(failure));
+                let settled = underway.end(Ran::failed(failure));
                 return Ok(told(&settled, toolbox.feedback()).into());
             }
         };
         let feedback = toolbox.feedback();
         match ended {
             Ok(CallToolResponse::Complete(result)) => {
-                let settled = underway.ran(ran(&result));
+                let settled = underway.end(ran(&result));
                 Ok(answer(&settled, result, typed, feedback).into())
             }
             // A question to the user, or a task that goes on elsewhere.
@@ -122,7 +122,7 @@ impl<H: ServerHandler> Guarded<H> {
             }
             Err(error) => {
                 let (failure, is_for_the_model) = failed(&error);
-                let settled = underway.ran(Ran::failed(failure));
+                let settled = underway.end(Ran::failed(failure));
                 if is_for_the_model {
                     Ok(told(&settled, feedback).into())
                 } else {

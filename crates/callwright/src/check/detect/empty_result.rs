@@ -101,6 +101,27 @@ const BESIDE: [&str; 34] = [
     "message",
 ];
 
+/// Members that say that there is something after all: on another page, or in all.
+const ELSEWHERE: [&str; 17] = [
+    "count",
+    "total",
+    "totalcount",
+    "totalresults",
+    "totalitems",
+    "totalhits",
+    "totalpages",
+    "hasmore",
+    "hasnext",
+    "hasnextpage",
+    "next",
+    "nextcursor",
+    "nextpage",
+    "nextpagetoken",
+    "previous",
+    "prev",
+    "cursor",
+];
+
 /// What a missing thing is called, beside the names that the call uses.
 const NOUNS: [&str; 14] = [
     "result",
@@ -194,17 +215,34 @@ fn emptiness<'v>(output: &'v Value<'_>) -> Option<Emptiness<'v>> {
             [(key, Value::Null)] => Some(Emptiness::Absent(key)),
             members => {
                 let is_list = |(_, value): &(_, Value<'_>)| is_empty_list(value);
-                let says_more = members.iter().any(|(key, value)| match value {
-                    Value::Array(_) => !is_empty_list(value),
-                    Value::Null | Value::Bool(false) => false,
-                    Value::Object(inner) => !inner.is_empty() && !is_one_of(key, &BESIDE),
-                    _ => !is_one_of(key, &BESIDE),
+                let says_more = members.iter().any(|(key, value)| {
+                    is_elsewhere(key, value)
+                        || match value {
+                            Value::Array(_) => !is_empty_list(value),
+                            Value::Null | Value::Bool(false) => false,
+                            Value::Object(inner) => {
+                                (!inner.is_empty() && !is_one_of(key, &BESIDE))
+                                    || inner.iter().any(|(key, value)| is_elsewhere(key, value))
+                            }
+                            _ => !is_one_of(key, &BESIDE),
+                        }
                 });
                 (!says_more && members.iter().any(is_list)).then_some(Emptiness::List)
             }
         },
         Value::Bool(_) | Value::Number(_) => None,
     }
+}
+
+/// Whether a member says that there is something on another page.
+fn is_elsewhere(key: &str, value: &Value<'_>) -> bool {
+    let says = match value {
+        Value::Bool(yes) => *yes,
+        Value::Number(number) => number.as_f64() > 0.0,
+        Value::String(text) => !text.is_empty(),
+        _ => false,
+    };
+    says && is_one_of(key, &ELSEWHERE)
 }
 
 fn is_empty_list(value: &Value<'_>) -> bool {

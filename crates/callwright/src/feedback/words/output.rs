@@ -144,6 +144,12 @@ pub(in crate::feedback) fn tool_failure(
             FailureKind::Cancelled => {
                 format!("The call of {tool} was cancelled before it had ended.")
             }
+            FailureKind::Defect if failure.objection().is_some() => {
+                let (path, message) = failure.objection().map_or_else(Default::default, |it| {
+                    (dotted_within(&it.0, PATH), one_line(&it.1, NAME))
+                });
+                format!("The tool {tool} does not take {path}: {}", ended(&message))
+            }
             FailureKind::Defect => {
                 format!("The tool {tool} cannot read arguments that its own schema accepts.")
             }
@@ -170,6 +176,13 @@ pub(in crate::feedback) fn tool_failure_hint(
     );
     if once && unsure {
         return Some("It may have taken effect: check that before you call it again.".to_owned());
+    }
+    if failure.objection().is_some() {
+        return Some("Correct it and call the tool again.".to_owned());
+    }
+    if let Some(wait) = failure.retry_after() {
+        let wait = duration(wait);
+        return Some(format!("Wait {wait}, then send the same call again."));
     }
     // There is nothing to act on.
     (said == Some("")).then(|| next_hint(Next::ChangeApproach).to_owned())
