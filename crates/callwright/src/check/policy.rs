@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::finding::Finding;
 use crate::json::Value;
+use crate::panics::caught;
 use crate::policy::Validation;
 
 /// How the results of a tool are judged.
@@ -111,12 +112,9 @@ impl OutputCheck {
         arguments: &Value<'_>,
         output: &Value<'_>,
     ) -> Result<Option<Finding>, String> {
-        let looked = std::panic::AssertUnwindSafe(|| (self.look)(arguments, output));
-        match std::panic::catch_unwind(looked) {
-            Ok(answer) => answer,
-            Err(_) => Err("it panicked".to_owned()),
-        }
-        .map_err(|why| format!("check {:?}: {why}", self.name))
+        caught(|| (self.look)(arguments, output))
+            .unwrap_or_else(|words| Err(format!("it panicked: {words}")))
+            .map_err(|why| format!("check {:?}: {why}", self.name))
     }
 }
 
