@@ -65,7 +65,7 @@ pub(crate) fn tool_failed(failure: ToolFailure, said: Option<&str>, tool: &Tool)
         FailureKind::Internal => Code::ToolError,
         FailureKind::TimedOut(_) => Code::Timeout,
         FailureKind::Panicked => Code::Panic,
-        FailureKind::Cancelled => Code::Cancelled,
+        FailureKind::Cancelled | FailureKind::NotStarted => Code::Cancelled,
         FailureKind::Defect => Code::ToolDefect,
     };
     let once = tool.is_once();

@@ -3,10 +3,12 @@
 //! In comes a call of a model, out goes what the model gets. A [`ToolDef`] is a tool: a Rust type that is the validator,
 //! the JSON Schema for the model, the parsed value and the documentation, and an async function over it. A [`Toolbox`]
 //! holds tools and does the whole way in one [`Toolbox::invoke`]: open, run, close. This is the only part of the crate
-//! that runs anything; it needs a Tokio runtime where a tool takes longer than an instant.
+//! that runs anything. It is at home in a Tokio runtime; elsewhere a call that takes longer than an instant costs a
+//! thread that watches its time, and functions that block do not run.
 
 mod agreement;
 mod builder;
+mod clock;
 mod context;
 mod convert;
 mod definition;
@@ -17,13 +19,17 @@ mod schema;
 mod watch;
 
 use std::future::{Future, pending};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
+use std::sync::atomic::AtomicU32;
 
 use ahash::AHashMap;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, join_all, select};
 use scopeguard::{ScopeGuard, guard};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
+use tokio::task::block_in_place;
 
 pub use self::builder::ToolboxBuilder;
 pub use self::context::CallContext;
@@ -32,7 +38,7 @@ pub use self::definition::{ToolDef, ToolResult};
 pub use self::schema::{input_schema, output_schema};
 
 use self::context::Origin;
-use self::run::{Attempts, Runner};
+use self::run::Runner;
 use self::watch::Watch;
 use crate::admit::{Place, Ticket};
 use crate::call::Call;
@@ -103,7 +109,8 @@ impl Toolbox {
         self.invoke_until(call, place, pending()).await
     }
 
-    /// The same, until `cancelled` is ready: a call that is under way by then is dropped and answered as cancelled.
+    /// The same, until `cancelled` is ready: a call that is under way by then is dropped and answered as cancelled, and
+    /// none begins.
     pub async fn invoke_until<'c>(
         &'c self,
         call: &'c Call<'_>,
@@ -119,18 +126,23 @@ impl Toolbox {
         watch.began();
         // If nobody waits for it any more, there is an end all the same.
         let underway = guard((watch, ticket), |(watch, ticket)| {
-            drop(watch.ended(ticket, Attempts::cancelled()));
+            drop(watch.cancelled(ticket));
         });
-        let attempts = {
+        let ran = {
             let (watch, ticket) = &*underway;
-            let running = pin!(watch.span.instrument(self.run(call, ticket)));
-            match select(running, pin!(cancelled)).await {
-                Either::Left((attempts, _)) => attempts,
-                Either::Right(_) => Attempts::cancelled(),
+            let running = self.run(call, ticket, &watch.runs);
+            let running = pin!(watch.span.instrument(running));
+            // In this order: of two calls that share a turn, the end of one must not begin the other.
+            match select(pin!(cancelled), running).await {
+                Either::Left(_) => None,
+                Either::Right((ran, _)) => Some(ran),
             }
         };
         let (watch, ticket) = ScopeGuard::into_inner(underway);
-        watch.ended(ticket, attempts)
+        match ran {
+            Some(ran) => watch.ended(ticket, ran),
+            None => watch.cancelled(ticket),
+        }
     }
 
     /// Invokes the calls of one answer of the model at once. There is one answer for each, in the same order, whatever
@@ -143,7 +155,8 @@ impl Toolbox {
         self.invoke_all_until(calls, place, pending()).await
     }
 
-    /// The same, until `cancelled` is ready: calls that are under way by then are dropped and answered as cancelled.
+    /// The same, until `cancelled` is ready: calls that are under way by then are dropped and answered as cancelled, and
+    /// none begins.
     pub async fn invoke_all_until<'c>(
         &'c self,
         calls: &'c [Call<'_>],
@@ -158,18 +171,19 @@ impl Toolbox {
         join_all(each).await
     }
 
-    /// Runs a call that may run.
-    async fn run(&self, call: &Call<'_>, ticket: &Ticket<'_>) -> Attempts {
+    /// Runs a call that may run, and counts how often.
+    async fn run(&self, call: &Call<'_>, ticket: &Ticket<'_>, runs: &AtomicU32) -> Ran<'static> {
         let Some(runner) = self.runners.get(ticket.tool().name()) else {
             let why = "the tool has no function; register it with `ToolboxBuilder::tool`";
-            return Attempts::failed(ToolFailure::defect(why));
+            return Ran::failed(ToolFailure::defect(why));
         };
         let _permit = match &self.permits {
             // Nobody closes it, so it is always given.
             Some(permits) => permits.acquire().await.ok(),
             None => None,
         };
-        runner.run(Origin::new(ticket, call.id.as_ref())).await
+        let origin = Origin::new(ticket, call.id.as_ref());
+        runner.run(origin, runs).await
     }
 
     /// Judges what came of a call.
@@ -201,32 +215,20 @@ impl Toolbox {
 
     /// Asks the gate where that may wait for a server: other tasks of this thread go elsewhere meanwhile, if they can.
     fn unblocked<R>(&self, ask: impl FnOnce() -> R) -> R {
-        use tokio::runtime::{Handle, RuntimeFlavor};
-        let waits = self.gate.ledger().waits();
-        let elsewhere = waits
+        let elsewhere = self.gate.ledger().waits()
             && Handle::try_current()
                 .is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
-        if elsewhere {
-            tokio::task::block_in_place(ask)
-        } else {
-            ask()
+        if !elsewhere {
+            return ask();
         }
-    }
-}
-
-impl Attempts {
-    fn failed(failure: ToolFailure) -> Self {
-        Attempts {
-            ran: Ran::failed(failure),
-            count: 0,
-        }
-    }
-
-    /// Nobody waits for it any more.
-    fn cancelled() -> Self {
-        Attempts {
-            count: 1,
-            ..Attempts::failed(ToolFailure::cancelled())
+        let (mut ask, mut answer) = (Some(ask), None);
+        let asked = || block_in_place(|| answer = ask.take().map(|ask| ask()));
+        let refused = catch_unwind(AssertUnwindSafe(asked)).err();
+        match (answer, ask, refused) {
+            (Some(answer), ..) => answer,
+            // In a `LocalSet` Tokio panics instead, before anything was asked. Then its tasks wait.
+            (None, Some(ask), _) => ask(),
+            (None, None, panic) => resume_unwind(panic.unwrap_or_else(|| Box::new(()))),
         }
     }
 }

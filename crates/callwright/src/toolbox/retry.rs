@@ -8,7 +8,8 @@ use crate::check::{FailureKind, Ran, ToolFailure};
 /// The first wait. Shorter ones meet the same hiccup again.
 const FIRST: Duration = Duration::from_millis(200);
 
-/// The longest wait. Whoever needs more time is better off telling the model.
+/// The longest wait. Whoever needs more time is better off telling the model, and a server that asks for more is not
+/// asked again before.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// How often a call is run again.
@@ -29,7 +30,8 @@ impl Retries {
             return None;
         }
         let wait = failure.retry_after();
-        Some(wait.unwrap_or_else(|| jittered(backoff(runs))).min(LONGEST))
+        let wait = wait.unwrap_or_else(|| jittered(backoff(runs)));
+        (wait <= LONGEST).then_some(wait)
     }
 }
 
@@ -83,6 +85,9 @@ mod tests {
         let passing = Ran::failed(ToolFailure::transient("busy"));
         assert!(retries.wait_before(2, &passing).is_some());
         assert!(retries.wait_before(3, &passing).is_none());
+        let busy = |wait| Ran::failed(ToolFailure::transient("busy").with_retry_after(wait));
+        assert_eq!(retries.wait_before(1, &busy(FIRST)), Some(FIRST));
+        assert_eq!(retries.wait_before(1, &busy(LONGEST + FIRST)), None);
         for lasting in [
             ToolFailure::new("no_such_customer", "There is no customer C-17."),
             ToolFailure::internal("index out of bounds"),

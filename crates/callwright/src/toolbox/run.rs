@@ -4,18 +4,20 @@
 //! own answer shows them. What changes something is never run twice by itself.
 
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::clock;
 use super::context::Origin;
-use super::function::{Handler, Running, message_of};
+use super::function::{Handler, Running};
 use super::retry::Retries;
 use crate::check::{Ran, ToolFailure};
+use crate::panics::caught;
 use crate::policy::RunSettings;
 use crate::tool::{Effect, Tool};
 
@@ -37,12 +39,6 @@ pub(super) struct Runner {
     permits: Option<Semaphore>,
 }
 
-/// What came of running a call, and how often it was run.
-pub(super) struct Attempts {
-    pub(super) ran: Ran<'static>,
-    pub(super) count: u32,
-}
-
 impl Runner {
     pub(super) fn new(handler: Arc<dyn Handler>, tool: &Tool, settings: RunSettings) -> Self {
         let harmless = tool.spec().effect == Effect::Read || tool.spec().idempotent;
@@ -54,50 +50,49 @@ impl Runner {
             handler,
             timeout: settings.timeout.unwrap_or(USUAL_TIMEOUT),
             retries: Retries::new(most),
-            permits: settings.concurrency.map(|most| Semaphore::new(most.max(1))),
+            permits: settings.concurrency.map(permits),
         }
     }
 
-    /// Runs a call until it has an answer.
-    pub(super) async fn run(&self, mut origin: Origin<'_>) -> Attempts {
+    /// Runs a call until it has an answer, and counts how often.
+    pub(super) async fn run(&self, mut origin: Origin<'_>, runs: &AtomicU32) -> Ran<'static> {
         loop {
-            let ran = self.once(origin).await;
+            let ran = self.once(origin, runs).await;
             origin.attempt += 1;
             match self.retries.wait_before(origin.attempt, &ran) {
-                Some(wait) => tokio::time::sleep(wait).await,
-                None => {
-                    return Attempts {
-                        ran,
-                        count: origin.attempt,
-                    };
-                }
+                Some(wait) => clock::sleep(wait).await,
+                None => return ran,
             }
         }
     }
 
     /// Runs the function once. Waiting for a turn is not counted as its time.
-    async fn once<'r>(&'r self, origin: Origin<'r>) -> Ran<'static> {
+    async fn once<'r>(&'r self, origin: Origin<'r>, runs: &AtomicU32) -> Ran<'static> {
         let _permit = match &self.permits {
             // Nobody closes it, so it is always given.
             Some(permits) => permits.acquire().await.ok(),
             None => None,
         };
-        let started = AssertUnwindSafe(|| self.handler.run(origin));
-        let mut caught = match catch_unwind(started) {
+        // It is only read where this has ended.
+        runs.fetch_add(1, Ordering::Relaxed);
+        let mut running = match caught(|| self.handler.run(origin)) {
             Ok(running) => Caught(Some(running)),
-            Err(panic) => return Ran::failed(ToolFailure::panicked(message_of(&*panic))),
+            Err(words) => return Ran::failed(ToolFailure::panicked(words)),
         };
         // Many tools answer at once, and then no clock is needed.
         if let Poll::Ready(ran) =
-            poll_fn(|task| Poll::Ready(Pin::new(&mut caught).poll(task))).await
+            poll_fn(|task| Poll::Ready(Pin::new(&mut running).poll(task))).await
         {
             return ran;
         }
-        match tokio::time::timeout(self.timeout, caught).await {
-            Ok(ran) => ran,
-            Err(_) => Ran::failed(ToolFailure::timed_out(self.timeout)),
-        }
+        let in_time = clock::within(self.timeout, running).await;
+        in_time.unwrap_or_else(|| Ran::failed(ToolFailure::timed_out(self.timeout)))
     }
+}
+
+/// Turns for so many calls at once: one at least, and no more than can be counted.
+pub(super) fn permits(most: usize) -> Semaphore {
+    Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))
 }
 
 /// A call under way whose panics are answers, the one when it is dropped included.
@@ -110,11 +105,8 @@ impl Future for Caught<'_> {
         let Some(running) = &mut self.0 else {
             return Poll::Pending;
         };
-        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task))) {
-            Ok(Poll::Ready(ran)) => Poll::Ready(ran),
-            Ok(Poll::Pending) => Poll::Pending,
-            Err(panic) => Poll::Ready(Ran::failed(ToolFailure::panicked(message_of(&*panic)))),
-        }
+        caught(|| running.as_mut().poll(task))
+            .unwrap_or_else(|words| Poll::Ready(Ran::failed(ToolFailure::panicked(words))))
     }
 }
 
@@ -122,6 +114,6 @@ impl Drop for Caught<'_> {
     fn drop(&mut self) {
         let running = self.0.take();
         // What a tool does when it is cancelled is its own affair, and must not take others down.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(running)));
+        let _ = caught(|| drop(running));
     }
 }

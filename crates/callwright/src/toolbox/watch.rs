@@ -3,13 +3,13 @@
 //! Whatever happens, there is one event: also if nobody waits for the call any more. Where no sink is attached, no
 //! clock is asked.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::Toolbox;
-use super::run::Attempts;
 use crate::admit::{Place, Ticket};
 use crate::call::Call;
-use crate::check::Output;
+use crate::check::{Output, Ran, ToolFailure};
 use crate::classify::{Failure, Refused};
 use crate::event::{Event, SpanOutcome, ToolSpan};
 use crate::json::Value;
@@ -21,6 +21,8 @@ pub(super) struct Watch<'c> {
     call: &'c Call<'c>,
     place: Option<Place<'c>>,
     pub(super) span: ToolSpan,
+    /// How often the tool was run.
+    pub(super) runs: AtomicU32,
     clock: Option<Clock>,
 }
 
@@ -50,6 +52,7 @@ impl<'c> Watch<'c> {
         let session = place.map(|place| place.session);
         Watch {
             span: ToolSpan::new(&call.tool, call.id.as_ref(), session),
+            runs: AtomicU32::new(0),
             toolbox,
             call,
             place,
@@ -60,7 +63,7 @@ impl<'c> Watch<'c> {
     /// The call did not run.
     pub(super) fn refused(self, refused: Box<Refused<'c>>) -> Settled<'c> {
         let settled = Verdict::Refused(refused).into();
-        self.report(&settled, 0, Duration::ZERO);
+        self.report(&settled, Duration::ZERO);
         settled
     }
 
@@ -72,15 +75,25 @@ impl<'c> Watch<'c> {
     }
 
     /// The call has ended: what came of it is judged.
-    pub(super) fn ended(self, ticket: Ticket<'c>, attempts: Attempts) -> Settled<'c> {
+    pub(super) fn ended(self, ticket: Ticket<'c>, ran: Ran<'static>) -> Settled<'c> {
         let latency = self.clock.map(|clock| clock.began.elapsed());
-        let settled = self.toolbox.close(ticket, attempts.ran);
-        self.report(&settled, attempts.count, latency.unwrap_or_default());
+        let settled = self.toolbox.close(ticket, ran);
+        self.report(&settled, latency.unwrap_or_default());
         settled
     }
 
+    /// Nobody waits for the call any more.
+    pub(super) fn cancelled(self, ticket: Ticket<'c>) -> Settled<'c> {
+        let failure = match self.runs.load(Ordering::Relaxed) {
+            0 => ToolFailure::not_started(),
+            _ => ToolFailure::cancelled(),
+        };
+        self.ended(ticket, Ran::failed(failure))
+    }
+
     /// Tells everybody who listens.
-    fn report(&self, settled: &Settled<'_>, attempts: u32, latency: Duration) {
+    fn report(&self, settled: &Settled<'_>, latency: Duration) {
+        let attempts = self.runs.load(Ordering::Relaxed);
         self.span.record_outcome(&SpanOutcome {
             verdict: settled.verdict.name(),
             output_verdict: settled.result.as_ref().map(|result| result.verdict.name()),

@@ -144,6 +144,7 @@ pub(in crate::feedback) fn tool_failure(
             FailureKind::Cancelled => {
                 format!("The call of {tool} was cancelled before it had ended.")
             }
+            FailureKind::NotStarted => format!("The call of {tool} was cancelled before it began."),
             FailureKind::Defect => {
                 format!("The tool {tool} cannot read arguments that its own schema accepts.")
             }
