@@ -84,6 +84,7 @@ pub mod wire;
 mod error;
 mod gate;
 mod nearest;
+mod panics;
 mod pipeline;
 mod text;
 mod verdict;

@@ -32,7 +32,63 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back.
+/// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back: whoever runs what a ticket
+/// holds cannot run a call that nobody has judged, and no call twice.
+///
+/// ```
+/// use callwright::admit::Ticket;
+/// use callwright::{Call, Gate, Opened, ToolSpec};
+///
+/// fn run(ticket: &Ticket<'_>) -> String {
+///     format!("{} ran with {}", ticket.tool().name(), ticket.arguments())
+/// }
+///
+/// let gate = Gate::builder().tool(ToolSpec::without_schema("ping")).build()?;
+/// let call = Call::from_text("ping", "{}");
+/// if let Opened::Admitted(ticket) = gate.open(&call, None) {
+///     let output = run(&ticket);
+///     let settled = gate.close(ticket, callwright::check::Ran::ok(output));
+///     assert!(!settled.is_error());
+/// }
+/// # Ok::<(), callwright::Error>(())
+/// ```
+///
+/// None can be forged (here and below: this does not compile),
+///
+/// ```compile_fail,E0451
+/// # use callwright::admit::Ticket;
+/// # fn forge<'c>(real: Ticket<'c>) -> Ticket<'c> {
+/// Ticket { notice: None, ..real }
+/// # }
+/// ```
+///
+/// nor what it is made of,
+///
+/// ```compile_fail,E0624
+/// # use callwright::tool::Tool;
+/// # use callwright::json::Value;
+/// # fn forge<'c>(tool: &'c Tool, arguments: Value<'static>) {
+/// let repaired = callwright::Repaired::new(tool, arguments, Vec::new());
+/// # }
+/// ```
+///
+/// ```compile_fail,E0451
+/// # use callwright::validate::Valid;
+/// # use callwright::json::Value;
+/// # fn forge<'c>(real: Valid<'c>, arguments: Value<'c>) -> Valid<'c> {
+/// Valid { arguments, ..real }
+/// # }
+/// ```
+///
+/// and one is good for one call.
+///
+/// ```compile_fail,E0382
+/// # use callwright::{Gate, admit::Ticket, check::Ran};
+/// # fn twice<'c>(gate: &'c Gate, ticket: Ticket<'c>) {
+/// drop(gate.close(ticket, Ran::ok("first")));
+/// drop(gate.close(ticket, Ran::ok("second")));
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "run the call and close the ticket with its outcome"]
 pub struct Ticket<'c> {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::finding::Finding;
 use crate::admit::is_transient;
 use crate::json::Value;
+use crate::panics::caught;
 use crate::policy::Validation;
 use crate::text::first_bytes;
 
@@ -134,12 +135,9 @@ impl OutputCheck {
         arguments: &Value<'_>,
         output: &Value<'_>,
     ) -> Result<Option<Finding>, String> {
-        let looked = std::panic::AssertUnwindSafe(|| (self.look)(arguments, output));
-        match std::panic::catch_unwind(looked) {
-            Ok(answer) => answer,
-            Err(_) => Err("it panicked".to_owned()),
-        }
-        .map_err(|why| format!("check {:?}: {why}", self.name))
+        caught(|| (self.look)(arguments, output))
+            .unwrap_or_else(|words| Err(format!("it panicked: {words}")))
+            .map_err(|why| format!("check {:?}: {why}", self.name))
     }
 }
 

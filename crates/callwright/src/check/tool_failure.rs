@@ -61,6 +61,8 @@ pub enum FailureKind {
     Panicked,
     /// Nobody waits for it any more.
     Cancelled,
+    /// Nobody waits for it any more, and it had not begun.
+    NotStarted,
     /// The tool contradicts its own declaration.
     Defect,
 }
@@ -110,6 +112,11 @@ impl ToolFailure {
     /// Nobody waits for the call any more.
     pub fn cancelled() -> Self {
         ToolFailure::of(FailureKind::Cancelled)
+    }
+
+    /// Nobody waits for the call any more, and the tool had not begun.
+    pub fn not_started() -> Self {
+        ToolFailure::of(FailureKind::NotStarted)
     }
 
     /// The tool contradicts its own declaration: a fault of whoever wrote it, never of the model. The text is for the

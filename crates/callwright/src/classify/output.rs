@@ -67,7 +67,7 @@ pub(crate) fn tool_failed(
         FailureKind::Internal => Code::ToolError,
         FailureKind::TimedOut(_) => Code::Timeout,
         FailureKind::Panicked => Code::Panic,
-        FailureKind::Cancelled => Code::Cancelled,
+        FailureKind::Cancelled | FailureKind::NotStarted => Code::Cancelled,
         FailureKind::Defect => Code::ToolDefect,
     };
     let once = tool.is_once();

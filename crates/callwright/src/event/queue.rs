@@ -5,14 +5,13 @@
 //! hands the events over in the order in which they came, counts errors and panics, and asks the sink to flush whenever
 //! nothing is waiting.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::{Event, Sink, SinkError, SinkStats};
+use crate::panics::caught;
 
 /// How much may wait.
 #[derive(Debug, Clone, Copy)]
@@ -228,16 +227,8 @@ impl SinkStats {
 
 /// A panic of the sink as an error.
 fn guarded(work: impl FnOnce() -> Result<(), SinkError>) -> Result<(), SinkError> {
-    let outcome = catch_unwind(AssertUnwindSafe(work));
-    outcome.unwrap_or_else(|panic| {
-        let said = what_was_said(&*panic);
+    caught(work).unwrap_or_else(|said| {
         // A panic over an event is counted as one by the queue; what a flush loses nobody knows.
         Err(SinkError::new(format!("the sink panicked: {said}")).with_lost(0))
     })
-}
-
-fn what_was_said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("without a word")
 }

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-
 use super::Toolbox;
 use super::definition::{Registration, ToolDef};
-use super::run::Runner;
+use super::run::{Runner, permits};
 use crate::admit::Ledger;
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, On, Sink, Sinks, SinksBuilder};
@@ -74,9 +72,10 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets how many calls may run at once, of all tools together. The others wait for their turn.
+    /// Sets how many calls may run at once, of all tools together. The others wait for their turn. A tool that
+    /// invokes another one keeps its own turn meanwhile: with one turn only, it waits until its time is up.
     pub fn concurrency(mut self, calls: usize) -> Self {
-        self.concurrency = Some(calls.max(1));
+        self.concurrency = Some(calls);
         self
     }
 
@@ -159,7 +158,7 @@ impl ToolboxBuilder {
             sinks,
             warnings,
             keeps_output: self.keeps_output,
-            permits: self.concurrency.map(Semaphore::new),
+            permits: self.concurrency.map(permits),
         })
     }
 }

@@ -97,7 +97,7 @@ where
     }
 
     /// A tool whose function blocks: it runs on a thread of its own, out of Tokio's pool for that. If its time is up,
-    /// nobody waits for it any more, but the thread goes on until the function returns.
+    /// nobody waits for it any more and the next call has its turn, but the thread goes on until the function returns.
     pub fn blocking<F, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A) -> Result<O, E> + Send + Sync + 'static,

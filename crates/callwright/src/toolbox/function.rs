@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+
+use tokio::runtime::Handle;
 
 use super::context::{CallContext, Origin};
 use crate::check::{Finding, Output, Ran, ToolFailure};
@@ -85,11 +86,15 @@ where
     fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
         let function = Arc::clone(&self.0);
         Box::pin(async move {
-            let done = tokio::task::spawn_blocking(move || function(arguments).map_err(Into::into));
+            let Ok(runtime) = Handle::try_current() else {
+                let why = "a function that blocks needs a Tokio runtime, and there is none here";
+                return Ran::failed(ToolFailure::internal(why));
+            };
+            let done = runtime.spawn_blocking(move || function(arguments).map_err(Into::into));
             match done.await {
                 Ok(result) => finish.finish(origin, result),
                 Err(lost) => Ran::failed(match lost.try_into_panic() {
-                    Ok(panic) => ToolFailure::panicked(message_of(&*panic)),
+                    Ok(panic) => ToolFailure::panicked(words_of(panic)),
                     Err(_) => ToolFailure::cancelled(),
                 }),
             }
@@ -115,9 +120,9 @@ impl<O> Finish<O> {
         let mut notes = Vec::new();
         for check in &self.checks {
             // A check that panics comes to no answer; the result is good all the same.
-            match catch_unwind(AssertUnwindSafe(|| check(sent, &output))) {
+            match caught(|| check(sent, &output)) {
                 Ok(found) => finding = finding.or(found),
-                Err(panic) => notes.push(format!("a check panicked: {}", message_of(&*panic))),
+                Err(words) => notes.push(format!("a check panicked: {words}")),
             }
         }
         Ran::ok((self.write)(output))
@@ -150,13 +155,4 @@ impl<A, O> fmt::Debug for Function<A, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Function").finish_non_exhaustive()
     }
-}
-
-/// The words of a panic.
-pub(super) fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "a panic without words".to_owned())
 }

@@ -3,10 +3,12 @@
 //! In comes a call of a model, out goes what the model gets. A [`ToolDef`] is a tool: a Rust type that is the validator,
 //! the JSON Schema for the model, the parsed value and the documentation, and an async function over it. A [`Toolbox`]
 //! holds tools and does the whole way in one [`Toolbox::invoke`]: open, run, close. This is the only part of the crate
-//! that runs anything; it needs a Tokio runtime where a tool takes longer than an instant.
+//! that runs anything. It is at home in a Tokio runtime; elsewhere a call that takes longer than an instant costs a
+//! thread that watches its time, and functions that block do not run.
 
 mod agreement;
 mod builder;
+mod clock;
 mod context;
 mod convert;
 mod definition;
@@ -22,12 +24,15 @@ mod watch;
 
 use std::borrow::Cow;
 use std::future::{Future, pending};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
+use std::sync::atomic::AtomicU32;
 
 use ahash::AHashMap;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, join_all, select};
 use tokio::sync::Semaphore;
+use tokio::task::block_in_place;
 
 pub use self::builder::ToolboxBuilder;
 pub use self::context::CallContext;
@@ -117,7 +122,8 @@ impl Toolbox {
         self.invoke_until(call, place, pending()).await
     }
 
-    /// The same, until `cancelled` is ready: a call that is under way by then is dropped and answered as cancelled.
+    /// The same, until `cancelled` is ready: a call that is under way by then is dropped and answered as cancelled, and
+    /// none begins.
     pub async fn invoke_until<'c>(
         &'c self,
         call: &'c Call<'_>,
@@ -150,7 +156,8 @@ impl Toolbox {
         self.invoke_all_until(calls, place, pending()).await
     }
 
-    /// The same, until `cancelled` is ready: calls that are under way by then are dropped and answered as cancelled.
+    /// The same, until `cancelled` is ready: calls that are under way by then are dropped and answered as cancelled, and
+    /// none begins.
     pub async fn invoke_all_until<'c>(
         &'c self,
         calls: &'c [Call<'_>],
@@ -244,9 +251,7 @@ impl Toolbox {
 
     /// Asks the gate where that may wait for a server: other tasks of this thread go elsewhere meanwhile, if they can.
     fn unblocked<R>(&self, ask: impl FnOnce() -> R) -> R {
-        use tokio::runtime::{Handle, RuntimeFlavor};
-        let waits = self.gate.ledger().waits();
-        let elsewhere = waits
+        let elsewhere = self.gate.ledger().waits()
             && Handle::try_current()
                 .is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
         if elsewhere {

@@ -7,7 +7,8 @@ use crate::check::{OutputPolicy, Ran};
 /// The first wait. Shorter ones meet the same hiccup again.
 const FIRST: Duration = Duration::from_millis(200);
 
-/// The longest wait. Whoever needs more time is better off telling the model.
+/// The longest wait. Whoever needs more time is better off telling the model, and a server that asks for more is not
+/// asked again before.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// How often a call is run again.

@@ -4,14 +4,15 @@
 //! own answer shows them. What changes something is never run twice by itself.
 
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::clock;
 use super::context::Origin;
 use super::function::{Handler, Running, message_of};
 use super::progress::Progress;
@@ -49,7 +50,7 @@ impl Runner {
             handler,
             timeout: settings.timeout.unwrap_or(USUAL_TIMEOUT),
             retries: Retries::new(most),
-            permits: settings.concurrency.map(|most| Semaphore::new(most.max(1))),
+            permits: settings.concurrency.map(permits),
         }
     }
 
@@ -81,19 +82,22 @@ impl Runner {
         let started = AssertUnwindSafe(|| self.handler.run(origin));
         let mut caught = match catch_unwind(started) {
             Ok(running) => Caught(Some(running)),
-            Err(panic) => return Ran::failed(ToolFailure::panicked(message_of(&*panic))),
+            Err(words) => return Ran::failed(ToolFailure::panicked(words)),
         };
         // Many tools answer at once, and then no clock is needed.
         if let Poll::Ready(ran) =
-            poll_fn(|task| Poll::Ready(Pin::new(&mut caught).poll(task))).await
+            poll_fn(|task| Poll::Ready(Pin::new(&mut running).poll(task))).await
         {
             return ran;
         }
-        match tokio::time::timeout(self.timeout, caught).await {
-            Ok(ran) => ran,
-            Err(_) => Ran::failed(ToolFailure::timed_out(self.timeout)),
-        }
+        let in_time = clock::within(self.timeout, running).await;
+        in_time.unwrap_or_else(|| Ran::failed(ToolFailure::timed_out(self.timeout)))
     }
+}
+
+/// Turns for so many calls at once: one at least, and no more than can be counted.
+pub(super) fn permits(most: usize) -> Semaphore {
+    Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))
 }
 
 /// A call under way whose panics are answers, the one when it is dropped included.
@@ -106,11 +110,8 @@ impl Future for Caught<'_> {
         let Some(running) = &mut self.0 else {
             return Poll::Pending;
         };
-        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task))) {
-            Ok(Poll::Ready(ran)) => Poll::Ready(ran),
-            Ok(Poll::Pending) => Poll::Pending,
-            Err(panic) => Poll::Ready(Ran::failed(ToolFailure::panicked(message_of(&*panic)))),
-        }
+        caught(|| running.as_mut().poll(task))
+            .unwrap_or_else(|words| Poll::Ready(Ran::failed(ToolFailure::panicked(words))))
     }
 }
 
@@ -118,6 +119,6 @@ impl Drop for Caught<'_> {
     fn drop(&mut self) {
         let running = self.0.take();
         // What a tool does when it is cancelled is its own affair, and must not take others down.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(running)));
+        let _ = caught(|| drop(running));
     }
 }

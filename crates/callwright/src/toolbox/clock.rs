@@ -1,0 +1,56 @@
+//! Waits, wherever a call runs: by Tokio's clock, or without one by a thread.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::unconstrained;
+
+use crate::panics::caught;
+
+/// What comes of a future, if it comes in time. What came as the time ran out counts.
+pub(super) async fn within<F: Future + Unpin>(limit: Duration, future: F) -> Option<F::Output> {
+    // A future that is always busy uses up what Tokio grants the task; the clock is looked at all the same.
+    match select(future, pin!(unconstrained(sleep(limit)))).await {
+        Either::Left((output, _)) => Some(output),
+        Either::Right(_) => None,
+    }
+}
+
+/// Waits.
+pub(super) async fn sleep(wait: Duration) {
+    match by_tokio(wait) {
+        Some(sleep) => sleep.await,
+        None => by_thread(wait).await,
+    }
+}
+
+/// Tokio's clock; `None` outside of Tokio, and in a runtime without one.
+fn by_tokio(wait: Duration) -> Option<tokio::time::Sleep> {
+    Handle::try_current().ok()?;
+    // Tokio cannot be asked whether its clock is on: it panics where it is not, and says how to switch it on.
+    caught(|| tokio::time::sleep(wait)).ok()
+}
+
+/// A thread that waits in our stead, until nobody waits for it any more.
+async fn by_thread(wait: Duration) {
+    let (end, ended) = oneshot::channel::<()>();
+    let (_waiting, nobody_waits) = mpsc::channel::<()>();
+    let started = thread::Builder::new()
+        .name("callwright-clock".to_owned())
+        .spawn(move || {
+            let _ = nobody_waits.recv_timeout(wait);
+            drop(end);
+        });
+    if started.is_ok() {
+        let _ = ended.await;
+    } else {
+        // Without a thread there is no clock. To take longer than one may is better than to fail at once.
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,352 @@
+//! Tools that do their worst: every call has its answer all the same, and the others go on.
+#![allow(
+    clippy::expect_used,
+    clippy::items_after_statements,
+    clippy::panic,
+    reason = "a test may panic, and tells its story in one place"
+)]
+
+use std::fmt;
+use std::future::{Future, pending};
+use std::panic::panic_any;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use callwright::admit::{MemoryLedger, Place};
+use callwright::check::ToolFailure;
+use callwright::classify::Code;
+use callwright::event::On;
+use callwright::tool::Effect;
+use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
+use callwright::{Call, Settled};
+use futures_util::FutureExt as _;
+use futures_util::future::ready;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Nothing {}
+
+const A_WHILE: Duration = Duration::from_secs(30);
+
+fn code(settled: &Settled<'_>) -> Option<Code> {
+    settled.failure().map(|failure| failure.code)
+}
+
+fn text(toolbox: &Toolbox, settled: &Settled<'_>) -> String {
+    settled.text(toolbox.feedback()).into_owned()
+}
+
+/// Panics with itself when it is let go of.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic_any(Bomb);
+        }
+    }
+}
+
+/// Never ready, and panics when it is dropped.
+struct BadEnd;
+
+impl Future for BadEnd {
+    type Output = ToolResult<()>;
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Pending
+    }
+}
+
+impl Drop for BadEnd {
+    fn drop(&mut self) {
+        panic_any(Bomb);
+    }
+}
+
+/// An error that cannot be told.
+#[derive(Debug)]
+struct Unspeakable;
+
+impl fmt::Display for Unspeakable {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        panic!("no words for it")
+    }
+}
+
+impl std::error::Error for Unspeakable {}
+
+fn fine() -> ToolDef<Nothing, String> {
+    ToolDef::new("fine", |_: Nothing| async {
+        ToolResult::Ok("fine".to_owned())
+    })
+}
+
+fn hangs(name: &str) -> ToolDef<Nothing, ()> {
+    ToolDef::new(name, |_: Nothing| async {
+        pending::<()>().await;
+        ToolResult::Ok(())
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn panics_of_every_kind_stay_inside() {
+    let toolbox = Toolbox::builder()
+        .tool(ToolDef::new("thrown", |_: Nothing| async {
+            if std::hint::black_box(true) {
+                panic_any(Bomb);
+            }
+            ToolResult::Ok(())
+        }))
+        .tool(ToolDef::blocking(
+            "beside",
+            |_: Nothing| -> ToolResult<()> { panic_any(Bomb) },
+        ))
+        .tool(ToolDef::new("bad_end", |_: Nothing| BadEnd).timeout(Duration::from_secs(1)))
+        .tool(ToolDef::new("unspeakable", |_: Nothing| async {
+            Result::<(), _>::Err(Unspeakable)
+        }))
+        .tool(
+            ToolDef::new("checked", |_: Nothing| async {
+                ToolResult::Ok("good".to_owned())
+            })
+            .check(|_| panic_any(Bomb)),
+        )
+        .tool(fine())
+        .build()
+        .expect("good tools");
+    let names = [
+        "thrown",
+        "beside",
+        "bad_end",
+        "unspeakable",
+        "checked",
+        "fine",
+    ];
+    let calls = names.map(|name| Call::from_text(name, "{}"));
+    let settled = toolbox.invoke_all(&calls, None).await;
+    let codes: Vec<Option<Code>> = settled.iter().map(code).collect();
+    let panic = Some(Code::Panic);
+    let expected = [panic, panic, Some(Code::Timeout), panic, None, None];
+    assert_eq!(codes, expected);
+    assert_eq!(
+        text(&toolbox, &settled[3]),
+        "The tool \"unspeakable\" crashed. Do not send the same call again: try another way or tell the user."
+    );
+    assert_eq!(
+        settled[3].failure().and_then(|it| it.for_operator()),
+        Some("no words for it")
+    );
+}
+
+/// What an event says in the end: the code, and how often the tool was run.
+type Told = (Option<Code>, u32);
+
+fn watched(tool: ToolDef<Nothing, ()>) -> (Toolbox, mpsc::Receiver<Told>) {
+    let (tell, told) = mpsc::channel();
+    let toolbox = Toolbox::builder()
+        .tool(tool)
+        .on(On::Any, move |event| {
+            let code = event.output_failure.as_ref().map(|failure| failure.code);
+            let _ = tell.send((code, event.attempts));
+        })
+        .build()
+        .expect("a good tool");
+    (toolbox, told)
+}
+
+#[tokio::test]
+async fn what_is_cancelled_before_its_turn_never_begins() {
+    let begun = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&begun);
+    let tool = ToolDef::new("pay", move |_: Nothing| {
+        count.fetch_add(1, Ordering::SeqCst);
+        pending::<ToolResult<()>>()
+    });
+    let (toolbox, told) = watched(tool.effect(Effect::Write).concurrency(1));
+    let calls: Vec<Call<'_>> = (0..3).map(|_| Call::from_text("pay", "{}")).collect();
+    let (send, wait) = tokio::sync::oneshot::channel::<()>();
+    let running = toolbox.invoke_all_until(&calls, None, wait.map(drop));
+    let cancel = async {
+        tokio::task::yield_now().await;
+        send.send(()).expect("somebody waits");
+    };
+    let (settled, ()) = tokio::join!(running, cancel);
+    assert_eq!(begun.load(Ordering::SeqCst), 1);
+    let texts: Vec<String> = settled
+        .iter()
+        .map(|settled| text(&toolbox, settled))
+        .collect();
+    assert_eq!(
+        texts[0],
+        "The call of \"pay\" was cancelled before it had ended. It may have taken effect: check that before you call it again."
+    );
+    let not_begun =
+        "The call of \"pay\" was cancelled before it began. Ask the user before you call it again.";
+    assert_eq!(texts[1..], [not_begun, not_begun]);
+    let mut events: Vec<Told> = (0..3)
+        .map(|_| told.recv_timeout(A_WHILE).expect("an event"))
+        .collect();
+    events.sort_by_key(|(_, runs)| *runs);
+    let cancelled = Some(Code::Cancelled);
+    assert_eq!(events, [(cancelled, 0), (cancelled, 0), (cancelled, 1)]);
+
+    // One that is cancelled before all.
+    let settled = toolbox.invoke_until(&calls[0], None, ready(())).await;
+    assert_eq!(text(&toolbox, &settled), not_begun);
+    assert_eq!(begun.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelled_and_dropped_between_two_runs() {
+    let tool = || {
+        ToolDef::new("busy", |_: Nothing| async {
+            ToolResult::<()>::Err(
+                ToolFailure::transient("Busy.").with_retry_after(Duration::from_secs(2)),
+            )
+        })
+        .effect(Effect::Read)
+    };
+    let call = Call::from_text("busy", "{}");
+    let soon = || tokio::time::sleep(Duration::from_secs(3));
+
+    let (toolbox, told) = watched(tool());
+    let settled = toolbox
+        .invoke_until(&call, Place::new("chat", 0, 0), soon())
+        .await;
+    assert_eq!(code(&settled), Some(Code::Cancelled));
+    assert_eq!(told.recv_timeout(A_WHILE), Ok((Some(Code::Cancelled), 2)));
+
+    let dropped = tokio::time::timeout(Duration::from_secs(1), toolbox.invoke(&call, None)).await;
+    assert!(dropped.is_err());
+    assert_eq!(told.recv_timeout(A_WHILE), Ok((Some(Code::Cancelled), 1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_asks_for_more_time_than_we_have_is_not_bothered_again() {
+    let (toolbox, told) = watched(
+        ToolDef::new("busy", |_: Nothing| async {
+            let failure =
+                ToolFailure::transient("Busy.").with_retry_after(Duration::from_secs(600));
+            ToolResult::<()>::Err(failure)
+        })
+        .effect(Effect::Read),
+    );
+    let call = Call::from_text("busy", "{}");
+    let settled = toolbox.invoke(&call, None).await;
+    assert_eq!(
+        text(&toolbox, &settled),
+        "Busy. Wait, then send the same call again."
+    );
+    assert_eq!(told.recv_timeout(A_WHILE), Ok((Some(Code::Transient), 1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_of_any_size_are_taken() {
+    for most in [0, 1, usize::MAX] {
+        let toolbox = Toolbox::builder()
+            .tool(
+                fine()
+                    .concurrency(most)
+                    .timeout(Duration::ZERO)
+                    .retries(u32::MAX),
+            )
+            .tool(hangs("hangs").timeout(Duration::ZERO))
+            .concurrency(most)
+            .build()
+            .expect("good tools");
+        let calls = ["fine", "hangs", "fine"].map(|name| Call::from_text(name, "{}"));
+        let settled = toolbox.invoke_all(&calls, None).await;
+        let codes: Vec<Option<Code>> = settled.iter().map(code).collect();
+        // What answers at once needs no time.
+        assert_eq!(codes, [None, Some(Code::Timeout), None]);
+        assert!(text(&toolbox, &settled[1]).contains("did not answer within 0 ms"));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_never_rests_is_out_of_time_too() {
+    let tool = ToolDef::new("busy", |_: Nothing| async {
+        loop {
+            tokio::task::consume_budget().await;
+        }
+        #[expect(unreachable_code, reason = "it says what the answer would be")]
+        ToolResult::Ok(())
+    });
+    let (toolbox, told) = watched(tool.timeout(Duration::from_millis(20)));
+    let call = Call::from_text("busy", "{}");
+    assert_eq!(
+        code(&toolbox.invoke(&call, None).await),
+        Some(Code::Timeout)
+    );
+    assert_eq!(told.recv_timeout(A_WHILE), Ok((Some(Code::Timeout), 1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_may_call_tools() {
+    for (turns, expected) in [(2, None), (1, Some(Code::Timeout))] {
+        let own: Arc<OnceLock<Toolbox>> = Arc::default();
+        let inner = Arc::clone(&own);
+        let outer = ToolDef::new("outer", move |_: Nothing| {
+            let inner = Arc::clone(&inner);
+            async move {
+                let toolbox = inner
+                    .get()
+                    .ok_or_else(|| ToolFailure::internal("too early"))?;
+                let call = Call::from_text("fine", "{}");
+                let settled = toolbox.invoke(&call, None).await;
+                ToolResult::Ok(text(toolbox, &settled))
+            }
+        });
+        let toolbox = Toolbox::builder()
+            .tool(outer)
+            .tool(fine())
+            .concurrency(turns)
+            .build();
+        let toolbox = own.get_or_init(|| toolbox.expect("good tools"));
+        let call = Call::from_text("outer", "{}");
+        assert_eq!(code(&toolbox.invoke(&call, None).await), expected);
+    }
+}
+
+#[tokio::test]
+async fn toolboxes_with_one_ledger_share_their_budgets() {
+    let ledger: Arc<MemoryLedger> = Arc::default();
+    let toolbox = || {
+        Toolbox::builder()
+            .tool(fine().effect(Effect::Write))
+            .ledger(ledger.clone())
+            .build()
+            .expect("a good tool")
+    };
+    let (first, second) = (toolbox(), toolbox());
+    let call = Call::from_text("fine", "{}");
+    assert_eq!(
+        code(&first.invoke(&call, Place::new("chat", 0, 0)).await),
+        None
+    );
+    let again = second.invoke(&call, Place::new("chat", 0, 1)).await;
+    assert!(again.is_error(), "{again:?}");
+    assert_eq!(
+        code(&second.invoke(&call, Place::new("other", 0, 0)).await),
+        None
+    );
+}
+
+#[tokio::test]
+async fn names_that_are_alike_are_not_guessed() {
+    let tool = |name: &str| ToolDef::new(name, |_: Nothing| async { ToolResult::Ok(()) });
+    let toolbox = Toolbox::builder()
+        .tool(tool("get_user"))
+        .tool(tool("getUser"))
+        .build()
+        .expect("good tools");
+    let call = Call::from_text("GET-USER", "{}");
+    let settled = toolbox.invoke(&call, None).await;
+    assert_eq!(code(&settled), Some(Code::UnknownTool));
+    let twice = Toolbox::builder().tool(fine()).tool(fine()).build();
+    assert!(twice.is_err());
+}
