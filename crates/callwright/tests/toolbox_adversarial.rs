@@ -239,7 +239,7 @@ async fn a_server_that_asks_for_more_time_than_we_have_is_not_bothered_again() {
     let settled = toolbox.invoke(&call, None).await;
     assert_eq!(
         text(&toolbox, &settled),
-        "Busy. Wait, then send the same call again."
+        "Busy. Wait 600 seconds, then send the same call again."
     );
     assert_eq!(told.recv_timeout(A_WHILE), Ok((Some(Code::Transient), 1)));
 }

@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use super::context::{CallContext, Origin};
 use crate::check::{Finding, Output, Ran, ToolFailure};
 use crate::json::{Cause, Mismatch, Value};
+use crate::panics::{caught, words_of};
 
 /// What comes of a call, later.
 pub(super) type Running<'r> = Pin<Box<dyn Future<Output = Ran<'static>> + Send + 'r>>;

@@ -5,14 +5,16 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 
 use futures_util::FutureExt as _;
 
-use super::function::message_of;
+use super::clock;
 use super::underway::Underway;
 use super::{Toolbox, ToolboxBuilder};
 use crate::check::ToolFailure;
 use crate::event::Sinks;
+use crate::panics::words_of;
 use crate::tool::ToolSpec;
 
 impl ToolboxBuilder {
@@ -40,11 +42,11 @@ impl Toolbox {
         let caught = AssertUnwindSafe(underway.span().instrument(running)).catch_unwind();
         let limit = self.guests.get(underway.ticket().tool().name());
         let ended = match limit.copied().flatten() {
-            Some(limit) => tokio::time::timeout(limit, caught)
+            Some(limit) => clock::within(limit, pin!(caught))
                 .await
-                .map_err(|_| ToolFailure::timed_out(limit))?,
+                .ok_or_else(|| ToolFailure::timed_out(limit))?,
             None => caught.await,
         };
-        ended.map_err(|panic| ToolFailure::panicked(message_of(&*panic)))
+        ended.map_err(|panic| ToolFailure::panicked(words_of(panic)))
     }
 }

@@ -26,11 +26,11 @@ use std::borrow::Cow;
 use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
-use std::sync::atomic::AtomicU32;
 
 use ahash::AHashMap;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, join_all, select};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::task::block_in_place;
 
@@ -139,7 +139,7 @@ impl Toolbox {
             let running = pin!(underway.span().instrument(run));
             // Asked first, so that nothing is started that nobody waits for.
             match select(pin!(cancelled), running).await {
-                Either::Left(_) => Ran::failed(ToolFailure::cancelled()),
+                Either::Left(_) => Ran::failed(underway.progress().cancelled()),
                 Either::Right((ran, _)) => ran,
             }
         };
@@ -254,10 +254,17 @@ impl Toolbox {
         let elsewhere = self.gate.ledger().waits()
             && Handle::try_current()
                 .is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
-        if elsewhere {
-            tokio::task::block_in_place(ask)
-        } else {
-            ask()
+        if !elsewhere {
+            return ask();
+        }
+        let (mut ask, mut answer) = (Some(ask), None);
+        let asked = || block_in_place(|| answer = ask.take().map(|ask| ask()));
+        let refused = catch_unwind(AssertUnwindSafe(asked)).err();
+        match (answer, ask, refused) {
+            (Some(answer), ..) => answer,
+            // In a `LocalSet` Tokio panics instead, before anything was asked. Then its tasks wait.
+            (None, Some(ask), _) => ask(),
+            (None, None, panic) => resume_unwind(panic.unwrap_or_else(|| Box::new(()))),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::check::ToolFailure;
+
 /// What is known of a call that may not have ended.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
@@ -32,6 +34,14 @@ impl Progress {
     /// How often it was started.
     pub(super) fn attempts(&self) -> u32 {
         self.attempts.load(Ordering::Relaxed)
+    }
+
+    /// Nobody waits for the call any more.
+    pub(super) fn cancelled(&self) -> ToolFailure {
+        match self.attempts() {
+            0 => ToolFailure::not_started(),
+            _ => ToolFailure::cancelled(),
+        }
     }
 
     /// How long ago it was started for the first time; nothing if it was not.

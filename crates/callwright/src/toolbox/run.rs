@@ -6,7 +6,6 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,10 +13,11 @@ use tokio::sync::Semaphore;
 
 use super::clock;
 use super::context::Origin;
-use super::function::{Handler, Running, message_of};
+use super::function::{Handler, Running};
 use super::progress::Progress;
 use super::retry::Retries;
 use crate::check::{OutputPolicy, Ran, ToolFailure};
+use crate::panics::caught;
 use crate::policy::RunSettings;
 use crate::tool::{Effect, Tool};
 
@@ -65,7 +65,7 @@ impl Runner {
             let ran = self.once(origin, progress).await;
             origin.attempt += 1;
             match self.retries.wait_before(origin.attempt, &ran, policy) {
-                Some(wait) => tokio::time::sleep(wait).await,
+                Some(wait) => clock::sleep(wait).await,
                 None => return ran,
             }
         }
@@ -79,8 +79,7 @@ impl Runner {
             None => None,
         };
         progress.attempt();
-        let started = AssertUnwindSafe(|| self.handler.run(origin));
-        let mut caught = match catch_unwind(started) {
+        let mut running = match caught(|| self.handler.run(origin)) {
             Ok(running) => Caught(Some(running)),
             Err(words) => return Ran::failed(ToolFailure::panicked(words)),
         };

@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::watch::Watch;
 use crate::admit::{Place, Ticket};
 use crate::call::Call;
-use crate::check::{Ran, ToolFailure};
+use crate::check::Ran;
 use crate::event::ToolSpan;
 use crate::verdict::{Opened, Settled};
 
@@ -37,7 +37,8 @@ impl Toolbox {
         match self.unblocked(|| self.gate.open(call, place)) {
             // If nobody waits for it any more, there is an end all the same.
             Opened::Admitted(ticket) => Ok(Underway(guard((watch, ticket), |(watch, ticket)| {
-                drop(watch.ended(ticket, Ran::failed(ToolFailure::cancelled())));
+                let cancelled = watch.progress.cancelled();
+                drop(watch.ended(ticket, Ran::failed(cancelled)));
             }))),
             Opened::Refused(refused) => Err(watch.refused(refused)),
         }

@@ -3,7 +3,6 @@
 //! Whatever happens, there is one event: also if nobody waits for the call any more. Where no sink is attached, no
 //! clock is asked.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::Toolbox;
@@ -80,15 +79,6 @@ impl<'c> Watch<'c> {
         let settled = Settled::from(ticket);
         self.report(&settled, self.progress.latency());
         settled
-    }
-
-    /// Nobody waits for the call any more.
-    pub(super) fn cancelled(self, ticket: Ticket<'c>) -> Settled<'c> {
-        let failure = match self.runs.load(Ordering::Relaxed) {
-            0 => ToolFailure::not_started(),
-            _ => ToolFailure::cancelled(),
-        };
-        self.ended(ticket, Ran::failed(failure))
     }
 
     /// Tells everybody who listens.

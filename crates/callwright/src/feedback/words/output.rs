@@ -144,6 +144,7 @@ pub(in crate::feedback) fn tool_failure(
             FailureKind::Cancelled => {
                 format!("The call of {tool} was cancelled before it had ended.")
             }
+            FailureKind::NotStarted => format!("The call of {tool} was cancelled before it began."),
             FailureKind::Defect if failure.objection().is_some() => {
                 let (path, message) = failure.objection().map_or_else(Default::default, |it| {
                     (dotted_within(&it.0, PATH), one_line(&it.1, NAME))
