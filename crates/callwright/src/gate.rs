@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 
-use crate::admit::{Admission, AdmissionPolicy, Fingerprint, Ledger, MemoryLedger, Place, Ticket};
+use crate::admit::{
+    Admission, AdmissionPolicy, Fingerprint, Ledger, MemoryLedger, OpenCall, Place, Ticket,
+};
 use crate::call::Call;
 use crate::check::{self, Checked, Ran};
-use crate::classify::{Advice, Failure};
+use crate::classify::{Advice, Failure, Notice};
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::nearest::{nearest, same_spelling};
@@ -148,6 +150,36 @@ impl Gate {
     /// The second half of [`Gate::close`], for whoever has judged the result already.
     pub fn settle<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
         self.admission.close(ticket, checked)
+    }
+
+    /// The same for a call that ended elsewhere: what was made of the result, and what the model should be told with it.
+    /// A tool that this gate does not know has nothing that could object.
+    ///
+    /// ```
+    /// use callwright::check::Ran;
+    /// use callwright::{Call, Gate, Opened, ToolSpec};
+    ///
+    /// let gate = Gate::builder().tool(ToolSpec::without_schema("ping")).build()?;
+    /// let open = {
+    ///     let call = Call::from_text("ping", "{}");
+    ///     let Opened::Admitted(ticket) = gate.open(&call, None) else { panic!() };
+    ///     ticket.detach()
+    /// };
+    /// let (checked, notice) = gate.close_open(open, Ran::ok("pong"));
+    /// assert!(!checked.is_error() && notice.is_none());
+    /// # Ok::<(), callwright::Error>(())
+    /// ```
+    pub fn close_open<'o>(
+        &self,
+        open: OpenCall,
+        ran: impl Into<Ran<'o>>,
+    ) -> (Checked<'o>, Option<Notice>) {
+        let Some(tool) = self.tool(open.tool()) else {
+            return (Checked::unjudged(ran.into()), None);
+        };
+        let checked = self.check(tool, open.arguments(), ran);
+        let notice = self.admission.close_open(open, tool, &checked);
+        (checked, notice)
     }
 
     /// Judges what came of a call by itself, whatever came before it.

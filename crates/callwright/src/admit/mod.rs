@@ -12,6 +12,7 @@ mod entry;
 mod fingerprint;
 pub mod ledger;
 mod names;
+mod open_call;
 mod outcome;
 mod policy;
 mod round;
@@ -25,6 +26,7 @@ use ahash::AHashMap;
 
 pub use self::fingerprint::{Fingerprint, Shape};
 pub use self::ledger::{Ledger, MemoryLedger, Moment, Reason, Reply};
+pub use self::open_call::OpenCall;
 pub use self::outcome::{Answer, Digest, Outcome, Success};
 pub use self::policy::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
 pub use self::session::Session;
@@ -138,18 +140,7 @@ impl Admission {
 
     /// Takes note of what came of a call.
     pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
-        let code = checked.failure.as_ref().map(|failure| failure.code);
-        let is_unknown = match code {
-            // Nobody knows what came of it.
-            Some(Code::Cancelled) => true,
-            // It may have been paid, so it is not paid again unasked.
-            Some(Code::Timeout) => ticket.tool().is_once(),
-            _ => false,
-        };
-        let notice = ticket
-            .place
-            .filter(|_| !is_unknown)
-            .and_then(|place| self.note(&ticket, place, checked.outcome()));
+        let notice = self.note(ticket.tool(), ticket.place, ticket.fingerprint, &checked);
         let settled = Settled::from(ticket);
         Settled {
             notice: notice.or(settled.notice),
@@ -158,16 +149,41 @@ impl Admission {
         }
     }
 
-    /// Takes note of the outcome of a call in a conversation.
-    fn note(&self, ticket: &Ticket<'_>, place: Place<'_>, outcome: &Outcome) -> Option<Notice> {
-        let tool = ticket.tool();
+    /// Takes note of what came of a call that ended elsewhere; what the model should be told with the result.
+    pub(crate) fn close_open(
+        &self,
+        open: OpenCall,
+        tool: &Tool,
+        checked: &Checked<'_>,
+    ) -> Option<Notice> {
+        let notice = self.note(tool, open.place(), open.fingerprint, checked);
+        notice.or(open.notice)
+    }
+
+    /// Takes note of the outcome of a call, if it belongs to a conversation.
+    fn note(
+        &self,
+        tool: &Tool,
+        place: Option<Place<'_>>,
+        fingerprint: Fingerprint,
+        checked: &Checked<'_>,
+    ) -> Option<Notice> {
+        let place = place?;
+        match checked.failure.as_ref().map(|failure| failure.code) {
+            // Nobody knows what came of it.
+            Some(Code::Cancelled) => return None,
+            // It may have been paid, so it is not paid again unasked.
+            Some(Code::Timeout) if tool.is_once() => return None,
+            _ => {}
+        }
+        let outcome = checked.outcome();
         let poller = self
             .tools
             .get(tool.name())
             .is_some_and(|(limits, _)| limits.poller);
         let report = Report {
             at: place.at,
-            fingerprint: ticket.fingerprint,
+            fingerprint,
             tool: tool.name(),
             changes: tool.spec().effect != Effect::Read,
             poller,

@@ -1,7 +1,7 @@
 //! The leave to run one call, once.
 
-use super::Fingerprint;
 use super::ledger::Moment;
+use super::{Fingerprint, OpenCall};
 use crate::call::{Arguments, Call};
 use crate::classify::{Failure, Notice, Refused};
 use crate::json::Value;
@@ -138,6 +138,11 @@ impl<'c> Ticket<'c> {
     /// Where in a conversation the call stands, if it belongs to one.
     pub fn place(&self) -> Option<Place<'c>> {
         self.place
+    }
+
+    /// The same without borrowing from anything, for calls that end elsewhere. It can be closed at the same gate only.
+    pub fn detach(self) -> OpenCall {
+        OpenCall::of(&self)
     }
 
     /// What the model should be told with the result, known before the call has run.

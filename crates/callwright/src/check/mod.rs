@@ -83,6 +83,24 @@ impl OutputVerdict {
     }
 }
 
+impl<'o> Checked<'o> {
+    /// A result that nobody has anything to say about.
+    pub(crate) fn unjudged(ran: Ran<'o>) -> Self {
+        let (verdict, output) = match ran.result {
+            Ok(output) => (OutputVerdict::Passed, Some(output)),
+            Err(mut failure) => (OutputVerdict::Failed, failure.take_output()),
+        };
+        Checked {
+            verdict,
+            output,
+            failure: None,
+            shown: None,
+            notes: ran.notes,
+            outcome: OnceLock::new(),
+        }
+    }
+}
+
 impl Checked<'_> {
     /// What admission remembers of it. Long answers take a while to read; who has time asks before it matters.
     pub fn outcome(&self) -> &Outcome {

@@ -2,7 +2,7 @@
 
 use super::{id, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
-use crate::check::Output;
+use crate::check::{Output, Ran, ToolFailure};
 use crate::error::Error;
 use crate::json::Value;
 use crate::text::quoted;
@@ -60,6 +60,15 @@ pub(super) fn with_structure<'v>(result: Value<'v>, structure: Option<Value<'v>>
         }
         (result, _) => result,
     }
+}
+
+/// How a call went, from a `CallToolResult`: its structured content, which is what an output schema is about, its text, or
+/// the error that it says it is.
+pub fn read_result<'v>(result: &'v Value<'_>) -> Ran<'v> {
+    if result.get("isError") == Some(&Value::Bool(true)) {
+        return Ran::failed(ToolFailure::said(output(result).into_owned()));
+    }
+    Ran::ok(output(result))
 }
 
 /// What a `CallToolResult` says: its structured content, which is what an output schema is about, or its text if it is
