@@ -1,0 +1,105 @@
+//! A `tools/call` as it travels: where its name and its arguments stand, and the same call with others.
+
+use callwright::Call;
+use callwright::call::Arguments;
+use callwright::json::Value;
+use callwright::parse::read_value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::message::place;
+
+/// The parameters of a call, as they are written.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Params<'m> {
+    #[serde(borrow)]
+    name: &'m RawValue,
+    #[serde(borrow)]
+    arguments: Option<&'m RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    pub(crate) meta: Option<&'m RawValue>,
+}
+
+impl<'m> Params<'m> {
+    /// Reads the parameters; `None` if they are none of a call, which is for the server to say.
+    pub(crate) fn read(params: Option<&'m RawValue>) -> Option<Self> {
+        serde_json::from_str(params?.get()).ok()
+    }
+
+    /// The call, with the id of its request.
+    pub(crate) fn call(&self, id: &'m str) -> Option<Call<'m>> {
+        let Value::String(tool) = read_value(self.name.get()).ok()? else {
+            return None;
+        };
+        let arguments = match self.arguments {
+            Some(arguments) => Arguments::Value(read_value(arguments.get()).ok()?),
+            None => Arguments::Absent,
+        };
+        let mut call = Call::new(tool, arguments);
+        call.id = read_value(id).ok();
+        Some(call)
+    }
+
+    /// The message with another tool's name and other arguments, and everything else byte for byte.
+    pub(crate) fn rewritten(
+        &self,
+        message: &[u8],
+        params: &RawValue,
+        tool: &str,
+        arguments: &Value<'_>,
+    ) -> Option<Vec<u8>> {
+        let name = place(message, self.name.get())?;
+        let mut edits = vec![(name, Value::String(tool.into()).to_string())];
+        match self.arguments {
+            Some(sent) => edits.push((place(message, sent.get())?, arguments.to_string())),
+            None => {
+                // Before the brace that ends the parameters, which have a name in any case.
+                let end = place(message, params.get())?.end.checked_sub(1)?;
+                edits.push((end..end, format!(",\"arguments\":{arguments}")));
+            }
+        }
+        // From the back, so that places stay where they are.
+        edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+        let mut rewritten = message.to_vec();
+        for (range, text) in edits {
+            rewritten.splice(range, text.into_bytes());
+        }
+        Some(rewritten)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+
+    fn rewrite(text: &str, tool: &str, arguments: &str) -> String {
+        let Message::Request { params, .. } = Message::read(text.as_bytes()) else {
+            panic!("a request")
+        };
+        let read = Params::read(params).expect("a call");
+        let value = read_value(arguments).expect("JSON");
+        let bytes = read.rewritten(text.as_bytes(), params.expect("some"), tool, &value);
+        String::from_utf8(bytes.expect("it is there")).expect("text")
+    }
+
+    #[test]
+    fn only_name_and_arguments_change() {
+        assert_eq!(
+            rewrite(
+                r#"{"id": 1 ,"method":"tools/call","params":{"arguments" : {"a":"1"} ,"x":[ ],"name":"T"}, "y":null}"#,
+                "t",
+                r#"{"a":1}"#
+            ),
+            r#"{"id": 1 ,"method":"tools/call","params":{"arguments" : {"a":1} ,"x":[ ],"name":"t"}, "y":null}"#,
+        );
+        assert_eq!(
+            rewrite(
+                r#"{"id":1,"method":"tools/call","params":{"name":"t"}}"#,
+                "t",
+                "{}"
+            ),
+            r#"{"id":1,"method":"tools/call","params":{"name":"t","arguments":{}}}"#,
+        );
+    }
+}

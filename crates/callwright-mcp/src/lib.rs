@@ -1,0 +1,16 @@
+//! Guards any MCP server, with no code.
+//!
+//! A proxy stands between an MCP client and a server. Messages pass byte for byte and in order; calls of tools and
+//! their results are judged on the way by the same gate as everywhere else.
+//!
+//! 1. [`message`]: a line of JSON-RPC → what kind of message it is, without building it
+//! 2. [`guard`]: the whole state of one session; says what goes where. It does no IO and has no clock
+//! 3. [`stdio`]: starts a server and stands between it and our own standard input and output
+
+pub mod guard;
+pub mod message;
+
+mod answer;
+mod call;
+mod rounds;
+mod tools;

@@ -1,0 +1,65 @@
+//! Turns and rounds, which MCP does not have.
+//!
+//! Calls that overlap are one answer of the model, so they share a round. Silence begins a turn: a model that goes round
+//! in circles calls every few seconds, and who comes back after minutes has most likely been told something.
+
+use std::time::{Duration, Instant};
+
+use callwright::admit::Moment;
+
+/// The clock of one session.
+#[derive(Debug, Default)]
+pub(crate) struct Rounds {
+    turn: u64,
+    round: u64,
+    running: usize,
+    last: Option<Instant>,
+}
+
+impl Rounds {
+    /// A call begins, after `quiet` or more of silence in another turn.
+    pub(crate) fn begin(&mut self, now: Instant, quiet: Duration) -> Moment {
+        if self.running == 0 {
+            self.round += 1;
+            let silence = self.last.map(|last| now.saturating_duration_since(last));
+            if silence.is_some_and(|silence| silence > quiet) {
+                self.turn += 1;
+            }
+        }
+        self.running += 1;
+        Moment {
+            turn: Some(self.turn),
+            round: Some(self.round),
+        }
+    }
+
+    /// A call has ended.
+    pub(crate) fn end(&mut self, now: Instant) {
+        self.running = self.running.saturating_sub(1);
+        self.last = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlapping_calls_share_a_round_and_silence_begins_a_turn() {
+        let quiet = Duration::from_secs(60);
+        let start = Instant::now();
+        let mut rounds = Rounds::default();
+        let first = rounds.begin(start, quiet);
+        assert_eq!(rounds.begin(start, quiet), first);
+        rounds.end(start);
+        assert_eq!(rounds.begin(start, quiet), first, "one still runs");
+        rounds.end(start);
+        rounds.end(start);
+        let next = rounds.begin(start + Duration::from_secs(5), quiet);
+        assert_eq!(next.turn, first.turn);
+        assert_ne!(next.round, first.round);
+        rounds.end(start + Duration::from_secs(6));
+        let later = rounds.begin(start + Duration::from_secs(90), quiet);
+        assert_ne!(later.turn, first.turn);
+    }
+}
