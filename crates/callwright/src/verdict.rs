@@ -135,11 +135,13 @@ impl Settled<'_> {
                 .notice
                 .as_ref()
                 .is_some_and(|it| it.reason == Reason::Transient)
+            && failure.own_hint().is_none()
         {
-            // It says what the hint says, and how long to wait. Of a time-out the hint says more.
+            // It says what the hint says, and how long to wait. Of a time-out the hint says more, and a tool knows
+            // better how long.
             let failure = Failure::clone(failure);
             return Cow::Owned(feedback.render(&match failure.code {
-                Code::Transient => failure.advised(told),
+                Code::Transient if failure.own_wait().is_none() => failure.advised(told),
                 _ => failure,
             }));
         }

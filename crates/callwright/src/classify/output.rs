@@ -1,5 +1,7 @@
 //! Objections to results, and tools that failed: which code, and what next.
 
+use std::time::Duration;
+
 use super::{Cause, Class, Code, Failure, Next};
 use crate::admit::is_transient;
 use crate::check::{FailureKind, FindingKind, OutputFault, ToolFailure};
@@ -36,9 +38,10 @@ fn code(fault: &OutputFault) -> Code {
             Code::InvalidOutputJson
         }
         OutputFault::CutOff { .. } => Code::TruncatedResponse,
-        OutputFault::Violation(_) | OutputFault::NoNumber { .. } | OutputFault::TooLarge { .. } => {
-            Code::SchemaViolation
-        }
+        OutputFault::Violation(_)
+        | OutputFault::NoJson { .. }
+        | OutputFault::TooDeep
+        | OutputFault::TooLarge { .. } => Code::SchemaViolation,
         OutputFault::ErrorInDisguise { .. } => Code::ErrorInDisguise,
         OutputFault::Empty { .. } => Code::EmptyResult,
         OutputFault::MorePages(_) => Code::MorePagesAvailable,
@@ -83,5 +86,23 @@ pub(crate) fn tool_failed(failure: ToolFailure, said: Option<&str>, tool: &Tool)
     Failure {
         escalated: next,
         ..Failure::new(code, cause)
+    }
+}
+
+impl Failure {
+    /// What the tool itself says about what to do.
+    pub(crate) fn own_hint(&self) -> Option<&str> {
+        match &self.cause {
+            Cause::Tool { failure, .. } => failure.hint(),
+            _ => None,
+        }
+    }
+
+    /// How long the tool itself says to wait before the same call is sent again, where that does no harm.
+    pub(crate) fn own_wait(&self) -> Option<Duration> {
+        match &self.cause {
+            Cause::Tool { failure, once, .. } => failure.retry_after().filter(|_| !once),
+            _ => None,
+        }
     }
 }

@@ -51,6 +51,6 @@ async fn by_thread(wait: Duration) {
         let _ = ended.await;
     } else {
         // Without a thread there is no clock. To take longer than one may is better than to fail at once.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
