@@ -50,10 +50,8 @@ pub(crate) fn list_request(id: &str, cursor: Option<&str>, meta: Option<&str>) -
         params.push_str("\"_meta\":");
         params.push_str(meta);
     }
-    format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\",\"params\":{{{params}}}}}"
-    )
-    .into_bytes()
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\",\"params\":{{{params}}}}}")
+        .into_bytes()
 }
 
 /// A protocol error, where a request cannot be answered otherwise.
@@ -63,5 +61,9 @@ pub(crate) fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
 }
 
 fn response(id: Id<'_>, result: &str) -> Vec<u8> {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", id.0).into_bytes()
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}",
+        id.0
+    )
+    .into_bytes()
 }

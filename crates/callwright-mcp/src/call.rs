@@ -50,13 +50,12 @@ impl<'m> Params<'m> {
     ) -> Option<Vec<u8>> {
         let name = place(message, self.name.get())?;
         let mut edits = vec![(name, Value::String(tool.into()).to_string())];
-        match self.arguments {
-            Some(sent) => edits.push((place(message, sent.get())?, arguments.to_string())),
-            None => {
-                // Before the brace that ends the parameters, which have a name in any case.
-                let end = place(message, params.get())?.end.checked_sub(1)?;
-                edits.push((end..end, format!(",\"arguments\":{arguments}")));
-            }
+        if let Some(sent) = self.arguments {
+            edits.push((place(message, sent.get())?, arguments.to_string()));
+        } else {
+            // Before the brace that ends the parameters, which have a name in any case.
+            let end = place(message, params.get())?.end.checked_sub(1)?;
+            edits.push((end..end, format!(",\"arguments\":{arguments}")));
         }
         // From the back, so that places stay where they are.
         edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));

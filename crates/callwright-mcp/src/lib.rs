@@ -5,10 +5,11 @@
 //!
 //! 1. [`message`]: a line of JSON-RPC → what kind of message it is, without building it
 //! 2. [`guard`]: the whole state of one session; says what goes where. It does no IO and has no clock
-//! 3. [`stdio`]: starts a server and stands between it and our own standard input and output
+//! 3. [`status`]: what happened, in numbers
 
 pub mod guard;
 pub mod message;
+pub mod status;
 
 mod answer;
 mod call;

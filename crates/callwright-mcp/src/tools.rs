@@ -88,7 +88,9 @@ impl Tools {
                 specs.push(spec);
             } else {
                 let name = spec.name;
-                warnings.push(format!("tool {name:?} is listed twice; the first one counts"));
+                warnings.push(format!(
+                    "tool {name:?} is listed twice; the first one counts"
+                ));
             }
         }
         self.specs = specs;

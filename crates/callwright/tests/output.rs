@@ -212,8 +212,8 @@ fn what_cannot_be_written_is_refused_in_every_mode() {
             why: "NaN".to_owned(),
         };
         let settled = gate.close(ticket, Ran::ok(output));
-        let expected = "The result does not fit its schema: mean: expected a number, received none that JSON can \
-                        hold. The arguments are not the cause: use another tool or tell the user.";
+        let expected = "The result does not fit its schema: mean: received a value that JSON cannot hold. \
+                        The arguments are not the cause: use another tool or tell the user.";
         assert_eq!(settled.text(&Feedback::default()), expected);
         assert!(settled.is_error());
     }

@@ -284,7 +284,7 @@ async fn a_tool_that_panics_hangs_or_lies_leaves_the_others_alone() {
     );
     assert_eq!(
         told[4],
-        "The result does not fit its schema: price: expected a number, received none that JSON can hold. \
+        "The result does not fit its schema: price: received a value that JSON cannot hold. \
          The arguments are not the cause: use another tool or tell the user."
     );
     assert_eq!(

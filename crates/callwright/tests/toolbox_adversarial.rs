@@ -242,6 +242,8 @@ async fn a_server_that_asks_for_more_time_than_we_have_is_not_bothered_again() {
         "Busy. Wait 600 seconds, then send the same call again."
     );
     assert_eq!(told.recv_timeout(A_WHILE), Ok((Some(Code::Transient), 1)));
+    let counted = toolbox.invoke(&call, Place::new("chat", 0, 0)).await;
+    assert_eq!(text(&toolbox, &counted), text(&toolbox, &settled));
 }
 
 #[tokio::test(start_paused = true)]

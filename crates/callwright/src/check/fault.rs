@@ -29,13 +29,15 @@ pub enum OutputFault {
         /// Where the first byte is that is no UTF-8, counted from zero.
         offset: usize,
     },
-    /// Nested too deeply, or too long to be read as JSON.
+    /// Nested deeper than anything that is read.
+    TooDeep,
+    /// Too long to be read as JSON.
     TooLarge {
         /// How many bytes came.
         bytes: usize,
     },
-    /// A number that JSON cannot hold, such as NaN.
-    NoNumber {
+    /// A value that JSON cannot hold, such as NaN.
+    NoJson {
         /// Where it stands.
         path: Path,
     },

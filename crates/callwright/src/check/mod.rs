@@ -147,7 +147,11 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
     let mut notes = ran.notes;
     let fault = match (&output, policy.mode) {
         // There is nothing to show, whatever the policy says.
-        (Output::Unwritable { path, .. }, _) => Some(OutputFault::NoNumber { path: path.clone() }),
+        (Output::Unwritable { path, why }, _) => {
+            notes.push(why.clone());
+            Some(OutputFault::NoJson { path: path.clone() })
+        }
+        _ if is_too_deep(&output) => return too_deep(notes),
         (_, Validation::Off) => None,
         _ => look(tool, arguments, &output, ran.finding, &mut notes),
     };
@@ -182,11 +186,29 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
     }
 }
 
+/// Whether an output is nested deeper than anything that is read of a text: whoever looks at it might run out of stack.
+fn is_too_deep(output: &Output<'_>) -> bool {
+    matches!(output, Output::Value(value) if parse::is_deeper(value, parse::LINE_DEPTH))
+}
+
+/// Nobody looks at the result.
+#[cold]
+fn too_deep<'o>(notes: Vec<String>) -> Checked<'o> {
+    Checked {
+        verdict: OutputVerdict::Refused,
+        output: None,
+        failure: Some(Box::new(classify::bad_output(OutputFault::TooDeep))),
+        shown: None,
+        notes,
+        outcome: OnceLock::new(),
+    }
+}
+
 /// The tool failed: its own words go on, if it has any.
 #[cold]
 fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
     let passes = failure.passes(tool.output_policy());
-    let output: Option<Output<'o>> = failure.take_output();
+    let output: Option<Output<'o>> = failure.take_output().filter(|output| !is_too_deep(output));
     let max = tool.output_policy().max_bytes;
     let long = output
         .as_ref()
@@ -226,7 +248,7 @@ fn look(
             return Some(OutputFault::NotText { offset });
         }
         Output::Unwritable { path, .. } => {
-            return Some(OutputFault::NoNumber { path: path.clone() });
+            return Some(OutputFault::NoJson { path: path.clone() });
         }
         Output::Value(value) => Ok(Cow::Borrowed(value)),
         Output::Text(_) if schema.is_none() && !asks_more => {

@@ -16,7 +16,7 @@ pub(super) fn read(text: &str, hidden: bool) -> Result<Value<'_>, OutputFault> {
     read_value(text).map_err(|error| match error.problem {
         Problem::CutOff if text.trim_ascii().is_empty() => OutputFault::Nothing,
         Problem::CutOff => OutputFault::CutOff { path: error.path() },
-        Problem::TooDeep => OutputFault::TooLarge { bytes: text.len() },
+        Problem::TooDeep => OutputFault::TooDeep,
         problem => {
             let (line, column) = error.line_and_column(text);
             OutputFault::Syntax {

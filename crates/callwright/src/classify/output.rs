@@ -35,9 +35,10 @@ fn code(fault: &OutputFault) -> Code {
             Code::InvalidOutputJson
         }
         OutputFault::CutOff { .. } => Code::TruncatedResponse,
-        OutputFault::Violation(_) | OutputFault::NoNumber { .. } | OutputFault::TooLarge { .. } => {
-            Code::SchemaViolation
-        }
+        OutputFault::Violation(_)
+        | OutputFault::NoJson { .. }
+        | OutputFault::TooDeep
+        | OutputFault::TooLarge { .. } => Code::SchemaViolation,
         OutputFault::ErrorInDisguise { .. } => Code::ErrorInDisguise,
         OutputFault::Empty { .. } => Code::EmptyResult,
         OutputFault::MorePages(_) => Code::MorePagesAvailable,

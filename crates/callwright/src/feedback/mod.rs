@@ -132,7 +132,7 @@ impl Feedback {
             .to_string(),
             Style::ToolError => json!({
                 "error_class": failure.class().name(),
-                "code": failure.code_name(),
+                "code": one_line(failure.code_name(), self.max_chars),
                 "detail": self.detail(failure),
                 "hint": with_notice(self.hint(failure)),
             })
@@ -340,7 +340,7 @@ impl Feedback {
             None => vec![self.hint(failure)],
         };
         if let Cause::Tool { failure, .. } = &failure.cause {
-            let own = failure.recommendations().iter();
+            let own = failure.recommendations().iter().take(self.max_issues);
             all.extend(own.map(|line| one_line(line, self.max_chars)));
         }
         all.extend(notice);

@@ -104,7 +104,7 @@ pub(crate) fn read<'c>(
 
 /// How deep a line may be nested. Much deeper than a call may be, so that a call that is too deep gets
 /// a verdict instead of making its line unreadable; still far from overflowing a thread's stack.
-const LINE_DEPTH: usize = 1_000;
+pub(crate) const LINE_DEPTH: usize = 1_000;
 
 /// Reads any JSON value, nested up to 1,000 levels: for lines in which calls travel.
 ///
@@ -241,6 +241,20 @@ fn read_ready<'c>(
             path: too_deep(value, limits.max_depth),
             limit: limits.max_depth,
         }),
+    }
+}
+
+/// Whether the value is nested deeper than so many levels. No deeper one is looked at.
+pub(crate) fn is_deeper(value: &Value<'_>, levels: usize) -> bool {
+    let inside = |levels, value: &Value<'_>| match levels {
+        Some(left) => is_deeper(value, left),
+        None => true,
+    };
+    let left = levels.checked_sub(1);
+    match value {
+        Value::Array(items) => items.iter().any(|item| inside(left, item)),
+        Value::Object(members) => members.iter().any(|(_, value)| inside(left, value)),
+        _ => false,
     }
 }
 

@@ -30,8 +30,7 @@ pub fn unanswered<'h>(history: &'h Value<'_>) -> Vec<Call<'h>> {
     for message in history.as_array().unwrap_or_default() {
         for part in parts(message) {
             if let Some(answered) = answered(part) {
-                let call = open.iter().position(|call| answered.is(call));
-                call.map(|at| open.remove(at));
+                answered.find(&open).map(|at| open.remove(at));
             } else if is_call(part) {
                 // What cannot be read cannot be answered either.
                 open.extend(read_call(part.clone()));
@@ -64,10 +63,14 @@ enum Answered<'m> {
 }
 
 impl Answered<'_> {
-    fn is(&self, call: &Call<'_>) -> bool {
+    /// The first call that it answers.
+    fn find(&self, open: &[Call<'_>]) -> Option<usize> {
+        let first = |is: &dyn Fn(&Call<'_>) -> bool| open.iter().position(is);
         match self {
-            Answered::Id(id) => call.id.as_ref() == Some(*id),
-            Answered::Name(name) => call.id.is_none() && call.tool == *name,
+            Answered::Id(id) => first(&|call| call.id.as_ref() == Some(*id)),
+            // A result may leave out the id that its call has.
+            Answered::Name(name) => first(&|call| call.tool == *name && call.id.is_none())
+                .or_else(|| first(&|call| call.tool == *name)),
         }
     }
 }

@@ -35,13 +35,14 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
         OutputFault::NotText { offset } => {
             format!("The result is not text: byte {offset} is no UTF-8.")
         }
+        OutputFault::TooDeep => "The result is nested too deeply to be read.".to_owned(),
         OutputFault::TooLarge { bytes } => {
-            format!("The result is too long or nested too deeply to be read; it has {bytes} bytes.")
+            format!("The result is too long to be read: it has {bytes} bytes.")
         }
-        OutputFault::NoNumber { path } => {
+        OutputFault::NoJson { path } => {
             let place = dotted_within(path, PATH);
             format!(
-                "The result does not fit its schema: {place}: expected a number, received none that JSON can hold."
+                "The result does not fit its schema: {place}: received a value that JSON cannot hold."
             )
         }
         OutputFault::CutOff { path } if path.is_root() => "The result was cut off.".to_owned(),
@@ -170,6 +171,10 @@ pub(in crate::feedback) fn tool_failure_hint(
 ) -> Option<String> {
     if let Some(hint) = failure.hint() {
         return Some(one_line(hint, OWN_WORDS));
+    }
+    if let Some(wait) = failure.retry_after().filter(|_| !once) {
+        let wait = duration(wait);
+        return Some(format!("Wait {wait}, then send the same call again."));
     }
     let unsure = matches!(
         failure.kind(),

@@ -1,0 +1,111 @@
+//! What happened, in numbers: one line per tool.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use callwright::check::{Checked, OutputVerdict};
+use callwright::classify::{Class, Failure, Notice};
+use callwright::repair::Edit;
+
+/// How many names are counted one by one; a model that makes up names does not take our memory.
+const MOST_NAMES: usize = 10_000;
+
+/// Counts of all sessions.
+#[derive(Debug, Default)]
+pub struct Status {
+    tools: Mutex<BTreeMap<String, Counts>>,
+}
+
+/// What happened to calls of one tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counts {
+    /// How many calls came.
+    pub calls: u64,
+    /// How many were repaired.
+    pub repaired: u64,
+    /// How many were refused for what they are.
+    pub refused: u64,
+    /// How many were refused because they were made too often, or in circles.
+    pub stopped: u64,
+    /// How many results were bad, or only a part.
+    pub bad_results: u64,
+    /// How many calls the tool itself failed.
+    pub failed: u64,
+    /// How many results came with a notice.
+    pub notices: u64,
+}
+
+impl Status {
+    pub(crate) fn admitted(&self, tool: &str, edits: &[Edit]) {
+        self.count(tool, |counts| {
+            counts.calls += 1;
+            counts.repaired += u64::from(!edits.is_empty());
+        });
+    }
+
+    pub(crate) fn refused(&self, tool: &str, failure: &Failure) {
+        self.count(tool, |counts| {
+            counts.calls += 1;
+            match failure.class() {
+                Class::Budget | Class::Loop => counts.stopped += 1,
+                _ => counts.refused += 1,
+            }
+        });
+    }
+
+    pub(crate) fn settled(&self, tool: &str, checked: &Checked<'_>, notice: Option<&Notice>) {
+        self.count(tool, |counts| {
+            match checked.verdict {
+                OutputVerdict::Failed => counts.failed += 1,
+                OutputVerdict::Passed => {}
+                _ => counts.bad_results += 1,
+            }
+            counts.notices += u64::from(notice.is_some());
+        });
+    }
+
+    /// The counts by tool.
+    pub fn tools(&self) -> BTreeMap<String, Counts> {
+        self.lock().clone()
+    }
+
+    fn count(&self, tool: &str, add: impl FnOnce(&mut Counts)) {
+        let mut tools = self.lock();
+        if let Some(counts) = tools.get_mut(tool) {
+            return add(counts);
+        }
+        let name = if tools.len() < MOST_NAMES {
+            tool
+        } else {
+            "…"
+        };
+        add(tools.entry(name.to_owned()).or_default());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Counts>> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Display for Counts {
+    /// `12 calls, 2 repaired, 1 refused`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.calls == 1 { "" } else { "s" };
+        write!(f, "{} call{plural}", self.calls)?;
+        for (count, what) in [
+            (self.repaired, "repaired"),
+            (self.refused, "refused"),
+            (self.stopped, "stopped as repetitions"),
+            (self.failed, "failed"),
+            (self.bad_results, "with a bad result"),
+            (self.notices, "with a notice"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        Ok(())
+    }
+}
