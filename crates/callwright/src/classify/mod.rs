@@ -116,6 +116,8 @@ pub enum Cause {
         tool: String,
         /// Whether it must not be run twice, so that a failure which may have been none needs looking into.
         once: bool,
+        /// Whether the trouble passes.
+        passes: bool,
         /// The beginning of its own result, if it has one.
         said: Option<String>,
     },

@@ -81,6 +81,7 @@ pub(crate) fn tool_failed(
     let cause = Cause::Tool {
         tool: tool.name().to_owned(),
         once,
+        passes,
         said: said.map(|said| snippet(said.trim(), QUOTED)),
         failure: Box::new(failure),
     };

@@ -79,8 +79,9 @@ pub(super) fn detail(cause: &Cause) -> String {
             failure,
             tool,
             said,
+            passes,
             ..
-        } => tool_failure(failure, tool, said.as_deref()),
+        } => tool_failure(failure, tool, said.as_deref(), *passes),
         Cause::LedgerAway { .. } => {
             "Calls cannot be counted at the moment, so none is run.".to_owned()
         }

@@ -128,6 +128,7 @@ pub(in crate::feedback) fn tool_failure(
     failure: &ToolFailure,
     tool: &str,
     said: Option<&str>,
+    passes: bool,
 ) -> String {
     let tool = quoted(tool, NAME);
     let detail = failure.detail().filter(|detail| !detail.trim().is_empty());
@@ -155,8 +156,8 @@ pub(in crate::feedback) fn tool_failure(
             FailureKind::Defect => {
                 format!("The tool {tool} cannot read arguments that its own schema accepts.")
             }
-            FailureKind::Transient => format!("The tool {tool} is not available at the moment."),
-            FailureKind::Reported | FailureKind::Internal => {
+            _ if passes => format!("The tool {tool} is not available at the moment."),
+            FailureKind::Transient | FailureKind::Reported | FailureKind::Internal => {
                 format!("The tool {tool} failed with an internal error.")
             }
         },
@@ -172,19 +173,18 @@ pub(in crate::feedback) fn tool_failure_hint(
     if let Some(hint) = failure.hint() {
         return Some(one_line(hint, OWN_WORDS));
     }
-    if let Some(wait) = failure.retry_after().filter(|_| !once) {
-        let wait = duration(wait);
-        return Some(format!("Wait {wait}, then send the same call again."));
+    if failure.objection().is_some() {
+        return Some("Correct it and call the tool again.".to_owned());
     }
     let unsure = matches!(
         failure.kind(),
-        FailureKind::TimedOut(_) | FailureKind::Cancelled
+        FailureKind::TimedOut(_)
+            | FailureKind::Cancelled
+            | FailureKind::Panicked
+            | FailureKind::Internal
     );
     if once && unsure {
         return Some("It may have taken effect: check that before you call it again.".to_owned());
-    }
-    if failure.objection().is_some() {
-        return Some("Correct it and call the tool again.".to_owned());
     }
     if let Some(wait) = failure.retry_after() {
         let wait = duration(wait);
@@ -213,11 +213,12 @@ pub(in crate::feedback) fn beside_result(note: &str) -> String {
 }
 
 fn duration(time: Duration) -> String {
-    match (time.as_secs(), time.subsec_millis()) {
-        (0, milliseconds) => format!("{milliseconds} ms"),
+    // Nobody counts more than tenths of a second.
+    match (time.as_secs(), time.subsec_millis() / 100) {
+        (0, _) => format!("{} ms", time.as_millis()),
         (1, 0) => "1 second".to_owned(),
         (seconds, 0) => format!("{seconds} seconds"),
-        (seconds, milliseconds) => format!("{seconds}.{} seconds", milliseconds / 100),
+        (seconds, tenths) => format!("{seconds}.{tenths} seconds"),
     }
 }
 
