@@ -49,13 +49,11 @@ fn gate() -> Gate {
 
 fn settle<'c>(gate: &'c Gate, recorded: &'c Recorded<'_>) -> Option<Settled<'c>> {
     let place = recorded.place()?;
-    Some(
-        match (gate.open(&recorded.call, place), recorded.ran()) {
-            (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
-            (Opened::Admitted(ticket), Some(ran)) => gate.close(ticket, ran),
-            (Opened::Admitted(ticket), None) => ticket.into(),
-        },
-    )
+    Some(match (gate.open(&recorded.call, place), recorded.ran()) {
+        (Opened::Refused(refused), _) => Verdict::Refused(refused).into(),
+        (Opened::Admitted(ticket), Some(ran)) => gate.close(ticket, ran),
+        (Opened::Admitted(ticket), None) => ticket.into(),
+    })
 }
 
 fuzz_target!(

@@ -150,6 +150,11 @@ impl ToolFailure {
         self
     }
 
+    /// The same without what the type of an argument objects to.
+    pub(crate) fn forget_objection(&mut self) {
+        self.0.objection = None;
+    }
+
     /// What the type of an argument objects to.
     pub(crate) fn objection(&self) -> Option<&(Path, String)> {
         self.0.objection.as_ref()

@@ -56,11 +56,15 @@ fn code(fault: &OutputFault) -> Code {
 /// The tool failed. `said` is its own result, if it has one.
 #[cold]
 pub(crate) fn tool_failed(
-    failure: ToolFailure,
+    mut failure: ToolFailure,
     said: Option<&str>,
     passes: bool,
     tool: &Tool,
 ) -> Failure {
+    if tool.takes_secrets() {
+        // What a type says of its value may quote it.
+        failure.forget_objection();
+    }
     let code = match failure.kind() {
         _ if passes => Code::Transient,
         FailureKind::Transient => Code::Transient,
