@@ -138,10 +138,7 @@ fn look_for_edits(
 
 /// Every edit that repair tries on a refused call, up to the boldest grade, whatever the policy allows.
 pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
-    let tool = gate
-        .tool(&call.tool)
-        .or_else(|| gate.meant_tool(&call.tool));
-    let Some(tool) = tool else {
+    let Some(tool) = gate.meant(&call.tool) else {
         return Vec::new();
     };
     let mut trace = Some(Vec::new());
