@@ -1,55 +1,75 @@
 //! Messages of our own: refusals, results with a note, the question for the tools.
 
-use callwright::json::Value;
+use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 
-use crate::message::Id;
+use crate::message::{Id, comma, place, with_edits, written};
 
 /// The answer to a call that does not reach the server: a result that says that it is an error, since only then the
 /// model sees it.
 pub(crate) fn refusal(id: Id<'_>, text: &str) -> Vec<u8> {
     let result = json!({"content": [{"type": "text", "text": text}], "isError": true});
-    response(id, &result.to_string())
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}",
+        id.0
+    )
+    .into_bytes()
 }
 
-/// A result with a text beside its content: before it if the result is no good, behind it if it is only not all.
-pub(crate) fn with_note(id: Id<'_>, result: &Value<'_>, note: &str, is_error: bool) -> Vec<u8> {
-    let block = Value::Object(vec![
-        ("type".into(), Value::String("text".into())),
-        ("text".into(), Value::String(note.into())),
-    ]);
-    let mut members = match result {
-        Value::Object(members) => members.clone(),
-        _ => Vec::new(),
-    };
-    let at = members.iter().position(|(key, _)| key == "content");
-    match at.map(|at| &mut members[at].1) {
-        Some(Value::Array(blocks)) if is_error => blocks.insert(0, block),
-        Some(Value::Array(blocks)) => blocks.push(block),
-        Some(other) => *other = Value::Array(vec![block]),
-        None => members.push(("content".into(), Value::Array(vec![block]))),
+#[derive(Deserialize)]
+struct CallResult<'m> {
+    #[serde(borrow, default, deserialize_with = "written")]
+    content: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "isError", deserialize_with = "written")]
+    is_error: Option<&'m RawValue>,
+}
+
+/// The answer of a server with a text beside the content of its result, and everything else byte for byte: before the
+/// content if the result is no good, behind it if it is only not all. `None` if the result is not written like one.
+pub(crate) fn with_note(
+    message: &[u8],
+    result: &RawValue,
+    note: &str,
+    is_error: bool,
+) -> Option<Vec<u8>> {
+    let parts: CallResult<'_> = serde_json::from_str(result.get()).ok()?;
+    let whole = place(message, result.get())?;
+    let block = json!({"type": "text", "text": note});
+    let mut edits = Vec::with_capacity(3);
+    let mut added = String::new();
+    match parts.content {
+        Some(content) if content.get().starts_with('[') => {
+            let range = place(message, content.get())?;
+            let comma = comma(content);
+            edits.push(if is_error {
+                (range.start + 1..range.start + 1, format!("{block}{comma}"))
+            } else {
+                (range.end - 1..range.end - 1, format!("{comma}{block}"))
+            });
+        }
+        Some(content) => edits.push((place(message, content.get())?, format!("[{block}]"))),
+        None => added = format!("{}\"content\":[{block}]", comma(result)),
     }
     if is_error {
-        members.retain(|(key, _)| key != "isError");
-        members.push(("isError".into(), Value::Bool(true)));
+        if let Some(flag) = parts.is_error {
+            edits.push((place(message, flag.get())?, "true".to_owned()));
+        } else {
+            added.push_str(if added.is_empty() { comma(result) } else { "," });
+            added.push_str("\"isError\":true");
+        }
     }
-    response(id, &Value::Object(members).to_string())
+    edits.push((whole.end - 1..whole.end - 1, added));
+    Some(with_edits(message, edits))
 }
 
-/// Asks the server for its tools. `meta` is what the client sends with its own requests.
+/// Asks the server for its tools. `cursor` is what the page before said, as it is written; `meta` is what the client
+/// sends with its own requests.
 pub(crate) fn list_request(id: &str, cursor: Option<&str>, meta: Option<&str>) -> Vec<u8> {
-    let mut params = String::new();
-    if let Some(cursor) = cursor {
-        params.push_str("\"cursor\":");
-        params.push_str(&json!(cursor).to_string());
-    }
-    if let Some(meta) = meta {
-        if !params.is_empty() {
-            params.push(',');
-        }
-        params.push_str("\"_meta\":");
-        params.push_str(meta);
-    }
+    let cursor = cursor.map(|cursor| format!("\"cursor\":{cursor}"));
+    let meta = meta.map(|meta| format!("\"_meta\":{meta}"));
+    let params: Vec<String> = cursor.into_iter().chain(meta).collect();
+    let params = params.join(",");
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\",\"params\":{{{params}}}}}")
         .into_bytes()
 }
@@ -58,12 +78,4 @@ pub(crate) fn list_request(id: &str, cursor: Option<&str>, meta: Option<&str>) -
 pub(crate) fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
     let error = json!({"code": code, "message": message});
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes()
-}
-
-fn response(id: Id<'_>, result: &str) -> Vec<u8> {
-    format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}",
-        id.0
-    )
-    .into_bytes()
 }

@@ -7,17 +7,21 @@ use callwright::parse::read_value;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::message::place;
+use crate::message::{not_null, place, with_edits, written};
 
 /// The parameters of a call, as they are written.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Params<'m> {
     #[serde(borrow)]
     name: &'m RawValue,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "written")]
     arguments: Option<&'m RawValue>,
     #[serde(borrow, rename = "_meta")]
     pub(crate) meta: Option<&'m RawValue>,
+    #[serde(borrow, rename = "inputResponses")]
+    input_responses: Option<&'m RawValue>,
+    #[serde(borrow, rename = "requestState")]
+    request_state: Option<&'m RawValue>,
 }
 
 impl<'m> Params<'m> {
@@ -31,13 +35,18 @@ impl<'m> Params<'m> {
         let Value::String(tool) = read_value(self.name.get()).ok()? else {
             return None;
         };
-        let arguments = match self.arguments {
+        let arguments = match not_null(self.arguments) {
             Some(arguments) => Arguments::Value(read_value(arguments.get()).ok()?),
             None => Arguments::Absent,
         };
         let mut call = Call::new(tool, arguments);
         call.id = read_value(id).ok();
         Some(call)
+    }
+
+    /// Whether it goes on with a call for which the server had a question.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.input_responses.is_some() || self.request_state.is_some()
     }
 
     /// The message with another tool's name and other arguments, and everything else byte for byte.
@@ -52,18 +61,12 @@ impl<'m> Params<'m> {
         let mut edits = vec![(name, Value::String(tool.into()).to_string())];
         if let Some(sent) = self.arguments {
             edits.push((place(message, sent.get())?, arguments.to_string()));
-        } else {
+        } else if !matches!(arguments, Value::Object(members) if members.is_empty()) {
             // Before the brace that ends the parameters, which have a name in any case.
             let end = place(message, params.get())?.end.checked_sub(1)?;
             edits.push((end..end, format!(",\"arguments\":{arguments}")));
         }
-        // From the back, so that places stay where they are.
-        edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-        let mut rewritten = message.to_vec();
-        for (range, text) in edits {
-            rewritten.splice(range, text.into_bytes());
-        }
-        Some(rewritten)
+        Some(with_edits(message, edits))
     }
 }
 
@@ -96,9 +99,25 @@ mod tests {
             rewrite(
                 r#"{"id":1,"method":"tools/call","params":{"name":"t"}}"#,
                 "t",
+                r#"{"a":1}"#
+            ),
+            r#"{"id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":1}}}"#,
+        );
+        assert_eq!(
+            rewrite(
+                r#"{"id":1,"method":"tools/call","params":{"name":"T"}}"#,
+                "t",
                 "{}"
             ),
-            r#"{"id":1,"method":"tools/call","params":{"name":"t","arguments":{}}}"#,
+            r#"{"id":1,"method":"tools/call","params":{"name":"t"}}"#,
+        );
+        assert_eq!(
+            rewrite(
+                r#"{"id":1,"method":"tools/call","params":{"arguments":null,"name":"T"}}"#,
+                "t",
+                "{}"
+            ),
+            r#"{"id":1,"method":"tools/call","params":{"arguments":{},"name":"t"}}"#,
         );
     }
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// A message of the client's or the server's.
@@ -47,6 +47,30 @@ pub enum Message<'m> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Id<'m>(pub &'m str);
 
+impl<'m> Id<'m> {
+    /// What is the same for all ways to write one id: a server may answer `"\u00e9"` to `"é"`, and `1` to `1.0`.
+    pub(crate) fn key(self) -> Cow<'m, str> {
+        let text = self.0;
+        if text.starts_with('"') {
+            if text.contains('\\')
+                && let Ok(plain) = serde_json::from_str::<String>(text)
+            {
+                return Cow::Owned(format!("\"{plain}\""));
+            }
+        } else if text.contains(['.', 'e', 'E'])
+            && let Ok(number) = text.parse::<f64>()
+            && number.fract() == 0.0
+            && number.abs() <= LARGEST_EXACT
+        {
+            return Cow::Owned(format!("{number:.0}"));
+        }
+        Cow::Borrowed(text)
+    }
+}
+
+/// Up to here every integer is a number of its own in a language that has floating-point numbers only.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
+
 #[derive(Deserialize)]
 struct Envelope<'m> {
     #[serde(borrow)]
@@ -55,10 +79,22 @@ struct Envelope<'m> {
     method: Option<Cow<'m, str>>,
     #[serde(borrow)]
     params: Option<&'m RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "written")]
     result: Option<&'m RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "written")]
     error: Option<&'m RawValue>,
+}
+
+/// A member as it is written, `null` included: only one that is not there is `None`.
+pub(crate) fn written<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
+}
+
+/// The same, but `null` says nothing.
+pub(crate) fn not_null(value: Option<&RawValue>) -> Option<&RawValue> {
+    value.filter(|value| value.get() != "null")
 }
 
 impl<'m> Message<'m> {
@@ -92,8 +128,8 @@ impl<'m> Message<'m> {
             (None, Some(id)) if envelope.result.is_some() || envelope.error.is_some() => {
                 Message::Response {
                     id,
-                    result: envelope.result,
-                    error: envelope.error,
+                    result: not_null(envelope.result),
+                    error: not_null(envelope.error),
                 }
             }
             _ => Message::Other,
@@ -106,6 +142,34 @@ pub(crate) fn place(whole: &[u8], part: &str) -> Option<Range<usize>> {
     let start = (part.as_ptr().addr()).checked_sub(whole.as_ptr().addr())?;
     let end = start.checked_add(part.len())?;
     (end <= whole.len()).then_some(start..end)
+}
+
+/// The same bytes with other texts at some places, which do not overlap.
+pub(crate) fn with_edits(whole: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
+    edits.sort_by_key(|(range, _)| range.start);
+    let added: usize = edits.iter().map(|(_, text)| text.len()).sum();
+    let mut edited = Vec::with_capacity(whole.len() + added);
+    let mut from = 0;
+    for (range, text) in edits {
+        edited.extend_from_slice(whole.get(from..range.start).unwrap_or_default());
+        edited.extend_from_slice(text.as_bytes());
+        from = range.end;
+    }
+    edited.extend_from_slice(whole.get(from..).unwrap_or_default());
+    edited
+}
+
+/// What stands before another member: a comma, unless the array or the object holds nothing yet.
+pub(crate) fn comma(of: &RawValue) -> &'static str {
+    let text = of.get();
+    let inside = text
+        .get(1..text.len().saturating_sub(1))
+        .unwrap_or_default();
+    if inside.trim_ascii().is_empty() {
+        ""
+    } else {
+        ","
+    }
 }
 
 #[cfg(test)]
@@ -129,9 +193,32 @@ mod tests {
         assert_eq!(kind(r#"{"id":null,"method":"x"}"#), "notification x");
         assert_eq!(kind(r#"{"id":1,"result":{}}"#), "response 1 false");
         assert_eq!(kind(r#"{"id":1,"error":{"code":1}}"#), "response 1 true");
+        assert_eq!(kind(r#"{"id":1,"result":null}"#), "response 1 false");
         assert_eq!(kind(r#"[{"id":1},{"id":2}]"#), "batch 2");
         for other in ["", "hello", "{", "7", r#"{"id":1}"#, r#"{"method":5}"#] {
             assert_eq!(kind(other), "other", "{other}");
+        }
+    }
+
+    #[test]
+    fn ids_are_told_apart_by_what_they_are() {
+        for (one, other) in [
+            (r#""a\/b""#, r#""a/b""#),
+            (r#""\u00e9""#, r#""é""#),
+            ("1.0", "1"),
+            ("1e2", "100"),
+            ("-0.0", "-0"),
+        ] {
+            assert_eq!(Id(one).key(), Id(other).key());
+        }
+        for (one, other) in [
+            ("1", r#""1""#),
+            ("12345678901234567890", "12345678901234567891"),
+            ("1.5", "1"),
+            ("1e400", "1e401"),
+            (r#""a""#, r#""A""#),
+        ] {
+            assert_ne!(Id(one).key(), Id(other).key());
         }
     }
 

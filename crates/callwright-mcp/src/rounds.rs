@@ -38,6 +38,11 @@ impl Rounds {
         self.running = self.running.saturating_sub(1);
         self.last = Some(now);
     }
+
+    /// Whatever ran has ended, and nobody knows when.
+    pub(crate) fn nothing_runs(&mut self) {
+        self.running = 0;
+    }
 }
 
 #[cfg(test)]

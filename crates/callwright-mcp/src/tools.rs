@@ -1,70 +1,151 @@
 //! The tools of a server, as its own lists tell them.
 //!
 //! In come the answers to `tools/list` that pass by, or that we asked for ourselves; out goes a gate for what they list.
-//! A list may come in pages, and a client may stop at the first.
+//! A list may come in pages, and a client may stop at the first. What a server says of its own tools makes the guard
+//! stricter, and bolder only if the operator trusts it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use callwright::Gate;
-use callwright::tool::{ToolSpec, read_tools};
+use callwright::tool::{Effect, ToolSpec, read_tools};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::guard::Settings;
+use crate::message::not_null;
+
+/// How many warnings are remembered, so that none is said twice.
+const MOST_TOLD: usize = 1_000;
 
 /// What is known of a server's tools.
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
     gate: Option<Arc<Gate>>,
     specs: Vec<ToolSpec>,
-    /// Whether there are pages that nobody has asked for.
-    is_part: bool,
+    extent: Extent,
     /// Whether the server said that they have changed.
     is_stale: bool,
     /// Whether the server does not list tools at all.
     is_unlisted: bool,
+    told: HashSet<String>,
+}
+
+/// How much of a list is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Extent {
+    #[default]
+    Whole,
+    /// There are pages that nobody has asked for.
+    Part,
+    /// There are more pages than anybody reads.
+    Endless,
+}
+
+/// What a call is judged by.
+#[derive(Debug)]
+pub(crate) enum Known {
+    /// This gate.
+    Gate(Arc<Gate>),
+    /// The server has to be asked first.
+    NotYet,
+    /// Nothing: the server does not say which tools it has.
+    Never,
 }
 
 /// A page of a list.
 #[derive(Debug)]
 pub(crate) struct Page {
-    pub(crate) specs: Vec<ToolSpec>,
+    specs: Vec<ToolSpec>,
+    faults: Vec<String>,
+    /// What the next page is asked for with, as it is written.
     pub(crate) next: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Cursor {
-    #[serde(rename = "nextCursor")]
-    next: Option<String>,
+struct List<'m> {
+    #[serde(borrow)]
+    tools: Vec<&'m RawValue>,
+    #[serde(borrow, rename = "nextCursor")]
+    next: Option<&'m RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Hints {
+    annotations: Option<Annotations>,
+}
+
+#[derive(Deserialize)]
+struct Annotations {
+    #[serde(rename = "destructiveHint")]
+    destructive: Option<bool>,
 }
 
 impl Page {
-    /// Reads the result of a `tools/list`; `None` if it is none.
-    pub(crate) fn read(result: &str) -> Option<Self> {
-        let Cursor { next } = serde_json::from_str(result).ok()?;
-        let specs = read_tools(result).ok()?;
-        Some(Page {
-            specs,
-            next: next.filter(|next| !next.is_empty()),
-        })
+    /// Reads the result of a `tools/list`; `None` if it is none. An entry that is no tool does not cost the others
+    /// their guard.
+    pub(crate) fn read(result: &str, settings: &Settings) -> Option<Self> {
+        let list: List<'_> = serde_json::from_str(result).ok()?;
+        let mut page = Page {
+            specs: Vec::with_capacity(list.tools.len()),
+            faults: Vec::new(),
+            next: not_null(list.next)
+                .map(|next| next.get().to_owned())
+                .filter(|next| next != "\"\""),
+        };
+        for (at, entry) in list.tools.iter().enumerate() {
+            match read_tools(entry.get()) {
+                Ok(specs) if settings.trust_annotations => page.specs.extend(specs),
+                Ok(specs) => page
+                    .specs
+                    .extend(specs.into_iter().map(|spec| doubted(spec, entry))),
+                Err(error) => page
+                    .faults
+                    .push(format!("entry {at} of the list of tools: {error}")),
+            }
+        }
+        Some(page)
     }
 }
 
-impl Tools {
-    /// The gate for a call of a tool; `None` if the tools have to be asked for first.
-    pub(crate) fn gate_for(&self, tool: &str) -> Option<&Arc<Gate>> {
-        let gate = self.gate.as_ref().filter(|_| !self.is_stale)?;
-        (gate.tool(tool).is_some() || !self.is_part).then_some(gate)
+/// A tool of which only that is believed which makes the guard stricter: that it destroys, or writes. Whoever only
+/// claims to read gets no bolder repairs for it, and whoever claims that twice is as good as once no second try.
+fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
+    spec.idempotent = false;
+    if spec.effect == Effect::Read {
+        let hints: Option<Hints> = serde_json::from_str(entry.get()).ok();
+        let destructive = hints.and_then(|hints| hints.annotations?.destructive);
+        spec.effect = match destructive {
+            Some(true) => Effect::Destructive,
+            _ => Effect::Unknown,
+        };
     }
+    spec
+}
 
-    /// Whether calls pass unjudged, because the server does not say which tools it has.
-    pub(crate) fn are_unlisted(&self) -> bool {
-        self.is_unlisted
+impl Tools {
+    /// What a call of a tool is judged by.
+    pub(crate) fn known(&self, tool: &str) -> Known {
+        if self.is_unlisted {
+            return Known::Never;
+        }
+        match self.gate.as_ref().filter(|_| !self.is_stale) {
+            Some(gate) if gate.tool(tool).is_some() || self.extent == Extent::Whole => {
+                Known::Gate(Arc::clone(gate))
+            }
+            Some(_) if self.extent == Extent::Endless => Known::Never,
+            _ => Known::NotYet,
+        }
     }
 
     /// The server does not say which tools it has.
     pub(crate) fn not_listed(&mut self) {
         self.is_unlisted = true;
+    }
+
+    /// The list has no end that anybody waits for.
+    pub(crate) fn endless(&mut self) {
+        self.extent = Extent::Endless;
     }
 
     /// The server says that they have changed.
@@ -73,16 +154,21 @@ impl Tools {
         self.is_unlisted = false;
     }
 
-    /// Takes in a page: the first of a list, or one behind it. Says what is wrong with the tools on it.
+    /// Takes in a page: the first of a list, or one behind it. Says what is wrong with the tools on it, once.
     pub(crate) fn learn(&mut self, page: Page, is_first: bool, settings: &Settings) -> Vec<String> {
         let mut specs = std::mem::take(&mut self.specs);
+        // A page behind one that nobody has seen does not make the list whole.
+        let is_part = page.next.is_some() || (!is_first && self.gate.is_none());
+        self.extent = if is_part { Extent::Part } else { Extent::Whole };
         if is_first {
             specs.clear();
+            self.is_stale = false;
         }
+        self.is_unlisted = false;
         let new: HashSet<&str> = page.specs.iter().map(|spec| spec.name.as_str()).collect();
         specs.retain(|spec| !new.contains(spec.name.as_str()));
         let mut seen = HashSet::new();
-        let mut warnings = Vec::new();
+        let mut warnings = page.faults;
         for spec in page.specs {
             if seen.insert(spec.name.clone()) {
                 specs.push(spec);
@@ -94,9 +180,6 @@ impl Tools {
             }
         }
         self.specs = specs;
-        self.is_part = page.next.is_some();
-        self.is_stale = false;
-        self.is_unlisted = false;
         match settings.gate(self.specs.clone()) {
             Ok(gate) => {
                 for tool in gate.tools().filter(|tool| seen.contains(tool.name())) {
@@ -119,6 +202,13 @@ impl Tools {
             }
         }
         warnings.sort();
+        self.untold(warnings)
+    }
+
+    /// Those of some warnings that have not been given yet.
+    pub(crate) fn untold(&mut self, mut warnings: Vec<String>) -> Vec<String> {
+        warnings
+            .retain(|warning| self.told.len() >= MOST_TOLD || self.told.insert(warning.clone()));
         warnings
     }
 }

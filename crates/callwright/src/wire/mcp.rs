@@ -74,12 +74,15 @@ pub fn read_result<'v>(result: &'v Value<'_>) -> Ran<'v> {
 /// What a `CallToolResult` says: its structured content, which is what an output schema is about, or its text if it is
 /// one; any other value as it is.
 pub(super) fn output<'v>(result: &'v Value<'_>) -> Output<'v> {
+    let structured = result.get("structuredContent");
+    if let Some(structured) = structured.filter(|structured| **structured != Value::Null) {
+        return Output::Value(structured.clone());
+    }
     let Some(content) = result.get("content").and_then(Value::as_array) else {
         return Output::Value(result.clone());
     };
-    match (result.get("structuredContent"), content) {
-        (Some(structured), _) if *structured != Value::Null => Output::Value(structured.clone()),
-        (_, [block]) if block.get("type").and_then(Value::as_str) == Some("text") => {
+    match content {
+        [block] if block.get("type").and_then(Value::as_str) == Some("text") => {
             match block.get("text").and_then(Value::as_str) {
                 Some(text) => Output::from(text),
                 None => Output::Value(result.clone()),

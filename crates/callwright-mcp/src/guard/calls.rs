@@ -1,0 +1,241 @@
+//! Calls on their way to the server: judged if the tools are known, held until they are.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use callwright::admit::{OpenCall, Place, Ticket};
+use callwright::check::{Ran, ToolFailure};
+use callwright::event::Event;
+use callwright::{Call, Gate, Opened, Verdict};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::state::{Held, Running, State};
+use super::{Fate, Guard, Now, Outbox};
+use crate::answer;
+use crate::call::Params;
+use crate::message::{Id, Message};
+use crate::tools::Known;
+
+/// A call as it travels.
+struct Sent<'m> {
+    message: &'m [u8],
+    id: Id<'m>,
+    params: &'m RawValue,
+    read: Params<'m>,
+    call: Call<'m>,
+}
+
+#[derive(Deserialize)]
+struct Cancelled<'m> {
+    #[serde(borrow, rename = "requestId")]
+    id: &'m RawValue,
+}
+
+impl Guard {
+    /// A call of the client's.
+    pub(super) fn call(
+        &self,
+        state: &mut State,
+        message: &[u8],
+        id: Id<'_>,
+        params: Option<&RawValue>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        let Some(sent) = Sent::read(message, id, params) else {
+            // No call that anybody could run; the server says so.
+            return Fate::Passes;
+        };
+        if state.is_full() {
+            return Fate::Passes;
+        }
+        match state.tools.known(&sent.call.tool) {
+            Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
+            Known::Never => Fate::Passes,
+            Known::NotYet if state.asked.as_ref().is_some_and(|asked| asked.gave_up) => {
+                Fate::Passes
+            }
+            Known::NotYet => {
+                let is_sent = self.settings.only_warns();
+                state.held.push_back(Held {
+                    key: id.key().into_owned(),
+                    id: id.0.to_owned(),
+                    message: message.to_vec(),
+                    is_sent,
+                });
+                let meta = sent.read.meta.map(|meta| meta.get().to_owned());
+                self.ask(state, meta, now, out);
+                if is_sent { Fate::Passes } else { Fate::Stays }
+            }
+        }
+    }
+
+    /// The tools are known, as far as they ever will be: a call that waited for them is judged.
+    pub(super) fn release(
+        &self,
+        state: &mut State,
+        held: Held,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Option<Vec<u8>> {
+        let Message::Request { id, params, .. } = Message::read(&held.message) else {
+            return None;
+        };
+        let fate = match Sent::read(&held.message, id, params) {
+            Some(sent) => match state.tools.known(&sent.call.tool) {
+                Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
+                Known::NotYet | Known::Never => Fate::Passes,
+            },
+            None => Fate::Passes,
+        };
+        match fate {
+            _ if held.is_sent => None,
+            Fate::Passes => Some(held.message),
+            Fate::Becomes(other) => Some(other),
+            Fate::Answered(answer) => {
+                out.to_client.push(answer.into());
+                None
+            }
+            Fate::Stays => None,
+        }
+    }
+
+    fn judge(
+        &self,
+        state: &mut State,
+        gate: &Arc<Gate>,
+        sent: &Sent<'_>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        let began = Instant::now();
+        let settings = &self.settings;
+        let call = &sent.call;
+        let place = Place {
+            session: &self.session,
+            at: state.rounds.begin(now.instant, settings.quiet),
+        };
+        let verdict = gate.judge(call);
+        let recorded = !settings.sinks.is_empty();
+        let event = |verdict: &Verdict<'_>| Event::of(gate, call, verdict, now.time).at(place);
+        let judged = recorded.then(|| event(&verdict));
+        // A call that goes on after a question of the server's is the same call, not another one.
+        let counted = (!sent.read.goes_on()).then_some(place);
+        match gate.admit(call, verdict, counted) {
+            Opened::Admitted(ticket) => {
+                let (fate, open) = self.admitted(sent, ticket, out);
+                let mut running = Running {
+                    id: sent.id.0.to_owned(),
+                    open,
+                    gate: Arc::clone(gate),
+                    began: now.instant,
+                    gate_time: began.elapsed(),
+                    event: judged,
+                    shares_id: false,
+                };
+                let key = sent.id.key().into_owned();
+                if let Some(other) = state.calls.remove(&key) {
+                    state.rounds.end(now.instant);
+                    other.forget(&settings.sinks);
+                    running.shares_id = true;
+                }
+                state.calls.insert(key, running);
+                fate
+            }
+            Opened::Refused(refused) => {
+                state.rounds.end(now.instant);
+                settings.status.refused(&call.tool, &refused.failure);
+                let text = settings
+                    .feedback
+                    .render_with(&refused.failure, refused.notice.as_ref());
+                if recorded {
+                    let event = event(&Verdict::Refused(refused));
+                    settings.sinks.send(event.with_gate_time(began.elapsed()));
+                }
+                if settings.only_warns() {
+                    let tool = &call.tool;
+                    out.warnings
+                        .push(format!("tool {tool:?}: the call would be refused: {text}"));
+                    Fate::Passes
+                } else {
+                    Fate::Answered(answer::refusal(sent.id, &text))
+                }
+            }
+        }
+    }
+
+    fn admitted(
+        &self,
+        sent: &Sent<'_>,
+        ticket: Ticket<'_>,
+        out: &mut Outbox<'_>,
+    ) -> (Fate, OpenCall) {
+        let tool = ticket.tool().name();
+        let edits = ticket.edits();
+        self.settings.status.admitted(tool, edits);
+        let rewritten = if edits.is_empty() {
+            None
+        } else if self.settings.only_warns() {
+            // By their names, since their values may be secret.
+            let rules: Vec<&str> = edits.iter().map(|edit| edit.rule).collect();
+            let rules = rules.join(", ");
+            out.warnings.push(format!(
+                "tool {tool:?}: the call would be repaired: {rules}"
+            ));
+            None
+        } else {
+            let arguments = ticket.arguments();
+            sent.read
+                .rewritten(sent.message, sent.params, tool, arguments)
+        };
+        (
+            rewritten.map_or(Fate::Passes, Fate::Becomes),
+            ticket.detach(),
+        )
+    }
+
+    /// The client gives up on a request.
+    pub(super) fn cancelled(&self, state: &mut State, params: Option<&RawValue>, now: Now) -> Fate {
+        let id = params.and_then(|params| {
+            let cancelled: Cancelled<'_> = serde_json::from_str(params.get()).ok()?;
+            Some(cancelled.id)
+        });
+        let Some(id) = id else {
+            return Fate::Passes;
+        };
+        let key = Id(id.get()).key();
+        if let Some(at) = state.held.iter().position(|held| held.key == key) {
+            let is_sent = state.held.remove(at).is_some_and(|held| held.is_sent);
+            // Otherwise the server never heard of it.
+            return if is_sent { Fate::Passes } else { Fate::Stays };
+        }
+        if let Some(running) = state.calls.remove(key.as_ref()) {
+            // A server need not answer it any more, and what it answers nobody reads.
+            state.rounds.end(now.instant);
+            let ran = Ran::failed(ToolFailure::cancelled());
+            let (checked, _) = running.gate.close_open(running.open, ran);
+            if let Some(event) = running.event {
+                let latency = now.instant.saturating_duration_since(running.began);
+                let event = event.ran(1, latency).with_result(&checked);
+                self.settings
+                    .sinks
+                    .send(event.with_gate_time(running.gate_time));
+            }
+        }
+        Fate::Passes
+    }
+}
+
+impl<'m> Sent<'m> {
+    fn read(message: &'m [u8], id: Id<'m>, params: Option<&'m RawValue>) -> Option<Self> {
+        let read = Params::read(params)?;
+        Some(Sent {
+            message,
+            id,
+            params: params?,
+            call: read.call(id.0)?,
+            read,
+        })
+    }
+}

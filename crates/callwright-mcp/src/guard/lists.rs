@@ -1,0 +1,169 @@
+//! Lists of tools: those that pass by, and those that we ask for because a call came first.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::state::{Asked, Listing, State};
+use super::{Fate, Guard, Now, Outbox};
+use crate::answer;
+use crate::message::{Id, not_null};
+use crate::tools::Page;
+
+/// How long a call waits for the list of tools that it is judged by. Servers answer this in milliseconds; one that has
+/// to fetch it from elsewhere gets ten seconds, and then the call passes unjudged.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// How many pages a list of tools may have. Real ones have a handful.
+const MOST_PAGES: usize = 1_000;
+
+#[derive(Deserialize)]
+struct ListParams<'m> {
+    #[serde(borrow)]
+    cursor: Option<&'m RawValue>,
+}
+
+impl Guard {
+    /// The client gets a list.
+    pub(super) fn client_listed(
+        &self,
+        state: &mut State,
+        _message: &[u8],
+        result: Option<&RawValue>,
+        is_first: bool,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        let page = result.and_then(|result| Page::read(result.get(), &self.settings));
+        if let Some(page) = page {
+            let warnings = state.tools.learn(page, is_first, &self.settings);
+            out.warnings.extend(warnings);
+        }
+        Fate::Passes
+    }
+
+    /// Asks for the list of tools, unless we have.
+    pub(super) fn ask(
+        &self,
+        state: &mut State,
+        meta: Option<String>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) {
+        if state.asked.is_some() {
+            return;
+        }
+        let asked = Asked {
+            key: String::new(),
+            since: now.instant,
+            pages: 0,
+            meta,
+            gave_up: false,
+            is_outdated: false,
+        };
+        self.ask_page(state, asked, None, out);
+    }
+
+    fn ask_page(
+        &self,
+        state: &mut State,
+        mut asked: Asked,
+        cursor: Option<&str>,
+        out: &mut Outbox<'_>,
+    ) {
+        state.questions += 1;
+        // A text that no client counts up to.
+        let name = format!("callwright-{}-{}", self.session, state.questions);
+        let id = json!(name).to_string();
+        let question = answer::list_request(&id, cursor, asked.meta.as_deref());
+        out.to_server.push(question.into());
+        asked.key = Id(&id).key().into_owned();
+        state.asked = Some(asked);
+    }
+
+    /// The answer to our own question: the next page is asked for, or calls that waited are judged.
+    pub(super) fn listed(
+        &self,
+        state: &mut State,
+        result: Option<&RawValue>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) {
+        let Some(mut asked) = state.asked.take() else {
+            return;
+        };
+        let page = result.and_then(|result| Page::read(result.get(), &self.settings));
+        if let Some(page) = page {
+            let next = page.next.clone();
+            let is_first = asked.pages == 0;
+            asked.pages += 1;
+            let warnings = state.tools.learn(page, is_first, &self.settings);
+            out.warnings.extend(warnings);
+            match next {
+                Some(next) if asked.pages < MOST_PAGES => {
+                    self.ask_page(state, asked, Some(&next), out);
+                    return;
+                }
+                Some(_) => {
+                    state.tools.endless();
+                    out.warnings.push(format!(
+                        "the list of tools has more than {MOST_PAGES} pages; calls of tools behind them pass unjudged"
+                    ));
+                }
+                None => {}
+            }
+        } else {
+            state.tools.not_listed();
+            out.warnings
+                .push("the server does not list its tools; calls pass unjudged".to_owned());
+        }
+        for held in std::mem::take(&mut state.held) {
+            let passed = self.release(state, held, now, out);
+            out.to_server.extend(passed.map(Into::into));
+        }
+        if asked.is_outdated {
+            state.tools.changed();
+        }
+    }
+}
+
+impl State {
+    /// The client asks for a list.
+    pub(super) fn client_lists(&mut self, id: Id<'_>, params: Option<&RawValue>) {
+        let cursor = params.and_then(|params| {
+            let page: ListParams<'_> = serde_json::from_str(params.get()).ok()?;
+            not_null(page.cursor)
+        });
+        if !self.is_full() {
+            let listing = Listing {
+                id: id.0.to_owned(),
+                is_first: cursor.is_none(),
+            };
+            self.lists.insert(id.key().into_owned(), listing);
+        }
+    }
+
+    /// The server says that its tools have changed: they are asked for again before the next call is judged.
+    pub(super) fn tools_changed(&mut self) {
+        self.tools.changed();
+        if let Some(asked) = &mut self.asked {
+            asked.is_outdated = true;
+        }
+    }
+
+    /// When calls that wait for the tools have waited long enough.
+    pub(super) fn waits_until(&self) -> Option<Instant> {
+        let asked = self.asked.as_ref().filter(|asked| !asked.gave_up)?;
+        (!self.held.is_empty()).then_some(asked.since + LONGEST_WAIT)
+    }
+
+    /// Whether calls have waited long enough by now; from then on none waits for this list.
+    pub(super) fn gives_up(&mut self, now: Instant) -> bool {
+        let waits = self.asked.as_mut().is_some_and(|asked| {
+            asked.gave_up |= now.saturating_duration_since(asked.since) >= LONGEST_WAIT;
+            !asked.gave_up
+        });
+        !waits && !self.held.is_empty()
+    }
+}

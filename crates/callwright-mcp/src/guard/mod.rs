@@ -1,0 +1,226 @@
+//! One session between a client and a server: what passes, what is answered, what is changed.
+//!
+//! In comes a message of either side, out goes what is to be sent to whom, in order. Everything that is not about tools
+//! passes byte for byte. Calls are judged before they reach the server, results before they reach the client. Nothing here
+//! does IO or asks a clock what to do, so that stdio and HTTP have the same guard.
+
+mod calls;
+mod lists;
+mod results;
+mod settings;
+mod state;
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use callwright::policy::Validation;
+use serde_json::value::RawValue;
+
+pub use self::settings::{Now, Outbox, Settings};
+use self::state::State;
+use crate::answer;
+use crate::message::Message;
+
+/// The guard of one session.
+#[derive(Debug)]
+pub struct Guard {
+    settings: Arc<Settings>,
+    session: String,
+    state: Mutex<State>,
+}
+
+/// What becomes of a message.
+#[derive(Debug)]
+enum Fate {
+    /// It goes on as it is.
+    Passes,
+    /// This goes on in its stead.
+    Becomes(Vec<u8>),
+    /// It does not go on; whoever sent it gets this.
+    Answered(Vec<u8>),
+    /// It does not go on, or not now.
+    Stays,
+}
+
+/// What JSON-RPC leaves to servers: the server is not there.
+const SERVER_GONE: i32 = -32_000;
+
+impl Guard {
+    /// The guard of a new session. The name tells it from others in the ledger and in events.
+    pub fn new(settings: Arc<Settings>, session: impl Into<String>) -> Self {
+        Guard {
+            settings,
+            session: session.into(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// A message of the client.
+    pub fn from_client<'m>(&self, message: &'m [u8], now: Now, out: &mut Outbox<'m>) {
+        if self.settings.mode == Validation::Off {
+            out.to_server.push(Cow::Borrowed(message));
+            return;
+        }
+        let read = Message::read(message);
+        for (part, fate) in each(message, read, |part, read| {
+            self.fate_of_client(part, &read, now, out)
+        }) {
+            match fate {
+                Fate::Passes => out.to_server.push(Cow::Borrowed(part)),
+                Fate::Becomes(other) => out.to_server.push(Cow::Owned(other)),
+                Fate::Answered(answer) => out.to_client.push(Cow::Owned(answer)),
+                Fate::Stays => {}
+            }
+        }
+    }
+
+    /// A message of the server.
+    pub fn from_server<'m>(&self, message: &'m [u8], now: Now, out: &mut Outbox<'m>) {
+        if self.settings.mode == Validation::Off {
+            out.to_client.push(Cow::Borrowed(message));
+            return;
+        }
+        let read = Message::read(message);
+        for (part, fate) in each(message, read, |part, read| {
+            self.fate_of_server(part, &read, now, out)
+        }) {
+            match fate {
+                Fate::Passes => out.to_client.push(Cow::Borrowed(part)),
+                Fate::Becomes(other) => out.to_client.push(Cow::Owned(other)),
+                Fate::Answered(answer) => out.to_server.push(Cow::Owned(answer)),
+                Fate::Stays => {}
+            }
+        }
+    }
+
+    fn fate_of_client(
+        &self,
+        message: &[u8],
+        read: &Message<'_>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        match read {
+            Message::Request { id, method, params } => match method.as_ref() {
+                "tools/call" => self.call(&mut self.state(), message, *id, *params, now, out),
+                "tools/list" => {
+                    self.state().client_lists(*id, *params);
+                    Fate::Passes
+                }
+                _ => Fate::Passes,
+            },
+            Message::Notification { method, params } if method == "notifications/cancelled" => {
+                self.cancelled(&mut self.state(), *params, now)
+            }
+            _ => Fate::Passes,
+        }
+    }
+
+    fn fate_of_server(
+        &self,
+        message: &[u8],
+        read: &Message<'_>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        match read {
+            Message::Response { id, result, error } => {
+                let key = id.key();
+                let mut state = self.state();
+                if state.asked.as_ref().is_some_and(|asked| asked.key == key) {
+                    self.listed(&mut state, *result, now, out);
+                    return Fate::Stays;
+                }
+                if let Some(listing) = state.lists.remove(key.as_ref()) {
+                    let is_first = listing.is_first;
+                    return self.client_listed(&mut state, message, *result, is_first, out);
+                }
+                if let Some(running) = state.calls.remove(key.as_ref()) {
+                    state.rounds.end(now.instant);
+                    drop(state);
+                    return self.result(running, message, *id, *result, *error, now, out);
+                }
+                // A call that the server got before we knew its tools, and answers before we do.
+                state.held.retain(|held| !held.is_sent || held.key != key);
+                Fate::Passes
+            }
+            Message::Notification { method, .. }
+                if method == "notifications/tools/list_changed" =>
+            {
+                self.state().tools_changed();
+                Fate::Passes
+            }
+            _ => Fate::Passes,
+        }
+    }
+
+    /// When [`Guard::tick`] has something to do.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.state().waits_until()
+    }
+
+    /// Time has passed: calls that have waited too long for the list of tools pass unjudged.
+    pub fn tick(&self, now: Now, out: &mut Outbox<'_>) {
+        let mut state = self.state();
+        if !state.gives_up(now.instant) {
+            return;
+        }
+        out.warnings.push(
+            "the server does not answer `tools/list`; calls pass unjudged until it does".to_owned(),
+        );
+        let held = state.held.drain(..).filter(|held| !held.is_sent);
+        out.to_server
+            .extend(held.map(|held| Cow::Owned(held.message)));
+    }
+
+    /// The server is gone: answers for everybody who still waits for one.
+    pub fn server_gone(&self, why: &str, out: &mut Outbox<'_>) {
+        let mut state = self.state();
+        state.asked = None;
+        let held = std::mem::take(&mut state.held);
+        let lists = std::mem::take(&mut state.lists);
+        let calls = std::mem::take(&mut state.calls);
+        state.rounds.nothing_runs();
+        drop(state);
+        let mut ids: Vec<String> = held.into_iter().map(|held| held.id).collect();
+        ids.extend(lists.into_values().map(|listing| listing.id));
+        for running in calls.into_values() {
+            ids.push(running.id.clone());
+            running.forget(&self.settings.sinks);
+        }
+        ids.sort();
+        for id in ids {
+            out.to_client
+                .push(Cow::Owned(answer::error(&id, SERVER_GONE, why)));
+        }
+    }
+
+    /// Nothing here panics while it holds the lock.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The fate of a message, or of each message of a batch. A batch to which nothing happens stays whole. Batches within
+/// batches are none of JSON-RPC, and pass.
+fn each<'m>(
+    message: &'m [u8],
+    read: Message<'m>,
+    mut fate: impl FnMut(&'m [u8], Message<'m>) -> Fate,
+) -> Vec<(&'m [u8], Fate)> {
+    let Message::Batch(parts) = read else {
+        let fate = fate(message, read);
+        return vec![(message, fate)];
+    };
+    let fates: Vec<(&[u8], Fate)> = parts
+        .into_iter()
+        .map(RawValue::get)
+        .map(str::as_bytes)
+        .map(|part| (part, fate(part, Message::read(part))))
+        .collect();
+    if fates.iter().all(|(_, fate)| matches!(fate, Fate::Passes)) {
+        return vec![(message, Fate::Passes)];
+    }
+    fates
+}

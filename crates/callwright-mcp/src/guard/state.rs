@@ -1,0 +1,95 @@
+//! What a session remembers between two messages.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use callwright::Gate;
+use callwright::admit::OpenCall;
+use callwright::event::{Event, Sinks};
+
+use crate::rounds::Rounds;
+use crate::tools::Tools;
+
+/// How many requests may be under way. A client that never reads answers does not take our memory.
+const MOST_REQUESTS: usize = 100_000;
+
+/// Requests are known by [`crate::message::Id::key`].
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) tools: Tools,
+    /// Lists that the client asked for.
+    pub(super) lists: HashMap<String, Listing>,
+    /// Calls that the server works on.
+    pub(super) calls: HashMap<String, Running>,
+    /// Calls that wait for the tools to be known.
+    pub(super) held: VecDeque<Held>,
+    /// The list that we asked for.
+    pub(super) asked: Option<Asked>,
+    pub(super) questions: u64,
+    pub(super) rounds: Rounds,
+}
+
+impl State {
+    /// Whether no more requests are remembered.
+    pub(super) fn is_full(&self) -> bool {
+        self.calls.len() + self.held.len() + self.lists.len() >= MOST_REQUESTS
+    }
+}
+
+/// A list that the client asked for.
+#[derive(Debug)]
+pub(super) struct Listing {
+    /// As the client wrote it.
+    pub(super) id: String,
+    /// Whether it is the first page.
+    pub(super) is_first: bool,
+}
+
+/// A call that the server works on.
+#[derive(Debug)]
+pub(super) struct Running {
+    /// As the client wrote it.
+    pub(super) id: String,
+    pub(super) gate: Arc<Gate>,
+    pub(super) open: OpenCall,
+    pub(super) began: Instant,
+    pub(super) gate_time: Duration,
+    pub(super) event: Option<Event>,
+    /// Whether another call had the same id at the same time: nobody can tell their answers apart.
+    pub(super) shares_id: bool,
+}
+
+impl Running {
+    /// Nobody will know what came of it.
+    pub(super) fn forget(self, sinks: &Sinks) {
+        if let Some(event) = self.event {
+            sinks.send(event.with_gate_time(self.gate_time));
+        }
+    }
+}
+
+/// A call that waits for the tools to be known.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) key: String,
+    /// As the client wrote it.
+    pub(super) id: String,
+    pub(super) message: Vec<u8>,
+    /// Whether the server has it already, and only the judgement waits.
+    pub(super) is_sent: bool,
+}
+
+/// The list that we asked for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) key: String,
+    pub(super) since: Instant,
+    pub(super) pages: usize,
+    /// What the client sends with its requests.
+    pub(super) meta: Option<String>,
+    /// Whether nobody waits for it any more.
+    pub(super) gave_up: bool,
+    /// Whether the tools have changed since.
+    pub(super) is_outdated: bool,
+}

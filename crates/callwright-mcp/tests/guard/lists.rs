@@ -1,0 +1,249 @@
+//! Tools are learned from lists that pass by, or asked for when a call comes first.
+
+use crate::transcript::{play, with};
+
+#[test]
+fn a_list_that_passes_by_is_enough() {
+    play(
+        r#"
+        C= {"jsonrpc":"2.0","id":1,"method":"tools/list"}
+        S= {"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"add","inputSchema":{"type":"object","required":["a"]}}]}}
+        C> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"add","arguments":{}}}
+        r< 2 Please rewrite the input with valid arguments. Errors: a: Required
+        C= {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"add","arguments":{"a":1}}}
+        S= {"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"1"}]}}
+        "#,
+    );
+}
+
+#[test]
+fn pages_add_up() {
+    play(
+        r#"
+        C= {"id":1,"method":"tools/list","params":{}}
+        S= {"id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"2"}}
+        C= {"id":2,"method":"tools/list","params":{"cursor":"2"}}
+        S= {"id":2,"result":{"tools":[{"name":"b","inputSchema":{"type":"object"}}]}}
+        C= {"id":3,"method":"tools/call","params":{"name":"a"}}
+        C= {"id":4,"method":"tools/call","params":{"name":"b"}}
+        C> {"id":5,"method":"tools/call","params":{"name":"zebra"}}
+        r< 5 There is no tool named "zebra". Call one of the tools you were given, by its exact name.
+        "#,
+    );
+}
+
+#[test]
+fn a_client_that_stops_at_page_one_is_no_reason_to_refuse() {
+    play(
+        r#"
+        C= {"id":1,"method":"tools/list","params":{"cursor":null}}
+        S= {"id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":7}}
+        C= {"id":2,"method":"tools/call","params":{"name":"a"}}
+        C> {"id":3,"method":"tools/call","params":{"name":"b","arguments":{"x":1}}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        S> {"id":"callwright-s-1","result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":7}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-2","method":"tools/list","params":{"cursor":7}}
+        S> {"id":"callwright-s-2","result":{"tools":[{"name":"b","inputSchema":{"type":"object"}}],"nextCursor":null}}
+        s< {"id":3,"method":"tools/call","params":{"name":"b","arguments":{"x":1}}}
+        "#,
+    );
+}
+
+#[test]
+fn a_page_alone_is_not_the_list() {
+    play(
+        r#"
+        C= {"id":1,"method":"tools/list","params":{"cursor":"2"}}
+        S= {"id":1,"result":{"tools":[{"name":"b","inputSchema":{"type":"object"}}]}}
+        C= {"id":2,"method":"tools/call","params":{"name":"b"}}
+        C> {"id":3,"method":"tools/call","params":{"name":"a"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        "#,
+    );
+}
+
+#[test]
+fn calls_that_come_first_wait_for_one_list_and_keep_their_order() {
+    let played = play(
+        r#"
+        C> {"id":1,"method":"tools/call","params":{"name":"a","arguments":{},"_meta":{"io.x/y": "z"}}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{"_meta":{"io.x/y": "z"}}}
+        C> {"id":2,"method":"tools/call","params":{"name":"b"}}
+        C= {"id":3,"method":"ping"}
+        S> {"id":"callwright-s-1","result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"\u00e9"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-2","method":"tools/list","params":{"cursor":"\u00e9","_meta":{"io.x/y": "z"}}}
+        C> {"id":4,"method":"tools/call","params":{"name":"zebra"}}
+        S> {"id":"callwright-s-2","result":{"tools":[{"name":"b","inputSchema":{"type":"object"}}]}}
+        s< {"id":1,"method":"tools/call","params":{"name":"a","arguments":{},"_meta":{"io.x/y": "z"}}}
+        s< {"id":2,"method":"tools/call","params":{"name":"b"}}
+        r< 4 There is no tool named "zebra". Call one of the tools you were given, by its exact name.
+        C= {"id":5,"method":"tools/call","params":{"name":"b","arguments":{"x":2}}}
+        "#,
+    );
+    assert!(!played.waits());
+}
+
+#[test]
+fn a_server_without_a_list_is_not_guarded() {
+    play(
+        r#"
+        C> {"id":1,"method":"tools/call","params":{"name":"a"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        S> {"id":"callwright-s-1","error":{"code":-32601,"message":"no such method"}}
+        s< {"id":1,"method":"tools/call","params":{"name":"a"}}
+        w  the server does not list its tools
+        C= {"id":2,"method":"tools/call","params":{"name":"a"}}
+        # Until it lists them after all.
+        C= {"id":3,"method":"tools/list"}
+        S= {"id":3,"result":{"tools":[]}}
+        C> {"id":4,"method":"tools/call","params":{"name":"a"}}
+        r< 4 There is no tool named "a". Call one of the tools you were given, by its exact name.
+        "#,
+    );
+}
+
+#[test]
+fn a_list_that_never_comes_costs_one_wait() {
+    let played = play(
+        r#"
+        C> {"id":1,"method":"tools/call","params":{"name":"a"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        C> {"id":2,"method":"tools/call","params":{"name":"b"}}
+        t  9
+        "#,
+    );
+    assert!(played.waits());
+    let played = played.then(
+        r#"
+        t  1
+        s< {"id":1,"method":"tools/call","params":{"name":"a"}}
+        s< {"id":2,"method":"tools/call","params":{"name":"b"}}
+        w  does not answer `tools/list`
+        C= {"id":3,"method":"tools/call","params":{"name":"a"}}
+        t  100
+        S= {"id":1,"result":{"content":[]}}
+        # Late, and for nobody but us.
+        S> {"id":"callwright-s-1","result":{"tools":[{"name":"a","inputSchema":{"type":"object","required":["x"]}}]}}
+        C> {"id":4,"method":"tools/call","params":{"name":"a","arguments":{}}}
+        r< 4 Please rewrite the input with valid arguments. Errors: x: Required
+        "#,
+    );
+    assert!(!played.waits());
+}
+
+#[test]
+fn a_changed_list_is_asked_for_again_at_the_next_call() {
+    play(
+        r#"
+        C= {"id":1,"method":"tools/list"}
+        S= {"id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}
+        S= {"method":"notifications/tools/list_changed"}
+        C= {"id":2,"method":"ping"}
+        C> {"id":3,"method":"tools/call","params":{"name":"b"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        # Once more while it is under way: what comes is judged by, and then asked for again.
+        S= {"method":"notifications/tools/list_changed"}
+        S> {"id":"callwright-s-1","result":{"tools":[{"name":"b","inputSchema":{"type":"object"}}]}}
+        s< {"id":3,"method":"tools/call","params":{"name":"b"}}
+        C> {"id":4,"method":"tools/call","params":{"name":"b","arguments":{"x":1}}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-2","method":"tools/list","params":{}}
+        S> {"id":"callwright-s-2","result":{"tools":[{"name":"b","inputSchema":{"type":"object"}}]}}
+        s< {"id":4,"method":"tools/call","params":{"name":"b","arguments":{"x":1}}}
+        C= {"id":5,"method":"tools/call","params":{"name":"b","arguments":{"x":2}}}
+        "#,
+    );
+}
+
+#[test]
+fn what_is_no_tool_costs_the_others_nothing() {
+    play(
+        r#"
+        C= {"id":1,"method":"tools/list"}
+        S= {"id":1,"result":{"tools":[7,{"description":"no name"},{"name":"a","inputSchema":{"type":"object","required":["x"]}},{"name":"a"},{"name":"odd","inputSchema":{"type":"wibble"}}]}}
+        w  entry 0 of the list of tools
+        w  entry 1 of the list of tools
+        w  tool "a" is listed twice
+        w  tool "odd": its calls pass unvalidated
+        C> {"id":2,"method":"tools/call","params":{"name":"a","arguments":{}}}
+        r< 2 Please rewrite the input with valid arguments. Errors: x: Required
+        C= {"id":3,"method":"tools/call","params":{"name":"odd","arguments":{"y":[]}}}
+        # The same again, of which the operator knows.
+        C= {"id":4,"method":"tools/list"}
+        S= {"id":4,"result":{"tools":[7,{"name":"odd","inputSchema":{"type":"wibble"}}]}}
+        "#,
+    );
+}
+
+#[test]
+fn a_list_without_end_is_not_followed_for_ever() {
+    let mut played = play(
+        r#"
+        C> {"id":1,"method":"tools/call","params":{"name":"a"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        "#,
+    );
+    for page in 1..1_000 {
+        let next = page + 1;
+        played = played.then(&format!(
+            r#"
+            S> {{"id":"callwright-s-{page}","result":{{"tools":[],"nextCursor":"x"}}}}
+            s< {{"jsonrpc":"2.0","id":"callwright-s-{next}","method":"tools/list","params":{{"cursor":"x"}}}}
+            "#,
+        ));
+    }
+    played.then(
+        r#"
+        S> {"id":"callwright-s-1000","result":{"tools":[],"nextCursor":"x"}}
+        s< {"id":1,"method":"tools/call","params":{"name":"a"}}
+        w  more than 1000 pages
+        C= {"id":2,"method":"tools/call","params":{"name":"a"}}
+        "#,
+    );
+}
+
+#[test]
+fn names_of_sessions_are_no_json() {
+    let settings = std::sync::Arc::new(callwright_mcp::guard::Settings::default());
+    let guard = callwright_mcp::guard::Guard::new(settings, "a\"b\\");
+    let now = callwright_mcp::guard::Now::by_clock();
+    let call = br#"{"id":1,"method":"tools/call","params":{"name":"a"}}"#;
+    let mut out = callwright_mcp::guard::Outbox::default();
+    guard.from_client(call, now, &mut out);
+    let question: serde_json::Value = serde_json::from_slice(&out.to_server[0]).unwrap();
+    let answer = serde_json::json!({"id": question["id"], "result": {"tools": [{"name": "a"}]}});
+    let answer = answer.to_string();
+    let mut out = callwright_mcp::guard::Outbox::default();
+    guard.from_server(answer.as_bytes(), now, &mut out);
+    assert_eq!(out.to_server, [&call[..]]);
+    assert!(out.to_client.is_empty());
+}
+
+/// Dropping an unknown key is too bold for a tool of which nobody knows what it does.
+#[test]
+fn hints_make_the_guard_stricter_only() {
+    const LIST: &str = r#"
+        C= {"id":"l","method":"tools/list"}
+        S= {"id":"l","result":{"tools":[{"name":"look","annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true},"inputSchema":{"type":"object","properties":{"kind":{"type":"string"}},"additionalProperties":false}},{"name":"wipe","annotations":{"destructiveHint":true,"idempotentHint":true},"inputSchema":{"type":"object"}},{"name":"both","annotations":{"readOnlyHint":true,"destructiveHint":true},"inputSchema":{"type":"object"}}]}}
+    "#;
+    let trusted = with(|settings| settings.trust_annotations = true).then(LIST);
+    trusted.then(
+        r#"
+        C> {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a","zzz":1}}}
+        s< {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a"}}}
+        "#,
+    );
+    play(LIST).then(
+        r#"
+        C> {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a","zzz":1}}}
+        r< 1 Please rewrite the input with valid arguments. Errors: zzz: unknown key, expected "kind"
+        C= {"id":2,"method":"tools/call","params":{"name":"wipe"}}
+        S= {"id":2,"result":{"content":[{"type":"text","text":"done"}]}}
+        C> {"id":3,"method":"tools/call","params":{"name":"wipe"}}
+        r< 3 "wipe" ran with these very arguments 1 round ago and is not run twice. It answered: done. Ask the user how to go on before you send it again.
+        C= {"id":4,"method":"tools/call","params":{"name":"both"}}
+        S= {"id":4,"result":{"content":[{"type":"text","text":"done"}]}}
+        C> {"id":5,"method":"tools/call","params":{"name":"both"}}
+        r< 5 "both" ran with these very arguments 1 round ago and is not run twice. It answered: done. Ask the user how to go on before you send it again.
+        "#,
+    );
+}

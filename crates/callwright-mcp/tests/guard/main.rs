@@ -1,0 +1,10 @@
+//! The guard of a session, by what goes in and what comes out.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod calls;
+mod lists;
+mod modes;
+mod passing;
+mod properties;
+mod results;
+mod transcript;

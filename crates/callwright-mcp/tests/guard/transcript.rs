@@ -1,0 +1,139 @@
+//! Plays transcripts: what comes in from either side, and byte for byte what goes out.
+//!
+//! ```text
+//! C> text   the client sends it          S> text   the server sends it
+//! C= text   … and it passes as it is     S= text   … and it passes as it is
+//! c< text   the client gets it           s< text   the server gets it
+//! r< 7 text the client gets a refusal of its request 7, with this text
+//! w  text   the operator is warned, with these words among others
+//! t  11     seconds pass
+//! #         a comment
+//! ```
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+
+pub(crate) struct Play {
+    guard: Guard,
+    now: Now,
+    /// Everything that the operator was told.
+    pub(crate) warned: Vec<String>,
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Went {
+    to_server: Vec<String>,
+    to_client: Vec<String>,
+}
+
+/// A guard with settings of a test's own.
+pub(crate) fn with(settings: impl FnOnce(&mut Settings)) -> Play {
+    let mut all = Settings::default();
+    settings(&mut all);
+    Play {
+        guard: Guard::new(Arc::new(all), "s"),
+        now: Now {
+            instant: Instant::now(),
+            time: SystemTime::UNIX_EPOCH,
+        },
+        warned: Vec::new(),
+    }
+}
+
+/// Plays a transcript with the usual settings.
+#[track_caller]
+pub(crate) fn play(transcript: &str) -> Play {
+    with(|_| {}).then(transcript)
+}
+
+/// `7 text` as the result of request 7.
+fn refusal(line: &str) -> String {
+    let (id, text) = line.split_once(' ').unwrap();
+    let text = serde_json::json!(text);
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}],"isError":true}}}}"#
+    )
+}
+
+impl Play {
+    /// Plays a transcript, or the next part of one.
+    #[track_caller]
+    pub(crate) fn then(mut self, transcript: &str) -> Self {
+        let mut lines = transcript
+            .lines()
+            .map(str::trim_start)
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .peekable();
+        while let Some(line) = lines.next() {
+            let (what, text) = line.split_at(2);
+            let text = text.strip_prefix(' ').unwrap_or(text);
+            let mut expected = Went::default();
+            let mut warnings = Vec::new();
+            match what {
+                "C=" => expected.to_server.push(text.to_owned()),
+                "S=" => expected.to_client.push(text.to_owned()),
+                _ => {}
+            }
+            while let Some(next) = lines.peek() {
+                let (what, text) = next.split_at(2);
+                let text = text.strip_prefix(' ').unwrap_or(text);
+                match what {
+                    "c<" => expected.to_client.push(text.to_owned()),
+                    "s<" => expected.to_server.push(text.to_owned()),
+                    "r<" => expected.to_client.push(refusal(text)),
+                    "w " => warnings.push(text.trim_start().to_owned()),
+                    _ => break,
+                }
+                lines.next();
+            }
+            // Our own question goes before what passes.
+            if what == "C=" {
+                expected.to_server.rotate_left(1);
+            }
+            let mut out = Outbox::default();
+            match what {
+                "C>" | "C=" => self.guard.from_client(text.as_bytes(), self.now, &mut out),
+                "S>" | "S=" => self.guard.from_server(text.as_bytes(), self.now, &mut out),
+                "t " => {
+                    self.now.instant += Duration::from_secs(text.trim().parse().unwrap());
+                    self.guard.tick(self.now, &mut out);
+                }
+                _ => panic!("no such line: {line}"),
+            }
+            let text = |all: &[std::borrow::Cow<'_, [u8]>]| {
+                all.iter()
+                    .map(|one| String::from_utf8(one.to_vec()).unwrap())
+                    .collect::<Vec<_>>()
+            };
+            let went = Went {
+                to_server: text(&out.to_server),
+                to_client: text(&out.to_client),
+            };
+            assert_eq!(went, expected, "after {line}");
+            assert_eq!(out.warnings.len(), warnings.len(), "{:?}", out.warnings);
+            for (told, words) in out.warnings.iter().zip(&warnings) {
+                assert!(told.contains(words), "{told:?} should say {words:?}");
+            }
+            self.warned.append(&mut out.warnings);
+        }
+        self
+    }
+
+    /// What the server's end brings the client.
+    pub(crate) fn server_gone(&self, why: &str) -> Vec<String> {
+        let mut out = Outbox::default();
+        self.guard.server_gone(why, &mut out);
+        assert!(out.to_server.is_empty());
+        out.to_client
+            .iter()
+            .map(|one| String::from_utf8(one.to_vec()).unwrap())
+            .collect()
+    }
+
+    /// Whether somebody should come back with the time.
+    pub(crate) fn waits(&self) -> bool {
+        self.guard.deadline().is_some()
+    }
+}
