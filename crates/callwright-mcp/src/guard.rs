@@ -5,7 +5,7 @@
 //! does IO or asks a clock, so that stdio and HTTP have the same guard.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -137,6 +137,19 @@ struct State {
     asked: Option<Asked>,
     questions: u64,
     rounds: Rounds,
+    /// Other requests that the server has not answered, by id.
+    passed: HashSet<String>,
+    /// Why there is no server any more.
+    gone: Option<String>,
+}
+
+impl State {
+    /// A request passes unjudged: it is only known to be under way.
+    fn passes(&mut self, id: Id<'_>) {
+        if self.passed.len() < MOST_CALLS {
+            self.passed.insert(id.0.to_owned());
+        }
+    }
 }
 
 /// A call that the server works on.
@@ -178,20 +191,25 @@ impl Guard {
 
     /// A message of the client.
     pub fn from_client<'m>(&self, message: &'m [u8], now: Now, out: &mut Outbox<'m>) {
-        if self.settings.mode == Validation::Off {
-            out.to_server.push(Cow::Borrowed(message));
-            return;
-        }
+        let is_off = self.settings.mode == Validation::Off;
         let mut state = self.state();
         match Message::read(message) {
+            Message::Request { id, .. } if state.gone.is_some() => {
+                let why = state.gone.as_deref().unwrap_or_default();
+                let answer = answer::error(id.0, SERVER_GONE, why);
+                out.to_client.push(Cow::Owned(answer));
+            }
             Message::Request { id, method, params } => match method.as_ref() {
-                "tools/call" => self.call(&mut state, message, id, params, now, out),
-                "tools/list" => {
+                "tools/call" if !is_off => self.call(&mut state, message, id, params, now, out),
+                "tools/list" if !is_off => {
                     let is_first = !params.is_some_and(has_cursor);
                     state.lists.insert(id.0.to_owned(), is_first);
                     out.to_server.push(Cow::Borrowed(message));
                 }
-                _ => out.to_server.push(Cow::Borrowed(message)),
+                _ => {
+                    state.passes(id);
+                    out.to_server.push(Cow::Borrowed(message));
+                }
             },
             Message::Notification { method, params } if method == "notifications/cancelled" => {
                 self.cancelled(&mut state, message, params, now, out);
@@ -234,6 +252,7 @@ impl Guard {
                     out.to_client
                         .push(self.result(running, message, id, result, error, now));
                 } else {
+                    state.passed.remove(id.0);
                     out.to_client.push(Cow::Borrowed(message));
                 }
             }
@@ -282,22 +301,25 @@ impl Guard {
         out.warnings.push(
             "the server does not answer `tools/list`; calls pass unjudged until it does".to_owned(),
         );
-        let held = state.held.drain(..);
-        out.to_server
-            .extend(held.map(|held| Cow::Owned(held.message)));
+        for held in std::mem::take(&mut state.held) {
+            state.passes(Id(&held.id));
+            out.to_server.push(Cow::Owned(held.message));
+        }
     }
 
-    /// The server is gone: answers for everybody who still waits for one.
+    /// The server is gone: answers for everybody who still waits for one, and from now on for every request.
     pub fn server_gone(&self, why: &str, out: &mut Outbox<'_>) {
         let mut state = self.state();
         let running = std::mem::take(&mut state.calls);
         let held = std::mem::take(&mut state.held);
         let lists = std::mem::take(&mut state.lists);
+        let passed = std::mem::take(&mut state.passed);
+        state.gone = Some(why.to_owned());
         // Nobody knows what came of these, so their tickets are dropped.
         let ids = running
             .into_keys()
             .chain(held.into_iter().map(|held| held.id));
-        for id in ids.chain(lists.into_keys()) {
+        for id in ids.chain(lists.into_keys()).chain(passed) {
             out.to_client
                 .push(Cow::Owned(answer::error(&id, SERVER_GONE, why)));
         }
@@ -316,10 +338,12 @@ impl Guard {
         let read = Params::read(params).and_then(|read| Some((read.call(id.0)?, read)));
         let (Some((call, read)), Some(params)) = (read, params) else {
             // No call that anybody could run; the server says so.
+            state.passes(id);
             out.to_server.push(Cow::Borrowed(message));
             return;
         };
-        if state.tools.are_unlisted() || state.calls.len() >= MOST_CALLS {
+        if state.tools.are_unlisted() || state.calls.len() + state.held.len() >= MOST_CALLS {
+            state.passes(id);
             out.to_server.push(Cow::Borrowed(message));
             return;
         }
@@ -379,6 +403,7 @@ impl Guard {
                 }
                 if only_warns {
                     out.warnings.push(format!("would be refused: {text}"));
+                    state.passes(id);
                     out.to_server.push(Cow::Borrowed(message));
                 } else {
                     out.to_client.push(Cow::Owned(answer::refusal(id, &text)));
@@ -523,6 +548,7 @@ impl Guard {
             Some(cancelled.id.get().to_owned())
         });
         if let Some(id) = id {
+            state.passed.remove(&id);
             if let Some(at) = state.held.iter().position(|held| held.id == id) {
                 // The server never heard of it.
                 state.held.remove(at);
