@@ -91,7 +91,10 @@ impl Guard {
         };
         match fate {
             _ if held.is_sent => None,
-            Fate::Passes => Some(held.message),
+            Fate::Passes => {
+                state.passes(id);
+                Some(held.message)
+            }
             Fate::Becomes(other) => Some(other),
             Fate::Answered(answer) => {
                 out.to_client.push(answer.into());
@@ -205,6 +208,7 @@ impl Guard {
             return Fate::Passes;
         };
         let key = Id(id.get()).key();
+        state.passed.remove(key.as_ref());
         if let Some(at) = state.held.iter().position(|held| held.key == key) {
             let is_sent = state.held.remove(at).is_some_and(|held| held.is_sent);
             // Otherwise the server never heard of it.

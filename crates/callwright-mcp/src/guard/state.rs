@@ -8,6 +8,7 @@ use callwright::Gate;
 use callwright::admit::OpenCall;
 use callwright::event::{Event, Sinks};
 
+use crate::message::Id;
 use crate::rounds::Rounds;
 use crate::tools::Tools;
 
@@ -28,9 +29,22 @@ pub(super) struct State {
     pub(super) asked: Option<Asked>,
     pub(super) questions: u64,
     pub(super) rounds: Rounds,
+    /// Other requests that the server has not answered, with their ids as the client wrote them.
+    pub(super) passed: HashMap<String, String>,
+    /// Why there is no server any more.
+    pub(super) gone: Option<String>,
 }
 
 impl State {
+    /// A request passes: it is known to be under way, if nothing else is known of it.
+    pub(super) fn passes(&mut self, id: Id<'_>) {
+        let key = id.key();
+        let known = self.calls.contains_key(key.as_ref()) || self.lists.contains_key(key.as_ref());
+        if !known && self.passed.len() < MOST_REQUESTS {
+            self.passed.insert(key.into_owned(), id.0.to_owned());
+        }
+    }
+
     /// Whether no more requests are remembered.
     pub(super) fn is_full(&self) -> bool {
         self.calls.len() + self.held.len() + self.lists.len() >= MOST_REQUESTS
