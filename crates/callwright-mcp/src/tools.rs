@@ -23,7 +23,12 @@ pub(crate) struct Tools {
     is_stale: bool,
     /// Whether the server does not list tools at all.
     is_unlisted: bool,
+    /// What was said already: clients ask again and again.
+    said: HashSet<String>,
 }
+
+/// How many sentences are remembered. Who has more of them gets to read some again.
+const MOST_SAID: usize = 10_000;
 
 /// A page of a list.
 #[derive(Debug)]
@@ -111,6 +116,11 @@ impl Tools {
                         }));
                     }
                 }
+                if !self.is_part {
+                    let names = gate.tools().map(callwright::tool::Tool::name);
+                    let unmatched = settings.policy.warnings(names);
+                    warnings.extend(unmatched.iter().map(|what| format!("policy, {what}")));
+                }
                 self.gate = Some(Arc::new(gate));
             }
             Err(error) => {
@@ -119,6 +129,10 @@ impl Tools {
             }
         }
         warnings.sort();
+        warnings.retain(|warning| {
+            let is_full = self.said.len() >= MOST_SAID;
+            !self.said.contains(warning) && (is_full || self.said.insert(warning.clone()))
+        });
         warnings
     }
 }
