@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 /// A message for the person at the terminal. One that cannot be shown is not worth failing for.
 fn say(label: &str, text: &str) {
     use std::io::Write as _;
-    let style = match label {
+    let style = match label.trim_start_matches("callwright: ") {
         "error" => anstyle::AnsiColor::Red.on_default().bold(),
         "warning" => anstyle::AnsiColor::Yellow.on_default().bold(),
         _ => anstyle::Style::new().bold(),

@@ -161,7 +161,11 @@ impl Watch {
             sleep(Duration::from_millis(4)).await;
         }
         let why = ended(command, status, &self.session.last_words.text());
-        let answers = self.session.server_gone(&why);
+        let mut answers = self.session.server_gone(&why);
+        if client_was_first && status.success() {
+            // It did what it should; what it left unanswered it left on purpose.
+            answers.clear();
+        }
         let is_answered = !answers.is_empty();
         if is_answered {
             let session = Arc::clone(&self.session);
