@@ -13,5 +13,6 @@ pub mod status;
 
 mod answer;
 mod call;
+mod fix;
 mod rounds;
 mod tools;

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::state::{Asked, Listing, State};
 use super::{Fate, Guard, Now, Outbox};
 use crate::answer;
+use crate::fix::{Fixed, fixed};
 use crate::message::{Id, not_null};
 use crate::tools::Page;
 
@@ -30,7 +31,7 @@ impl Guard {
     pub(super) fn client_listed(
         &self,
         state: &mut State,
-        _message: &[u8],
+        message: &[u8],
         result: Option<&RawValue>,
         is_first: bool,
         out: &mut Outbox<'_>,
@@ -40,7 +41,28 @@ impl Guard {
             let warnings = state.tools.learn(page, is_first, &self.settings);
             out.warnings.extend(warnings);
         }
-        Fate::Passes
+        match result.and_then(|result| fixed(message, result)) {
+            Some(fixed) => self.choked(state, fixed, out),
+            None => Fate::Passes,
+        }
+    }
+
+    /// A list that clients may choke on.
+    fn choked(&self, state: &mut State, fixed: Fixed, out: &mut Outbox<'_>) -> Fate {
+        let is_fixed = self.settings.fix_schemas && !self.settings.only_warns();
+        let what = if is_fixed {
+            "its schema is corrected for the client"
+        } else {
+            "its schema is not written by the book, and some clients choke on it; `--fix-schemas` corrects it"
+        };
+        let tools = fixed.tools.iter();
+        let warnings = tools.map(|name| format!("tool {name:?}: {what}"));
+        out.warnings.extend(state.tools.untold(warnings.collect()));
+        if is_fixed {
+            Fate::Becomes(fixed.message)
+        } else {
+            Fate::Passes
+        }
     }
 
     /// Asks for the list of tools, unless we have.
