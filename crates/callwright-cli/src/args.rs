@@ -1,8 +1,11 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+use callwright::event::Values;
 use callwright::feedback::Style;
+use callwright::policy::Validation;
 use callwright::repair::{Grade, RepairPolicy};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -25,6 +28,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Check(CheckArguments),
     Explain(ExplainArguments),
+    Mcp(McpArguments),
 }
 
 /// Judge calls against the schemas of their tools
@@ -106,6 +110,81 @@ pub(crate) struct ExplainArguments {
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: ExplainFormat,
+}
+
+/// Guard an MCP server
+///
+/// Starts the server and stands between it and the client: calls of its tools are judged before they
+/// reach it, and their results before they reach the client. Everything else passes as it is. Exit code:
+/// the server's own; 2 if something about these options is wrong; 3 if the server cannot be started.
+#[derive(Debug, Args)]
+pub(crate) struct McpArguments {
+    /// The settings, a TOML file as in docs/policy.md; no other file is looked for
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+
+    /// What an objection leads to: `strict` refuses, `warn` only tells on stderr, `off` judges nothing
+    #[arg(long, value_name = "MODE", default_value = "strict")]
+    pub(crate) mode: ModeName,
+
+    /// The shape of the feedback to the model
+    #[arg(long, value_name = "STYLE")]
+    pub(crate) style: Option<StyleName>,
+
+    /// Append a record of every call to this file, one line of JSON each
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
+    /// Which values the records show: `masked` shows all but those that a schema marks as secrets
+    #[arg(
+        long,
+        value_name = "VALUES",
+        default_value = "masked",
+        requires = "record"
+    )]
+    pub(crate) record_values: ValuesName,
+
+    /// How long the client is silent before its next call counts as a new turn
+    #[arg(long, value_name = "SECONDS", default_value = "120")]
+    pub(crate) quiet_turn: u32,
+
+    /// The server: a command and its arguments, behind `--`
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeName {
+    Strict,
+    Warn,
+    Off,
+}
+
+impl ModeName {
+    pub(crate) fn validation(self) -> Validation {
+        match self {
+            ModeName::Strict => Validation::Strict,
+            ModeName::Warn => Validation::Warn,
+            ModeName::Off => Validation::Off,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ValuesName {
+    Masked,
+    All,
+    None,
+}
+
+impl ValuesName {
+    pub(crate) fn values(self) -> Values {
+        match self {
+            ValuesName::Masked => Values::Masked,
+            ValuesName::All => Values::All,
+            ValuesName::None => Values::None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

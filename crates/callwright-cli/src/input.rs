@@ -84,7 +84,7 @@ pub(crate) fn load_gate(
     Ok(gate)
 }
 
-fn read_policy(path: &Path) -> Result<Policy> {
+pub(crate) fn read_policy(path: &Path) -> Result<Policy> {
     let text = read_text(path, "policy file", Policy::LONGEST_FILE as u64)?;
     Policy::from_toml(&text).with_context(|| format!("in the policy file {}", path.display()))
 }

@@ -1,12 +1,13 @@
 //! `callwright`: the command line.
 //!
 //! stdout carries data only; messages go to stderr. Exit codes: 0 all calls valid, 1 at least one
-//! refused, 2 usage or malformed input. A reader that closes the pipe ends the program quietly.
+//! refused, 2 usage or malformed input; `mcp` has the server's own, and 3 if there is none. A reader that closes the pipe ends the program quietly.
 
 mod args;
 mod check;
 mod explain;
 mod input;
+mod mcp;
 
 use std::io;
 use std::process::ExitCode;
@@ -24,17 +25,21 @@ enum Outcome {
     Findings,
     /// Some of the input could not be used; it was named on stderr.
     Malformed,
+    /// Another program ended with this code.
+    Passed(u8),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Check(arguments) => check::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
     };
     match result {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
         Ok(Outcome::Malformed) => ExitCode::from(2),
+        Ok(Outcome::Passed(code)) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             say("error", &format!("{error:#}"));
@@ -46,7 +51,7 @@ fn main() -> ExitCode {
 /// A message for the person at the terminal. One that cannot be shown is not worth failing for.
 fn say(label: &str, text: &str) {
     use std::io::Write as _;
-    let style = match label {
+    let style = match label.trim_start_matches("callwright: ") {
         "error" => anstyle::AnsiColor::Red.on_default().bold(),
         "warning" => anstyle::AnsiColor::Yellow.on_default().bold(),
         _ => anstyle::Style::new().bold(),

@@ -5,14 +5,22 @@
 //!
 //! 1. [`message`]: a line of JSON-RPC → what kind of message it is, without building it
 //! 2. [`guard`]: the whole state of one session; says what goes where. It does no IO and has no clock
-//! 3. [`status`]: what happened, in numbers
+//! 3. [`stdio`]: a server that is started here, and its client on our own stdin and stdout
+//! 4. [`status`]: what happened, in numbers
 
 pub mod guard;
 pub mod message;
 pub mod status;
+pub mod stdio;
 
 mod answer;
 mod call;
 mod fix;
+mod lane;
+mod last_words;
+mod lines;
+mod process;
 mod rounds;
+mod session;
+mod signals;
 mod tools;

@@ -194,6 +194,11 @@ impl Tools {
                         }));
                     }
                 }
+                if self.extent == Extent::Whole {
+                    let names = gate.tools().map(callwright::tool::Tool::name);
+                    let unmatched = settings.policy.warnings(names);
+                    warnings.extend(unmatched.iter().map(|what| format!("policy, {what}")));
+                }
                 self.gate = Some(Arc::new(gate));
             }
             Err(error) => {

@@ -1,5 +1,12 @@
 //! Runs the built program in a folder of its own.
-#![allow(dead_code, clippy::expect_used, reason = "each test file uses a part")]
+#![allow(
+    dead_code,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "each test file uses a part, and says what it skips"
+)]
+
+pub(crate) mod mcp;
 
 use std::fs;
 use std::io::Write as _;

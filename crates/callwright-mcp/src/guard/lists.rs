@@ -152,7 +152,7 @@ impl Guard {
 
 impl State {
     /// The client asks for a list.
-    pub(super) fn client_lists(&mut self, id: Id<'_>, params: Option<&RawValue>) {
+    pub(super) fn client_lists(&mut self, id: Id<'_>, params: Option<&RawValue>) -> Fate {
         let cursor = params.and_then(|params| {
             let page: ListParams<'_> = serde_json::from_str(params.get()).ok()?;
             not_null(page.cursor)
@@ -164,6 +164,7 @@ impl State {
             };
             self.lists.insert(id.key().into_owned(), listing);
         }
+        Fate::Passes
     }
 
     /// The server says that its tools have changed: they are asked for again before the next call is judged.

@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 pub use self::settings::{Now, Outbox, Settings};
 use self::state::State;
 use crate::answer;
-use crate::message::Message;
+use crate::message::{Id, Message};
 
 /// The guard of one session.
 #[derive(Debug)]
@@ -58,10 +58,6 @@ impl Guard {
 
     /// A message of the client.
     pub fn from_client<'m>(&self, message: &'m [u8], now: Now, out: &mut Outbox<'m>) {
-        if self.settings.mode == Validation::Off {
-            out.to_server.push(Cow::Borrowed(message));
-            return;
-        }
         let read = Message::read(message);
         for (part, fate) in each(message, read, |part, read| {
             self.fate_of_client(part, &read, now, out)
@@ -77,10 +73,6 @@ impl Guard {
 
     /// A message of the server.
     pub fn from_server<'m>(&self, message: &'m [u8], now: Now, out: &mut Outbox<'m>) {
-        if self.settings.mode == Validation::Off {
-            out.to_client.push(Cow::Borrowed(message));
-            return;
-        }
         let read = Message::read(message);
         for (part, fate) in each(message, read, |part, read| {
             self.fate_of_server(part, &read, now, out)
@@ -101,15 +93,21 @@ impl Guard {
         now: Now,
         out: &mut Outbox<'_>,
     ) -> Fate {
+        let is_off = self.settings.mode == Validation::Off;
         match read {
-            Message::Request { id, method, params } => match method.as_ref() {
-                "tools/call" => self.call(&mut self.state(), message, *id, *params, now, out),
-                "tools/list" => {
-                    self.state().client_lists(*id, *params);
-                    Fate::Passes
+            Message::Request { id, method, params } => {
+                let mut state = self.state();
+                if let Some(why) = &state.gone {
+                    return Fate::Answered(answer::error(id.0, SERVER_GONE, why));
                 }
-                _ => Fate::Passes,
-            },
+                match method.as_ref() {
+                    "tools/call" if !is_off => {
+                        self.call(&mut state, message, *id, *params, now, out)
+                    }
+                    "tools/list" if !is_off => state.client_lists(*id, *params),
+                    _ => state.passes(*id),
+                }
+            }
             Message::Notification { method, params } if method == "notifications/cancelled" => {
                 self.cancelled(&mut self.state(), *params, now)
             }
@@ -141,6 +139,7 @@ impl Guard {
                     drop(state);
                     return self.result(running, message, *id, *result, *error, now, out);
                 }
+                state.passed.remove(key.as_ref());
                 // A call that the server got before we knew its tools, and answers before we do.
                 state.held.retain(|held| !held.is_sent || held.key != key);
                 Fate::Passes
@@ -169,21 +168,27 @@ impl Guard {
         out.warnings.push(
             "the server does not answer `tools/list`; calls pass unjudged until it does".to_owned(),
         );
-        let held = state.held.drain(..).filter(|held| !held.is_sent);
-        out.to_server
-            .extend(held.map(|held| Cow::Owned(held.message)));
+        for held in std::mem::take(&mut state.held) {
+            state.passes(Id(&held.id));
+            if !held.is_sent {
+                out.to_server.push(Cow::Owned(held.message));
+            }
+        }
     }
 
-    /// The server is gone: answers for everybody who still waits for one.
+    /// The server is gone: answers for everybody who still waits for one, and from now on for every request.
     pub fn server_gone(&self, why: &str, out: &mut Outbox<'_>) {
         let mut state = self.state();
         state.asked = None;
+        state.gone = Some(why.to_owned());
+        let passed = std::mem::take(&mut state.passed);
         let held = std::mem::take(&mut state.held);
         let lists = std::mem::take(&mut state.lists);
         let calls = std::mem::take(&mut state.calls);
         state.rounds.nothing_runs();
         drop(state);
         let mut ids: Vec<String> = held.into_iter().map(|held| held.id).collect();
+        ids.extend(passed.into_values());
         ids.extend(lists.into_values().map(|listing| listing.id));
         for running in calls.into_values() {
             ids.push(running.id.clone());
@@ -193,6 +198,19 @@ impl Guard {
         for id in ids {
             out.to_client
                 .push(Cow::Owned(answer::error(&id, SERVER_GONE, why)));
+        }
+    }
+
+    /// No answer comes to a request any more: nobody waits for it, or it never arrived. What came of it nobody knows.
+    pub fn abandoned(&self, id: Id<'_>, now: Now) {
+        let key = id.key();
+        let mut state = self.state();
+        state.passed.remove(key.as_ref());
+        state.lists.remove(key.as_ref());
+        state.held.retain(|held| held.key != key);
+        if let Some(running) = state.calls.remove(key.as_ref()) {
+            state.rounds.end(now.instant);
+            running.forget(&self.settings.sinks);
         }
     }
 

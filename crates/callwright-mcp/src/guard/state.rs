@@ -8,6 +8,8 @@ use callwright::Gate;
 use callwright::admit::OpenCall;
 use callwright::event::{Event, Sinks};
 
+use super::Fate;
+use crate::message::Id;
 use crate::rounds::Rounds;
 use crate::tools::Tools;
 
@@ -28,9 +30,21 @@ pub(super) struct State {
     pub(super) asked: Option<Asked>,
     pub(super) questions: u64,
     pub(super) rounds: Rounds,
+    /// Other requests that the server has not answered, and their ids as the client wrote them.
+    pub(super) passed: HashMap<String, String>,
+    /// Why there is no server any more.
+    pub(super) gone: Option<String>,
 }
 
 impl State {
+    /// A request passes unjudged: it is only known to be under way.
+    pub(super) fn passes(&mut self, id: Id<'_>) -> Fate {
+        if self.passed.len() < MOST_REQUESTS {
+            self.passed.insert(id.key().into_owned(), id.0.to_owned());
+        }
+        Fate::Passes
+    }
+
     /// Whether no more requests are remembered.
     pub(super) fn is_full(&self) -> bool {
         self.calls.len() + self.held.len() + self.lists.len() >= MOST_REQUESTS
@@ -56,6 +70,8 @@ pub(super) struct Running {
     pub(super) began: Instant,
     pub(super) gate_time: Duration,
     pub(super) event: Option<Event>,
+    /// Whether results say that they are all.
+    pub(super) says_all: bool,
     /// Whether another call had the same id at the same time: nobody can tell their answers apart.
     pub(super) shares_id: bool,
 }

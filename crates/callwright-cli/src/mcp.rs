@@ -1,0 +1,111 @@
+//! `callwright mcp`: guards an MCP server over stdin and stdout.
+//!
+//! stdout carries only the protocol. What the operator should know goes to stderr, beside what the server says there, and
+//! so does what happened, at the end.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use callwright::event::{JsonLines, Sinks, Values};
+use callwright::feedback::Feedback;
+use callwright_mcp::guard::Settings;
+use callwright_mcp::status::Status;
+use callwright_mcp::stdio::{self, ServerCommand};
+
+use crate::args::McpArguments;
+use crate::input::{self, printable};
+use crate::{Outcome, say};
+
+/// How long the last records are waited for. A disk that is busy takes a second at worst.
+const LAST_RECORDS: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
+    let Some((program, rest)) = arguments.command.split_first() else {
+        bail!("there is no command of a server; write it behind `--`");
+    };
+    let command = ServerCommand {
+        program: program.clone(),
+        arguments: rest.to_vec(),
+    };
+    let mut settings = Settings::default();
+    if let Some(path) = &arguments.policy {
+        settings.policy = input::read_policy(path)?;
+    }
+    settings.mode = arguments.mode.validation();
+    settings.quiet = Duration::from_secs(u64::from(arguments.quiet_turn));
+    if let Some(style) = arguments.style {
+        settings.feedback = Feedback::new(style.0);
+    }
+    if let Some(path) = &arguments.record {
+        settings.sinks = record(path, arguments.record_values.values())?;
+        settings.keep_output = true;
+    }
+    let settings = Arc::new(settings);
+    let ended = stdio::run(Arc::clone(&settings), &command, |warning| {
+        tell("warning", warning);
+    })
+    .context("cannot stand between the client and the server")?;
+    if let Some(error) = &ended.error {
+        tell("error", error);
+    }
+    warn_of_lost_records(&settings.sinks);
+    report(&settings.status);
+    Ok(Outcome::Passed(ended.code))
+}
+
+fn record(path: &Path, values: Values) -> Result<Sinks> {
+    let cannot = || format!("cannot write records to {}", path.display());
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .with_context(cannot)?;
+    let lines = JsonLines::new(file).with_values(values).with_output(true);
+    Sinks::builder()
+        .sink("record", lines)
+        .start()
+        .with_context(cannot)
+}
+
+fn warn_of_lost_records(sinks: &Sinks) {
+    let is_all = sinks.flush(LAST_RECORDS);
+    let lost: u64 = sinks
+        .stats()
+        .iter()
+        .map(|(_, stats)| stats.dropped + stats.failed)
+        .sum();
+    if lost > 0 {
+        tell("warning", &format!("{lost} records were not written"));
+    } else if !is_all {
+        tell("warning", "the last records may not be written");
+    }
+}
+
+/// What happened, one line for each tool that was called.
+fn report(status: &Status) {
+    let tools = status.tools();
+    let total =
+        |of: fn(&callwright_mcp::status::Counts) -> u64| tools.values().map(of).sum::<u64>();
+    let calls = total(|counts| counts.calls);
+    let plural = if calls == 1 { "" } else { "s" };
+    let summary = format!(
+        "{calls} call{plural}, {} repaired, {} refused, {} stopped as repetitions",
+        total(|counts| counts.repaired),
+        total(|counts| counts.refused),
+        total(|counts| counts.stopped),
+    );
+    tell("guarded", &summary);
+    for (name, counts) in &tools {
+        tell("guarded", &format!("{}: {counts}", printable(name)));
+    }
+}
+
+/// A message among those of the server, so it says whose it is.
+fn tell(label: &str, text: &str) {
+    for line in text.lines() {
+        say(&format!("callwright: {label}"), &printable(line));
+    }
+}
