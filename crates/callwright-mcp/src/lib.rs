@@ -15,6 +15,7 @@ pub mod stdio;
 
 mod answer;
 mod call;
+mod fix;
 mod lane;
 mod last_words;
 mod lines;

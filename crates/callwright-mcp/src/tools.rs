@@ -99,9 +99,9 @@ impl Page {
                 Ok(specs) => page
                     .specs
                     .extend(specs.into_iter().map(|spec| doubted(spec, entry))),
-                Err(error) => page
-                    .faults
-                    .push(format!("entry {at} of the list of tools: {error}")),
+                Err(_) => page.faults.push(format!(
+                    "entry {at} of the list of tools is no tool with a name"
+                )),
             }
         }
         Some(page)

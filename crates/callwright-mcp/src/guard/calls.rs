@@ -45,16 +45,16 @@ impl Guard {
     ) -> Fate {
         let Some(sent) = Sent::read(message, id, params) else {
             // No call that anybody could run; the server says so.
-            return Fate::Passes;
+            return state.passes(id);
         };
         if state.is_full() {
-            return Fate::Passes;
+            return state.passes(id);
         }
         match state.tools.known(&sent.call.tool) {
             Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
-            Known::Never => Fate::Passes,
+            Known::Never => state.passes(id),
             Known::NotYet if state.asked.as_ref().is_some_and(|asked| asked.gave_up) => {
-                Fate::Passes
+                state.passes(id)
             }
             Known::NotYet => {
                 let is_sent = self.settings.only_warns();
@@ -85,16 +85,13 @@ impl Guard {
         let fate = match Sent::read(&held.message, id, params) {
             Some(sent) => match state.tools.known(&sent.call.tool) {
                 Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
-                Known::NotYet | Known::Never => Fate::Passes,
+                Known::NotYet | Known::Never => state.passes(id),
             },
-            None => Fate::Passes,
+            None => state.passes(id),
         };
         match fate {
             _ if held.is_sent => None,
-            Fate::Passes => {
-                state.passes(id);
-                Some(held.message)
-            }
+            Fate::Passes => Some(held.message),
             Fate::Becomes(other) => Some(other),
             Fate::Answered(answer) => {
                 out.to_client.push(answer.into());
@@ -135,6 +132,7 @@ impl Guard {
                     began: now.instant,
                     gate_time: began.elapsed(),
                     event: judged,
+                    says_all: sent.read.names_protocol(),
                     shares_id: false,
                 };
                 let key = sent.id.key().into_owned();
@@ -160,9 +158,10 @@ impl Guard {
                     let tool = &call.tool;
                     out.warnings
                         .push(format!("tool {tool:?}: the call would be refused: {text}"));
-                    Fate::Passes
+                    state.passes(sent.id)
                 } else {
-                    Fate::Answered(answer::refusal(sent.id, &text))
+                    let says_all = sent.read.names_protocol();
+                    Fate::Answered(answer::refusal(sent.id, &text, says_all))
                 }
             }
         }

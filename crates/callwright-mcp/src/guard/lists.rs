@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::state::{Asked, Listing, State};
 use super::{Fate, Guard, Now, Outbox};
 use crate::answer;
+use crate::fix::{Fixed, fixed};
 use crate::message::{Id, not_null};
 use crate::tools::Page;
 
@@ -30,7 +31,7 @@ impl Guard {
     pub(super) fn client_listed(
         &self,
         state: &mut State,
-        _message: &[u8],
+        message: &[u8],
         result: Option<&RawValue>,
         is_first: bool,
         out: &mut Outbox<'_>,
@@ -40,7 +41,28 @@ impl Guard {
             let warnings = state.tools.learn(page, is_first, &self.settings);
             out.warnings.extend(warnings);
         }
-        Fate::Passes
+        match result.and_then(|result| fixed(message, result)) {
+            Some(fixed) => self.choked(state, fixed, out),
+            None => Fate::Passes,
+        }
+    }
+
+    /// A list that clients may choke on.
+    fn choked(&self, state: &mut State, fixed: Fixed, out: &mut Outbox<'_>) -> Fate {
+        let is_fixed = self.settings.fix_schemas && !self.settings.only_warns();
+        let what = if is_fixed {
+            "its schema is corrected for the client"
+        } else {
+            "its schema is not written by the book, and some clients choke on it; `--fix-schemas` corrects it"
+        };
+        let tools = fixed.tools.iter();
+        let warnings = tools.map(|name| format!("tool {name:?}: {what}"));
+        out.warnings.extend(state.tools.untold(warnings.collect()));
+        if is_fixed {
+            Fate::Becomes(fixed.message)
+        } else {
+            Fate::Passes
+        }
     }
 
     /// Asks for the list of tools, unless we have.
@@ -130,7 +152,7 @@ impl Guard {
 
 impl State {
     /// The client asks for a list.
-    pub(super) fn client_lists(&mut self, id: Id<'_>, params: Option<&RawValue>) {
+    pub(super) fn client_lists(&mut self, id: Id<'_>, params: Option<&RawValue>) -> Fate {
         let cursor = params.and_then(|params| {
             let page: ListParams<'_> = serde_json::from_str(params.get()).ok()?;
             not_null(page.cursor)
@@ -142,6 +164,7 @@ impl State {
             };
             self.lists.insert(id.key().into_owned(), listing);
         }
+        Fate::Passes
     }
 
     /// The server says that its tools have changed: they are asked for again before the next call is judged.

@@ -100,20 +100,13 @@ impl Guard {
                 if let Some(why) = &state.gone {
                     return Fate::Answered(answer::error(id.0, SERVER_GONE, why));
                 }
-                let fate = match method.as_ref() {
+                match method.as_ref() {
                     "tools/call" if !is_off => {
                         self.call(&mut state, message, *id, *params, now, out)
                     }
-                    "tools/list" if !is_off => {
-                        state.client_lists(*id, *params);
-                        Fate::Passes
-                    }
-                    _ => Fate::Passes,
-                };
-                if matches!(fate, Fate::Passes | Fate::Becomes(_)) {
-                    state.passes(*id);
+                    "tools/list" if !is_off => state.client_lists(*id, *params),
+                    _ => state.passes(*id),
                 }
-                fate
             }
             Message::Notification { method, params } if method == "notifications/cancelled" => {
                 self.cancelled(&mut self.state(), *params, now)
@@ -187,25 +180,37 @@ impl Guard {
     pub fn server_gone(&self, why: &str, out: &mut Outbox<'_>) {
         let mut state = self.state();
         state.asked = None;
+        state.gone = Some(why.to_owned());
+        let passed = std::mem::take(&mut state.passed);
         let held = std::mem::take(&mut state.held);
         let lists = std::mem::take(&mut state.lists);
         let calls = std::mem::take(&mut state.calls);
-        let passed = std::mem::take(&mut state.passed);
-        state.gone = Some(why.to_owned());
         state.rounds.nothing_runs();
         drop(state);
         let mut ids: Vec<String> = held.into_iter().map(|held| held.id).collect();
+        ids.extend(passed.into_values());
         ids.extend(lists.into_values().map(|listing| listing.id));
         for running in calls.into_values() {
             ids.push(running.id.clone());
             running.forget(&self.settings.sinks);
         }
-        ids.extend(passed.into_values());
         ids.sort();
-        ids.dedup();
         for id in ids {
             out.to_client
                 .push(Cow::Owned(answer::error(&id, SERVER_GONE, why)));
+        }
+    }
+
+    /// No answer comes to a request any more: nobody waits for it, or it never arrived. What came of it nobody knows.
+    pub fn abandoned(&self, id: Id<'_>, now: Now) {
+        let key = id.key();
+        let mut state = self.state();
+        state.passed.remove(key.as_ref());
+        state.lists.remove(key.as_ref());
+        state.held.retain(|held| held.key != key);
+        if let Some(running) = state.calls.remove(key.as_ref()) {
+            state.rounds.end(now.instant);
+            running.forget(&self.settings.sinks);
         }
     }
 

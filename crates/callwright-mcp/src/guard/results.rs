@@ -53,7 +53,7 @@ impl Guard {
             } else if let Some(result) = result.filter(|_| value.is_some()) {
                 fate = match answer::with_note(message, result, &note, is_error) {
                     Some(noted) => Fate::Becomes(noted),
-                    None if is_error => Fate::Becomes(answer::refusal(id, &note)),
+                    None if is_error => Fate::Becomes(answer::refusal(id, &note, running.says_all)),
                     None => Fate::Passes,
                 };
             }

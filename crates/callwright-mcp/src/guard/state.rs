@@ -8,6 +8,7 @@ use callwright::Gate;
 use callwright::admit::OpenCall;
 use callwright::event::{Event, Sinks};
 
+use super::Fate;
 use crate::message::Id;
 use crate::rounds::Rounds;
 use crate::tools::Tools;
@@ -29,20 +30,19 @@ pub(super) struct State {
     pub(super) asked: Option<Asked>,
     pub(super) questions: u64,
     pub(super) rounds: Rounds,
-    /// Other requests that the server has not answered, with their ids as the client wrote them.
+    /// Other requests that the server has not answered, and their ids as the client wrote them.
     pub(super) passed: HashMap<String, String>,
     /// Why there is no server any more.
     pub(super) gone: Option<String>,
 }
 
 impl State {
-    /// A request passes: it is known to be under way, if nothing else is known of it.
-    pub(super) fn passes(&mut self, id: Id<'_>) {
-        let key = id.key();
-        let known = self.calls.contains_key(key.as_ref()) || self.lists.contains_key(key.as_ref());
-        if !known && self.passed.len() < MOST_REQUESTS {
-            self.passed.insert(key.into_owned(), id.0.to_owned());
+    /// A request passes unjudged: it is only known to be under way.
+    pub(super) fn passes(&mut self, id: Id<'_>) -> Fate {
+        if self.passed.len() < MOST_REQUESTS {
+            self.passed.insert(id.key().into_owned(), id.0.to_owned());
         }
+        Fate::Passes
     }
 
     /// Whether no more requests are remembered.
@@ -70,6 +70,8 @@ pub(super) struct Running {
     pub(super) began: Instant,
     pub(super) gate_time: Duration,
     pub(super) event: Option<Event>,
+    /// Whether results say that they are all.
+    pub(super) says_all: bool,
     /// Whether another call had the same id at the same time: nobody can tell their answers apart.
     pub(super) shares_id: bool,
 }

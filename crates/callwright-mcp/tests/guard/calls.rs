@@ -172,6 +172,9 @@ fn whoever_waits_is_told_that_the_server_is_gone() {
         r#"
         C= {"id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
         C= {"id":"a\"b","method":"tools/list"}
+        C= {"id":7,"method":"resources/list"}
+        C= {"id":8,"method":"resources/list"}
+        S= {"id":8,"result":{}}
         S= {"method":"notifications/tools/list_changed"}
         C> {"id":3,"method":"tools/call","params":{"name":"other"}}
         s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
@@ -183,8 +186,16 @@ fn whoever_waits_is_told_that_the_server_is_gone() {
             r#"{"jsonrpc":"2.0","id":"a\"b","error":{"code":-32000,"message":"it \"died\""}}"#,
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"it \"died\""}}"#,
             r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"it \"died\""}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"it \"died\""}}"#,
         ]
     );
     assert!(!played.waits());
     assert!(played.server_gone("again").is_empty());
+    played.then(
+        r#"
+        C> {"id":5,"method":"ping"}
+        c< {"jsonrpc":"2.0","id":5,"error":{"code":-32000,"message":"again"}}
+        C= {"method":"notifications/x"}
+        "#,
+    );
 }

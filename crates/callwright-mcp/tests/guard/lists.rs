@@ -159,7 +159,7 @@ fn what_is_no_tool_costs_the_others_nothing() {
     play(
         r#"
         C= {"id":1,"method":"tools/list"}
-        S= {"id":1,"result":{"tools":[7,{"description":"no name"},{"name":"a","inputSchema":{"type":"object","required":["x"]}},{"name":"a"},{"name":"odd","inputSchema":{"type":"wibble"}}]}}
+        S= {"id":1,"result":{"tools":[7,{"description":"no name"},{"name":"a","inputSchema":{"type":"object","required":["x"]}},{"name":"a","inputSchema":{"type":"object"}},{"name":"odd","inputSchema":{"type":"wibble"}}]}}
         w  entry 0 of the list of tools
         w  entry 1 of the list of tools
         w  tool "a" is listed twice
@@ -216,6 +216,29 @@ fn names_of_sessions_are_no_json() {
     guard.from_server(answer.as_bytes(), now, &mut out);
     assert_eq!(out.to_server, [&call[..]]);
     assert!(out.to_client.is_empty());
+}
+
+#[test]
+fn schemas_that_clients_choke_on_are_corrected_where_that_is_wanted() {
+    play(
+        r#"
+        C= {"id":1,"method":"tools/list"}
+        S= {"id":1,"result":{"tools":[{"name":"a"},{"name":"b","inputSchema":{"type":"object"}},{"name":"c","inputSchema":{"type":"OBJECT","properties":{}}}]}}
+        w  tool "a": its schema is not written by the book
+        w  tool "c": its schema is not written by the book
+        C= {"id":2,"method":"tools/list"}
+        S= {"id":2,"result":{"tools":[{"name":"a"}]}}
+        "#,
+    );
+    with(|settings| settings.fix_schemas = true).then(
+        r#"
+        C= {"id":1,"method":"tools/list"}
+        S> {"id":1 ,"result":{"tools":[{"name":"a"}, {"name":"b","inputSchema":{"type":"object"}},{"name":"c","inputSchema":{"type":"OBJECT","properties":{}}}],"nextCursor":""}}
+        c< {"id":1 ,"result":{"tools":[{"name":"a","inputSchema":{"type":"object","properties":{}}}, {"name":"b","inputSchema":{"type":"object","properties":{}}},{"name":"c","inputSchema":{"type":"object","properties":{}}}],"nextCursor":""}}
+        w  tool "a": its schema is corrected
+        w  tool "c": its schema is corrected
+        "#,
+    );
 }
 
 /// Dropping an unknown key is too bold for a tool of which nobody knows what it does.

@@ -55,7 +55,7 @@ fn a_part_is_told_as_a_part_behind_the_content() {
     with(|settings| settings.policy.output.detect = Some(vec![Detector::MorePages])).then(
         r#"
         C= {"id":"list","method":"tools/list"}
-        S= {"id":"list","result":{"tools":[{"name":"find"}]}}
+        S= {"id":"list","result":{"tools":[{"name":"find","inputSchema":{"type":"object"}}]}}
         C= {"id":1,"method":"tools/call","params":{"name":"find","arguments":{"n":1}}}
         S> {"id":1,"result":{"content":[{"type":"text","text":"{\"items\":[1,2],\"has_more\":true}"}],"isError":false}}
         c< {"id":1,"result":{"content":[{"type":"text","text":"{\"items\":[1,2],\"has_more\":true}"},{"type":"text","text":"There is more. Go on with what came, or ask for the rest."}],"isError":false}}

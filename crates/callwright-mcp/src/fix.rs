@@ -1,0 +1,224 @@
+//! Lists of tools as clients can read them.
+//!
+//! One schema that is not written by the book makes some clients refuse every request. In comes the answer to a
+//! `tools/list`, out goes the same answer with such schemas corrected and everything else byte for byte. Only what has
+//! exactly one reading is corrected; the rest stays as it is.
+
+use std::borrow::Cow;
+
+use callwright::tool::normalise;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Schema, json};
+
+use crate::message::{comma, not_null, place, with_edits, written};
+
+/// What is wrong with a list, and the list without it.
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    /// The names of the tools whose schemas are not written by the book, in the order of the list. A schema without
+    /// `properties` is, though some clients want them.
+    pub(crate) tools: Vec<String>,
+    /// The whole message.
+    pub(crate) message: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct List<'m> {
+    #[serde(borrow)]
+    tools: Vec<&'m RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Entry<'m> {
+    #[serde(borrow)]
+    name: Cow<'m, str>,
+    #[serde(borrow, default, rename = "inputSchema", deserialize_with = "written")]
+    input: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "outputSchema", deserialize_with = "written")]
+    output: Option<&'m RawValue>,
+}
+
+/// Corrects the list in a message; `None` if there is nothing to correct.
+pub(crate) fn fixed(message: &[u8], result: &RawValue) -> Option<Fixed> {
+    let list: List<'_> = serde_json::from_str(result.get()).ok()?;
+    let mut tools = Vec::new();
+    let mut edits = Vec::new();
+    for tool in list.tools {
+        let Ok(entry) = serde_json::from_str::<Entry<'_>>(tool.get()) else {
+            continue;
+        };
+        let mut is_faulty = true;
+        let before = edits.len();
+        if entry.output.is_some() && not_null(entry.output).is_none() {
+            // A member that says nothing but that it is there: only leaving it out says the same.
+            let whole = place(message, tool.get())?;
+            edits.extend(without_output(tool.get()).map(|text| (whole, text)));
+        } else {
+            match (entry.input, entry.input.and_then(fixed_input)) {
+                (Some(input), Some((schema, is_by_the_book))) => {
+                    is_faulty = !is_by_the_book;
+                    edits.push((place(message, input.get())?, schema.to_string()));
+                }
+                (None, _) => {
+                    let end = place(message, tool.get())?.end - 1;
+                    let schema = no_arguments();
+                    let comma = comma(tool);
+                    edits.push((end..end, format!("{comma}\"inputSchema\":{schema}")));
+                }
+                (Some(_), None) => {}
+            }
+            if let Some(output) = entry.output
+                && let Some(schema) = fixed_output(output)
+            {
+                is_faulty = true;
+                edits.push((place(message, output.get())?, schema.to_string()));
+            }
+        }
+        if is_faulty && edits.len() > before {
+            tools.push(entry.name.into_owned());
+        }
+    }
+    (!edits.is_empty()).then(|| Fixed {
+        tools,
+        message: with_edits(message, edits),
+    })
+}
+
+/// The schema of a tool of which nobody knows what it takes.
+fn no_arguments() -> Schema {
+    json!({"type": "object", "properties": {}})
+}
+
+/// The corrected schema of arguments, and whether it was by the book all the same.
+fn fixed_input(declared: &RawValue) -> Option<(Schema, bool)> {
+    let declared: Schema = serde_json::from_str(declared.get()).ok()?;
+    let mut root = match normalise(&declared).into_owned() {
+        Schema::Object(root) => root,
+        Schema::Null | Schema::Bool(true) => Map::new(),
+        _ => return None,
+    };
+    // Arguments are an object, whatever else is said of them.
+    let accepts_objects = match root.get("type") {
+        None => true,
+        Some(Schema::Array(names)) => names.contains(&json!("object")),
+        Some(name) => name == "object",
+    };
+    if !accepts_objects {
+        return None;
+    }
+    if root.get("type") != Some(&json!("object")) {
+        root.remove("type");
+        root.shift_insert(0, "type".to_owned(), json!("object"));
+    }
+    let is_by_the_book = declared.as_object() == Some(&root);
+    if !root.contains_key("properties") {
+        root.insert("properties".to_owned(), json!({}));
+    }
+    let fixed = Schema::Object(root);
+    (fixed != declared).then_some((fixed, is_by_the_book))
+}
+
+/// Results may be anything, so nothing is added here.
+fn fixed_output(declared: &RawValue) -> Option<Schema> {
+    let declared: Schema = serde_json::from_str(declared.get()).ok()?;
+    let fixed = normalise(&declared);
+    (*fixed != declared).then(|| fixed.into_owned())
+}
+
+fn without_output(tool: &str) -> Option<String> {
+    let mut members: Map<String, Schema> = serde_json::from_str(tool).ok()?;
+    members.shift_remove("outputSchema");
+    let input = members.get("inputSchema").unwrap_or(&Schema::Null);
+    let input = RawValue::from_string(input.to_string()).ok()?;
+    if let Some((schema, _)) = fixed_input(&input) {
+        members.insert("inputSchema".to_owned(), schema);
+    }
+    Some(Schema::Object(members).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+
+    /// What becomes of a list with this one tool in it.
+    fn fix(tool: &str) -> Option<String> {
+        let message = format!(r#"{{"id": 1, "result":{{"tools":[ {tool} ],"x":[ ]}}}}"#);
+        let Message::Response { result, .. } = Message::read(message.as_bytes()) else {
+            panic!("an answer")
+        };
+        let fixed = fixed(message.as_bytes(), result.expect("a result"))?;
+        let text = String::from_utf8(fixed.message).expect("text");
+        let (before, after) = (r#"{"id": 1, "result":{"tools":[ "#, r#" ],"x":[ ]}}"#);
+        let text = text
+            .strip_prefix(before)
+            .and_then(|text| text.strip_suffix(after));
+        Some(text.expect("nothing else changes").to_owned())
+    }
+
+    #[track_caller]
+    fn becomes(declared: &str, expected: &str) {
+        let tool = |schema: &str| format!(r#"{{"name":"t", "inputSchema": {schema} ,"y":1.0}}"#);
+        assert_eq!(fix(&tool(declared)), Some(tool(expected)));
+        assert_eq!(fix(&tool(expected)), None, "once is enough");
+    }
+
+    #[test]
+    fn good_lists_stay_as_they_are() {
+        for schema in [
+            r#"{"type":"object","properties":{}}"#,
+            r#"{ "properties" : {"a":{"type":["string","null"]}},"type":"object", "required":["a"]}"#,
+            // Nobody knows what these mean.
+            r#"{"type":"string"}"#,
+            r#"{"type":"wibble"}"#,
+            "false",
+            "7",
+        ] {
+            let tool = format!(
+                r#"{{"name":"t","inputSchema":{schema},"outputSchema":{{"type":"object"}}}}"#
+            );
+            assert_eq!(fix(&tool), None, "{schema}");
+        }
+    }
+
+    #[test]
+    fn what_clients_choke_on_is_corrected() {
+        becomes("null", r#"{"type":"object","properties":{}}"#);
+        becomes("{}", r#"{"type":"object","properties":{}}"#);
+        becomes(
+            r#"{"properties":{"a":{"type":"any"}}}"#,
+            r#"{"type":"object","properties":{"a":{}}}"#,
+        );
+        becomes(
+            r#"{"type":"object","properties":[]}"#,
+            r#"{"type":"object","properties":{}}"#,
+        );
+        becomes(
+            r#"{"type":["object","null"],"properties":{}}"#,
+            r#"{"type":"object","properties":{}}"#,
+        );
+        becomes(
+            r#"{"type":"OBJECT","properties":{"a":{"type":"STRING","required":true},"b":{"type":"integer","nullable":true}}}"#,
+            r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":["integer","null"]}},"required":["a"]}"#,
+        );
+    }
+
+    #[test]
+    fn schemas_that_are_not_there() {
+        assert_eq!(
+            fix(r#"{"name":"t" }"#).as_deref(),
+            Some(r#"{"name":"t" ,"inputSchema":{"type":"object","properties":{}}}"#)
+        );
+        assert_eq!(
+            fix(r#"{"name":"t","outputSchema":null,"inputSchema":{"type":"object"},"z":1.50}"#)
+                .as_deref(),
+            Some(r#"{"name":"t","inputSchema":{"type":"object","properties":{}},"z":1.5}"#)
+        );
+        assert_eq!(
+            fix(r#"{"name":"t","inputSchema":{"type":"object","properties":{}},"outputSchema":{"type":"OBJECT"}}"#)
+                .as_deref(),
+            Some(r#"{"name":"t","inputSchema":{"type":"object","properties":{}},"outputSchema":{"type":"object"}}"#)
+        );
+    }
+}
