@@ -303,6 +303,17 @@ impl Guard {
         }
     }
 
+    /// No answer comes to a request any more: nobody waits for it, or it never arrived. What came of it nobody knows, so
+    /// its ticket is dropped.
+    pub fn abandoned(&self, id: Id<'_>, now: Now) {
+        let mut state = self.state();
+        state.lists.remove(id.0);
+        state.held.retain(|held| held.id != id.0);
+        if state.calls.remove(id.0).is_some() {
+            state.rounds.end(now.instant);
+        }
+    }
+
     /// A call: judged if the tools are known, held until they are.
     fn call<'m>(
         &self,

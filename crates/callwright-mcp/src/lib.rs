@@ -6,8 +6,11 @@
 //! 1. [`message`]: a line of JSON-RPC → what kind of message it is, without building it
 //! 2. [`guard`]: the whole state of one session; says what goes where. It does no IO and has no clock
 //! 3. [`status`]: what happened, in numbers
+//! 4. `http` (feature `http`): the guard in front of a server that speaks streamable HTTP
 
 pub mod guard;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod message;
 pub mod status;
 
