@@ -6,9 +6,12 @@ use serde_json::json;
 use crate::message::Id;
 
 /// The answer to a call that does not reach the server: a result that says that it is an error, since only then the
-/// model sees it.
-pub(crate) fn refusal(id: Id<'_>, text: &str) -> Vec<u8> {
-    let result = json!({"content": [{"type": "text", "text": text}], "isError": true});
+/// model sees it. Protocols since 2026-07-28 ask every result whether it is all; older ones do not know the question.
+pub(crate) fn refusal(id: Id<'_>, text: &str, says_all: bool) -> Vec<u8> {
+    let mut result = json!({"content": [{"type": "text", "text": text}], "isError": true});
+    if says_all {
+        result["resultType"] = json!("complete");
+    }
     response(id, &result.to_string())
 }
 

@@ -20,6 +20,12 @@ pub(crate) struct Params<'m> {
     pub(crate) meta: Option<&'m RawValue>,
 }
 
+#[derive(Deserialize)]
+struct Meta<'m> {
+    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
+    protocol: Option<&'m RawValue>,
+}
+
 impl<'m> Params<'m> {
     /// Reads the parameters; `None` if they are none of a call, which is for the server to say.
     pub(crate) fn read(params: Option<&'m RawValue>) -> Option<Self> {
@@ -38,6 +44,14 @@ impl<'m> Params<'m> {
         let mut call = Call::new(tool, arguments);
         call.id = read_value(id).ok();
         Some(call)
+    }
+
+    /// Whether the call says of which protocol it is, as calls do since 2026-07-28.
+    pub(crate) fn names_protocol(&self) -> bool {
+        self.meta.is_some_and(|meta| {
+            let meta: Result<Meta<'_>, _> = serde_json::from_str(meta.get());
+            meta.is_ok_and(|meta| meta.protocol.is_some())
+        })
     }
 
     /// The message with another tool's name and other arguments, and everything else byte for byte.
@@ -80,6 +94,19 @@ mod tests {
         let value = read_value(arguments).expect("JSON");
         let bytes = read.rewritten(text.as_bytes(), params.expect("some"), tool, &value);
         String::from_utf8(bytes.expect("it is there")).expect("text")
+    }
+
+    #[test]
+    fn newer_calls_name_their_protocol() {
+        let names = |params: &str| {
+            let params: &RawValue = serde_json::from_str(params).expect("JSON");
+            Params::read(Some(params)).expect("a call").names_protocol()
+        };
+        assert!(names(
+            r#"{"name":"t","_meta":{"x":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#
+        ));
+        assert!(!names(r#"{"name":"t","_meta":{"progressToken":1}}"#));
+        assert!(!names(r#"{"name":"t"}"#));
     }
 
     #[test]

@@ -392,7 +392,8 @@ impl Guard {
                     out.warnings.push(format!("would be refused: {text}"));
                     out.to_server.push(Cow::Borrowed(message));
                 } else {
-                    out.to_client.push(Cow::Owned(answer::refusal(id, &text)));
+                    let refusal = answer::refusal(id, &text, read.names_protocol());
+                    out.to_client.push(Cow::Owned(refusal));
                 }
             }
         }
