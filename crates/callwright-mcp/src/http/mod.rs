@@ -68,7 +68,7 @@ impl Options {
             silence: Duration::from_secs(30 * 60),
             // What process managers wait before they kill is ten seconds or more.
             finish: Duration::from_secs(8),
-            // Files travel in messages as base64. Official clients take events of about as many bytes.
+            // Files travel in messages as base64; a message is in our memory twice.
             most_bytes: 64 * 1024 * 1024,
             warn: Arc::new(|_| {}),
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::sync::watch;
@@ -307,11 +307,11 @@ fn exchange(
     if let Some(name) = session_name(headers) {
         return Ok(shared.sessions.named(name, ids));
     }
-    let credentials = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let marks = [AUTHORIZATION, USER_AGENT]
+        .map(|name| headers.get(name).map_or(&[][..], HeaderValue::as_bytes))
+        .join(&b'\n');
     let first = ids.first().cloned();
-    let unnamed = shared
-        .sessions
-        .unnamed(from, credentials.unwrap_or_default(), ids);
+    let unnamed = shared.sessions.unnamed(from, &marks, ids);
     unnamed.ok_or_else(|| {
         let why = "Too many requests with this id are under way. Wait for their answers.";
         reply::error(StatusCode::SERVICE_UNAVAILABLE, first.as_deref(), why).into()

@@ -1,8 +1,9 @@
 //! Which guard judges a request.
 //!
 //! A session that the server has named has a guard of its own. Without a name, as in protocols without sessions, clients
-//! are told apart by where they come from and by their credentials, of which only a hash is kept. Such clients may use
-//! the same id at the same time, so each id has a guard in which it is under way once; all of them share one ledger.
+//! are told apart by where they come from, what they are and who they say they are; of that only a hash is kept. Such
+//! clients may use the same id at the same time, so each id has a guard in which it is under way once; all of them share
+//! one ledger.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -58,13 +59,8 @@ impl Sessions {
     }
 
     /// The guard of a client without a session; `None` if too many requests of these ids are under way.
-    pub(crate) fn unnamed(
-        &self,
-        from: IpAddr,
-        credentials: &[u8],
-        ids: Vec<String>,
-    ) -> Option<Exchange> {
-        let key = (from, xxh3_128_with_seed(credentials, self.seed));
+    pub(crate) fn unnamed(&self, from: IpAddr, marks: &[u8], ids: Vec<String>) -> Option<Exchange> {
+        let key = (from, xxh3_128_with_seed(marks, self.seed));
         let mut unnamed = lock(&self.unnamed);
         make_room(&mut unnamed, &key);
         let alike = unnamed.entry(key).or_default();

@@ -4,13 +4,15 @@
 """
 
 import asyncio
+import os
 import socket
 import sys
 import threading
-import os
+from typing import Annotated
 
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
+from pydantic import Strict
 
 server = MCPServer("things")
 runs = 0
@@ -23,9 +25,9 @@ def add(a: int, b: int) -> int:
 
 
 @server.tool()
-def strict_kind(value: str) -> str:
-    """Says of what kind a value was when it came here."""
-    return f"{type(value).__name__} {value}"
+def twice(value: Annotated[int, Strict()]) -> int:
+    """Doubles a number, and takes no text for one."""
+    return 2 * value
 
 
 @server.tool()
@@ -73,6 +75,7 @@ app = server.streamable_http_app(
 )
 listener = socket.socket()
 listener.bind(("127.0.0.1", 0))
+listener.listen(128)
 print(listener.getsockname()[1], flush=True)
 threading.Thread(target=end_with_input, daemon=True).start()
 uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
