@@ -7,8 +7,11 @@
 //! 2. [`guard`]: the whole state of one session; says what goes where. It does no IO and has no clock
 //! 3. [`stdio`]: a server that is started here, and its client on our own stdin and stdout
 //! 4. [`status`]: what happened, in numbers
+//! 5. `http` (feature `http`): the guard in front of a server that speaks streamable HTTP
 
 pub mod guard;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod message;
 pub mod status;
 pub mod stdio;

@@ -1,0 +1,323 @@
+//! The guard of one client, and calls of its that wait until the tools of the server are known.
+//!
+//! In come messages of either side, out goes what is sent on. A call that waits is held by the guard; whoever brought it
+//! waits here until it is judged, while the tools are asked for in a request of our own.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hyper::{HeaderMap, Method};
+use tokio::sync::oneshot;
+use tokio::time::timeout_at;
+
+use super::body::Messages;
+use super::headers;
+use super::relay::Shared;
+use super::reply::batch;
+use crate::guard::{Guard, Now, Outbox, Settings};
+use crate::message::{Id, Message};
+
+/// How the ids of our own questions begin.
+const OURS: &str = "\"callwright-";
+
+/// How long a question waits if the guard does not say. It always does while calls wait.
+const LONGEST_QUESTION: Duration = Duration::from_secs(10);
+
+/// The guard of one client.
+#[derive(Debug)]
+pub(crate) struct Session {
+    guard: Guard,
+    /// Who waits for a call to be judged, by id.
+    waiting: Mutex<HashMap<String, oneshot::Sender<Judged>>>,
+    /// Requests under way, by id.
+    under_way: Mutex<HashSet<String>>,
+    used: Mutex<Instant>,
+}
+
+/// What became of a call.
+#[derive(Debug)]
+pub(crate) enum Judged {
+    Forward(Vec<u8>),
+    Answer(Vec<u8>),
+}
+
+/// What becomes of a message of the client.
+#[derive(Debug, Default)]
+pub(crate) struct Admitted {
+    pub(crate) forward: Vec<Vec<u8>>,
+    pub(crate) answers: Vec<Vec<u8>>,
+    pub(crate) held: Vec<oneshot::Receiver<Judged>>,
+}
+
+/// What becomes of a message of the server.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Passed {
+    Same,
+    Changed(Vec<u8>),
+    /// It was for us.
+    Gone,
+}
+
+impl Session {
+    pub(crate) fn new(settings: Arc<Settings>, name: String) -> Self {
+        Session {
+            guard: Guard::new(settings, name),
+            waiting: Mutex::default(),
+            under_way: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Notes that requests are under way; `false` if one of these ids already is.
+    pub(crate) fn begin(&self, ids: &[String]) -> bool {
+        *lock(&self.used) = Instant::now();
+        let mut under_way = lock(&self.under_way);
+        if ids.iter().any(|id| under_way.contains(id)) {
+            return false;
+        }
+        under_way.extend(ids.iter().cloned());
+        true
+    }
+
+    /// A request is answered.
+    pub(crate) fn answered(&self, id: &str) {
+        lock(&self.under_way).remove(id);
+    }
+
+    /// No answer comes to a request any more.
+    pub(crate) fn abandoned(&self, id: &str) {
+        lock(&self.under_way).remove(id);
+        lock(&self.waiting).remove(id);
+        self.guard.abandoned(Id(id), Now::by_clock());
+    }
+
+    /// When it was last used, and whether it is used now.
+    pub(crate) fn usage(&self) -> (bool, Instant) {
+        (!lock(&self.under_way).is_empty(), *lock(&self.used))
+    }
+
+    /// Judges a message of the client.
+    pub(crate) fn admit(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        headers: &HeaderMap,
+        message: &[u8],
+    ) -> Admitted {
+        let mut admitted = Admitted::default();
+        let mut out = Outbox::default();
+        let mut questions = Vec::new();
+        // Locked until everybody who waits is known, or the answer could come before.
+        let mut waiting = lock(&self.waiting);
+        self.guard.from_client(message, Now::by_clock(), &mut out);
+        for sent in out.to_server {
+            if is_ours(&sent) {
+                questions.push(sent.into_owned());
+            } else {
+                admitted.forward.push(sent.into_owned());
+            }
+        }
+        admitted.answers = out.to_client.into_iter().map(Cow::into_owned).collect();
+        if admitted.forward.len() != 1 || admitted.forward[0] != message {
+            let told: HashSet<String> = admitted
+                .forward
+                .iter()
+                .chain(&admitted.answers)
+                .flat_map(|message| ids(message))
+                .collect();
+            for id in requests(message) {
+                if !told.contains(&id) {
+                    let (sender, receiver) = oneshot::channel();
+                    waiting.insert(id, sender);
+                    admitted.held.push(receiver);
+                }
+            }
+            if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
+                // The guard has let it go, so nobody else wakes who waits for it.
+                waiting.remove(&id);
+            }
+        }
+        drop(waiting);
+        shared.warn(&out.warnings);
+        for question in questions {
+            self.ask(shared, headers, question);
+        }
+        admitted
+    }
+
+    /// Judges a message of the server.
+    pub(crate) fn pass(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        headers: &HeaderMap,
+        message: &[u8],
+    ) -> Passed {
+        let mut out = Outbox::default();
+        self.guard.from_server(message, Now::by_clock(), &mut out);
+        if let ([Cow::Borrowed(same)], true) = (&out.to_client[..], out.to_server.is_empty())
+            && same.len() == message.len()
+        {
+            shared.warn(&out.warnings);
+            return Passed::Same;
+        }
+        let (mut own, questions) = self.deliver(shared, out);
+        for question in questions {
+            self.ask(shared, headers, question);
+        }
+        let is_batch = matches!(Message::read(message), Message::Batch(_));
+        match (own.pop(), own.is_empty()) {
+            (None, _) => Passed::Gone,
+            (Some(one), true) if !is_batch => Passed::Changed(one),
+            (Some(last), _) => {
+                own.push(last);
+                Passed::Changed(batch(&own))
+            }
+        }
+    }
+
+    /// The server says that its tools have changed, on somebody else's stream.
+    pub(crate) fn tools_changed(&self, message: &[u8]) {
+        let mut out = Outbox::default();
+        self.guard.from_server(message, Now::by_clock(), &mut out);
+    }
+
+    /// Asks for the tools, on its own: who brought the first call may go, others wait as well.
+    fn ask(self: &Arc<Self>, shared: &Arc<Shared>, headers: &HeaderMap, question: Vec<u8>) {
+        let headers = headers::for_list(headers);
+        let (session, shared) = (Arc::clone(self), Arc::clone(shared));
+        tokio::spawn(async move {
+            let mut next = Some(question);
+            while let Some(question) = next.take() {
+                let latest = session.guard.deadline();
+                let latest = latest.unwrap_or_else(|| Instant::now() + LONGEST_QUESTION);
+                let answer = session.question(&shared, headers.clone(), question);
+                if let Ok(Some(questions)) = timeout_at(latest.into(), answer).await {
+                    next = questions.into_iter().next();
+                } else {
+                    // Nobody waits longer: the calls get from the server what we got.
+                    let mut out = Outbox::default();
+                    let now = Now {
+                        instant: latest.max(Instant::now()),
+                        ..Now::by_clock()
+                    };
+                    session.guard.tick(now, &mut out);
+                    session.deliver(&shared, out);
+                }
+            }
+        });
+    }
+
+    /// Puts a question to the server; `None` if it does not answer it.
+    async fn question(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        headers: HeaderMap,
+        question: Vec<u8>,
+    ) -> Option<Vec<Vec<u8>>> {
+        let asked = requests(&question);
+        let endpoint = shared.upstream.endpoint(None);
+        let answer = shared
+            .upstream
+            .send(Method::POST, endpoint, headers, question.into());
+        let mut messages = Messages::of(answer.await.ok()?)?;
+        while let Some(message) = messages.next(&shared.upstream).await {
+            if ids(&message) == asked {
+                let mut out = Outbox::default();
+                self.guard.from_server(&message, Now::by_clock(), &mut out);
+                return Some(self.deliver(shared, out).1);
+            }
+        }
+        None
+    }
+
+    /// Gives calls that waited back to who brought them. Out go messages for the client that nobody waited for, and
+    /// questions.
+    fn deliver(&self, shared: &Shared, out: Outbox<'_>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+        shared.warn(&out.warnings);
+        let mut own = Vec::new();
+        let mut questions = Vec::new();
+        let mut waiting = lock(&self.waiting);
+        let mut waits = |message: &[u8]| {
+            let ids = ids(message);
+            ids.iter().find_map(|id| waiting.remove(id))
+        };
+        for message in out.to_server {
+            if is_ours(&message) {
+                questions.push(message.into_owned());
+            } else if let Some(waits) = waits(&message) {
+                // Who has gone does not mind.
+                let _gone = waits.send(Judged::Forward(message.into_owned()));
+            }
+        }
+        for message in out.to_client {
+            match waits(&message) {
+                Some(waits) => {
+                    let _gone = waits.send(Judged::Answer(message.into_owned()));
+                }
+                None => own.push(message.into_owned()),
+            }
+        }
+        (own, questions)
+    }
+}
+
+/// The ids of the requests in a message.
+pub(crate) fn requests(message: &[u8]) -> Vec<String> {
+    match Message::read(message) {
+        Message::Request { id, .. } => vec![id.0.to_owned()],
+        Message::Batch(parts) => parts
+            .iter()
+            .filter_map(|part| match Message::read(part.get().as_bytes()) {
+                Message::Request { id, .. } => Some(id.0.to_owned()),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The ids of the requests or responses in a message.
+pub(crate) fn ids(message: &[u8]) -> Vec<String> {
+    let one = |message: Message<'_>| match message {
+        Message::Request { id, .. } | Message::Response { id, .. } => Some(id.0.to_owned()),
+        _ => None,
+    };
+    match Message::read(message) {
+        Message::Batch(parts) => parts
+            .iter()
+            .filter_map(|part| one(Message::read(part.get().as_bytes())))
+            .collect(),
+        message => one(message).into_iter().collect(),
+    }
+}
+
+/// The id of the request that a client gives up.
+fn cancelled(message: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Cancelled<'m> {
+        #[serde(borrow, rename = "requestId")]
+        id: &'m serde_json::value::RawValue,
+    }
+    match Message::read(message) {
+        Message::Notification {
+            method,
+            params: Some(params),
+        } if method == "notifications/cancelled" => {
+            let cancelled: Cancelled<'_> = serde_json::from_str(params.get()).ok()?;
+            Some(cancelled.id.get().to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a message to the server is a question of ours.
+fn is_ours(message: &[u8]) -> bool {
+    matches!(Message::read(message), Message::Request { id, method, .. }
+        if id.0.starts_with(OURS) && method == "tools/list")
+}
+
+/// Nothing here panics while it holds a lock.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
