@@ -7,7 +7,9 @@
 //! 2. [`guard`]: the whole state of one session; says what goes where. It does no IO and has no clock
 //! 3. [`stdio`]: a server that is started here, and its client on our own stdin and stdout
 //! 4. [`status`]: what happened, in numbers
+//! 5. [`config`]: the entries of servers in the configuration of clients
 
+pub mod config;
 pub mod guard;
 pub mod message;
 pub mod status;
