@@ -165,7 +165,8 @@ fn measure() {
     match program() {
         Some(program) => {
             // More calls than a turn of a model has.
-            let policy = env::temp_dir().join(format!("callwright-echo-{}.toml", std::process::id()));
+            let policy =
+                env::temp_dir().join(format!("callwright-echo-{}.toml", std::process::id()));
             fs::write(&policy, POLICY).unwrap();
             let mut guarded = Command::new(program);
             guarded.arg("mcp").arg("--policy").arg(&policy).arg("--");
