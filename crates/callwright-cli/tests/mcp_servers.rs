@@ -123,7 +123,7 @@ fn warnings_change_nothing() {
     assert_eq!(text(&broken), "warm");
     let (_, _, said) = client.end();
     assert!(
-        said.contains("callwright: warning: would be refused: "),
+        said.contains("callwright: warning: tool \"add\": the call would be refused: "),
         "{said}"
     );
 }

@@ -8,7 +8,9 @@
 //! 3. [`stdio`]: a server that is started here, and its client on our own stdin and stdout
 //! 4. [`status`]: what happened, in numbers
 //! 5. `http` (feature `http`): the guard in front of a server that speaks streamable HTTP
+//! 6. [`config`]: the entries of servers in the configuration of clients
 
+pub mod config;
 pub mod guard;
 #[cfg(feature = "http")]
 pub mod http;

@@ -17,6 +17,9 @@ use crate::call::Params;
 use crate::message::{Id, Message};
 use crate::tools::Known;
 
+/// How long an answer may be that is kept until the tools are known. A thousand of them are a gigabyte.
+const LONGEST_EARLY_ANSWER: usize = 1_000_000;
+
 /// A call as it travels.
 struct Sent<'m> {
     message: &'m [u8],
@@ -63,6 +66,7 @@ impl Guard {
                     id: id.0.to_owned(),
                     message: message.to_vec(),
                     is_sent,
+                    answer: None,
                 });
                 let meta = sent.read.meta.map(|meta| meta.get().to_owned());
                 self.ask(state, meta, now, out);
@@ -89,6 +93,20 @@ impl Guard {
             },
             None => state.passes(id),
         };
+        if held.answer.is_some() {
+            state.passed.remove(&held.key);
+        }
+        if let Some(answer) = &held.answer
+            && let Some(running) = state.calls.remove(&held.key)
+        {
+            state.rounds.end(now.instant);
+            match Message::read(answer) {
+                Message::Response { id, result, error } => {
+                    self.result(running, answer, id, result, error, now, out);
+                }
+                _ => running.forget(&self.settings.sinks),
+            }
+        }
         match fate {
             _ if held.is_sent => None,
             Fate::Passes => Some(held.message),
@@ -227,6 +245,21 @@ impl Guard {
             }
         }
         Fate::Passes
+    }
+}
+
+impl State {
+    /// The server answers a call that it got before we knew its tools: both are judged when we do.
+    pub(super) fn answered_early(&mut self, key: &str, answer: &[u8]) {
+        let is_this = |held: &&mut Held| held.is_sent && held.key == key;
+        if let Some(held) = self.held.iter_mut().find(is_this) {
+            let is_short = answer.len() <= LONGEST_EARLY_ANSWER;
+            held.answer = Some(if is_short {
+                answer.to_vec()
+            } else {
+                Vec::new()
+            });
+        }
     }
 }
 

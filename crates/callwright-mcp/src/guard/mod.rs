@@ -140,8 +140,7 @@ impl Guard {
                     return self.result(running, message, *id, *result, *error, now, out);
                 }
                 state.passed.remove(key.as_ref());
-                // A call that the server got before we knew its tools, and answers before we do.
-                state.held.retain(|held| !held.is_sent || held.key != key);
+                state.answered_early(&key, message);
                 Fate::Passes
             }
             Message::Notification { method, .. }

@@ -94,6 +94,8 @@ pub(super) struct Held {
     pub(super) message: Vec<u8>,
     /// Whether the server has it already, and only the judgement waits.
     pub(super) is_sent: bool,
+    /// What the server has answered already, if that is short enough to be kept.
+    pub(super) answer: Option<Vec<u8>>,
 }
 
 /// The list that we asked for.

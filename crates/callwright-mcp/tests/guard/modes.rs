@@ -64,20 +64,29 @@ fn warn_changes_nothing_and_reports() {
 /// The question goes first, so that most servers answer it first.
 #[test]
 fn warn_makes_nobody_wait() {
-    with(|settings| settings.mode = Validation::Warn).then(
+    let played = with(|settings| settings.mode = Validation::Warn).then(
         r#"
         C= {"id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}
         s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
         C= [{"id":2,"method":"tools/call","params":{"name":"a","arguments":{"x":1}}}, {"id":3,"method":"tools/call","params":{"name":"b"}}]
-        # Answered before we know what was asked for.
-        S= {"id":2,"result":{"content":[]}}
+        # Answered before we know what was asked for, and judged all the same.
+        S= {"id":2,"result":{"content":[],"structuredContent":{}}}
         C= {"method":"notifications/cancelled","params":{"requestId":3}}
-        S> {"id":"callwright-s-1","result":{"tools":[{"name":"a","inputSchema":{"type":"object","required":["x"]}}]}}
+        S> {"id":"callwright-s-1","result":{"tools":[{"name":"a","inputSchema":{"type":"object","required":["x"]},"outputSchema":{"required":["y"]}}]}}
         w  tool "a": the call would be refused
+        w  tool "a": the model would be told: The result does not fit its schema: y: Required
         S= {"id":1,"result":{"content":[]}}
         t  60
+        # Nobody knows this one, and it is answered before that is known.
+        S= {"method":"notifications/tools/list_changed"}
+        C= {"id":4,"method":"tools/call","params":{"name":"c"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-2","method":"tools/list","params":{}}
+        S= {"id":4,"error":{"code":-32602,"message":"Unknown tool"}}
+        S> {"id":"callwright-s-2","result":{"tools":[]}}
+        w  There is no tool named "c"
         "#,
     );
+    assert!(played.server_gone("nobody waits").is_empty());
 }
 
 #[test]

@@ -1,0 +1,264 @@
+//! The configuration of MCP clients: the entry of a server, before and after there is a guard in front of it.
+//!
+//! Claude Desktop, Claude Code, Cursor, Windsurf and others keep `mcpServers`, VS Code keeps `servers`; the entries are
+//! the same. In comes the text of such a file, out go the servers in it. No file is looked for or written here.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+/// The servers of a configuration file, by name.
+pub type Servers = BTreeMap<String, Server>;
+
+/// How a client reaches a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Server {
+    /// It starts it.
+    Command {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// What its environment has beside the client's.
+        env: BTreeMap<String, String>,
+        /// The folder that it runs in.
+        cwd: Option<String>,
+    },
+    /// It asks it over HTTP.
+    Url {
+        /// Where.
+        url: String,
+        /// What goes with each request.
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// What is wrong with a configuration file, and where.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ConfigError(#[from] Fault);
+
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error("this is not JSON: {0}")]
+    NotJson(#[from] serde_json::Error),
+    #[error("there are no servers here; put them under `mcpServers`, or `servers` in VS Code")]
+    NoServers,
+    #[error("{place}: expected {expected}, found {found}")]
+    Kind {
+        place: String,
+        expected: &'static str,
+        found: &'static str,
+    },
+    #[error("{place}: there is neither a `command` nor a `url`; give it one of them")]
+    Neither { place: String },
+    #[error("{place}: there are both a `command` and a `url`; leave one of them out")]
+    Both { place: String },
+}
+
+/// The entry of a server in a client's configuration, as it is and with the guard in front.
+///
+/// ```
+/// use callwright_mcp::config::print_config;
+///
+/// let text = print_config("files", "npx", &["-y".into(), "some-server".into()], "callwright");
+/// assert!(text.ends_with(r#"{
+///   "mcpServers": {
+///     "files": {
+///       "command": "callwright",
+///       "args": [
+///         "mcp",
+///         "--",
+///         "npx",
+///         "-y",
+///         "some-server"
+///       ]
+///     }
+///   }
+/// }
+/// "#));
+/// ```
+pub fn print_config(name: &str, command: &str, args: &[String], callwright_path: &str) -> String {
+    let entry = |command: &str, args: Vec<&str>| {
+        let entry = json!({"mcpServers": {name: {"command": command, "args": args}}});
+        format!("{entry:#}\n")
+    };
+    let plain: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut guarded = vec!["mcp", "--", command];
+    guarded.extend(&plain);
+    let before = entry(command, plain);
+    let after = entry(callwright_path, guarded);
+    format!("before:\n{before}\nafter:\n{after}")
+}
+
+/// Reads the servers of a client's configuration file. Members that only clients know are left alone.
+///
+/// # Errors
+/// Says what is wrong, and in which entry.
+///
+/// ```
+/// use callwright_mcp::config::read_servers;
+///
+/// let text = r#"{"mcpServers": {"files": {"command": "npx", "args": "-y"}}}"#;
+/// let error = read_servers(text).expect_err("arguments are a list");
+/// assert_eq!(error.to_string(), "mcpServers.files.args: expected a list of texts, found a string");
+/// ```
+pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
+    let file: Value = serde_json::from_str(text).map_err(Fault::from)?;
+    let found = ["mcpServers", "servers"]
+        .into_iter()
+        .find_map(|key| Some((key, file.get(key)?)));
+    let (key, servers) = found.ok_or(Fault::NoServers)?;
+    let servers = object(servers, key)?;
+    let read = |(name, entry): (&String, &Value)| {
+        let server = read_server(entry, &format!("{key}.{name}"))?;
+        Ok((name.clone(), server))
+    };
+    servers.iter().map(read).collect()
+}
+
+fn read_server(entry: &Value, place: &str) -> Result<Server, Fault> {
+    let members = object(entry, place)?;
+    let member = |key: &str| {
+        let value = members.get(key).filter(|value| !value.is_null());
+        value.map(|value| (value, format!("{place}.{key}")))
+    };
+    let place = place.to_owned();
+    match (member("command"), member("url")) {
+        (Some((command, at)), None) => Ok(Server::Command {
+            command: text(command, &at)?,
+            args: member("args").map_or(Ok(Vec::new()), |(args, at)| list(args, &at))?,
+            env: member("env").map_or(Ok(BTreeMap::new()), |(env, at)| texts(env, &at))?,
+            cwd: member("cwd").map(|(cwd, at)| text(cwd, &at)).transpose()?,
+        }),
+        (None, Some((url, at))) => Ok(Server::Url {
+            url: text(url, &at)?,
+            headers: member("headers").map_or(Ok(BTreeMap::new()), |(all, at)| texts(all, &at))?,
+        }),
+        (None, None) => Err(Fault::Neither { place }),
+        (Some(_), Some(_)) => Err(Fault::Both { place }),
+    }
+}
+
+fn object<'v>(value: &'v Value, place: &str) -> Result<&'v Map<String, Value>, Fault> {
+    value
+        .as_object()
+        .ok_or_else(|| kind(value, place, "an object"))
+}
+
+fn text(value: &Value, place: &str) -> Result<String, Fault> {
+    let text = value.as_str().map(str::to_owned);
+    text.ok_or_else(|| kind(value, place, "a text"))
+}
+
+fn list(value: &Value, place: &str) -> Result<Vec<String>, Fault> {
+    let items = value.as_array();
+    let items = items.ok_or_else(|| kind(value, place, "a list of texts"))?;
+    let read = |(at, item): (usize, &Value)| text(item, &format!("{place}[{at}]"));
+    items.iter().enumerate().map(read).collect()
+}
+
+fn texts(value: &Value, place: &str) -> Result<BTreeMap<String, String>, Fault> {
+    let members = object(value, place)?.iter();
+    members
+        .map(|(key, value)| Ok((key.clone(), text(value, &format!("{place}.{key}"))?)))
+        .collect()
+}
+
+/// Never the value itself: environments and headers hold secrets.
+fn kind(value: &Value, place: &str, expected: &'static str) -> Fault {
+    Fault::Kind {
+        place: place.to_owned(),
+        expected,
+        found: match value {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "a list",
+            Value::Object(_) => "an object",
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_read_from_either_file() {
+        let servers = r#"{
+            "files": {"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}, "cwd": "/tmp", "disabled": false},
+            "plain": {"type": "stdio", "command": "server", "env": null},
+            "web": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer x"}}
+        }"#;
+        for key in ["mcpServers", "servers"] {
+            let read = read_servers(&format!(r#"{{"{key}": {servers}, "inputs": []}}"#));
+            let read = read.expect("it is good");
+            assert_eq!(read.keys().collect::<Vec<_>>(), ["files", "plain", "web"]);
+            let texts = |pairs: &[(&str, &str)]| {
+                let owned = pairs
+                    .iter()
+                    .map(|(key, value)| ((*key).into(), (*value).into()));
+                owned.collect::<BTreeMap<String, String>>()
+            };
+            assert_eq!(
+                read["files"],
+                Server::Command {
+                    command: "npx".into(),
+                    args: vec!["-y".into(), "x".into()],
+                    env: texts(&[("A", "1")]),
+                    cwd: Some("/tmp".into()),
+                }
+            );
+            assert_eq!(
+                read["web"],
+                Server::Url {
+                    url: "https://example.com/mcp".into(),
+                    headers: texts(&[("Authorization", "Bearer x")]),
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn faults_say_where_and_hide_values() {
+        for (text, says) in [
+            (
+                "{",
+                "this is not JSON: EOF while parsing an object at line 1 column 1",
+            ),
+            (
+                "{}",
+                "there are no servers here; put them under `mcpServers`, or `servers` in VS Code",
+            ),
+            (
+                r#"{"mcpServers": []}"#,
+                "mcpServers: expected an object, found a list",
+            ),
+            (
+                r#"{"servers": {"a": 1}}"#,
+                "servers.a: expected an object, found a number",
+            ),
+            (
+                r#"{"mcpServers": {"a": {"args": []}}}"#,
+                "mcpServers.a: there is neither a `command` nor a `url`; give it one of them",
+            ),
+            (
+                r#"{"mcpServers": {"a": {"command": "x", "url": "y"}}}"#,
+                "mcpServers.a: there are both a `command` and a `url`; leave one of them out",
+            ),
+            (
+                r#"{"mcpServers": {"a": {"command": "x", "args": ["-p", 80]}}}"#,
+                "mcpServers.a.args[1]: expected a text, found a number",
+            ),
+            (
+                r#"{"mcpServers": {"a": {"command": "x", "env": {"PIN": 4711}}}}"#,
+                "mcpServers.a.env.PIN: expected a text, found a number",
+            ),
+        ] {
+            let error = read_servers(text).expect_err(text);
+            assert_eq!(error.to_string(), says);
+        }
+    }
+}

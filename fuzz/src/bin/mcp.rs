@@ -1,0 +1,79 @@
+//! Any text as a script of two sides of MCP, a line each: nothing panics, and where nothing may be changed nothing is.
+#![no_main]
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use callwright::policy::Validation;
+use callwright_fuzz::plant;
+use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+use libfuzzer_sys::fuzz_target;
+use serde_json::value::RawValue;
+
+fn seeds() -> Vec<Vec<u8>> {
+    const LIST: &str = r#"C{"id":1,"method":"tools/list"}
+S{"id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"]},"outputSchema":{"type":"object","required":["y"]}},{"name":"b","inputSchema":null}],"nextCursor":"2"}}
+"#;
+    [
+        r#"C{"id":2,"method":"tools/call","params":{"name":"a","arguments":{"x":"1"}}}
+S{"id":2,"result":{"content":[{"type":"text","text":"hi"}],"structuredContent":{}}}
+C{"id":3,"method":"tools/call","params":{"name":"a","arguments":{}}}"#,
+        r#"C{"id":2,"method":"tools/call","params":{"name":"c","_meta":{}}}
+S{"id":"callwright-s-1","result":{"tools":[{"name":"c"}]}}
+S{"id":2,"result":{"isError":true,"content":[]}}
+C{"method":"notifications/cancelled","params":{"requestId":2}}"#,
+        r#"C[{"id":2,"method":"ping"},{"id":"a\/b","method":"tools/call","params":{"name":"A"}}]
+S[{"id":"a/b","result":{"task":{}}},{"method":"notifications/tools/list_changed"}]"#,
+    ]
+    .iter()
+    .map(|script| format!("{LIST}{script}").into_bytes())
+    .collect()
+}
+
+/// What goes to the server and to the client.
+fn run(mode: Validation, script: &[(bool, &[u8])]) -> [Vec<Vec<u8>>; 2] {
+    let mut settings = Settings::default();
+    settings.mode = mode;
+    settings.fix_schemas = true;
+    let guard = Guard::new(Arc::new(settings), "s");
+    let mut out = Outbox::default();
+    for (is_client, message) in script {
+        if *is_client {
+            guard.from_client(message, Now::by_clock(), &mut out);
+        } else {
+            guard.from_server(message, Now::by_clock(), &mut out);
+        }
+    }
+    guard.tick(Now::by_clock(), &mut out);
+    [out.to_server, out.to_client].map(|all| all.into_iter().map(Cow::into_owned).collect())
+}
+
+fn is_ours(message: &[u8]) -> bool {
+    message.windows(12).any(|part| part == b"callwright-s")
+}
+
+fuzz_target!(
+    init: plant(seeds()),
+    |text: &[u8]| {
+        let script: Vec<(bool, &[u8])> = text
+            .split(|byte| *byte == b'\n')
+            .filter_map(|line| Some((*line.first()? == b'C', line.get(1..)?)))
+            .collect();
+        let sent = |by_client: bool| {
+            let side = script.iter().filter(move |(is_client, _)| *is_client == by_client);
+            side.map(|(_, message)| message.to_vec()).collect::<Vec<_>>()
+        };
+        assert_eq!(run(Validation::Off, &script), [sent(true), sent(false)]);
+        for message in run(Validation::Strict, &script).iter().flatten() {
+            let is_json = serde_json::from_slice::<&RawValue>(message).is_ok();
+            let came = script.iter().any(|(_, sent)| sent == message);
+            assert!(is_json || came, "{}", String::from_utf8_lossy(message));
+        }
+        // An answer to our own question is for us alone, so a script that guesses its id is another matter.
+        if !script.iter().any(|(_, message)| is_ours(message)) {
+            let [mut to_server, to_client] = run(Validation::Warn, &script);
+            to_server.retain(|message| !is_ours(message));
+            assert_eq!([to_server, to_client], [sent(true), sent(false)]);
+        }
+    }
+);
