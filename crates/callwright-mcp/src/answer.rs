@@ -15,6 +15,12 @@ pub(crate) fn refusal(id: Id<'_>, text: &str, says_all: bool) -> Vec<u8> {
     response(id, &result.to_string())
 }
 
+/// Whether a result says that it is not the result of the call yet: the server wants to know something first, or works on
+/// it elsewhere.
+pub(crate) fn is_interim(result: &Value<'_>) -> bool {
+    matches!(result.get("resultType"), Some(Value::String(kind)) if kind != "complete")
+}
+
 /// A result with a text beside its content: before it if the result is no good, behind it if it is only not all.
 pub(crate) fn with_note(id: Id<'_>, result: &Value<'_>, note: &str, is_error: bool) -> Vec<u8> {
     let block = Value::Object(vec![

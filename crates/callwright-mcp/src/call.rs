@@ -18,6 +18,10 @@ pub(crate) struct Params<'m> {
     arguments: Option<&'m RawValue>,
     #[serde(borrow, rename = "_meta")]
     pub(crate) meta: Option<&'m RawValue>,
+    #[serde(borrow, rename = "inputResponses")]
+    responses: Option<&'m RawValue>,
+    #[serde(borrow, rename = "requestState")]
+    state: Option<&'m RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +56,11 @@ impl<'m> Params<'m> {
             let meta: Result<Meta<'_>, _> = serde_json::from_str(meta.get());
             meta.is_ok_and(|meta| meta.protocol.is_some())
         })
+    }
+
+    /// Whether a call goes on that the server had asked something about. It has been counted then.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.responses.is_some() || self.state.is_some()
     }
 
     /// The message with another tool's name and other arguments, and everything else byte for byte.

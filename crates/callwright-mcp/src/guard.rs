@@ -354,7 +354,7 @@ impl Guard {
         let event = |verdict: &Verdict<'_>| Event::of(&gate, &call, verdict, now.time).at(place);
         let judged = recorded.then(|| event(&verdict));
         let only_warns = self.settings.mode == Validation::Warn;
-        match gate.admit(&call, verdict, place) {
+        match gate.admit(&call, verdict, (!read.goes_on()).then_some(place)) {
             Opened::Admitted(ticket) => {
                 self.settings
                     .status
@@ -420,6 +420,10 @@ impl Guard {
         let latency = now.instant.saturating_duration_since(began);
         let tool = open.tool().to_owned();
         let value = result.and_then(|result| read_value(result.get()).ok());
+        if value.as_ref().is_some_and(answer::is_interim) {
+            // The tool asks for more, or answers later; there is nothing to judge yet.
+            return Cow::Borrowed(message);
+        }
         let ran = match (&value, error) {
             (Some(value), _) => wire::read_mcp_result(value),
             (None, Some(error)) => Ran::failed(ToolFailure::said(error.get().to_owned())),
