@@ -8,14 +8,22 @@ import json
 import sys
 
 from mcp import Client
+from mcp_types import ElicitResult
 
 
 def shown(result):
     return json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
+async def user(_context, params):
+    print("asked", params.message)
+    return ElicitResult(action="accept", content={"sure": True})
+
+
 async def run(url, mode, steps):
-    async with Client(url, mode=mode, read_timeout_seconds=60) as client:
+    async with Client(
+        url, mode=mode, read_timeout_seconds=60, elicitation_callback=user
+    ) as client:
         for step in steps:
             if step == "about":
                 print(client.protocol_version, client.server_info, client.server_capabilities)

@@ -79,6 +79,24 @@ async fn calls_are_repaired_and_refused() {
     }
 }
 
+/// Servers ask in the middle of a call; since 2026-07-28 the call ends with the question and is made again.
+#[tokio::test(flavor = "multi_thread")]
+async fn users_are_asked_within_a_call() {
+    if !has_python() {
+        return;
+    }
+    let server = Server::start(&[]).await;
+    for mode in ["legacy", "2026-07-28"] {
+        let guarded = Guarded::start(&server.url).await;
+        let twice = [r#"pay {"amount":5}"#; 2];
+        let said = client(&guarded.url, mode, &twice).await;
+        assert_eq!(said[..2], ["asked Pay 5?", "ok | paid 5 True"], "{mode}");
+        // What may run once ran once.
+        assert!(said[2].starts_with("error"), "{mode} {said:?}");
+        guarded.end().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_have_sessions_of_their_own() {
     if !has_python() {

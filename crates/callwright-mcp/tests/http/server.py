@@ -12,7 +12,9 @@ from typing import Annotated
 
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
-from pydantic import Strict
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Strict
 
 server = MCPServer("things")
 runs = 0
@@ -51,6 +53,23 @@ async def slow(steps: int, pause: float, ctx: Context) -> str:
 def big(length: int) -> str:
     """A long text."""
     return "0123456789" * (length // 10)
+
+
+class Sure(BaseModel):
+    """What the user says."""
+
+    sure: bool
+
+
+def ask_user(amount: int) -> Elicit[Sure]:
+    """Asks the user, in the middle of a call."""
+    return Elicit(f"Pay {amount}?", Sure)
+
+
+@server.tool(annotations=ToolAnnotations(destructive_hint=True))
+def pay(amount: int, answer: Annotated[Sure, Resolve(ask_user)]) -> str:
+    """Pays, if the user is sure."""
+    return f"paid {amount} {answer.sure}"
 
 
 @server.resource("thing://one")
