@@ -118,6 +118,10 @@ pub(crate) struct ExplainArguments {
 /// reach it, and their results before they reach the client. Everything else passes as it is. Exit code:
 /// the server's own; 2 if something about these options is wrong; 3 if the server cannot be started.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct McpArguments {
     /// The settings, a TOML file as in docs/policy.md; no other file is looked for
     #[arg(long, value_name = "FILE")]
@@ -148,8 +152,49 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "SECONDS", default_value = "120")]
     pub(crate) quiet_turn: u32,
 
+    /// Believe what the server says about its tools (`readOnlyHint`), even where that makes the guard milder
+    #[arg(long)]
+    pub(crate) trust_annotations: bool,
+
+    /// Correct what clients choke on in the schemas that pass by
+    #[arg(long)]
+    pub(crate) fix_schemas: bool,
+
+    /// Print the entry for a client's configuration, before and after, and start nothing
+    #[arg(long, requires = "command")]
+    pub(crate) print_config: bool,
+
+    /// Guard the server at this address over streamable HTTP, instead of starting one
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "listen",
+        conflicts_with = "command"
+    )]
+    pub(crate) upstream: Option<String>,
+
+    /// Where clients find it then, such as 127.0.0.1:8900; port 0 takes any
+    #[arg(long, value_name = "ADDRESS", requires = "upstream")]
+    pub(crate) listen: Option<String>,
+
+    /// Let clients on other machines in, though nobody asks who they are
+    #[arg(long, requires = "upstream")]
+    pub(crate) allow_remote: bool,
+
+    /// A name that this machine is known by to clients, besides `localhost` and numbers
+    #[arg(long, value_name = "NAME", requires = "upstream")]
+    pub(crate) allow_host: Vec<String>,
+
+    /// A web page that may come in, such as `https://app.example`
+    #[arg(long, value_name = "ORIGIN", requires = "upstream")]
+    pub(crate) allow_origin: Vec<String>,
+
     /// The server: a command and its arguments, behind `--`
-    #[arg(value_name = "COMMAND", required = true, last = true)]
+    #[arg(
+        value_name = "COMMAND",
+        required_unless_present = "upstream",
+        last = true
+    )]
     pub(crate) command: Vec<OsString>,
 }
 

@@ -1,9 +1,12 @@
-//! `callwright mcp`: guards an MCP server over stdin and stdout.
+//! `callwright mcp`: guards an MCP server, over stdin and stdout or over HTTP.
 //!
 //! stdout carries only the protocol. What the operator should know goes to stderr, beside what the server says there, and
 //! so does what happened, at the end.
 
+mod http;
+
 use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use callwright::event::{JsonLines, Sinks, Values};
 use callwright::feedback::Feedback;
+use callwright_mcp::config;
 use callwright_mcp::guard::Settings;
 use callwright_mcp::status::Status;
 use callwright_mcp::stdio::{self, ServerCommand};
@@ -23,18 +27,27 @@ use crate::{Outcome, say};
 const LAST_RECORDS: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
-    let Some((program, rest)) = arguments.command.split_first() else {
-        bail!("there is no command of a server; write it behind `--`");
+    if arguments.print_config {
+        return print_config(arguments);
+    }
+    let settings = Arc::new(settings(arguments)?);
+    let outcome = match &arguments.upstream {
+        Some(upstream) => http::serve(upstream, arguments, &settings)?,
+        None => Outcome::Passed(over_stdio(arguments, &settings)?),
     };
-    let command = ServerCommand {
-        program: program.clone(),
-        arguments: rest.to_vec(),
-    };
+    warn_of_lost_records(&settings.sinks);
+    report(&settings.status);
+    Ok(outcome)
+}
+
+fn settings(arguments: &McpArguments) -> Result<Settings> {
     let mut settings = Settings::default();
     if let Some(path) = &arguments.policy {
         settings.policy = input::read_policy(path)?;
     }
     settings.mode = arguments.mode.validation();
+    settings.trust_annotations = arguments.trust_annotations;
+    settings.fix_schemas = arguments.fix_schemas;
     settings.quiet = Duration::from_secs(u64::from(arguments.quiet_turn));
     if let Some(style) = arguments.style {
         settings.feedback = Feedback::new(style.0);
@@ -43,17 +56,45 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
         settings.sinks = record(path, arguments.record_values.values())?;
         settings.keep_output = true;
     }
-    let settings = Arc::new(settings);
-    let ended = stdio::run(Arc::clone(&settings), &command, |warning| {
+    Ok(settings)
+}
+
+/// Starts the server and stands in front of it; its exit code.
+fn over_stdio(arguments: &McpArguments, settings: &Arc<Settings>) -> Result<u8> {
+    let Some((program, rest)) = arguments.command.split_first() else {
+        bail!("there is no command of a server; write it behind `--`");
+    };
+    let command = ServerCommand {
+        program: program.clone(),
+        arguments: rest.to_vec(),
+    };
+    let ended = stdio::run(Arc::clone(settings), &command, |warning| {
         tell("warning", warning);
     })
     .context("cannot stand between the client and the server")?;
     if let Some(error) = &ended.error {
         tell("error", error);
     }
-    warn_of_lost_records(&settings.sinks);
-    report(&settings.status);
-    Ok(Outcome::Passed(ended.code))
+    Ok(ended.code)
+}
+
+/// The entry of the server in a client's configuration, before and after.
+fn print_config(arguments: &McpArguments) -> Result<Outcome> {
+    let words: Vec<String> = arguments
+        .command
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let Some((program, rest)) = words.split_first() else {
+        bail!("there is no command of a server; write it behind `--`");
+    };
+    let name = Path::new(program)
+        .file_stem()
+        .map_or_else(|| "server".into(), std::ffi::OsStr::to_string_lossy);
+    let entry = config::print_config(&name, program, rest, "callwright");
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{}", entry.trim_end()).context("cannot write to standard output")?;
+    Ok(Outcome::Clean)
 }
 
 fn record(path: &Path, values: Values) -> Result<Sinks> {
