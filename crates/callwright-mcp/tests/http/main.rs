@@ -7,6 +7,7 @@
     reason = "a test may panic, and says what it skips"
 )]
 
+mod bridge;
 mod parts;
 mod plain;
 
