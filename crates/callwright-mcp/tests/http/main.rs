@@ -8,6 +8,7 @@
 )]
 
 mod bridge;
+mod odd;
 mod parts;
 mod plain;
 
