@@ -9,9 +9,11 @@
 //! - `relay`: one request on its way there and back
 //! - `session`, `sessions`: which guard judges it, and calls that wait for the list of tools
 //! - `body`, `sse`: answers that come in events
+//! - `bridge`: a client on stdio instead
 //! - `upstream`: the server that is guarded
 
 mod body;
+mod bridge;
 mod door;
 mod exchange;
 mod headers;
@@ -28,6 +30,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use bridge::bridge;
 pub use server::serve;
 
 /// What a guard in front of an HTTP server is told.
@@ -102,7 +105,7 @@ pub enum HttpError {
         "{0} can be reached from other machines; listen on 127.0.0.1, or say that this is wanted"
     )]
     Remote(SocketAddr),
-    /// The network does not work.
-    #[error("cannot listen: {0}")]
-    Listen(#[from] std::io::Error),
+    /// The network, or the client's input or output, does not work.
+    #[error("input or output does not work: {0}")]
+    Io(#[from] std::io::Error),
 }

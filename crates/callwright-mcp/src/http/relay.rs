@@ -281,7 +281,8 @@ impl Way<'_> {
 /// Answers of ours and of the server's in one array.
 fn together(answers: &[Vec<u8>], message: Option<&[u8]>) -> Vec<u8> {
     let mut all: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
-    if let Some(message) = message {
+    // Servers that only took a message send an empty one.
+    if let Some(message) = message.filter(|message| !message.trim_ascii().is_empty()) {
         match Message::read(message) {
             Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().as_bytes())),
             _ => all.push(message),

@@ -293,7 +293,7 @@ pub(crate) fn ids(message: &[u8]) -> Vec<String> {
 }
 
 /// The id of the request that a client gives up.
-fn cancelled(message: &[u8]) -> Option<String> {
+pub(crate) fn cancelled(message: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Cancelled<'m> {
         #[serde(borrow, rename = "requestId")]

@@ -7,6 +7,8 @@
     reason = "a test may panic, and says what it skips"
 )]
 
+mod bridge;
+mod odd;
 mod parts;
 mod plain;
 

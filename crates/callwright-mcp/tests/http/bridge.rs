@@ -1,0 +1,150 @@
+//! A client on stdio in front of a real HTTP server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callwright_mcp::guard::Settings;
+use callwright_mcp::http::{HttpError, Options, bridge};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::parts::{Server, has_python};
+
+/// Only against hangs.
+const LONG: Duration = Duration::from_secs(60);
+
+struct Client {
+    output: WriteHalf<DuplexStream>,
+    input: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    bridged: JoinHandle<Result<(), HttpError>>,
+}
+
+impl Client {
+    fn start(upstream: &str) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1_000);
+        let (input, output) = tokio::io::split(theirs);
+        let settings = Arc::new(Settings::default());
+        let bridged = tokio::spawn(bridge(Options::new(upstream), settings, input, output));
+        let (input, output) = tokio::io::split(ours);
+        Client {
+            output,
+            input: BufReader::new(input).lines(),
+            bridged,
+        }
+    }
+
+    async fn send(&mut self, message: Value) {
+        let line = format!("{message}\n");
+        let written = self.output.write_all(line.as_bytes()).await;
+        written.expect("it reads");
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = timeout(LONG, self.input.next_line())
+            .await
+            .expect("in time");
+        serde_json::from_str(&line.expect("text").expect("a line")).expect("JSON")
+    }
+
+    async fn ask(&mut self, message: Value) -> Value {
+        self.send(message).await;
+        self.next().await
+    }
+
+    async fn end(mut self) {
+        self.output.shutdown().await.expect("it is open");
+        let bridged = timeout(LONG, self.bridged).await.expect("in time");
+        bridged.expect("no panic").expect("it ends well");
+    }
+}
+
+fn call(id: u32, tool: &str, arguments: &Value, meta: &Value) -> Value {
+    let mut params = json!({"name": tool, "arguments": arguments});
+    if !meta.is_null() {
+        params["_meta"] = meta.clone();
+    }
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+}
+
+async fn calls(client: &mut Client, meta: &Value) {
+    let text = |answer: &Value| answer["result"]["content"][0]["text"].clone();
+    // The tools are not known yet, so two calls wait for them.
+    client
+        .send(call(1, "twice", &json!({"value": "21"}), meta))
+        .await;
+    client
+        .send(call(2, "twice", &json!({"value": "many"}), meta))
+        .await;
+    let mut answers = [client.next().await, client.next().await];
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    assert_eq!(text(&answers[0]), "42", "{answers:?}");
+    assert_eq!(answers[1]["result"]["isError"], true, "{answers:?}");
+    let answer = client
+        .ask(call(3, "add", &json!({"a": 1, "b": 2}), meta))
+        .await;
+    assert_eq!(text(&answer), "3", "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_become_requests() {
+    if !has_python() {
+        return;
+    }
+    let server = Server::start(&[]).await;
+
+    let mut client = Client::start(&server.url);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "lines", "version": "1"}});
+    let answer = client
+        .ask(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}))
+        .await;
+    assert_eq!(answer["result"]["serverInfo"]["name"], "things", "{answer}");
+    client
+        .send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        .await;
+    calls(&mut client, &Value::Null).await;
+    let slow = call(
+        9,
+        "slow",
+        &json!({"steps": 2, "pause": 0}),
+        &json!({"progressToken": "p"}),
+    );
+    client.send(slow).await;
+    for step in 1..=2 {
+        let progress = client.next().await;
+        assert_eq!(progress["method"], "notifications/progress", "{progress}");
+        assert_eq!(
+            progress["params"]["progress"],
+            f64::from(step),
+            "{progress}"
+        );
+    }
+    assert_eq!(client.next().await["id"], 9);
+    client.end().await;
+
+    let mut client = Client::start(&server.url);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "lines", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    calls(&mut client, &meta).await;
+    client.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_down_is_named_on_a_line() {
+    let mut client = Client::start("http://127.0.0.1:9/mcp");
+    let answer = client.ask(call(5, "add", &json!({}), &Value::Null)).await;
+    assert_eq!(answer["id"], 5);
+    let why = answer["error"]["message"].as_str().expect("a text");
+    assert!(
+        why.contains("http://127.0.0.1:9/mcp cannot be reached"),
+        "{why}"
+    );
+    client.end().await;
+}
