@@ -178,15 +178,15 @@ pub(crate) struct McpArguments {
     pub(crate) listen: Option<String>,
 
     /// Let clients on other machines in, though nobody asks who they are
-    #[arg(long, requires = "upstream")]
+    #[arg(long, requires = "listen")]
     pub(crate) allow_remote: bool,
 
     /// A name that this machine is known by to clients, besides `localhost` and numbers
-    #[arg(long, value_name = "NAME", requires = "upstream")]
+    #[arg(long, value_name = "NAME", requires = "listen")]
     pub(crate) allow_host: Vec<String>,
 
     /// A web page that may come in, such as `https://app.example`
-    #[arg(long, value_name = "ORIGIN", requires = "upstream")]
+    #[arg(long, value_name = "ORIGIN", requires = "listen")]
     pub(crate) allow_origin: Vec<String>,
 
     /// The server: a command and its arguments, behind `--`

@@ -1,10 +1,11 @@
-//! `callwright mcp --upstream`: stands in front of a server that speaks streamable HTTP.
+//! `callwright mcp --upstream`: stands in front of a server that speaks streamable HTTP, for clients that do too or for one
+//! on stdin and stdout.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
-use callwright_mcp::http::{HttpError, Options, serve as serve_http};
+use callwright_mcp::http::{Options, bridge, serve as serve_http};
 
 use super::tell;
 use crate::Outcome;
@@ -24,31 +25,37 @@ pub(super) fn serve(
     options.hosts.clone_from(&arguments.allow_host);
     options.origins.clone_from(&arguments.allow_origin);
     options.warn = Arc::new(|warning| tell("warning", warning));
-    let listen = arguments.listen.as_deref().unwrap_or("127.0.0.1:0");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start threads")?;
+    let settings = Arc::clone(settings);
+    let Some(listen) = arguments.listen.as_deref() else {
+        let bridged = bridge(options, settings, tokio::io::stdin(), tokio::io::stdout());
+        let bridged = runtime.block_on(bridged);
+        // A thread waits for our stdin, and nobody waits for it.
+        runtime.shutdown_background();
+        return Ok(match bridged {
+            Ok(()) => Outcome::Clean,
+            Err(error) => {
+                tell("error", &error.to_string());
+                Outcome::Passed(NOT_SERVED)
+            }
+        });
+    };
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(listen).await?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("http://{at}/ leads to the server"));
-        serve_http(listener, options, Arc::clone(settings), end()).await
+        serve_http(listener, options, settings, end()).await
     });
-    match served {
-        Ok(()) => Ok(Outcome::Clean),
-        Err(error @ HttpError::Listen(_)) => {
-            tell(
-                "error",
-                &format!("{listen}: {error}; choose another address"),
-            );
-            Ok(Outcome::Passed(NOT_SERVED))
-        }
+    Ok(match served {
+        Ok(()) => Outcome::Clean,
         Err(error) => {
-            tell("error", &error.to_string());
-            Ok(Outcome::Passed(NOT_SERVED))
+            tell("error", &format!("{listen}: {error}"));
+            Outcome::Passed(NOT_SERVED)
         }
-    }
+    })
 }
 
 /// Ready when somebody ends the program.
