@@ -164,16 +164,12 @@ pub(crate) struct McpArguments {
     #[arg(long, requires = "command")]
     pub(crate) print_config: bool,
 
-    /// Guard the server at this address over streamable HTTP, instead of starting one
-    #[arg(
-        long,
-        value_name = "URL",
-        requires = "listen",
-        conflicts_with = "command"
-    )]
+    /// Guard the server at this address, which speaks streamable HTTP, instead of starting one; without `--listen` the
+    /// client is on stdin and stdout
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) upstream: Option<String>,
 
-    /// Where clients find it then, such as 127.0.0.1:8900; port 0 takes any
+    /// Where clients find it over HTTP, such as 127.0.0.1:8900; port 0 takes any
     #[arg(long, value_name = "ADDRESS", requires = "upstream")]
     pub(crate) listen: Option<String>,
 
