@@ -1,202 +1,21 @@
-//! Typed tools behind one `invoke`: what the model gets, whatever a tool does.
-#![allow(
-    clippy::expect_used,
-    clippy::items_after_statements,
-    clippy::struct_field_names,
-    clippy::too_many_lines,
-    reason = "a test may panic, and tells its story in one place"
-)]
+//! Whatever a tool does while it runs: the others go on, and nothing runs that should not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use callwright::admit::Place;
-use callwright::check::{Detector, Finding, Output, ToolFailure};
-use callwright::classify::{Advice, Class, Code, Next};
+use callwright::check::ToolFailure;
+use callwright::classify::{Code, Next};
 use callwright::event::{JsonLines, On};
-use callwright::feedback::{Feedback, Style};
-use callwright::json::Value;
-use callwright::policy::OutputSettings;
 use callwright::tool::Effect;
 use callwright::toolbox::{CallContext, ToolDef, ToolResult, Toolbox};
 use callwright::wire::{self, Provider};
-use callwright::{Call, Error, Settled, ToolSpec};
+use callwright::{Call, Settled, ToolSpec};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Serialize;
 
-/// Finds orders of a customer.
-#[derive(Debug, Deserialize, JsonSchema)]
-struct FindOrders {
-    /// Such as C-1042
-    customer_id: String,
-    /// Counted from one
-    #[serde(default = "first")]
-    #[schemars(range(min = 1))]
-    page: u32,
-}
-
-fn first() -> u32 {
-    1
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Orders {
-    orders: Vec<Order>,
-    page: u32,
-    has_more: bool,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Order {
-    id: String,
-    #[schemars(range(min = 0))]
-    total: f64,
-}
-
-async fn find_orders(args: FindOrders) -> ToolResult<Orders> {
-    let order = Order {
-        id: format!("O-{}", args.page),
-        total: 12.5,
-    };
-    Ok(Orders {
-        orders: vec![order],
-        page: args.page,
-        has_more: args.page < 3,
-    })
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Nothing {}
-
-fn text(toolbox: &Toolbox, settled: &Settled<'_>) -> String {
-    settled.text(toolbox.feedback()).into_owned()
-}
-
-/// Calls the only tool there is.
-async fn said<A, O>(tool: ToolDef<A, O>, arguments: &str) -> (String, Option<Code>)
-where
-    A: Send + 'static,
-    O: Send + 'static,
-{
-    let name = tool.spec().name.clone();
-    let toolbox = Toolbox::builder().tool(tool).build().expect("a good tool");
-    let call = Call::from_text(name.as_str(), arguments);
-    let settled = toolbox.invoke(&call, None).await;
-    let code = settled.failure().map(|failure| failure.code);
-    (text(&toolbox, &settled), code)
-}
-
-#[tokio::test]
-async fn one_type_is_schema_validator_value_and_documentation() {
-    let tool = ToolDef::new("find_orders", find_orders);
-    let spec = tool.spec();
-    assert_eq!(
-        spec.description.as_deref(),
-        Some("Finds orders of a customer.")
-    );
-    assert_eq!(
-        spec.input_schema.as_deref(),
-        Some(&json!({
-            "type": "object",
-            "properties": {
-                "customer_id": {"type": "string", "description": "Such as C-1042"},
-                "page": {
-                    "type": "integer", "description": "Counted from one",
-                    "minimum": 1, "maximum": 4_294_967_295_u32, "default": 1,
-                },
-            },
-            "required": ["customer_id"],
-        }))
-    );
-    let toolbox = Toolbox::builder().tool(tool).build().expect("a good tool");
-    let good = Call::from_text("find_orders", r#"{"customer_id": "C-1"}"#);
-    let settled = toolbox.invoke(&good, None).await;
-    assert_eq!(
-        text(&toolbox, &settled),
-        r#"{"orders":[{"id":"O-1","total":12.5}],"page":1,"has_more":true}"#
-    );
-    let bad = Call::from_text("find_orders", r#"{"customer": "C-1", "page": 0}"#);
-    let settled = toolbox.invoke(&bad, None).await;
-    assert!(settled.is_error());
-    assert_eq!(
-        text(&toolbox, &settled),
-        "Please rewrite the input with valid arguments. Errors: \
-         customer_id: Required, received as unknown key \"customer\"; \
-         page: expected at least 1, received number 0"
-    );
-}
-
-#[tokio::test]
-async fn a_page_of_several_is_kept_and_says_how_to_go_on() {
-    let mut output = OutputSettings::default();
-    output.detect = Some(vec![Detector::MorePages]);
-    let tool = ToolDef::new("find_orders", find_orders).output(output);
-    let (said, code) = said(tool, r#"{"customer_id": "C-1"}"#).await;
-    assert_eq!(
-        said,
-        "{\"orders\":[{\"id\":\"O-1\",\"total\":12.5}],\"page\":1,\"has_more\":true}\n\n\
-         [There is more. Call again with page=2 to continue.]"
-    );
-    assert_eq!(code, Some(Code::MorePagesAvailable));
-}
-
-#[tokio::test]
-async fn checks_see_the_types() {
-    let tool = || ToolDef::new("find_orders", find_orders);
-    let over_output = tool().check(|orders| {
-        (orders.orders.len() == 1)
-            .then(|| Finding::garbage("only_one", "Only one order came.").with_hint("Ask again."))
-    });
-    let (told, code) = said(over_output, r#"{"customer_id": "C-1"}"#).await;
-    assert_eq!(told, "Only one order came. Ask again.");
-    assert_eq!(code, Some(Code::ImplausibleResult));
-
-    let over_both = tool().check_with(|arguments, orders| {
-        (arguments.customer_id == "C-1" && orders.page == 1)
-            .then(|| Finding::partial("first_page", "This is the first page."))
-    });
-    let (told, _) = said(over_both, r#"{"customer_id": "C-1"}"#).await;
-    assert!(
-        told.ends_with(
-            "\n\n[This is the first page. Go on with what came, or ask for the part that is missing.]"
-        ),
-        "{told}"
-    );
-
-    let panicking = tool().check(|_| panic!("no idea"));
-    let (told, code) = said(panicking, r#"{"customer_id": "C-1"}"#).await;
-    assert!(told.starts_with(r#"{"orders""#), "{told}");
-    assert_eq!(code, None);
-}
-
-#[tokio::test]
-async fn what_a_tool_says_goes_to_the_model_and_what_breaks_does_not() {
-    let reports = ToolDef::new("pay", |_: Nothing| async {
-        let failure = ToolFailure::new("no_funds", "The account has 3 EUR.")
-            .with_hint("Ask the user for another account.")
-            .with_next(Next::AskUser);
-        ToolResult::<()>::Err(failure)
-    });
-    let (told, code) = said(reports, "{}").await;
-    assert_eq!(
-        told,
-        "The account has 3 EUR. Ask the user for another account."
-    );
-    assert_eq!(code, Some(Code::ToolReportedFailure));
-
-    let breaks = ToolDef::new("load", |_: Nothing| async {
-        ToolResult::Ok(std::fs::read_to_string("/no/such/secret-path")?)
-    });
-    let (told, code) = said(breaks, "{}").await;
-    assert_eq!(
-        told,
-        "The tool \"load\" failed with an internal error. The arguments are not known to be the cause: \
-         try another way or tell the user."
-    );
-    assert_eq!(code, Some(Code::ToolError));
-}
+use super::{FindOrders, Nothing, find_orders, said, text};
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_panics_hangs_or_lies_leaves_the_others_alone() {
@@ -404,108 +223,6 @@ async fn functions_may_know_which_call_they_serve() {
 }
 
 #[tokio::test]
-async fn dynamic_tools_are_equal_citizens() {
-    let schema = json!({
-        "type": "object",
-        "properties": {"n": {"type": "integer"}},
-        "required": ["n"],
-    });
-    let spec = ToolSpec::new("double", schema)
-        .with_output_schema(json!({"type": "object", "required": ["doubled"]}));
-    let as_json = ToolDef::dynamic(spec.clone(), |arguments: serde_json::Value| async move {
-        ToolResult::Ok(json!({"doubled": arguments["n"].as_i64().unwrap_or(0) * 2}))
-    });
-    assert_eq!(said(as_json, r#"{"n": 4}"#).await.0, r#"{"doubled":8}"#);
-    let digits = ToolDef::dynamic(spec.clone(), |arguments: Value<'static>| async move {
-        ToolResult::Ok(Output::Value(Value::Object(vec![(
-            "doubled".into(),
-            arguments.get("n").cloned().unwrap_or_default(),
-        )])))
-    });
-    assert_eq!(
-        said(digits, r#"{"n": 12345678901234567890123}"#).await.0,
-        r#"{"doubled":12345678901234567890123}"#
-    );
-    let cut = ToolDef::dynamic(spec.clone(), |_: String| async {
-        ToolResult::Ok(r#"{"doubled": {"total""#.to_owned())
-    });
-    let (told, code) = said(cut, r#"{"n": 4}"#).await;
-    assert_eq!(
-        told,
-        "The result was cut off at doubled.total. Repeating the call will not help: ask for less at once."
-    );
-    assert_eq!(code, Some(Code::TruncatedResponse));
-    let lacks = ToolDef::dynamic(spec, |_: String| async {
-        ToolResult::Ok(json!({"sum": 8}))
-    });
-    let (told, code) = said(lacks, r#"{"n": 4}"#).await;
-    assert_eq!(
-        told,
-        "The result does not fit its schema: doubled: Required, received keys \"sum\". \
-         The arguments are not the cause: use another tool or tell the user."
-    );
-    assert_eq!(code, Some(Code::SchemaViolation));
-}
-
-#[tokio::test]
-async fn a_schema_that_disagrees_with_its_type_is_found() {
-    #[derive(Deserialize, JsonSchema)]
-    struct Lies {
-        #[schemars(with = "String")]
-        #[expect(dead_code, reason = "only read")]
-        count: u8,
-    }
-    let tool = ToolDef::new("lies", |_: Lies| async { ToolResult::Ok(()) });
-    let error = Toolbox::builder()
-        .tool(tool)
-        .build()
-        .expect_err("schema and type disagree");
-    let error = error.to_string();
-    assert!(error.starts_with("tool `lies`: "), "{error}");
-    assert!(error.contains("count"), "{error}");
-
-    // What only shows when the call comes is nobody's fault but the tool's.
-    #[derive(Deserialize, JsonSchema)]
-    #[serde(try_from = "String")]
-    #[schemars(with = "String")]
-    struct Even;
-    impl TryFrom<String> for Even {
-        type Error = String;
-        fn try_from(text: String) -> Result<Self, String> {
-            match text.len() % 2 {
-                0 => Ok(Even),
-                _ => Err("odd".to_owned()),
-            }
-        }
-    }
-    #[derive(Deserialize, JsonSchema)]
-    struct Takes {
-        #[expect(dead_code, reason = "only read")]
-        even: Even,
-    }
-    let tool = ToolDef::new("takes", |_: Takes| async { ToolResult::Ok(()) });
-    let (told, code) = said(tool, r#"{"even": "abc"}"#).await;
-    assert_eq!(
-        told,
-        "The tool \"takes\" does not take even: odd. Correct it and call the tool again."
-    );
-    assert_eq!(code, Some(Code::ToolDefect));
-}
-
-#[test]
-fn arguments_are_objects() -> Result<(), Error> {
-    let number = ToolDef::new("number", |_: u8| async { ToolResult::Ok(()) });
-    let error = Toolbox::builder()
-        .tool(number)
-        .build()
-        .expect_err("a number is no object");
-    assert!(error.to_string().contains("wrap it in a struct"), "{error}");
-    let nothing = ToolDef::new("nothing", |(): ()| async { ToolResult::Ok(()) });
-    Toolbox::builder().tool(nothing).build()?;
-    Ok(())
-}
-
-#[tokio::test]
 async fn cancelled_calls_are_answered_and_counted_as_unknown() {
     let (send, wait) = tokio::sync::oneshot::channel::<()>();
     let toolbox = Toolbox::builder()
@@ -631,23 +348,6 @@ async fn a_server_that_wants_time_gets_it() {
     );
 }
 
-#[test]
-fn what_is_worth_a_look_is_told() {
-    let spec = ToolSpec::new("odd", json!({"type": "strange"}));
-    let toolbox = Toolbox::builder()
-        .tool(ToolDef::dynamic(spec, |_: String| async {
-            ToolResult::Ok("")
-        }))
-        .build()
-        .expect("a tool in quarantine");
-    let warnings = toolbox.warnings();
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(
-        warnings[0].starts_with("tool `odd`: its calls pass unvalidated: "),
-        "{warnings:?}"
-    );
-}
-
 #[tokio::test]
 async fn a_dropped_call_has_an_event_all_the_same() {
     let (seen, events) = std::sync::mpsc::channel();
@@ -672,36 +372,6 @@ async fn a_dropped_call_has_an_event_all_the_same() {
         .recv_timeout(Duration::from_secs(30))
         .expect("an event");
     assert_eq!(event, ("slow".to_owned(), Some(Code::Cancelled), 1));
-}
-
-#[tokio::test]
-async fn recommendations_can_be_replaced() {
-    let tool = ToolDef::new("load", |_: Nothing| async {
-        ToolResult::<()>::Err(ToolFailure::internal("disk on fire"))
-    })
-    .advice(Advice::default().for_class(Class::Runtime, ["Call `status` first.", "Then wait."]));
-    let toolbox = Toolbox::builder()
-        .tool(tool)
-        .feedback(Feedback::new(Style::Json))
-        .build()
-        .expect("a good tool");
-    let call = Call::from_text("load", "{}");
-    let settled = toolbox.invoke(&call, None).await;
-    let told: serde_json::Value =
-        serde_json::from_str(&text(&toolbox, &settled)).expect("JSON style");
-    assert_eq!(
-        told,
-        json!({
-            "ok": false,
-            "error": "The tool \"load\" failed with an internal error.",
-            "error_type": "runtime",
-            "retryable": false,
-            "recommendations": ["Call `status` first.", "Then wait."],
-            "next": "change_approach",
-        })
-    );
-    let failure = settled.failure().expect("it failed");
-    assert_eq!(failure.for_operator(), Some("disk on fire"));
 }
 
 #[tokio::test]
