@@ -12,59 +12,44 @@ use support::{Folder, check, check_stdin, program, repository, run};
 const TOOLS: &str = r#"[{"name": "add", "inputSchema": {
     "type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}}]"#;
 
-#[test]
-fn the_readme_shows_what_is_printed() {
+/// The README shows what `check` prints with these arguments, and something in it is refused.
+#[track_caller]
+fn readme_shows(arguments: &[&str]) {
     let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
-    let shown = run(program().current_dir(repository()).args([
-        "check",
-        "--tools",
-        "examples/tools.json",
-        "examples/calls.jsonl",
-    ]));
+    let mut check = program();
+    check.current_dir(repository());
+    let shown = run(check
+        .args(["check", "--tools", "examples/tools.json"])
+        .args(arguments));
     assert_eq!(shown.code, 1);
     let whole = format!("{}{}", shown.stdout, shown.stderr);
     assert!(
         readme.contains(&whole),
         "README.md should show this:\n{whole}"
     );
+}
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    readme_shows(&["examples/calls.jsonl"]);
 }
 
 #[test]
 fn the_readme_shows_a_conversation() {
-    let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
-    let shown = run(program().current_dir(repository()).args([
-        "check",
-        "--tools",
-        "examples/tools.json",
+    readme_shows(&[
         "--policy",
         "examples/callwright.toml",
         "examples/conversation.jsonl",
-    ]));
-    assert_eq!(shown.code, 1);
-    let whole = format!("{}{}", shown.stdout, shown.stderr);
-    assert!(
-        readme.contains(&whole),
-        "README.md should show this:\n{whole}"
-    );
+    ]);
 }
 
 #[test]
 fn the_readme_shows_results() {
-    let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
-    let shown = run(program().current_dir(repository()).args([
-        "check",
-        "--tools",
-        "examples/tools.json",
+    readme_shows(&[
         "--policy",
         "examples/callwright.toml",
         "examples/results.jsonl",
-    ]));
-    assert_eq!(shown.code, 1);
-    let whole = format!("{}{}", shown.stdout, shown.stderr);
-    assert!(
-        readme.contains(&whole),
-        "README.md should show this:\n{whole}"
-    );
+    ]);
 }
 
 /// A conversation is gone through from its beginning, though its lines are judged on all cores.

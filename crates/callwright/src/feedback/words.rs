@@ -13,7 +13,7 @@ pub(super) use admission::{notice, objection, objection_hint, question};
 pub(super) use output::{beside_result, end_sentence, output, tool_failure};
 
 use crate::classify::{Cause, Class, Code, Failure};
-use crate::json::Value;
+use crate::json::{Path, Value};
 use crate::parse::Problem;
 use crate::repair::Edit;
 use crate::text::{cut_line, dotted_within, push_dotted_within, quoted, snippet};
@@ -91,17 +91,7 @@ pub(super) fn detail(cause: &Cause) -> String {
             path,
             problem,
             found,
-        } => {
-            let place = if path.is_root() {
-                String::new()
-            } else {
-                format!(" ({})", dotted_within(path, PATH))
-            };
-            format!(
-                "line {line}, column {column}{place}: {}",
-                syntax(*problem, found.as_deref())
-            )
-        }
+        } => syntax_at(*line, *column, path, *problem, found.as_deref()),
         Cause::CutOff { path, declared } => {
             let place = if path.is_root() {
                 "before its arguments were complete".to_owned()
@@ -152,6 +142,23 @@ pub(super) fn detail(cause: &Cause) -> String {
             }
         }
     }
+}
+
+/// Where a text is not JSON, and what is wrong there.
+fn syntax_at(
+    line: usize,
+    column: usize,
+    path: &Path,
+    problem: Problem,
+    found: Option<&str>,
+) -> String {
+    let place = if path.is_root() {
+        String::new()
+    } else {
+        format!(" ({})", dotted_within(path, PATH))
+    };
+    let what = syntax(problem, found);
+    format!("line {line}, column {column}{place}: {what}")
 }
 
 /// What is wrong with a text that is not JSON; `found` is what stands at the place, if that may be

@@ -6,7 +6,7 @@ use crate::check::{ErrorSign, FailureKind, MorePages, OutputFault, ToolFailure};
 use crate::classify::Next;
 use crate::text::{dotted_within, one_line, quoted};
 
-use super::{NAME, PATH, syntax};
+use super::{NAME, PATH, syntax_at};
 
 /// How much of a sentence that a tool or an operator wrote is told. Longer ones are data, not a message.
 const OWN_WORDS: usize = 600;
@@ -23,13 +23,8 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
             problem,
             found,
         } => {
-            let place = if path.is_root() {
-                String::new()
-            } else {
-                format!(" ({})", dotted_within(path, PATH))
-            };
-            let what = syntax(*problem, found.as_deref());
-            format!("The result is not valid JSON: line {line}, column {column}{place}: {what}.")
+            let what = syntax_at(*line, *column, path, *problem, found.as_deref());
+            format!("The result is not valid JSON: {what}.")
         }
         OutputFault::Nothing => "The result is empty, though the tool promises JSON.".to_owned(),
         OutputFault::NotText { offset } => {
