@@ -101,7 +101,7 @@ async fn guard_server(
         Ok(process) => process,
         Err(error) => {
             let why = format!(
-                "the MCP server `{}` cannot be started: {error}",
+                "the MCP server `{}` cannot be started: {error}; check the command behind `--`",
                 command.told()
             );
             session.server_gone(&why);

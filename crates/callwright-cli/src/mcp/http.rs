@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
-use callwright_mcp::http::{Options, bridge, serve as serve_http};
+use callwright_mcp::http::{HttpError, Options, bridge, serve as serve_http};
 
 use super::tell;
 use crate::Outcome;
@@ -52,7 +52,11 @@ pub(super) fn serve(
     Ok(match served {
         Ok(()) => Outcome::Clean,
         Err(error) => {
-            tell("error", &format!("{listen}: {error}"));
+            let told = match error {
+                HttpError::Io(_) => format!("{listen}: {error}; choose another address"),
+                other => other.to_string(),
+            };
+            tell("error", &told);
             Outcome::Passed(NOT_SERVED)
         }
     })

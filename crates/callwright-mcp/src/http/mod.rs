@@ -106,6 +106,6 @@ pub enum HttpError {
     )]
     Remote(SocketAddr),
     /// The network, or the client's input or output, does not work.
-    #[error("input or output does not work: {0}")]
+    #[error("cannot listen, read or write: {0}")]
     Io(#[from] std::io::Error),
 }
