@@ -25,7 +25,6 @@ mod lane;
 mod last_words;
 mod lines;
 mod process;
-mod rounds;
 mod session;
 mod signals;
 mod tools;

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callwright::Gate;
-use callwright::admit::OpenCall;
+use callwright::admit::{OpenCall, Rounds};
 use callwright::event::{Event, Sinks};
 
 use super::Fate;
 use crate::message::Id;
-use crate::rounds::Rounds;
 use crate::tools::Tools;
 
 /// How many requests may be under way. A client that never reads answers does not take our memory.

@@ -1,15 +1,15 @@
-//! Turns and rounds, which MCP does not have.
+//! Turns and rounds where nobody numbers them, as over MCP.
 //!
-//! Calls that overlap are one answer of the model, so they share a round. Silence begins a turn: a model that goes round
+//! In come the beginnings and ends of calls, with the time; out goes where each call stands. Calls that overlap are one answer of the model, so they share a round. Silence begins a turn: a model that goes round
 //! in circles calls every few seconds, and who comes back after minutes has most likely been told something.
 
 use std::time::{Duration, Instant};
 
-use callwright::admit::Moment;
+use super::Moment;
 
-/// The clock of one session.
+/// The turns and rounds of one session, by overlap and silence. It never asks a clock itself.
 #[derive(Debug, Default)]
-pub(crate) struct Rounds {
+pub struct Rounds {
     turn: u64,
     round: u64,
     running: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Rounds {
 
 impl Rounds {
     /// A call begins, after `quiet` or more of silence in another turn.
-    pub(crate) fn begin(&mut self, now: Instant, quiet: Duration) -> Moment {
+    pub fn begin(&mut self, now: Instant, quiet: Duration) -> Moment {
         if self.running == 0 {
             self.round += 1;
             let silence = self.last.map(|last| now.saturating_duration_since(last));
@@ -34,13 +34,13 @@ impl Rounds {
     }
 
     /// A call has ended.
-    pub(crate) fn end(&mut self, now: Instant) {
+    pub fn end(&mut self, now: Instant) {
         self.running = self.running.saturating_sub(1);
         self.last = Some(now);
     }
 
     /// Whatever ran has ended, and nobody knows when.
-    pub(crate) fn nothing_runs(&mut self) {
+    pub fn nothing_runs(&mut self) {
         self.running = 0;
     }
 }

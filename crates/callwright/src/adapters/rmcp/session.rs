@@ -1,15 +1,14 @@
 //! Which client calls, and when: sessions, turns and rounds.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
 use rmcp::model::InitializeRequestParams;
 use rmcp::service::{Peer, RoleServer};
 use tokio::sync::OnceCell;
-use tokio::time::Instant;
 
-use crate::admit::Place;
+use crate::admit::{Moment, Place, Rounds};
 use crate::toolbox::Toolbox;
 
 /// How long a client is silent before its next call counts as a new turn. A model that goes round in circles calls
@@ -37,24 +36,15 @@ pub(super) type Tools = Arc<OnceCell<Arc<Toolbox>>>;
 #[derive(Debug)]
 pub(super) struct Session {
     name: String,
-    clock: Mutex<Clock>,
+    rounds: Mutex<Rounds>,
     tools: Mutex<Tools>,
-}
-
-#[derive(Debug)]
-struct Clock {
-    turn: u64,
-    round: u64,
-    running: usize,
-    last: Option<Instant>,
 }
 
 /// A call under way: as long as it is there, other calls belong to the same round.
 #[derive(Debug)]
 pub(super) struct Beat {
     session: Arc<Session>,
-    turn: u64,
-    round: u64,
+    at: Moment,
 }
 
 impl Default for Sessions {
@@ -103,12 +93,7 @@ impl Session {
     fn new(seed: u64, number: u64) -> Self {
         Session {
             name: format!("mcp-{seed:016x}-{number:016x}"),
-            clock: Mutex::new(Clock {
-                turn: 0,
-                round: 0,
-                running: 0,
-                last: None,
-            }),
+            rounds: Mutex::default(),
             tools: Mutex::default(),
         }
     }
@@ -125,18 +110,9 @@ impl Session {
 
     /// A call begins.
     pub(super) fn begin(self: &Arc<Self>, quiet: Duration) -> Beat {
-        let mut clock = lock(&self.clock);
-        if clock.running == 0 {
-            clock.round += 1;
-            if clock.last.is_some_and(|last| last.elapsed() > quiet) {
-                clock.turn += 1;
-            }
-        }
-        clock.running += 1;
         Beat {
+            at: lock(&self.rounds).begin(now(), quiet),
             session: Arc::clone(self),
-            turn: clock.turn,
-            round: clock.round,
         }
     }
 }
@@ -144,16 +120,22 @@ impl Session {
 impl Beat {
     /// Where in the session the call stands.
     pub(super) fn place(&self) -> Place<'_> {
-        Place::new(&self.session.name, self.turn, self.round)
+        Place {
+            session: &self.session.name,
+            at: self.at,
+        }
     }
 }
 
 impl Drop for Beat {
     fn drop(&mut self) {
-        let mut clock = lock(&self.session.clock);
-        clock.running = clock.running.saturating_sub(1);
-        clock.last = Some(Instant::now());
+        lock(&self.session.rounds).end(now());
     }
+}
+
+/// By Tokio's clock, which tests can stop.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }
 
 /// Nothing here panics while it holds a lock.
