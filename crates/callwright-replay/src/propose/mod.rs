@@ -1,0 +1,108 @@
+//! Edge cases → the smallest change of a schema that allows them.
+//!
+//! A proposal is a JSON Patch on the declaration of one tool, in the shape in which it was declared, with its effect on
+//! the recorded calls and a proof that nothing becomes stricter.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::decide::{Judgement, Kind};
+use crate::summary::{ClusterKey, Side, Summary};
+
+/// One change of a schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// From one on, the most useful first. What `--accept` names.
+    pub number: usize,
+    /// The tool.
+    pub tool: String,
+    /// Which of its schemas.
+    pub side: Side,
+    /// What kind of change it is.
+    pub change: Change,
+    /// What it does, in a few words: "`priority` may also be \"urgent\"".
+    pub title: String,
+    /// What the clusters behind it were taken for: the least certain of them.
+    pub kind: Kind,
+    /// The clusters that it allows.
+    pub clusters: Vec<ClusterKey>,
+    /// A JSON Patch (RFC 6902) on the schema.
+    pub patch: json_patch::Patch,
+    /// The part of the schema that changes, before.
+    pub before: Json,
+    /// And after.
+    pub after: Json,
+    /// Where that part is: a JSON Pointer into the schema.
+    pub pointer: String,
+    /// Recorded calls that would become valid by this change alone.
+    pub accepts: u64,
+    /// Recorded calls with one of the clusters, whatever else is wrong with them.
+    pub touches: u64,
+    /// Recorded calls that look like bugs, and would become valid too.
+    pub accepts_bugs: u64,
+    /// Whether everything that the old schema accepts is accepted by the new one.
+    pub proof: Proof,
+}
+
+/// The kinds of change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Change {
+    /// `null` is allowed.
+    Nullable,
+    /// A key need not be there.
+    Optional,
+    /// More values of an enum.
+    WiderEnum,
+    /// Any value of the enum's type.
+    OpenEnum,
+    /// Another type beside the one that there is, or a wider one.
+    WiderType,
+    /// A wider range of numbers.
+    WiderRange,
+    /// A wider range of lengths.
+    WiderLength,
+    /// The format, or the pattern, goes.
+    NoFormat,
+    /// Keys that the schema does not name are allowed.
+    MoreKeys,
+    /// The default contradicts the schema.
+    DefaultAllowed,
+}
+
+/// Whether a change only loosens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict", content = "how")]
+pub enum Proof {
+    /// Shown; the text says by what.
+    Proved(String),
+    /// Not shown; the text says why. `apply` refuses it unless told otherwise.
+    NotProved(String),
+}
+
+/// Something worth telling that changes no verdict: a better description, a schema that is looser than all traffic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advice {
+    /// The tool.
+    pub tool: String,
+    /// Where: a JSON Pointer into the arguments.
+    pub path: String,
+    /// What, in one or two sentences.
+    pub text: String,
+}
+
+/// Proposals and advice, out of a summary and the judgements on its clusters.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Proposals {
+    /// Changes.
+    pub changes: Vec<Proposal>,
+    /// Advice to whoever writes the descriptions, and where a schema is looser than all traffic.
+    pub advice: Vec<Advice>,
+}
+
+/// Makes proposals.
+pub fn propose(summary: &Summary, judgements: &[Judgement]) -> Proposals {
+    let _ = (summary, judgements);
+    Proposals::default()
+}

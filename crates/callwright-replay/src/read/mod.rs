@@ -1,0 +1,1 @@
+//! A record in any known format → what it shows.

@@ -1,0 +1,70 @@
+//! What a record shows: tools, calls, results, and where in which conversation.
+//!
+//! The one form into which every format is read. Nothing is judged here.
+
+use std::borrow::Cow;
+
+use callwright::json::Value;
+use callwright::{Call, ToolSpec};
+
+/// One thing that a record shows, in the order in which it happened.
+#[derive(Debug, Clone)]
+pub enum Seen<'a> {
+    /// The tools that the model was offered from here on. A request carries all of them.
+    Tools(Vec<ToolSpec>),
+    /// The model called a tool.
+    Call(Box<SeenCall<'a>>),
+    /// A tool answered a call that stands elsewhere.
+    Result(SeenResult<'a>),
+}
+
+/// A call, where it stands, and what came of it if the same record says so.
+#[derive(Debug, Clone)]
+pub struct SeenCall<'a> {
+    /// The call.
+    pub call: Call<'a>,
+    /// Where and when.
+    pub at: At<'a>,
+    /// What came of it.
+    pub answer: Option<Answer<'a>>,
+    /// How long the tool took, in microseconds.
+    pub latency_us: Option<u64>,
+    /// Whether the same call is shown by several records, as requests show their whole history: then it is counted
+    /// once, by its id.
+    pub in_history: bool,
+}
+
+/// Where and when something happened.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct At<'a> {
+    /// The conversation.
+    pub session: Option<Cow<'a, str>>,
+    /// Which message of the user it answers.
+    pub turn: Option<u64>,
+    /// Which answer of the model it is part of.
+    pub round: Option<u64>,
+    /// When, in microseconds since 1970.
+    pub time: Option<i64>,
+    /// Which model.
+    pub model: Option<Cow<'a, str>>,
+}
+
+/// A result of a call that another record, or an earlier part of this one, shows.
+#[derive(Debug, Clone)]
+pub struct SeenResult<'a> {
+    /// The id of the call.
+    pub id: Value<'a>,
+    /// Where and when. The session may be known of only one of the two.
+    pub at: At<'a>,
+    /// What the tool answered.
+    pub answer: Answer<'a>,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone)]
+pub struct Answer<'a> {
+    /// Text, or a value, which may be an MCP result.
+    pub output: Value<'a>,
+    /// Whether it is an error.
+    pub is_error: bool,
+}

@@ -1,0 +1,1 @@
+//! Files, folders, globs and standard input, compressed or not → records.

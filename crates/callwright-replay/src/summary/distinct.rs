@@ -1,0 +1,69 @@
+//! How many different things there are, without keeping them.
+//!
+//! The smallest hashes are kept. As long as there is room for all, the count is exact; then the density of the kept ones
+//! tells it, to about six in a hundred.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Merge;
+
+/// How many hashes are kept: the error is about one over the root of this.
+const KEPT: usize = 256;
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Distinct(BTreeSet<u64>);
+
+impl Distinct {
+    /// Adds something, by a hash of 64 good bits.
+    pub fn add(&mut self, hash: u64) {
+        if self.0.len() >= KEPT {
+            match self.0.last() {
+                Some(largest) if hash >= *largest => return,
+                _ => {}
+            }
+        }
+        if self.0.insert(hash) && self.0.len() > KEPT {
+            self.0.pop_last();
+        }
+    }
+
+    /// Adds a text.
+    pub fn add_text(&mut self, text: &str) {
+        self.add(xxh3_64(text.as_bytes()));
+    }
+
+    /// How many there are; an estimate above 256.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate"
+    )]
+    pub fn count(&self) -> u64 {
+        match self.0.last() {
+            Some(largest) if self.0.len() >= KEPT => {
+                let density = *largest as f64 / u64::MAX as f64;
+                ((KEPT - 1) as f64 / density).round() as u64
+            }
+            _ => self.0.len() as u64,
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Merge for Distinct {
+    fn absorb(&mut self, other: Self) {
+        for hash in other.0 {
+            self.add(hash);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Some calls to look at.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Merge;
+
+/// How many are kept.
+const KEPT: usize = 3;
+
+/// What a cluster or a loop looks like in one call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// The value at the place, as JSON; secrets are masked. Empty for a key that is missing. For a text that is no JSON, a
+    /// JSON string with its beginning.
+    pub value: String,
+    /// Whether `value` is all of it; else it is cut and is no JSON.
+    pub whole: bool,
+    /// The file and the line.
+    pub place: String,
+    /// When, in microseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<i64>,
+    /// The conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// Three examples at most: those with the smallest hashes, so that they are the same in whatever order they came.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Examples(BTreeMap<u64, Example>);
+
+impl Examples {
+    /// Whether an example with this hash would be kept, so that others need not be made.
+    pub fn wants(&self, hash: u64) -> bool {
+        self.0.len() < KEPT
+            || self
+                .0
+                .last_key_value()
+                .is_some_and(|(largest, _)| hash < *largest)
+    }
+
+    /// Adds an example. The hash should be that of its place and value.
+    pub fn add(&mut self, hash: u64, example: Example) {
+        self.0.entry(hash).or_insert(example);
+        if self.0.len() > KEPT {
+            self.0.pop_last();
+        }
+    }
+
+    /// The examples.
+    pub fn iter(&self) -> impl Iterator<Item = &Example> {
+        self.0.values()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Merge for Examples {
+    fn absorb(&mut self, other: Self) {
+        for (hash, example) in other.0 {
+            self.add(hash, example);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What a replay has seen, in numbers.
+//!
+//! A [`Summary`] does not grow with the log: what could is bounded, and a bound keeps the same things whatever the order
+//! in which they came. So summaries merge: `a.absorb(b)` is what one run over both logs would have counted, in any order
+//! and any grouping. Only conversations that lie in several parts are seen as several.
+//!
+//! It holds no value that a schema marks as a secret.
+
+mod bounded;
+mod cluster;
+mod distinct;
+mod example;
+mod input;
+mod tally;
+mod timeline;
+mod tool;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use bounded::{Bounded, Kept};
+pub use cluster::{Cluster, ClusterKey, LedTo, Side};
+pub use distinct::Distinct;
+pub use example::{Example, Examples};
+pub use input::{Input, Trouble};
+pub use tally::Tally;
+pub use timeline::Timeline;
+pub use tool::{FieldUse, ToolSummary, Version};
+
+/// The version of the form in which summaries are written.
+pub const VERSION: u32 = 1;
+
+/// How many clusters are kept; each takes about a kilobyte. Real tools have a few dozen each.
+pub const CLUSTERS: usize = 20_000;
+
+/// How many tools are kept apart. The largest gateways offer some thousand.
+pub const TOOLS: usize = 20_000;
+
+/// How many models are kept apart.
+pub const MODELS: usize = 1_000;
+
+/// How many combinations of clusters are kept: most calls have one or two faults.
+pub const COMBINATIONS: usize = 50_000;
+
+/// Everything that a replay counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`VERSION`].
+    pub v: u32,
+    /// What was read.
+    pub input: Input,
+    /// All calls.
+    pub calls: Tally,
+    /// Per tool, by its name.
+    pub tools: Bounded<String, ToolSummary, TOOLS>,
+    /// Per model.
+    pub models: Bounded<String, Tally, MODELS>,
+    /// Over time.
+    pub time: Timeline<Tally>,
+    /// How many conversations there are.
+    pub sessions: Distinct,
+    /// Violations, grouped.
+    pub clusters: Bounded<ClusterKey, Cluster, CLUSTERS>,
+    /// Calls by the set of their faults: what must be allowed together to make them valid.
+    pub combinations: Bounded<Combination, u64, COMBINATIONS>,
+    /// How often each rule of repair was applied.
+    pub repairs: BTreeMap<String, u64>,
+    /// What admission would have stopped, by code.
+    pub loops: BTreeMap<String, Stopped>,
+}
+
+/// The faults of a call: a tool and the [`ClusterKey::hash`] of each, sorted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Combination {
+    /// The tool.
+    pub tool: String,
+    /// The clusters.
+    pub clusters: Vec<u64>,
+}
+
+/// Calls that admission would have stopped.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Stopped {
+    /// How many.
+    pub calls: u64,
+    /// In how many conversations.
+    pub sessions: Distinct,
+    /// How long their tools ran, in microseconds.
+    pub latency_us: u64,
+    /// How many bytes of results they gave to the model.
+    pub result_bytes: u64,
+    /// Of which tools, and how often.
+    pub tools: Bounded<String, u64, 100>,
+    /// Some of them.
+    pub examples: Examples,
+}
+
+impl Default for Summary {
+    fn default() -> Self {
+        Summary {
+            v: VERSION,
+            input: Input::default(),
+            calls: Tally::default(),
+            tools: Bounded::default(),
+            models: Bounded::default(),
+            time: Timeline::default(),
+            sessions: Distinct::default(),
+            clusters: Bounded::default(),
+            combinations: Bounded::default(),
+            repairs: BTreeMap::new(),
+            loops: BTreeMap::new(),
+        }
+    }
+}
+
+/// Something that is counted in parts.
+pub trait Merge {
+    /// Adds what another part has counted. Associative and commutative.
+    fn absorb(&mut self, other: Self);
+}
+
+impl Merge for u64 {
+    fn absorb(&mut self, other: Self) {
+        *self = self.saturating_add(other);
+    }
+}
+
+impl<K: Ord, V: Merge> Merge for BTreeMap<K, V> {
+    fn absorb(&mut self, other: Self) {
+        for (key, value) in other {
+            match self.entry(key) {
+                std::collections::btree_map::Entry::Vacant(entry) => {
+                    entry.insert(value);
+                }
+                std::collections::btree_map::Entry::Occupied(mut entry) => {
+                    entry.get_mut().absorb(value);
+                }
+            }
+        }
+    }
+}
+
+impl Merge for Stopped {
+    fn absorb(&mut self, other: Self) {
+        self.calls.absorb(other.calls);
+        self.sessions.absorb(other.sessions);
+        self.latency_us.absorb(other.latency_us);
+        self.result_bytes.absorb(other.result_bytes);
+        self.tools.absorb(other.tools);
+        self.examples.absorb(other.examples);
+    }
+}
+
+impl Merge for Summary {
+    fn absorb(&mut self, other: Self) {
+        self.input.absorb(other.input);
+        self.calls.absorb(other.calls);
+        self.tools.absorb(other.tools);
+        self.models.absorb(other.models);
+        self.time.absorb(other.time);
+        self.sessions.absorb(other.sessions);
+        self.clusters.absorb(other.clusters);
+        self.combinations.absorb(other.combinations);
+        self.repairs.absorb(other.repairs);
+        self.loops.absorb(other.loops);
+    }
+}

@@ -1,0 +1,122 @@
+//! Counts over time, in as many pieces as are worth looking at.
+//!
+//! Starts with pieces of a minute. Where there are too many, two neighbours become one, until there are not. How wide a
+//! piece is follows from the times alone, so it does not matter in which order they came. Times that are far off, as of a
+//! clock that jumped, cost a piece each and disturb nothing else.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Merge;
+
+/// How many pieces there are at most: more than a chart has room for.
+const PIECES: usize = 512;
+
+/// A minute.
+const FINEST_US: i64 = 60_000_000;
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Timeline<T> {
+    /// A piece is two to the power of this many minutes.
+    doublings: u32,
+    pieces: BTreeMap<i64, T>,
+}
+
+impl<T> Default for Timeline<T> {
+    fn default() -> Self {
+        Timeline {
+            doublings: 0,
+            pieces: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T: Merge> Timeline<T> {
+    /// Adds something that happened at a time, in microseconds since 1970.
+    pub fn add(&mut self, time: i64, value: T) {
+        let piece = time.div_euclid(FINEST_US) >> self.doublings;
+        merge_at(&mut self.pieces, piece, value);
+        self.fit();
+    }
+
+    fn fit(&mut self) {
+        while self.pieces.len() > PIECES {
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        self.doublings += 1;
+        for (piece, value) in std::mem::take(&mut self.pieces) {
+            merge_at(&mut self.pieces, piece >> 1, value);
+        }
+    }
+}
+
+impl<T> Timeline<T> {
+    /// How wide a piece is, in microseconds.
+    pub fn width_us(&self) -> i64 {
+        FINEST_US << self.doublings
+    }
+
+    /// The pieces in which something happened, each with its beginning in microseconds since 1970.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, &T)> {
+        let width = self.width_us();
+        self.pieces
+            .iter()
+            .map(move |(piece, value)| (piece.saturating_mul(width), value))
+    }
+
+    /// In how many pieces something happened.
+    pub fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Whether nothing happened, or nobody knows when.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// The widths are told apart by this.
+    pub(crate) fn doublings(&self) -> u32 {
+        self.doublings
+    }
+}
+
+impl<T: Merge + Clone> Timeline<T> {
+    /// The same in pieces at least as wide as those of another.
+    #[must_use]
+    pub fn as_wide_as<U>(&self, other: &Timeline<U>) -> Self {
+        let mut wide = self.clone();
+        while wide.doublings < other.doublings() {
+            wide.halve();
+        }
+        wide
+    }
+}
+
+fn merge_at<T: Merge>(pieces: &mut BTreeMap<i64, T>, piece: i64, value: T) {
+    match pieces.get_mut(&piece) {
+        Some(known) => known.absorb(value),
+        None => {
+            pieces.insert(piece, value);
+        }
+    }
+}
+
+impl<T: Merge> Merge for Timeline<T> {
+    fn absorb(&mut self, mut other: Self) {
+        while self.doublings < other.doublings {
+            self.halve();
+        }
+        while other.doublings < self.doublings {
+            other.halve();
+        }
+        for (piece, value) in other.pieces {
+            merge_at(&mut self.pieces, piece, value);
+        }
+        self.fit();
+    }
+}
