@@ -59,8 +59,8 @@ impl Recorded<'_> {
     }
 }
 
-/// A recorded answer: text or a value, which may be an MCP result.
-fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
+/// A recorded answer as the tool gave it: text, or a value, which may be an MCP result.
+pub fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
     match output {
         Value::String(text) => Output::from(text.as_ref()),
         value => mcp::output(value),
