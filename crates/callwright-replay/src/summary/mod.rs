@@ -7,6 +7,7 @@
 //! It holds no value that a schema marks as a secret.
 
 mod bounded;
+mod change;
 mod cluster;
 mod distinct;
 mod example;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use bounded::{Bounded, Kept};
+pub use change::{Change, ChangeKey};
 pub use cluster::{Cluster, ClusterKey, LedTo, Side};
 pub use distinct::Distinct;
 pub use example::{Example, Examples};
@@ -42,6 +44,9 @@ pub const MODELS: usize = 1_000;
 
 /// How many combinations of clusters are kept: most calls have one or two faults.
 pub const COMBINATIONS: usize = 50_000;
+
+/// How many kinds of changed verdicts are kept.
+pub const CHANGES: usize = 10_000;
 
 /// Everything that a replay counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,6 +73,12 @@ pub struct Summary {
     pub repairs: BTreeMap<String, u64>,
     /// What admission would have stopped, by code.
     pub loops: BTreeMap<String, Stopped>,
+    /// Verdicts that change when another judge is compared.
+    #[serde(default)]
+    pub changes: Bounded<ChangeKey, Change, CHANGES>,
+    /// Whether another judge was compared.
+    #[serde(default)]
+    pub compared: bool,
 }
 
 /// The faults of a call: a tool and the [`ClusterKey::hash`] of each, sorted.
@@ -110,6 +121,8 @@ impl Default for Summary {
             combinations: Bounded::default(),
             repairs: BTreeMap::new(),
             loops: BTreeMap::new(),
+            changes: Bounded::default(),
+            compared: false,
         }
     }
 }
@@ -164,5 +177,7 @@ impl Merge for Summary {
         self.combinations.absorb(other.combinations);
         self.repairs.absorb(other.repairs);
         self.loops.absorb(other.loops);
+        self.changes.absorb(other.changes);
+        self.compared |= other.compared;
     }
 }

@@ -1,0 +1,94 @@
+//! Lets chunks pass one by one, in their order.
+//!
+//! Chunks are judged on all cores at once, but a conversation must be gone through from its beginning. A chunk waits
+//! here until all chunks before it have passed. It has passed when its ticket is dropped, so one that fails holds
+//! nobody up, and one that has nothing to wait for need not wait.
+
+use std::collections::BTreeSet;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+#[derive(Debug, Default)]
+pub struct Turnstile {
+    queue: Mutex<Queue>,
+    moved: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// All chunks before this one have passed.
+    next: usize,
+    /// Chunks that passed before their turn.
+    early: BTreeSet<usize>,
+}
+
+/// A chunk's place in the queue.
+#[derive(Debug)]
+pub struct Ticket<'t> {
+    turnstile: &'t Turnstile,
+    turn: usize,
+}
+
+impl Turnstile {
+    pub fn ticket(&self, turn: usize) -> Ticket<'_> {
+        Ticket {
+            turnstile: self,
+            turn,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ticket<'_> {
+    /// Waits until all chunks before this one have passed.
+    pub fn wait(&self) {
+        let mut queue = self.turnstile.lock();
+        while queue.next < self.turn {
+            queue = self
+                .turnstile
+                .moved
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.turnstile.lock();
+        queue.early.insert(self.turn);
+        while queue.early.first() == Some(&queue.next) {
+            queue.early.pop_first();
+            queue.next += 1;
+        }
+        self.turnstile.moved.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn everybody_passes_in_order() {
+        let (turnstile, passed) = (Turnstile::default(), Mutex::new(Vec::new()));
+        thread::scope(|scope| {
+            for turn in (0..20).rev() {
+                let (turnstile, passed) = (&turnstile, &passed);
+                scope.spawn(move || {
+                    let ticket = turnstile.ticket(turn);
+                    if turn % 3 != 0 {
+                        ticket.wait();
+                        passed.lock().expect("nobody fails").push(turn);
+                    }
+                });
+            }
+        });
+        let expected: Vec<usize> = (0..20).filter(|turn| turn % 3 != 0).collect();
+        assert_eq!(passed.into_inner().expect("nobody fails"), expected);
+    }
+}
