@@ -98,9 +98,10 @@ fn faults(
             side,
             path: place(&issue.path, Some(whole), schema),
             issue: issue.code.name().to_owned(),
-            shape: match is_masked {
-                true => "masked".to_owned(),
-                false => shape(value, issue.code),
+            shape: if is_masked {
+                "masked".to_owned()
+            } else {
+                shape(value, issue.code)
             },
         };
         // Of several items that are wrong in one way, the first will do.
@@ -112,9 +113,10 @@ fn faults(
         faults.push(Fault {
             key,
             measure: value.filter(|_| !is_masked).and_then(measure),
-            value: match is_whole {
-                true => json,
-                false => json.chars().take(SHOWN).collect(),
+            value: if is_whole {
+                json
+            } else {
+                json.chars().take(SHOWN).collect()
             },
             whole: is_whole,
         });

@@ -20,7 +20,7 @@ mod place;
 mod shape;
 
 use callwright::call::Arguments;
-use callwright::check::{Checked, Detector, OutputVerdict, Ran};
+use callwright::check::{Checked, Detector, Output, OutputVerdict, Ran};
 use callwright::classify::Class;
 use callwright::json::Value;
 use callwright::parse::read_value;
@@ -213,7 +213,6 @@ fn result_faults(tool: &Tool, checked: &Checked<'_>) -> Vec<Fault> {
     if issues.is_empty() {
         return vec![fault::of_failure(tool.name(), Side::Output, failure, None)];
     }
-    use callwright::check::Output;
     match &checked.output {
         Some(Output::Value(value)) => fault::of_result(tool, issues, value),
         Some(Output::Text(text)) => match read_value(text) {

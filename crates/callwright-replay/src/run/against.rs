@@ -28,13 +28,17 @@ impl Against {
         let (from, to) = (&judged.verdict, &other.verdict);
         if from.name() != to.name() {
             let stricter = rank(to) > rank(from);
-            let faults = if stricter { &other } else { judged };
+            let faults = if stricter {
+                &other.faults
+            } else {
+                &judged.faults
+            };
             let change = Changed {
                 side: Side::Input,
                 from: from.name(),
                 to: to.name(),
                 stricter,
-                fault: faults.faults.first(),
+                fault: faults.first(),
             };
             note(tool, &change, counted, spot, summary);
         }

@@ -9,6 +9,7 @@ use crate::summary::{Summary, VERSION};
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
+    pub(super) identity: u64,
     pub(super) inputs: Vec<(String, Option<u64>)>,
     pub(super) position: Option<Position>,
     pub(super) ended: bool,

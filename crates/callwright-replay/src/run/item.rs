@@ -18,7 +18,7 @@ pub(super) enum Tools {
     /// Those that were given.
     Given(Arc<ToolSet>),
     /// Those that the log itself shows.
-    FromLog(FromLog),
+    FromLog(Box<FromLog>),
 }
 
 /// Something that a record shows, with what is needed to judge it.

@@ -271,7 +271,7 @@ impl Local {
         tool: &str,
         counted: &Counted<'_>,
         result_bytes: u64,
-        arguments: String,
+        arguments: &str,
         spot: Spot<'_>,
     ) {
         let mut stopped = Stopped {

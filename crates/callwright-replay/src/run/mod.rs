@@ -34,7 +34,7 @@ use self::worker::Shared;
 use crate::conversation::Conversations;
 use crate::judge::Judge;
 use crate::read::Reader;
-use crate::source::{Input, Item, Pieces, Position, Progress, STANDARD_INPUT, SourceError};
+use crate::source::{Input, Item, Pieces, Position, Progress, SourceError};
 use crate::summary::{Merge, Summary, Trouble};
 
 /// How many conversations admission remembers. The least recently used one is forgotten first. They take up to 100 MB if
@@ -55,6 +55,8 @@ pub struct Settings {
     pub against: Option<(Vec<ToolSpec>, Policy)>,
     /// How many workers; all cores if not given.
     pub workers: Option<NonZero<usize>>,
+    /// Equal for runs with the same tools and policy: only such a run can be resumed.
+    pub identity: u64,
 }
 
 /// Why there is no run.
@@ -67,6 +69,11 @@ pub enum RunError {
     /// The log cannot be read on from where another run stopped.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// Another run, with other tools or another policy, was interrupted.
+    #[error(
+        "the interrupted run had other tools or another policy, and its counts would not fit; give the same ones, or delete its state to start anew"
+    )]
+    OtherSettings,
     /// A worker died.
     #[error("a worker stopped; please report this")]
     Worker,
@@ -86,6 +93,7 @@ pub struct Run {
     summary: Summary,
     files_before: u64,
     ended: bool,
+    identity: u64,
 }
 
 impl Run {
@@ -117,22 +125,18 @@ impl Run {
         let ledger = Arc::new(MemoryLedger::new(SESSIONS));
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let mut workers = settings.workers.map_or(cores, NonZero::get);
-        let tools = match settings.tools {
-            Some(tools) => Tools::Given(Arc::new(ToolSet::new(
-                tools,
-                &settings.policy,
-                Arc::clone(&ledger) as _,
-            )?)),
-            None => {
-                let log = FromLog::new(settings.policy.clone(), Arc::clone(&ledger) as _);
-                if inputs.iter().any(|input| *input.name == *STANDARD_INPUT) {
-                    // It can be read only once: tools are learned on the way, one record after the other.
-                    workers = 1;
-                } else {
-                    first_pass::learn(&log, inputs.clone());
-                }
-                Tools::FromLog(log)
+        let tools = if let Some(tools) = settings.tools {
+            let ledger = Arc::clone(&ledger) as _;
+            Tools::Given(Arc::new(ToolSet::new(tools, &settings.policy, ledger)?))
+        } else {
+            let log = FromLog::new(settings.policy.clone(), Arc::clone(&ledger) as _);
+            if inputs.iter().all(|input| input.bytes.is_some()) {
+                first_pass::learn(&log, inputs.clone());
+            } else {
+                // A pipe can be read only once: tools are learned on the way, one record after the other.
+                workers = 1;
             }
+            Tools::FromLog(Box::new(log))
         };
         let against = match settings.against {
             None => None,
@@ -151,6 +155,9 @@ impl Run {
         };
         let (mut position, mut ended, mut files_before) = (None, false, 0);
         if let Some(checkpoint) = checkpoint {
+            if checkpoint.identity != settings.identity {
+                return Err(RunError::OtherSettings);
+            }
             files_before = checkpoint.summary.input.files;
             summary = checkpoint.summary;
             conversations = Conversations::resume(checkpoint.conversations);
@@ -179,6 +186,7 @@ impl Run {
             summary,
             files_before,
             ended,
+            identity: settings.identity,
         })
     }
 
@@ -255,6 +263,7 @@ impl Run {
     /// Everything as it is between two legs.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
+            identity: self.identity,
             inputs: self.inputs.clone(),
             position: self.position.clone(),
             ended: self.ended,

@@ -124,12 +124,6 @@ impl FromLog {
         }
     }
 
-    /// How many tools are known.
-    pub(super) fn count(&self) -> usize {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.newest.len()
-    }
-
     /// All tools that are known by now.
     ///
     /// # Errors

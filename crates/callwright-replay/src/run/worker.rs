@@ -122,7 +122,7 @@ impl Shared {
             let bytes = result.map_or(0, |result| result.bytes);
             let shown = shown_arguments(tool, &judged.verdict);
             let tool = tool.map_or(call.call.tool.as_ref(), Tool::name);
-            local.stopped(code, tool, &counted, bytes, shown, item.spot);
+            local.stopped(code, tool, &counted, bytes, &shown, item.spot);
         }
         if let Some(against) = &self.against {
             against.compare(call, judged, &counted, item.spot, &mut local.summary);
