@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use traffic::{Format, Label, Settings, TOOLS, World, planted};
 
-const CALLS: usize = 30_000;
+/// Enough for nearly every pattern to show up.
+const CALLS: usize = 20_000;
 
 fn log(world: &World, settings: Settings) -> Vec<String> {
     let mut lines = Vec::new();

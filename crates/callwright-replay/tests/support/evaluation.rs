@@ -114,7 +114,7 @@ fn truth(tools: &[ToolSpec], calls: &Planted, folder: &Path) -> Truth {
     for (number, text) in texts {
         let file = folder.join(format!("pattern-{number}.jsonl"));
         std::fs::write(&file, text).expect("the folder can be written to");
-        let summary = replay(tools.to_vec(), &file);
+        let summary = replay(tools.to_vec(), &file, None);
         for (key, cluster) in summary.clusters.iter() {
             let patterns = truth.entry(key.clone()).or_default();
             *patterns.entry(number).or_default() += cluster.calls;
