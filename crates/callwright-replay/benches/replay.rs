@@ -284,7 +284,7 @@ fn log(calls: usize) -> PathBuf {
             format: known,
         };
         World::new().write(settings, |line| {
-            writeln!(file, "{line}").expect("the log can be written")
+            writeln!(file, "{line}").expect("the log can be written");
         });
         file.into_inner().expect("the log can be written");
         fs::rename(&unfinished, &path).expect("the log can be renamed");

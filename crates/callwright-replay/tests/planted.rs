@@ -5,7 +5,8 @@
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
-    reason = "shares are rounded anyway, and a test may panic"
+    clippy::print_stdout,
+    reason = "a table for people; shares are rounded anyway, and a test may panic"
 )]
 
 #[path = "support/engine.rs"]

@@ -153,9 +153,9 @@ impl Evaluation {
             let (mut edge, mut bug) = (0, 0);
             for (number, calls) in truth.get(key).into_iter().flatten() {
                 if is_edge(world, *number) {
-                    edge += calls
+                    edge += calls;
                 } else {
-                    bug += calls
+                    bug += calls;
                 }
             }
             let is_right = edge > bug;
@@ -215,8 +215,8 @@ impl Evaluation {
                 self.recall_by_patterns.add(1, is_found);
             }
             if !missed.is_empty() {
-                let word = if is_found { "not all found" } else { "missed" };
-                let _ = writeln!(self.remarks, "{word}: {}{missed}", named(pattern));
+                let how = if is_found { "not all found" } else { "missed" };
+                let _ = writeln!(self.remarks, "{how}: {}{missed}", named(pattern));
             }
         }
     }

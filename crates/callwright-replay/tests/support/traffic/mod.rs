@@ -35,6 +35,7 @@ mod bugs;
 mod edge_cases;
 mod lines;
 mod make;
+mod offered;
 mod pattern;
 mod random;
 mod session;
@@ -45,10 +46,10 @@ mod world;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use callwright::ToolSpec;
 use serde_json::{Value, json};
 
 pub(crate) use lines::Format;
+use offered::Offered;
 pub(crate) use pattern::{Label, Pattern};
 use random::Random;
 use session::{Record, Session};
@@ -70,12 +71,6 @@ pub(crate) struct World {
     declared: Vec<Value>,
     popularity: Vec<f64>,
     pub(crate) patterns: Vec<Pattern>,
-}
-
-/// A tool, and the patterns that may be planted in its calls.
-struct Offered {
-    spec: ToolSpec,
-    patterns: Vec<usize>,
 }
 
 impl World {
@@ -112,8 +107,10 @@ impl World {
         }
     }
 
+    /// The place of a tool; any will do for a pattern of all tools.
     fn tool(&self, name: &str) -> usize {
-        let found = self.tools.iter().position(|tool| tool.name() == name);
+        let is_meant = |tool: &Offered| tool.name() == name || name == "*";
+        let found = self.tools.iter().position(is_meant);
         found.expect("patterns name tools that there are")
     }
 
@@ -196,6 +193,15 @@ impl World {
             }
         }
         planned
+    }
+
+    /// Nothing but calls with one pattern, by its number.
+    pub(crate) fn samples(&self, number: usize, settings: Settings) -> Vec<String> {
+        let random = Random::new(settings.seed ^ number as u64);
+        let session = Session::new(self, random, "samples".to_owned(), world::at(0, 0), 1);
+        let records = session.burst(number - 1, settings.calls);
+        let lines = settings.format.lines(&records, &self.declared);
+        lines.into_iter().map(|(_, line)| line).collect()
     }
 
     /// One line per pattern.

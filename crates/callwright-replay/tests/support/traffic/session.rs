@@ -5,11 +5,10 @@
 
 use serde_json::{Value, json};
 
+use super::World;
 use super::pattern::{Damage, Label, Pattern, cut};
 use super::random::Random;
-use super::values::Values;
 use super::world::{self, MODELS};
-use super::{Offered, World};
 
 /// A call with its place and what came of it.
 #[derive(Debug, Clone)]
@@ -292,7 +291,11 @@ impl<'w> Session<'w> {
 
     fn react(&mut self, plan: &Plan, came: &Came) {
         match came {
-            Came::Fine => {}
+            Came::Fine => {
+                if world::is_polled(&plan.name) && self.random.chance(0.05) {
+                    self.poll(plan);
+                }
+            }
             Came::Refused => match self.random.share() {
                 share if share < 0.44 => self.mend(plan),
                 share if share < 0.51 => self.again(plan),
@@ -313,9 +316,19 @@ impl<'w> Session<'w> {
             return;
         }
         self.next_round();
+        // Where the answer was of no use, the model asks for something else.
+        let meant = if plan
+            .planted
+            .iter()
+            .any(|at| self.world.patterns[*at].is_in_result())
+        {
+            self.world.tools[plan.tool].arguments(&mut self.random)
+        } else {
+            plan.meant.clone()
+        };
         let is_fine = |at: &usize| self.world.patterns[*at].label == Label::EdgeCase;
         let planted = plan.planted.iter().copied().filter(is_fine).collect();
-        let mended = self.send(plan.tool, plan.meant.clone(), planted);
+        let mended = self.send(plan.tool, meant, planted);
         self.make(&mended);
     }
 
@@ -337,42 +350,22 @@ impl<'w> Session<'w> {
         }
     }
 
+    /// The same question until the answer changes, which is no fault.
+    fn poll(&mut self, plan: &Plan) {
+        for _ in 0..=self.random.below(4) {
+            if self.records.len() >= self.length {
+                return;
+            }
+            self.next_round();
+            self.make(plan);
+        }
+    }
+
     /// The model does without this tool; every other time the user leaves.
     fn give_up(&mut self, tool: usize) {
         self.tools.retain(|known| *known != tool);
         if self.random.chance(0.5) {
             self.tools.clear();
         }
-    }
-}
-
-impl Offered {
-    fn arguments(&self, random: &mut Random) -> Value {
-        match &self.spec.input_schema {
-            Some(schema) => Values::of(schema).value(random),
-            None => json!({}),
-        }
-    }
-
-    fn result(&self, random: &mut Random) -> Value {
-        match &self.spec.output_schema {
-            Some(schema) => Values::of(schema).value(random),
-            None if random.chance(0.5) => json!("ok"),
-            None => json!({"ok": true, "items": random.below(40)}),
-        }
-    }
-
-    /// How a server says that it does not like a call.
-    fn refusal(&self, random: &mut Random, pattern: &Pattern) -> String {
-        let place = pattern.path.rsplit('/').next().unwrap_or_default();
-        match random.below(3) {
-            0 => format!("400 Bad Request: invalid value for '{place}'"),
-            1 => format!("{}: validation failed ({place})", self.name()),
-            _ => format!("422 {place} is not acceptable"),
-        }
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.spec.name
     }
 }

@@ -104,6 +104,11 @@ pub(crate) fn marks_errors(tool: &str) -> bool {
     tool != "track_shipment"
 }
 
+/// Tools that are asked the same again and again until something has changed.
+pub(crate) fn is_polled(tool: &str) -> bool {
+    matches!(tool, "get_shipment_status" | "get_metrics" | "get_time")
+}
+
 /// What servers say.
 pub(crate) fn error_of_another_cause(random: &mut Random) -> &'static str {
     random.pick_early::<&str>(&[
