@@ -51,7 +51,11 @@ fn violations_are_clustered_with_what_they_led_to() {
     let summary = run(&log("clusters.jsonl", &lines.join("\n")));
     assert_eq!(summary.calls.calls, 8);
     assert_eq!(
-        (summary.calls.valid, summary.calls.repaired, summary.calls.refused),
+        (
+            summary.calls.valid,
+            summary.calls.repaired,
+            summary.calls.refused
+        ),
         (2, 1, 5)
     );
     assert_eq!(summary.input.records, 9);
@@ -77,14 +81,25 @@ fn violations_are_clustered_with_what_they_led_to() {
         r#"/sort enum "\"sideways\"": 2 calls, fine 0, refused 2, unknown 0, corrected 1, repeated 1, gave up 0"#,
     ];
     assert_eq!(found, expected);
-    assert!(!serde_json::to_string(&summary).expect("JSON").contains("hunter2"));
+    assert!(
+        !serde_json::to_string(&summary)
+            .expect("JSON")
+            .contains("hunter2")
+    );
 }
 
 /// Calls of many sessions, some of them wrong, over many pieces.
 fn long_log() -> String {
     let mut text = String::new();
     for call in 0..6_000 {
-        let (session, limit) = (call % 97, if call % 7 == 0 { 100 + call } else { call % 100 });
+        let (session, limit) = (
+            call % 97,
+            if call % 7 == 0 {
+                100 + call
+            } else {
+                call % 100
+            },
+        );
         let error = call % 11 == 0;
         text += &format!(
             "{{\"tool\":\"search\",\"arguments\":{{\"query\":\"tea {call}\",\"limit\":{limit}}},\"session\":\"s{session}\",\"round\":{call},\"output\":\"{call}\",\"is_error\":{error},\"time\":{},\"model\":\"m{}\"}}\n",
@@ -106,8 +121,13 @@ fn parts_merge_into_the_whole() {
         let lines: Vec<&str> = text
             .lines()
             .filter(|line| {
-                let at = line.find("\"s").map_or(0, |_| line.rfind("\"session\":\"s").expect("one") + 12);
-                let session: String = line[at..].chars().take_while(char::is_ascii_digit).collect();
+                let at = line
+                    .find("\"s")
+                    .map_or(0, |_| line.rfind("\"session\":\"s").expect("one") + 12);
+                let session: String = line[at..]
+                    .chars()
+                    .take_while(char::is_ascii_digit)
+                    .collect();
                 session.parse::<u64>().expect("a number") % 3 == part
             })
             .collect();
@@ -121,7 +141,9 @@ fn parts_merge_into_the_whole() {
     assert_eq!(merged.combinations, whole.combinations);
     let led = |summary: &Summary| -> Vec<_> {
         let clusters = summary.clusters.iter();
-        clusters.map(|(key, it)| (key.clone(), it.calls, it.led_to)).collect()
+        clusters
+            .map(|(key, it)| (key.clone(), it.calls, it.led_to))
+            .collect()
     };
     assert_eq!(led(&merged), led(&whole));
 }

@@ -1,0 +1,23 @@
+//! A replay of a file with the library, on all cores.
+#![allow(clippy::expect_used, reason = "tests and the bench may panic")]
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use callwright::ToolSpec;
+use callwright_replay::run::{Run, Settings};
+use callwright_replay::source::find;
+use callwright_replay::summary::Summary;
+
+/// Runs over a log.
+pub(crate) fn replay(tools: Vec<ToolSpec>, log: &Path) -> Summary {
+    let settings = Settings {
+        tools: Some(tools),
+        ..Settings::default()
+    };
+    let inputs = find(&[log.to_string_lossy()]).expect("the log is there");
+    let mut run = Run::new(inputs, settings).expect("the tools can be used");
+    let stop = AtomicBool::new(false);
+    while !run.leg(&stop).expect("no worker dies") {}
+    run.finish()
+}
