@@ -41,7 +41,7 @@ use crate::summary::{Merge, Summary, Trouble};
 /// they are long.
 const SESSIONS: usize = 20_000;
 
-/// How much text is counted between two checkpoints: some seconds' worth.
+/// How much text is counted between two checkpoints, if nobody says otherwise.
 const LEG_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// What judges.
@@ -55,6 +55,8 @@ pub struct Settings {
     pub against: Option<(Vec<ToolSpec>, Policy)>,
     /// How many workers; all cores if not given.
     pub workers: Option<NonZero<usize>>,
+    /// How much text is counted between two checkpoints; two gigabytes, some seconds' worth, if not given.
+    pub leg_bytes: Option<u64>,
     /// Equal for runs with the same tools and policy: only such a run can be resumed.
     pub identity: u64,
 }
@@ -94,6 +96,7 @@ pub struct Run {
     files_before: u64,
     ended: bool,
     identity: u64,
+    leg_bytes: u64,
 }
 
 impl Run {
@@ -187,6 +190,7 @@ impl Run {
             files_before,
             ended,
             identity: settings.identity,
+            leg_bytes: settings.leg_bytes.unwrap_or(LEG_BYTES),
         })
     }
 
@@ -205,7 +209,7 @@ impl Run {
     /// # Errors
     /// Fails if a worker died, which is a defect.
     pub fn leg(&mut self, stop: &AtomicBool) -> Result<bool, RunError> {
-        let until = self.progress.text_bytes().saturating_add(LEG_BYTES);
+        let until = self.progress.text_bytes().saturating_add(self.leg_bytes);
         let (run, last) = (&*self, Mutex::new(None));
         let parts: Vec<thread::Result<Local>> = thread::scope(|scope| {
             let workers: Vec<_> = (0..run.workers)

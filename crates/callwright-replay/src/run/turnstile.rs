@@ -1,7 +1,7 @@
-//! Lets chunks pass one by one, in their order.
+//! Lets pieces pass one by one, in their order.
 //!
-//! Chunks are judged on all cores at once, but a conversation must be gone through from its beginning. A chunk waits
-//! here until all chunks before it have passed. It has passed when its ticket is dropped, so one that fails holds
+//! Pieces are judged on all cores at once, but a conversation must be gone through from its beginning. A piece waits
+//! here until all pieces before it have passed. It has passed when its ticket is dropped, so one that fails holds
 //! nobody up, and one that has nothing to wait for need not wait.
 
 use std::collections::BTreeSet;
@@ -15,13 +15,13 @@ pub struct Turnstile {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// All chunks before this one have passed.
+    /// All pieces before this one have passed.
     next: usize,
-    /// Chunks that passed before their turn.
+    /// Pieces that passed before their turn.
     early: BTreeSet<usize>,
 }
 
-/// A chunk's place in the queue.
+/// A piece's place in the queue.
 #[derive(Debug)]
 pub struct Ticket<'t> {
     turnstile: &'t Turnstile,
@@ -29,6 +29,7 @@ pub struct Ticket<'t> {
 }
 
 impl Turnstile {
+    /// The place of a piece in the queue. Pieces are numbered from zero, without a gap.
     pub fn ticket(&self, turn: usize) -> Ticket<'_> {
         Ticket {
             turnstile: self,
@@ -42,7 +43,7 @@ impl Turnstile {
 }
 
 impl Ticket<'_> {
-    /// Waits until all chunks before this one have passed.
+    /// Waits until all pieces before this one have passed.
     pub fn wait(&self) {
         let mut queue = self.turnstile.lock();
         while queue.next < self.turn {

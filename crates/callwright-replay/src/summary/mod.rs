@@ -127,6 +127,43 @@ impl Default for Summary {
     }
 }
 
+/// Why a summary cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SummaryError {
+    /// It is none.
+    #[error("not a summary of a replay: {0}; give files that `--emit-summary` wrote")]
+    NotOne(#[from] serde_json::Error),
+    /// Another version wrote it.
+    #[error("written by another version ({found} instead of {VERSION}); make it anew")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+}
+
+impl Summary {
+    /// Writes it down.
+    ///
+    /// # Errors
+    /// Fails if it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads one that was written down.
+    ///
+    /// # Errors
+    /// Fails if it is none, or of another version.
+    pub fn from_json(text: &str) -> Result<Self, SummaryError> {
+        let summary: Summary = serde_json::from_str(text)?;
+        match summary.v {
+            VERSION => Ok(summary),
+            found => Err(SummaryError::Version { found }),
+        }
+    }
+}
+
 /// Something that is counted in parts.
 pub trait Merge {
     /// Adds what another part has counted. Associative and commutative.
