@@ -50,7 +50,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "web_search",
-            0.003,
+            0.006,
             1.0,
             ("/query", "required"),
             Leave("/query"),
@@ -127,7 +127,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "create_ticket",
-            0.004,
+            0.008,
             1.0,
             ("/body", "required"),
             Leave("/body"),
@@ -143,7 +143,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "create_ticket",
-            0.004,
+            0.007,
             1.0,
             ("", "truncated_call"),
             Cut,
@@ -175,7 +175,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "update_ticket",
-            0.004,
+            0.009,
             1.0,
             ("/ticket_id", "type"),
             Set("/ticket_id", NULL),
@@ -191,7 +191,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "send_email",
-            0.003,
+            0.006,
             1.0,
             ("/body", "required"),
             Leave("/body"),
@@ -213,7 +213,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "get_customer",
-            0.003,
+            0.009,
             1.0,
             ("/customer_id", "type"),
             Set("/customer_id", NULL),
@@ -221,7 +221,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "run_sql",
-            0.008,
+            0.014,
             1.0,
             ("", "truncated_call"),
             Cut,
@@ -237,7 +237,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "write_file",
-            0.01,
+            0.02,
             1.0,
             ("", "truncated_call"),
             Cut,
@@ -245,7 +245,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
         ),
         bug(
             "write_file",
-            0.005,
+            0.009,
             1.0,
             ("/content", "required"),
             Leave("/content"),

@@ -124,7 +124,7 @@ pub(crate) fn rare() -> Vec<Pattern> {
         ),
         bug(
             "update_account",
-            0.009,
+            0.015,
             1.0,
             ("/settings", "type"),
             Set("/settings", NULL),
@@ -281,7 +281,7 @@ pub(crate) fn rare() -> Vec<Pattern> {
         ),
         bug(
             "calculate",
-            0.006,
+            0.01,
             1.0,
             ("/expression", "required"),
             Rename("expression", "expr"),
@@ -289,7 +289,7 @@ pub(crate) fn rare() -> Vec<Pattern> {
         ),
         bug(
             "list_directory",
-            0.006,
+            0.01,
             1.0,
             ("/path", "required"),
             Leave("/path"),
