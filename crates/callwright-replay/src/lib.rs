@@ -20,6 +20,7 @@ pub mod judge;
 pub mod propose;
 pub mod read;
 pub mod report;
+mod schema;
 pub mod seen;
 pub mod source;
 pub mod summary;
