@@ -15,7 +15,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use self::facts::{Declared, Facts};
+pub(crate) use self::facts::{Declared, values};
+pub(crate) use self::outcome::ratio;
+
+use self::facts::Facts;
 use crate::summary::{ClusterKey, Side, Summary};
 
 pub use self::points::{BUG_UP_TO, EDGE_CASE_FROM};

@@ -86,6 +86,6 @@ pub(super) fn what_the_model_did_next(facts: &Facts<'_>, reasons: &mut Vec<Reaso
     clippy::cast_precision_loss,
     reason = "a share needs no sixteen digits"
 )]
-pub(super) fn ratio(part: u64, whole: u64) -> f64 {
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }

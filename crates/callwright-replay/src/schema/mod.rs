@@ -8,7 +8,7 @@ mod judge;
 mod locate;
 mod position;
 
-pub(crate) use children::{Way, children};
+pub(crate) use children::children;
 pub(crate) use closed::closed;
 pub(crate) use judge::Judge;
 pub(crate) use locate::{Place, fragments, places};
