@@ -136,12 +136,14 @@ pub(super) const DESCRIBED_AGAINST: i32 = -4;
 
 // Slips.
 
-/// A slip that repair heals without loss: nothing needs to be allowed for it.
-pub(super) const HEALED: i32 = -12;
+/// A slip that repair heals without loss: nothing needs to be allowed for it. Outweighs the tool, the spread (12) and the
+/// default (5) together.
+pub(super) const HEALED: i32 = -18;
 /// A text without its quotes, which repair heals; but ids that are numbers are legitimate now and then.
 pub(super) const UNQUOTED: i32 = -4;
-/// A misspelt key: that a tool runs fine says nothing, it ignores what it does not know.
-pub(super) const MISSPELT_KEY: i32 = -8;
+/// A misspelt key: that a tool runs fine says nothing, it ignores what it does not know. Outweighs the tool and the
+/// spread together.
+pub(super) const MISSPELT_KEY: i32 = -12;
 /// A misspelt value. Where all models write it steadily and the tool takes it, it is a spelling of its own.
 pub(super) const MISSPELT_VALUE: i32 = -7;
 /// A text that stands for a value that somebody was to fill in.
