@@ -22,6 +22,7 @@ pub mod propose;
 pub mod read;
 pub mod report;
 pub mod run;
+mod schema;
 pub mod seen;
 pub mod source;
 pub mod summary;

@@ -3,9 +3,25 @@
 //! Points for and against, each with the sentence that says why. Nothing is weighed that a person cannot look up in the
 //! summary.
 
+mod facts;
+mod outcome;
+mod points;
+mod slip;
+mod spelling;
+mod spread;
+mod words;
+
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::summary::{ClusterKey, Summary};
+pub(crate) use self::facts::{Declared, values};
+pub(crate) use self::outcome::ratio;
+
+use self::facts::Facts;
+use crate::summary::{ClusterKey, Side, Summary};
+
+pub use self::points::{BUG_UP_TO, EDGE_CASE_FROM};
 
 /// What a cluster of violations most likely is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -43,6 +59,56 @@ pub struct Judgement {
 
 /// Judges all clusters, the most frequent first.
 pub fn decide(summary: &Summary) -> Vec<Judgement> {
-    let _ = summary;
-    Vec::new()
+    let mut declared: HashMap<&str, Declared> = HashMap::new();
+    let mut judged = Vec::with_capacity(summary.clusters.len());
+    for (key, cluster) in summary.clusters.iter() {
+        let tool = summary.tools.get(&key.tool);
+        let declared = declared
+            .entry(&key.tool)
+            .or_insert_with(|| Declared::of(tool));
+        let facts = Facts::gather(key, cluster, tool, declared);
+        judged.push((cluster.calls, judge(&facts)));
+    }
+    judged.sort_by(|(more, left), (calls, right)| {
+        (calls, &left.cluster).cmp(&(more, &right.cluster))
+    });
+    judged.into_iter().map(|(_, judgement)| judgement).collect()
+}
+
+/// Adds up the points.
+fn judge(facts: &Facts<'_>) -> Judgement {
+    let mut reasons = Vec::new();
+    slip::in_general(facts, &mut reasons);
+    if facts.key.side == Side::Input {
+        outcome::what_the_tool_made_of_it(facts, &mut reasons);
+        outcome::what_the_model_did_next(facts, &mut reasons);
+        spread::over_models(facts, &mut reasons);
+        spread::alone(facts, &mut reasons);
+    }
+    spread::over_time(facts, &mut reasons);
+    spread::over_sessions(facts, &mut reasons);
+    spread::share(facts, &mut reasons);
+    words::own_default(facts, &mut reasons);
+    words::described(facts, &mut reasons);
+    slip::slips(facts, &mut reasons);
+    let score = reasons.iter().map(|reason| reason.points).sum();
+    let kind = match score {
+        EDGE_CASE_FROM.. => Kind::EdgeCase,
+        ..=BUG_UP_TO => Kind::Bug,
+        _ => Kind::Unclear,
+    };
+    Judgement {
+        cluster: facts.key.clone(),
+        kind,
+        score,
+        reasons,
+    }
+}
+
+/// Adds a reason.
+fn say(reasons: &mut Vec<Reason>, points: i32, why: impl Into<String>) {
+    reasons.push(Reason {
+        points,
+        why: why.into(),
+    });
 }

@@ -1,13 +1,36 @@
 //! Edge cases → the smallest change of a schema that allows them.
 //!
-//! A proposal is a JSON Patch on the declaration of one tool, in the shape in which it was declared, with its effect on
-//! the recorded calls and a proof that nothing becomes stricter.
+//! A proposal is a JSON Patch on a schema of one tool, as it was declared, with its effect on the recorded calls and a
+//! proof that nothing becomes stricter. Bugs are never proposed; they are worth advice.
+
+mod advice;
+mod apply;
+mod combine;
+mod draft;
+mod edit;
+mod effect;
+mod looser;
+mod node;
+mod patch;
+mod plan;
+mod proof;
+mod rewrite;
+mod shown;
+mod sketch;
+mod suggest;
+mod target;
+mod title;
+mod tools_file;
+mod wish;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::decide::{Judgement, Kind};
 use crate::summary::{ClusterKey, Side, Summary};
+
+pub use apply::{ApplyError, apply};
+pub use suggest::suggestions_file;
 
 /// One change of a schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,14 +57,24 @@ pub struct Proposal {
     pub after: Json,
     /// Where that part is: a JSON Pointer into the schema.
     pub pointer: String,
+    /// How many places of the schema refer to that part: the change loosens all of them. Zero if it is used where it
+    /// stands.
+    #[serde(default)]
+    pub shared_by: usize,
     /// Recorded calls that would become valid by this change alone.
     pub accepts: u64,
     /// Recorded calls with one of the clusters, whatever else is wrong with them.
     pub touches: u64,
     /// Recorded calls that look like bugs, and would become valid too.
     pub accepts_bugs: u64,
+    /// Whether `accepts` and `accepts_bugs` are estimates, since not all values were kept.
+    #[serde(default)]
+    pub is_estimate: bool,
     /// Whether everything that the old schema accepts is accepted by the new one.
     pub proof: Proof,
+    /// A hash of the schema that the change is for.
+    #[serde(default)]
+    pub schema_hash: String,
 }
 
 /// The kinds of change.
@@ -92,6 +125,15 @@ pub struct Advice {
     pub text: String,
 }
 
+/// A cluster that is worth a change, and for which none was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unplaced {
+    /// The cluster.
+    pub cluster: ClusterKey,
+    /// Why there is no proposal.
+    pub why: String,
+}
+
 /// Proposals and advice, out of a summary and the judgements on its clusters.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Proposals {
@@ -99,10 +141,27 @@ pub struct Proposals {
     pub changes: Vec<Proposal>,
     /// Advice to whoever writes the descriptions, and where a schema is looser than all traffic.
     pub advice: Vec<Advice>,
+    /// Edge cases for which there is no proposal.
+    #[serde(default)]
+    pub unplaced: Vec<Unplaced>,
 }
 
-/// Makes proposals.
+/// Makes proposals: edge cases first, the most frequent first.
 pub fn propose(summary: &Summary, judgements: &[Judgement]) -> Proposals {
-    let _ = (summary, judgements);
-    Proposals::default()
+    let mut proposals = Proposals::default();
+    plan::plan(summary, judgements, &mut proposals);
+    proposals.changes.sort_by(|left, right| {
+        (left.kind, right.touches, &left.tool, &left.title).cmp(&(
+            right.kind,
+            left.touches,
+            &right.tool,
+            &right.title,
+        ))
+    });
+    for (at, proposal) in proposals.changes.iter_mut().enumerate() {
+        proposal.number = at + 1;
+    }
+    advice::describe_better(summary, judgements, &mut proposals.advice);
+    looser::than_all_traffic(summary, &mut proposals.advice);
+    proposals
 }

@@ -7,6 +7,7 @@
 //! the crate's messages never leave this folder except to tell an operator why a schema does not
 //! compile.
 
+mod containment;
 mod outline;
 mod tree;
 
@@ -17,6 +18,7 @@ use jsonschema::{
     EmailOptions, JsonType, PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator,
 };
 
+pub(crate) use self::containment::covers;
 use self::outline::{Outline, can_outline};
 use self::tree::Tree;
 use super::fault::{Bound, Fault, FaultKind};

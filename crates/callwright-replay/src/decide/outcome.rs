@@ -1,0 +1,91 @@
+//! Does the tool take such calls, and what did the model do next?
+
+use super::facts::Facts;
+use super::points::*;
+use super::{Reason, say};
+
+/// Below this share of results without an error a tool is broken, and its refusals say nothing.
+const LOWEST_SUCCESS: f64 = 0.3;
+
+/// What the tool made of such calls.
+pub(super) fn what_the_tool_made_of_it(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+    let led_to = facts.cluster.led_to;
+    let known = led_to.ran_fine + led_to.tool_refused;
+    if known == 0 {
+        return;
+    }
+    let share = ratio(led_to.ran_fine, known) / usual_success(facts);
+    let [many, some, few, one] = if share >= TAKES_FROM {
+        [TAKES_MANY, TAKES_SOME, TAKES_FEW, TAKES_ONE]
+    } else if share <= REFUSES_UP_TO {
+        [REFUSES_MANY, REFUSES_SOME, REFUSES_FEW, REFUSES_ONE]
+    } else if share < FAILS_BELOW {
+        [FAILS; 4]
+    } else {
+        [0; 4]
+    };
+    let points = match known {
+        MANY_RESULTS.. => many,
+        SOME_RESULTS.. => some,
+        FEW_RESULTS.. => few,
+        _ => one,
+    };
+    let ran_fine = led_to.ran_fine;
+    let why = if known == 1 {
+        format!(
+            "the one call with a known result {}",
+            if ran_fine == 1 { "ran fine" } else { "failed" }
+        )
+    } else if share <= REFUSES_UP_TO {
+        let refused = led_to.tool_refused;
+        format!("{refused} of {known} calls with a known result failed")
+    } else {
+        format!("{ran_fine} of {known} calls with a known result ran fine")
+    };
+    say(reasons, points, why);
+}
+
+/// What share of the tool's calls has a result that is no error: some tools fail often, whatever they are sent.
+fn usual_success(facts: &Facts<'_>) -> f64 {
+    let Some(tool) = facts.tool else {
+        return 1.0;
+    };
+    // Without the cluster itself: a cluster that is most of the traffic would be its own measure.
+    let led_to = facts.cluster.led_to;
+    let others = (tool.tally.results).saturating_sub(led_to.ran_fine + led_to.tool_refused);
+    let errors = (tool.tally.tool_errors).saturating_sub(led_to.tool_refused);
+    if others < MANY_RESULTS {
+        return 1.0;
+    }
+    (1.0 - ratio(errors, others)).clamp(LOWEST_SUCCESS, 1.0)
+}
+
+/// Whether the model corrected itself.
+pub(super) fn what_the_model_did_next(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+    let led_to = facts.cluster.led_to;
+    let followed = led_to.corrected + led_to.repeated + led_to.gave_up;
+    if followed < CORRECTED_CALLS || ratio(led_to.corrected, followed) < CORRECTED_SHARE {
+        return;
+    }
+    let per_session = facts.tool.map_or(1.0, |tool| {
+        ratio(tool.tally.calls, tool.sessions.count().max(1))
+    });
+    if per_session > CALLS_PER_SESSION {
+        return;
+    }
+    let corrected = led_to.corrected;
+    say(
+        reasons,
+        CORRECTED,
+        format!("{corrected} of {followed} were followed by a call without the fault"),
+    );
+}
+
+/// One count over another.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a share needs no sixteen digits"
+)]
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}

@@ -1,0 +1,262 @@
+//! A tools file, suggestions and the numbers of those that were accepted → the new tools file.
+//!
+//! Works on the file as it is now. If a schema is not the one that a proposal was made for, nothing is changed at all.
+
+use std::collections::BTreeMap;
+
+use callwright::json::Path;
+use callwright::validate::Loosening;
+use json_patch::{Patch, PatchOperation};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::Proof;
+use super::combine::{Clash, combined};
+use super::patch::pointer;
+use super::proof::compare;
+use super::rewrite::rewrite;
+use super::shown::hash;
+use super::suggest::VERSION;
+use super::tools_file::{Entry, entries};
+use crate::summary::Side;
+
+/// Why suggestions cannot be applied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The tools file is no JSON.
+    #[error("the tools file is not JSON: {0}")]
+    ToolsNotJson(serde_json::Error),
+    /// The suggestions are not what `--suggest` writes.
+    #[error("these are no suggestions: {0}; write them with `callwright replay --suggest`")]
+    NoSuggestions(String),
+    /// There is no such suggestion.
+    #[error("there is no proposal {number}; there are {least} to {most}")]
+    UnknownNumber {
+        /// The number.
+        number: usize,
+        /// The smallest that there is.
+        least: usize,
+        /// The largest.
+        most: usize,
+    },
+    /// There are no suggestions at all.
+    #[error("there are no proposals in the suggestions")]
+    Empty,
+    /// The tool is not in the file.
+    #[error("proposal {number}: the tools file has no tool {tool:?}")]
+    NoTool {
+        /// The proposal.
+        number: usize,
+        /// The tool.
+        tool: String,
+    },
+    /// The schema is another one now.
+    #[error("proposal {number}: the schema of {tool:?} has changed since; run replay again")]
+    Changed {
+        /// The proposal.
+        number: usize,
+        /// The tool.
+        tool: String,
+    },
+    /// Two proposals cannot both be applied.
+    #[error(
+        "proposals {first} and {second} contradict each other; accept one, and run replay again for the other"
+    )]
+    Contradiction {
+        /// One of them.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+    /// Nobody knows whether the change only loosens.
+    #[error(
+        "proposal {number} is not proved to only loosen: {why}; force it if you want it all the same"
+    )]
+    NotProved {
+        /// The proposal.
+        number: usize,
+        /// Why not.
+        why: String,
+    },
+    /// Together, the changes refuse something that was accepted.
+    #[error(
+        "together, the accepted proposals for {tool:?} refuse what was accepted before; accept fewer"
+    )]
+    Stricter {
+        /// The tool.
+        tool: String,
+    },
+    /// The new file could not be written as text.
+    #[error("the new tools file cannot be written")]
+    NotWritten,
+}
+
+#[derive(Deserialize)]
+struct File {
+    v: u32,
+    tools: Vec<ForTool>,
+}
+
+#[derive(Deserialize)]
+struct ForTool {
+    name: String,
+    side: Side,
+    schema_at: String,
+    schema_hash: String,
+    proposals: Vec<Suggestion>,
+}
+
+#[derive(Deserialize)]
+struct Suggestion {
+    number: usize,
+    proof: Proof,
+    patch: Patch,
+}
+
+/// Writes the accepted suggestions into the text of a tools file. `force` takes those, too, that are not proved.
+///
+/// # Errors
+/// Fails if a number is unknown, a tool or its schema is not what it was, two suggestions contradict each other, or one is
+/// not proved. Then nothing is changed.
+pub fn apply(
+    tools_text: &str,
+    suggestions: &Json,
+    accept: &[usize],
+    force: bool,
+) -> Result<String, ApplyError> {
+    let old: Json = serde_json::from_str(tools_text).map_err(ApplyError::ToolsNotJson)?;
+    let file = File::deserialize(suggestions)
+        .map_err(|error| ApplyError::NoSuggestions(error.to_string()))?;
+    if file.v != VERSION {
+        let why = format!("they are of version {}, and {VERSION} is known", file.v);
+        return Err(ApplyError::NoSuggestions(why));
+    }
+    are_known(&file, accept)?;
+    let all = entries(&old);
+    let mut new = old.clone();
+    for tool in &file.tools {
+        let mut patches = BTreeMap::new();
+        for suggestion in &tool.proposals {
+            if !accept.contains(&suggestion.number) {
+                continue;
+            }
+            if let (Proof::NotProved(why), false) = (&suggestion.proof, force) {
+                return Err(ApplyError::NotProved {
+                    number: suggestion.number,
+                    why: why.clone(),
+                });
+            }
+            patches.insert(suggestion.number, suggestion.patch.clone());
+        }
+        if !patches.is_empty() {
+            one_schema(&old, &mut new, tool, &all, patches, force)?;
+        }
+    }
+    if new == old {
+        return Ok(tools_text.to_owned());
+    }
+    rewrite(tools_text, &old, &new)
+        .or_else(|| serde_json::to_string_pretty(&new).ok())
+        .ok_or(ApplyError::NotWritten)
+}
+
+fn are_known(file: &File, accept: &[usize]) -> Result<(), ApplyError> {
+    let numbers = || file.tools.iter().flat_map(|tool| &tool.proposals);
+    let numbers = || numbers().map(|suggestion| suggestion.number);
+    let (Some(least), Some(most)) = (numbers().min(), numbers().max()) else {
+        return if accept.is_empty() {
+            Ok(())
+        } else {
+            Err(ApplyError::Empty)
+        };
+    };
+    match accept
+        .iter()
+        .find(|number| !numbers().any(|known| known == **number))
+    {
+        Some(&number) => Err(ApplyError::UnknownNumber {
+            number,
+            least,
+            most,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Changes one schema of one tool.
+fn one_schema(
+    old: &Json,
+    new: &mut Json,
+    tool: &ForTool,
+    all: &[Entry],
+    patches: BTreeMap<usize, Patch>,
+    force: bool,
+) -> Result<(), ApplyError> {
+    let number = patches.keys().next().copied().unwrap_or_default();
+    let changed = |number| ApplyError::Changed {
+        number,
+        tool: tool.name.clone(),
+    };
+    let mut named = all
+        .iter()
+        .filter(|entry| entry.name == tool.name)
+        .peekable();
+    if named.peek().is_none() {
+        return Err(ApplyError::NoTool {
+            number,
+            tool: tool.name.clone(),
+        });
+    }
+    let places = named.filter_map(|entry| {
+        let inside = match tool.side {
+            Side::Input => entry.input.as_ref(),
+            Side::Output => entry.output.as_ref(),
+        };
+        Some(entry.at.join(inside?))
+    });
+    let mut known = places.filter_map(|at| Some((old.pointer(at.as_pointer())?, at)));
+    let (schema, at) = known
+        .find(|(schema, _)| hash(schema) == tool.schema_hash)
+        .ok_or_else(|| changed(number))?;
+    let inside = Path::from_pointer(tool.schema_at.as_str());
+    let mut own = Vec::new();
+    for (number, patch) in patches {
+        let patch = unmoved(patch, &inside).ok_or_else(|| changed(number))?;
+        own.push((number, patch));
+    }
+    let looser = combined(schema, &own).map_err(|clash| match clash {
+        Clash::Changed(number) => changed(number),
+        Clash::Between(first, second) => ApplyError::Contradiction { first, second },
+    })?;
+    if !force && compare(schema, &looser, &Path::root()) == Loosening::Refuted {
+        return Err(ApplyError::Stricter {
+            tool: tool.name.clone(),
+        });
+    }
+    *new.pointer_mut(at.as_pointer())
+        .ok_or_else(|| changed(number))? = looser;
+    Ok(())
+}
+
+/// A patch on a tool as one on its schema.
+fn unmoved(patch: Patch, inside: &Path) -> Option<Patch> {
+    let steps = inside.segments().count();
+    let mut operations = patch.0;
+    for operation in &mut operations {
+        let path = Path::from_pointer(operation.path().as_str());
+        if !inside.contains(&path) {
+            return None;
+        }
+        let rest = path.segments().skip(steps);
+        let path = pointer(&rest.fold(Path::root(), |path, step| path.key(&step)));
+        match operation {
+            PatchOperation::Add(it) => it.path = path,
+            PatchOperation::Remove(it) => it.path = path,
+            PatchOperation::Replace(it) => it.path = path,
+            PatchOperation::Test(it) => it.path = path,
+            PatchOperation::Move(_) | PatchOperation::Copy(_) => return None,
+        }
+    }
+    Some(Patch(operations))
+}

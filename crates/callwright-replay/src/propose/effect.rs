@@ -1,0 +1,259 @@
+//! Which recorded calls a change would accept.
+//!
+//! Values that were kept are judged by the new schema; where none was, the change is taken at its word, and the number is
+//! an estimate.
+
+use std::collections::HashMap;
+
+use callwright::json::Path;
+use serde_json::Value as Json;
+
+use super::node::{forbids, number, requires};
+use crate::decide::{Judgement, Kind};
+use crate::schema::{Judge, fragments, places};
+use crate::summary::{Cluster, ClusterKey, Side, Summary};
+
+/// The clusters and calls of one side of a tool.
+pub(super) struct Recorded<'r> {
+    clusters: Vec<(&'r ClusterKey, &'r Cluster, Kind)>,
+    /// Calls by the clusters that they are in.
+    calls: Vec<(Vec<usize>, u64)>,
+    /// Whether there are calls of which the clusters are not known.
+    is_cut: bool,
+}
+
+/// What a change does to the recorded calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Effect {
+    pub(super) accepts: u64,
+    pub(super) touches: u64,
+    pub(super) accepts_bugs: u64,
+    pub(super) is_estimate: bool,
+}
+
+impl<'r> Recorded<'r> {
+    /// All sides of all tools.
+    pub(super) fn all(
+        summary: &'r Summary,
+        judgements: &[Judgement],
+    ) -> HashMap<(&'r str, Side), Recorded<'r>> {
+        let kinds: HashMap<&ClusterKey, Kind> = judgements
+            .iter()
+            .map(|judgement| (&judgement.cluster, judgement.kind))
+            .collect();
+        let mut all: HashMap<(&str, Side), Recorded<'_>> = HashMap::new();
+        let mut known: HashMap<u64, (Side, usize)> = HashMap::new();
+        let is_cut = summary.combinations.dropped() > 0;
+        for (key, cluster) in summary.clusters.iter() {
+            let recorded = all
+                .entry((key.tool.as_str(), key.side))
+                .or_insert_with(|| Recorded {
+                    clusters: Vec::new(),
+                    calls: Vec::new(),
+                    is_cut,
+                });
+            known.insert(key.hash(), (key.side, recorded.clusters.len()));
+            let kind = kinds.get(key).copied().unwrap_or(Kind::Unclear);
+            recorded.clusters.push((key, cluster, kind));
+        }
+        for (combination, calls) in summary.combinations.iter() {
+            for side in [Side::Input, Side::Output] {
+                let found: Vec<Option<(Side, usize)>> = combination
+                    .clusters
+                    .iter()
+                    .map(|hash| known.get(hash).copied())
+                    .collect();
+                let Some(recorded) = all.get_mut(&(combination.tool.as_str(), side)) else {
+                    continue;
+                };
+                // A cluster that there was no room for may be of either side, and forbids to say anything.
+                let own: Option<Vec<usize>> = found
+                    .iter()
+                    .filter(|cluster| cluster.is_none_or(|(its, _)| its == side))
+                    .map(|cluster| cluster.map(|(_, at)| at))
+                    .collect();
+                match own {
+                    Some(own) if !own.is_empty() => recorded.calls.push((own, *calls)),
+                    Some(_) => {}
+                    None => recorded.is_cut = true,
+                }
+            }
+        }
+        all
+    }
+
+    /// The effect of a change for some clusters.
+    pub(super) fn effect(&self, old: &Json, new: &Json, own: &[&ClusterKey]) -> Effect {
+        let mut asked = Asked {
+            old,
+            new,
+            old_judge: Judge::of(old),
+            new_judge: Judge::of(new),
+        };
+        let shares: Vec<(f64, bool)> = self
+            .clusters
+            .iter()
+            .map(|(key, cluster, _)| asked.share(key, cluster, own.contains(key)))
+            .collect();
+        let mut effect = Effect {
+            is_estimate: self.is_cut,
+            ..Effect::default()
+        };
+        for (clusters, calls) in &self.calls {
+            let is_own = |at: &usize| own.contains(&self.clusters[*at].0);
+            if clusters.iter().any(is_own) {
+                effect.touches += calls;
+            }
+            let share = clusters.iter().map(|at| shares[*at].0).fold(1.0, f64::min);
+            if share <= 0.0 {
+                continue;
+            }
+            let accepted = part_of(*calls, share);
+            effect.accepts += accepted;
+            effect.is_estimate |= share < 1.0 || clusters.iter().any(|at| shares[*at].1);
+            if clusters.iter().any(|at| self.clusters[*at].2 == Kind::Bug) {
+                effect.accepts_bugs += accepted;
+            }
+        }
+        effect
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate where it is not one"
+)]
+fn part_of(calls: u64, share: f64) -> u64 {
+    if share >= 1.0 {
+        return calls;
+    }
+    (calls as f64 * share).round() as u64
+}
+
+struct Asked<'s> {
+    old: &'s Json,
+    new: &'s Json,
+    old_judge: Judge<'s>,
+    new_judge: Judge<'s>,
+}
+
+impl Asked<'_> {
+    /// The share of a cluster that the change allows, and whether that is an estimate.
+    fn share(&mut self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> (f64, bool) {
+        let path = Path::from_pointer(key.path.as_str());
+        let around = path.parent();
+        let name = path.last().unwrap_or_default().replace("~2", "*");
+        match key.issue.as_str() {
+            "required" => {
+                let requires = |node: &Json| requires(node, &name);
+                (self.gone(around.as_pointer(), &requires), false)
+            }
+            "unknown_key" => {
+                let forbids = |node: &Json| forbids(node, &name);
+                if self.gone(around.as_pointer(), &forbids) <= 0.0 {
+                    return (0.0, false);
+                }
+                if places(self.new, &key.path).is_empty() {
+                    return (1.0, false);
+                }
+                self.by_values(key, cluster, is_own)
+            }
+            _ => self.by_values(key, cluster, is_own),
+        }
+    }
+
+    /// One if the old schema says something about a place and the new one does not any more, else zero.
+    fn gone(&self, around: &str, says: &dyn Fn(&Json) -> bool) -> f64 {
+        let count = |root: &Json| {
+            let places = places(root, around);
+            let parts = places.iter().flat_map(|place| fragments(root, place));
+            let mut firm = 0;
+            let mut all = 0;
+            for part in parts {
+                if root.pointer(part.at.as_pointer()).is_some_and(says) {
+                    all += 1;
+                    firm += usize::from(!part.is_alternative);
+                }
+            }
+            (firm, all)
+        };
+        let (_, before) = count(self.old);
+        let (firm, after) = count(self.new);
+        f64::from(u8::from(firm == 0 && after < before))
+    }
+
+    fn by_values(&mut self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> (f64, bool) {
+        let mut kept: Vec<(Json, u64)> = cluster
+            .values
+            .iter()
+            .filter_map(|(text, calls)| Some((serde_json::from_str(text).ok()?, *calls)))
+            .collect();
+        if kept.is_empty() {
+            let whole = cluster.examples.iter().filter(|example| example.whole);
+            let values = whole.filter_map(|example| serde_json::from_str(&example.value).ok());
+            kept = values.map(|value| (value, 1)).collect();
+        }
+        if kept.is_empty() {
+            return (self.by_limit(key, cluster, is_own), true);
+        }
+        let all: u64 = kept.iter().map(|(_, calls)| calls).sum();
+        let mut accepted = 0;
+        for (value, calls) in &kept {
+            if accepts(self.new, &mut self.new_judge, &key.path, value)
+                && !accepts(self.old, &mut self.old_judge, &key.path, value)
+            {
+                accepted += calls;
+            }
+        }
+        let is_cut =
+            cluster.values.is_empty() || cluster.values.dropped() > 0 || all < cluster.calls;
+        let share = if all == accepted {
+            1.0
+        } else {
+            crate::decide::ratio(accepted, all)
+        };
+        (share, share > 0.0 && is_cut)
+    }
+
+    /// Of values that were too long to keep only their lengths are known.
+    fn by_limit(&self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> f64 {
+        let (keyword, extreme, most) = match key.issue.as_str() {
+            "max_length" => ("maxLength", cluster.largest, true),
+            "min_length" => ("minLength", cluster.smallest, false),
+            "max_items" => ("maxItems", cluster.largest, true),
+            "min_items" => ("minItems", cluster.smallest, false),
+            _ => return f64::from(u8::from(is_own)),
+        };
+        let Some(extreme) = extreme else { return 0.0 };
+        let is_within = |root: &Json| {
+            let places = places(root, &key.path);
+            let mut parts = places.iter().flat_map(|place| fragments(root, place));
+            parts.all(|part| {
+                let node = root.pointer(part.at.as_pointer());
+                let limit = node.and_then(|node| number(node.get(keyword)?));
+                limit.is_none_or(|limit| {
+                    if most {
+                        extreme <= limit
+                    } else {
+                        extreme >= limit
+                    }
+                })
+            })
+        };
+        f64::from(u8::from(is_within(self.new) && !is_within(self.old)))
+    }
+}
+
+/// Whether all parts of a schema about a place accept a value; one of them, where they are alternatives.
+fn accepts(root: &Json, judge: &mut Judge<'_>, path: &str, value: &Json) -> bool {
+    let all = places(root, path);
+    let (alternatives, firm): (Vec<_>, Vec<_>) = all.iter().partition(|place| place.is_alternative);
+    let mut takes = |at: &Path| judge.accepts(at, value) == Some(true);
+    if firm.is_empty() {
+        alternatives.iter().any(|place| takes(&place.at))
+    } else {
+        firm.iter().all(|place| takes(&place.at))
+    }
+}

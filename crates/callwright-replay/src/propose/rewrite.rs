@@ -1,0 +1,179 @@
+//! A JSON text and what it shall say → the text, with everything else as it was written.
+//!
+//! Only the smallest parts that differ are written anew, on one line where they stood on one line.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
+use serde_json::value::RawValue;
+
+/// Writes the changes into the text.
+pub(super) fn rewrite(text: &str, old: &Json, new: &Json) -> Option<String> {
+    let mut spans = Vec::new();
+    differing(text, 0..text.len(), old, new, &mut spans)?;
+    spans.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
+    let mut rewritten = text.to_owned();
+    for (span, value) in spans {
+        let written = written(text, &span, value)?;
+        rewritten.replace_range(span, &written);
+    }
+    let is_right = serde_json::from_str::<Json>(&rewritten).is_ok_and(|read| read == *new);
+    is_right.then_some(rewritten)
+}
+
+type Span = std::ops::Range<usize>;
+
+fn differing<'n>(
+    text: &str,
+    span: Span,
+    old: &Json,
+    new: &'n Json,
+    spans: &mut Vec<(Span, &'n Json)>,
+) -> Option<()> {
+    if old == new {
+        return Some(());
+    }
+    let slice = text.get(span.clone())?;
+    match (old, new) {
+        (Json::Object(before), Json::Object(after))
+            if before.len() == after.len() && before.keys().eq(after.keys()) =>
+        {
+            let members: BTreeMap<String, &RawValue> = serde_json::from_str(slice).ok()?;
+            for (key, value) in before {
+                let inner = inside(text, members.get(key)?)?;
+                differing(text, inner, value, after.get(key)?, spans)?;
+            }
+        }
+        (Json::Array(before), Json::Array(after)) if before.len() == after.len() => {
+            let items: Vec<&RawValue> = serde_json::from_str(slice).ok()?;
+            for (index, value) in before.iter().enumerate() {
+                let inner = inside(text, items.get(index)?)?;
+                differing(text, inner, value, after.get(index)?, spans)?;
+            }
+        }
+        _ => spans.push((trimmed(text, span)?, new)),
+    }
+    Some(())
+}
+
+/// Where a raw value stands in the text that it was read from.
+fn inside(text: &str, raw: &RawValue) -> Option<Span> {
+    let start = (raw.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    let end = start.checked_add(raw.get().len())?;
+    (end <= text.len()).then_some(start..end)
+}
+
+fn trimmed(text: &str, span: Span) -> Option<Span> {
+    let slice = text.get(span.clone())?;
+    let start = span.start + (slice.len() - slice.trim_start().len());
+    Some(start..start + slice.trim().len())
+}
+
+/// A value in the style of what stands at a place.
+fn written(text: &str, span: &Span, value: &Json) -> Option<String> {
+    let slice = text.get(span.clone())?;
+    if !slice.contains('\n') {
+        // A short part of a text with blanks between things is written with blanks, too.
+        return if text.contains("\": ") {
+            print(value, Spaced)
+        } else {
+            print(value, CompactFormatter)
+        };
+    }
+    let unit = unit(text);
+    let flat = print(value, PrettyFormatter::with_indent(unit.as_bytes()))?;
+    let line = text[..span.start].rsplit('\n').next().unwrap_or_default();
+    let base: String = line
+        .chars()
+        .take_while(|sign| sign.is_whitespace())
+        .collect();
+    Some(flat.replace('\n', &format!("\n{base}")))
+}
+
+/// By what a text is indented: the white space of the first line that has some.
+fn unit(text: &str) -> String {
+    let indented = text.lines().find(|line| line.starts_with([' ', '\t']));
+    let unit: String = indented
+        .unwrap_or("  ")
+        .chars()
+        .take_while(|sign| sign.is_whitespace())
+        .collect();
+    if unit.is_empty() {
+        "  ".to_owned()
+    } else {
+        unit
+    }
+}
+
+fn print(value: &Json, formatter: impl Formatter) -> Option<String> {
+    let mut out = Vec::new();
+    value
+        .serialize(&mut Serializer::with_formatter(&mut out, formatter))
+        .ok()?;
+    String::from_utf8(out).ok()
+}
+
+/// On one line, with a blank behind commas and colons.
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        if first {
+            Ok(())
+        } else {
+            writer.write_all(b", ")
+        }
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        if first {
+            Ok(())
+        } else {
+            writer.write_all(b", ")
+        }
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_written_anew() {
+        let text = "{\n    \"a\": [1,2],\n    \"b\": {\"c\": [\n        1\n    ]}\n}\n";
+        let old: Json = serde_json::from_str(text).unwrap();
+        let new = json!({"a": [1, 2, 3], "b": {"c": [1, {"d": 2}]}});
+        assert_eq!(
+            rewrite(text, &old, &new).unwrap(),
+            "{\n    \"a\": [1, 2, 3],\n    \"b\": {\"c\": [\n        1,\n        {\n            \"d\": 2\n        }\n    ]}\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_text_on_one_line_stays_on_one() {
+        let text = r#"[{"a":1,"b":{"c":2}}]"#;
+        let old: Json = serde_json::from_str(text).unwrap();
+        let new = json!([{"a": 1, "b": {"c": [2, 3]}}]);
+        assert_eq!(
+            rewrite(text, &old, &new).unwrap(),
+            r#"[{"a":1,"b":{"c":[2,3]}}]"#
+        );
+    }
+}

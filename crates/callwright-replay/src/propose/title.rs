@@ -1,0 +1,71 @@
+//! What a change does, in a few words.
+
+use callwright::json::Path;
+
+use super::Change;
+use crate::summary::Side;
+
+/// How much of what is allowed is named.
+const LONGEST: usize = 80;
+
+/// A few words for a change.
+pub(super) fn title(
+    side: Side,
+    path: &str,
+    key: Option<&str>,
+    change: Change,
+    what: &str,
+) -> String {
+    let place = label(side, path);
+    let what = shortened(what);
+    match change {
+        Change::Optional => format!("{} may be left out", inside(side, path, key)),
+        Change::MoreKeys if what == "any key" => format!("{place} may have any key"),
+        Change::MoreKeys if what.is_empty() => format!("{} may be there", inside(side, path, key)),
+        Change::MoreKeys => format!("{} may be there: {what}", inside(side, path, key)),
+        Change::WiderRange | Change::WiderLength if what.starts_with("any") => {
+            format!("{place} may be {what}")
+        }
+        Change::WiderRange => format!("{place} may go {what}"),
+        Change::WiderLength => format!("{place} may be as long as it was: {what}"),
+        Change::DefaultAllowed => format!("{place} may be its own default, {what}"),
+        Change::OpenEnum | Change::NoFormat if what.starts_with("any") => {
+            format!("{place} may be {what}")
+        }
+        _ => format!("{place} may also be {what}"),
+    }
+}
+
+/// A place as people write it: `` `items[].price` ``.
+pub(super) fn label(side: Side, path: &str) -> String {
+    let mut name = String::new();
+    for segment in Path::from_pointer(path).segments() {
+        if segment == "*" {
+            name.push_str("[]");
+            continue;
+        }
+        if !name.is_empty() {
+            name.push('.');
+        }
+        name.push_str(&segment);
+    }
+    match (name.is_empty(), side) {
+        (true, Side::Input) => "the arguments".to_owned(),
+        (true, Side::Output) => "the result".to_owned(),
+        (false, _) => format!("`{name}`"),
+    }
+}
+
+fn inside(side: Side, path: &str, key: Option<&str>) -> String {
+    let path = Path::from_pointer(path);
+    let inner = key.map_or_else(|| path.clone(), |key| path.key(key));
+    label(side, inner.as_pointer())
+}
+
+fn shortened(what: &str) -> String {
+    if what.chars().count() <= LONGEST {
+        return what.to_owned();
+    }
+    let beginning: String = what.chars().take(LONGEST).collect();
+    format!("{beginning}…")
+}

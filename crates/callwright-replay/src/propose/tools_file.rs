@@ -1,0 +1,123 @@
+//! Where in a tools file a tool has its schemas, in any shape that a tools file may have.
+
+use callwright::json::Path;
+use serde_json::Value as Json;
+
+/// The keys under which lists of tools stand.
+const LISTS: [&str; 4] = [
+    "tools",
+    "functionDeclarations",
+    "function_declarations",
+    "functions",
+];
+
+/// The keys under which the schema of the arguments stands.
+const INPUT: [&str; 4] = [
+    "inputSchema",
+    "input_schema",
+    "parameters",
+    "parametersJsonSchema",
+];
+
+/// The keys under which the schema of the results stands.
+const OUTPUT: [&str; 3] = ["outputSchema", "output_schema", "responseJsonSchema"];
+
+/// How deep lists of tools may be nested.
+const DEEPEST: usize = 8;
+
+/// A tool of a tools file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// Where the tool stands.
+    pub(super) at: Path,
+    /// Where its schema of arguments stands, seen from the tool.
+    pub(super) input: Option<Path>,
+    /// Where its schema of results stands, seen from the tool.
+    pub(super) output: Option<Path>,
+}
+
+/// All tools of a file.
+pub(super) fn entries(file: &Json) -> Vec<Entry> {
+    let mut found = Vec::new();
+    collect(file, &Path::root(), DEEPEST, &mut found);
+    found
+}
+
+fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<Entry>) {
+    let Some(below) = levels.checked_sub(1) else {
+        return;
+    };
+    match value {
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                collect(item, &at.index(index), below, found);
+            }
+        }
+        Json::Object(members) => {
+            let list = LISTS
+                .iter()
+                .find_map(|key| Some((key, members.get(*key).filter(|list| list.is_array())?)));
+            if let Some((key, list)) = list {
+                return collect(list, &at.key(key), below, found);
+            }
+            if let Some(result @ Json::Object(_)) = members.get("result") {
+                return collect(result, &at.key("result"), below, found);
+            }
+            let (inside, tool) = match members.get("function") {
+                Some(function @ Json::Object(_)) => (Path::root().key("function"), function),
+                _ => (Path::root(), value),
+            };
+            let Some(name) = tool.get("name").and_then(Json::as_str) else {
+                return;
+            };
+            let first = |keys: &[&str]| {
+                let mut stated = keys.iter();
+                let key = stated.find(|key| tool.get(**key).is_some_and(|it| !it.is_null()))?;
+                Some(inside.key(key))
+            };
+            found.push(Entry {
+                name: name.to_owned(),
+                at: at.clone(),
+                input: first(&INPUT),
+                output: first(&OUTPUT),
+            });
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_shape_is_found() {
+        let file = json!({"tools": [
+            {"name": "a", "inputSchema": {}, "outputSchema": {}},
+            {"type": "function", "function": {"name": "b", "parameters": {}}},
+            {"type": "function", "name": "c", "parameters": {}},
+            {"name": "d", "input_schema": {}},
+            {"functionDeclarations": [{"name": "e", "parameters": {}}]},
+            {"type": "web_search"},
+        ]});
+        let found: Vec<(String, String)> = entries(&file)
+            .into_iter()
+            .map(|entry| {
+                let schema = entry.at.join(&entry.input.unwrap());
+                (entry.name, schema.as_pointer().to_owned())
+            })
+            .collect();
+        let expected = [
+            ("a", "/tools/0/inputSchema"),
+            ("b", "/tools/1/function/parameters"),
+            ("c", "/tools/2/parameters"),
+            ("d", "/tools/3/input_schema"),
+            ("e", "/tools/4/functionDeclarations/0/parameters"),
+        ];
+        let expected = expected.map(|(name, at)| (name.to_owned(), at.to_owned()));
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,37 @@
+//! Whether one schema accepts all that another accepts.
+//!
+//! Asked offline, about two versions of a schema. The answer comes out of the crate's own algebra, which may give up.
+
+use jsonschema::PatternOptions;
+use jsonschema::canonical::{self, CanonicalSchema, Containment};
+
+use crate::panics::caught;
+
+/// Whether `wider` accepts every value that `narrower` accepts.
+///
+/// # Errors
+/// Fails with the reason where the algebra cannot say.
+pub(crate) fn covers(
+    wider: &serde_json::Value,
+    narrower: &serde_json::Value,
+) -> Result<bool, String> {
+    let answer = caught(|| {
+        let (wider, narrower) = (canonical(wider)?, canonical(narrower)?);
+        wider.covers(&narrower).map_err(|error| error.to_string())
+    });
+    match answer {
+        Ok(Ok(Containment::Yes)) => Ok(true),
+        Ok(Ok(Containment::No)) => Ok(false),
+        Ok(Ok(_)) => Err("the schemas are too intricate to compare".to_owned()),
+        Ok(Err(reason)) | Err(reason) => Err(reason),
+    }
+}
+
+fn canonical(schema: &serde_json::Value) -> Result<CanonicalSchema, String> {
+    canonical::options()
+        .offline()
+        .should_validate_formats(true)
+        .with_pattern_options(PatternOptions::regex())
+        .canonicalize(schema)
+        .map_err(|error| error.to_string())
+}

@@ -1,0 +1,128 @@
+//! Two versions of a schema → whether the new one accepts all that the old one did.
+//!
+//! For whoever changes schemas, never on the way of a call. Both are taken as the gate takes them: put into the
+//! standard's form first. What is too large is not looked at, so that the answer comes soon.
+
+use serde_json::Value as Schema;
+
+use super::cache::text_size;
+use super::engine::covers;
+use crate::tool::normalise;
+
+/// The longest schema that is compared, in bytes of text. The algebra multiplies unions out; what is larger than this
+/// took it more than a second now and then.
+const LARGEST: usize = 16 * 1024;
+
+/// How deep a schema may be nested: the algebra recurses along it.
+const DEEPEST: usize = 48;
+
+/// What became of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Loosening {
+    /// Whatever the old schema accepts, the new one accepts too.
+    Proved,
+    /// Something that the old schema accepts is refused by the new one.
+    Refuted,
+    /// Neither could be shown; the reason.
+    Unknown(String),
+}
+
+/// Compares two versions of a schema.
+pub fn only_loosens(old: &Schema, new: &Schema) -> Loosening {
+    if old == new {
+        return Loosening::Proved;
+    }
+    if [old, new].into_iter().any(is_too_large) {
+        return Loosening::Unknown("the schema is too large to compare".to_owned());
+    }
+    match covers(&normalise(new), &normalise(old)) {
+        Ok(true) => Loosening::Proved,
+        Ok(false) => Loosening::Refuted,
+        Err(reason) => Loosening::Unknown(reason),
+    }
+}
+
+fn is_too_large(schema: &Schema) -> bool {
+    text_size(schema) > LARGEST || is_deeper_than(schema, DEEPEST)
+}
+
+fn is_deeper_than(schema: &Schema, levels: usize) -> bool {
+    let Some(below) = levels.checked_sub(1) else {
+        return true;
+    };
+    match schema {
+        Schema::Object(members) => members.values().any(|inner| is_deeper_than(inner, below)),
+        Schema::Array(items) => items.iter().any(|inner| is_deeper_than(inner, below)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "reads better below")]
+    fn compare(old: Schema, new: Schema, expected: Loosening) {
+        assert_eq!(only_loosens(&old, &new), expected, "{old} → {new}");
+    }
+
+    #[test]
+    fn looser_stricter_and_the_same() {
+        let integer = json!({"type": "integer"});
+        let number = json!({"type": "number"});
+        compare(integer.clone(), number.clone(), Loosening::Proved);
+        assert_ne!(only_loosens(&number, &integer), Loosening::Proved);
+        let (few, more) = (json!({"maximum": 5}), json!({"maximum": 9}));
+        compare(few.clone(), more.clone(), Loosening::Proved);
+        compare(more, few, Loosening::Refuted);
+        compare(integer.clone(), integer, Loosening::Proved);
+    }
+
+    #[test]
+    fn the_field_s_own_forms_are_understood() {
+        compare(
+            json!({"type": "STRING"}),
+            json!({"type": "STRING", "nullable": true}),
+            Loosening::Proved,
+        );
+        compare(
+            json!({"type": "string", "nullable": true}),
+            json!({"type": "string"}),
+            Loosening::Refuted,
+        );
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_ends() {
+        let list = |limit: u32| {
+            json!({"$ref": "#/$defs/node", "$defs": {"node": {
+                "type": "object",
+                "properties": {"next": {"$ref": "#/$defs/node"}, "size": {"maximum": limit}},
+            }}})
+        };
+        assert_ne!(only_loosens(&list(5), &list(9)), Loosening::Refuted);
+        assert_ne!(only_loosens(&list(9), &list(5)), Loosening::Proved);
+    }
+
+    #[test]
+    fn what_is_too_large_is_left_alone() {
+        let values: Vec<String> = (0..5_000).map(|at| format!("value {at}")).collect();
+        let mut deep = json!({"type": "string"});
+        for _ in 0..200 {
+            deep = json!({"items": deep});
+        }
+        for old in [json!({"enum": values}), deep] {
+            let answer = only_loosens(&old, &json!({"type": "string"}));
+            assert!(matches!(answer, Loosening::Unknown(_)), "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_reference_that_leads_nowhere_is_no_panic() {
+        let answer = only_loosens(&json!({"$ref": "#/nowhere"}), &json!({"type": "string"}));
+        assert!(matches!(answer, Loosening::Unknown(_)), "{answer:?}");
+    }
+}
