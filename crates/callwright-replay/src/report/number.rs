@@ -19,6 +19,30 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {noun}", thousands(number))
 }
 
+/// The count of a [`Distinct`](crate::summary::Distinct): above 256 it is right to about six in a hundred, so two digits
+/// are told.
+pub(crate) fn about(number: u64) -> String {
+    if number <= 256 {
+        return thousands(number);
+    }
+    let mut unit = 1;
+    while number / unit >= 100 {
+        unit *= 10;
+    }
+    let rounded = (number / unit) * unit;
+    format!("about {}", thousands(rounded))
+}
+
+/// Conversations, which are counted that way.
+pub(crate) fn conversations(number: u64) -> String {
+    let noun = if number == 1 {
+        "conversation"
+    } else {
+        "conversations"
+    };
+    format!("{} {noun}", about(number))
+}
+
 /// A part of a whole, between zero and one.
 #[expect(clippy::cast_precision_loss, reason = "only shown")]
 pub(crate) fn share(part: u64, whole: u64) -> f64 {
@@ -105,6 +129,14 @@ mod tests {
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(12_403), "12,403");
         assert_eq!(thousands(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn an_estimate_is_called_one() {
+        assert_eq!(about(256), "256");
+        assert_eq!(about(257), "about 250");
+        assert_eq!(about(20_454), "about 20,000");
+        assert_eq!(about(u64::MAX), "about 18,000,000,000,000,000,000");
     }
 
     #[test]

@@ -403,7 +403,7 @@ fn tallies(summary: &mut Summary, say: &dyn Fn(&str) -> String) {
         };
         summary.models.add(say(model), tally);
     }
-    for session in 0..200 {
+    for session in 0..20_000 {
         summary.sessions.add_text(&format!("session {session}"));
     }
 }

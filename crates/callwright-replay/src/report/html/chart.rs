@@ -178,7 +178,7 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
             .into_iter()
             .map(|(at, label)| (window.from_left(at, drawn), label))
             // A label at the very end would hang over it.
-            .filter(|(left, _)| *left < 97.0)
+            .filter(|(left, _)| *left < 94.0)
             .collect(),
         each: duration(each.unsigned_abs()),
         from: date::to_the_minute(window.from),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::decide::Kind;
 use crate::summary::{Examples, LedTo};
 
-use super::super::number::{percent, share, thousands};
+use super::super::number::{about, percent, share, thousands};
 use super::super::printable::cut;
 use super::super::ranking::{self, Ranked};
 use super::super::{date, phrase};
@@ -150,7 +150,7 @@ pub(super) fn card(ranked: &Ranked<'_>, window: Option<Window>) -> Card {
         first: time(cluster.first),
         last: time(cluster.last),
         last_number: cluster.last.unwrap_or(i64::MIN),
-        sessions: thousands(cluster.sessions.count()),
+        sessions: about(cluster.sessions.count()),
         alone: format!(
             "{} ({})",
             thousands(cluster.alone),

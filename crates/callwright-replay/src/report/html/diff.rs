@@ -8,6 +8,9 @@ use super::super::printable::cut;
 /// Lines that are the same and shown, on either side of a difference.
 const AROUND: usize = 3;
 
+/// So few lines are shown whole.
+const FEW: usize = 14;
+
 /// The most lines that are compared: a table of a million cells. What is longer is shown as wholly changed.
 const COMPARED: usize = 1_000;
 
@@ -104,6 +107,9 @@ fn shorten(edits: &[(&'static str, String)]) -> Vec<Line> {
         .map(|(index, _)| index)
         .collect();
     let near = |index: usize| {
+        if edits.len() <= FEW {
+            return true;
+        }
         let next = differs.partition_point(|at| *at < index);
         let after = differs.get(next).is_some_and(|at| at - index <= AROUND);
         let before = next

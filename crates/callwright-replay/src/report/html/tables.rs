@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::summary::{Tally, ToolSummary};
 
-use super::super::number::{bytes, duration, percent, share, thousands};
+use super::super::number::{about, bytes, duration, percent, share, thousands};
 use super::super::printable::cut;
 use super::super::{Report, phrase, ranking};
 use super::clusters::{Sample, samples};
@@ -27,6 +27,8 @@ pub(super) struct Row {
     latency: Cell,
     /// Lengths of the two parts of the bar, between 0 and 100: the worst row has all of it.
     bar: (f64, f64),
+    /// Whether the bar would be longer.
+    beyond: bool,
 }
 
 /// A number to sort by and how it reads.
@@ -84,8 +86,12 @@ pub(super) fn models(models: &[(&str, &Tally)], most: usize) -> Vec<Row> {
         .collect()
 }
 
-fn largest<'t>(tallies: impl Iterator<Item = &'t Tally>) -> f64 {
+/// The largest rate of those that have enough calls for one: a hundredth of the busiest. A name that was called twice must
+/// not press all others together.
+fn largest<'t>(tallies: impl Iterator<Item = &'t Tally> + Clone) -> f64 {
+    let busiest = tallies.clone().map(|tally| tally.calls).max().unwrap_or(0);
     tallies
+        .filter(|tally| share(tally.calls, busiest) >= 0.01)
         .map(|tally| share(tally.violations(), tally.calls))
         .fold(0.0, f64::max)
 }
@@ -98,6 +104,8 @@ fn row(name: &str, note: &str, tally: &Tally, latency: u64, largest: f64) -> Row
             0.0
         }
     };
+    let repaired = length(tally.repaired).min(100.0);
+    let refused = length(tally.refused);
     Row {
         name: cut(name, LONGEST),
         note: note.to_owned(),
@@ -113,7 +121,8 @@ fn row(name: &str, note: &str, tally: &Tally, latency: u64, largest: f64) -> Row
             number: latency,
             text: duration(latency),
         },
-        bar: (length(tally.repaired), length(tally.refused)),
+        bar: (repaired, refused.min(100.0 - repaired)),
+        beyond: repaired + refused > 100.1,
     }
 }
 
@@ -162,7 +171,10 @@ impl Loops {
                     code: cut(code, LONGEST),
                     what: phrase::stopped(code),
                     calls: Cell::count(stopped.calls),
-                    sessions: Cell::count(stopped.sessions.count()),
+                    sessions: Cell {
+                        number: stopped.sessions.count(),
+                        text: about(stopped.sessions.count()),
+                    },
                     latency: Cell {
                         number: stopped.latency_us,
                         text: duration(stopped.latency_us),

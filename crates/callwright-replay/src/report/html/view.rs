@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::number::{bytes, count, duration, percent, thousands};
+use super::super::number::{about, bytes, conversations, count, duration, percent, thousands};
 use super::super::outlook::{self, Outlook};
 use super::super::printable::cut;
 use super::super::{Report, date, note, ranking};
@@ -156,7 +156,7 @@ fn figures(report: &Report, outlook: &Outlook) -> Vec<Figure> {
         Figure {
             number: thousands(tally.calls),
             what: "calls".to_owned(),
-            more: count(summary.sessions.count(), "conversation", "conversations"),
+            more: conversations(summary.sessions.count()),
         },
         Figure {
             number: percent(tally.violations(), tally.calls),
@@ -217,7 +217,7 @@ fn read(report: &Report) -> Read {
             ("Records", thousands(input.records)),
             ("First", time(input.first)),
             ("Last", time(input.last)),
-            ("Conversations", thousands(report.summary.sessions.count())),
+            ("Conversations", about(report.summary.sessions.count())),
         ],
         formats: ranking::most(input.formats.iter())
             .into_iter()

@@ -4,7 +4,7 @@
 
 mod style;
 
-use super::number::{bytes, count, percent, share, thousands};
+use super::number::{bytes, conversations, count, percent, share, thousands};
 use super::outlook::{self, Outlook};
 use super::printable::{cut, width};
 use super::ranking::{self, Ranked};
@@ -134,7 +134,7 @@ impl Page<'_> {
                 "{} to {} UTC, {}, {}",
                 date::to_the_minute(first),
                 date::to_the_minute(last),
-                count(summary.sessions.count(), "conversation", "conversations"),
+                conversations(summary.sessions.count()),
                 count(summary.models.len() as u64, "model", "models"),
             );
             self.hanging("       ", &span);
