@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn set_model(&mut self, rank: u8, model: &Cow<'a, str>) {
+    pub(super) fn set_model(&mut self, rank: u8, model: &Cow<'a, str>) {
         if !model.is_empty() && self.model.as_ref().is_none_or(|(known, _)| *known > rank) {
             self.model = Some((rank, model.clone()));
         }
@@ -134,6 +134,11 @@ impl<'a> Context<'a> {
             let micros = micros as u64;
             self.latency_us = Some(micros);
         }
+    }
+
+    /// This is when.
+    pub(super) fn set_time(&mut self, time: i64) {
+        self.time = Some((0, time));
     }
 
     /// Where and when, as far as known.

@@ -9,8 +9,8 @@ use super::context::Context;
 use super::{Format, Reading};
 use crate::seen::{Answer, Seen, SeenCall};
 
-pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) {
-    let context = Context::of(&value);
+pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut Reading<'a>) {
+    context.add(&value);
     let format = if value.get("arguments_sent").is_some() {
         Format::Event
     } else {

@@ -5,15 +5,27 @@
 //! and nothing is judged.
 
 mod context;
+mod dialogue;
+mod exchange;
+mod gemini;
 mod line;
+mod mcp;
+mod messages;
+mod openai_responses;
+mod otel;
 mod pick;
+mod stream;
 mod time;
+mod tools;
 mod words;
+mod work;
 
 use std::borrow::Cow;
 
-use callwright::json::Value;
 use callwright::parse::read_value;
+use context::Context;
+use tools::ToolLists;
+use work::Work;
 
 use crate::seen::Seen;
 
@@ -91,7 +103,9 @@ impl Reading<'_> {
 
 /// Reads records. Each thread has its own: it remembers tools that it has read before.
 #[derive(Debug, Default)]
-pub struct Reader {}
+pub struct Reader {
+    tools: ToolLists,
+}
 
 impl Reader {
     /// A reader that remembers nothing yet.
@@ -103,17 +117,36 @@ impl Reader {
     pub fn read<'a>(&mut self, text: &'a str, place: Place<'a>, reading: &mut Reading<'a>) {
         reading.clear();
         match read_value(text) {
-            Ok(value) => self.read_json(value, place, reading),
-            Err(error) => reading.troubles.push(words::not_json(&error, text)),
+            // The usual case, without any detour.
+            Ok(value)
+                if value
+                    .get("tool")
+                    .is_some_and(|tool| tool.as_str().is_some()) =>
+            {
+                line::read(value, Context::default(), reading);
+            }
+            Ok(value) => self.work(place, reading).value(value, Context::default()),
+            Err(error) => {
+                if !self.work(place, reading).log_line(text) {
+                    reading.troubles.push(words::not_json(&error, text));
+                }
+            }
         }
     }
 
-    fn read_json<'a>(&mut self, value: Value<'a>, _place: Place<'a>, reading: &mut Reading<'a>) {
-        line::read(value, reading);
+    fn work<'a, 'r>(&'r mut self, place: Place<'a>, reading: &'r mut Reading<'a>) -> Work<'a, 'r> {
+        Work {
+            reading,
+            tools: &mut self.tools,
+            place,
+        }
     }
 }
 
-/// Whether an array that begins with this element is one record.
-pub(crate) fn is_one_record(_element: &[u8]) -> bool {
-    false
+/// Whether an array that begins with this element is one record: the messages of a conversation, or the pieces of a
+/// streamed answer.
+pub(crate) fn is_one_record(element: &[u8]) -> bool {
+    let text = std::str::from_utf8(element).ok();
+    let value = text.and_then(|text| read_value(text).ok());
+    value.is_some_and(|value| work::is_part(&value))
 }

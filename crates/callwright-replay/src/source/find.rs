@@ -113,7 +113,12 @@ fn named(given: &str, found: &mut Found) -> Result<(), SourceError> {
 }
 
 fn matching(pattern: &str, found: &mut Found) -> Result<(), SourceError> {
-    let paths = glob::glob(pattern).map_err(|error| SourceError::BadPattern {
+    // As a shell does it: a star does not mean hidden files.
+    let options = glob::MatchOptions {
+        require_literal_leading_dot: true,
+        ..glob::MatchOptions::default()
+    };
+    let paths = glob::glob_with(pattern, options).map_err(|error| SourceError::BadPattern {
         pattern: pattern.to_owned(),
         why: error.to_string(),
     })?;

@@ -15,6 +15,7 @@ mod pieces;
 mod trouble;
 mod zstd;
 
+pub(crate) use chunk::end_of_json;
 pub use find::{Input, STANDARD_INPUT, find};
 pub use piece::{Form, NotText, Piece, Position, Record, Records};
 pub use pieces::{Item, Pieces, Progress};

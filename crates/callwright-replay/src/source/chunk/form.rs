@@ -15,9 +15,23 @@ const LONGEST_ARRAY_LINE: usize = 1024 * 1024;
 impl<R: Read> Chunks<R> {
     /// Reads as much as it takes to tell.
     pub(super) fn find_form(&mut self) -> Form {
-        let Some(first) = self.first_byte() else {
-            return Form::Lines;
-        };
+        let mut from = 0;
+        loop {
+            let Some(first) = self.first_byte(from) else {
+                return Form::Lines;
+            };
+            // A document without content looks the same in every form.
+            match self.line_end(first, LONGEST_ARRAY_LINE) {
+                Some(end) if matches!(self.rest[first..end].trim_ascii_end(), b"{}" | b"[]") => {
+                    from = end;
+                }
+                _ => return self.form_from(first),
+            }
+        }
+    }
+
+    /// The form by the document that begins here.
+    fn form_from(&mut self, first: usize) -> Form {
         let longest = match self.rest[first] {
             b'{' => LONGEST_RECORD,
             b'[' => LONGEST_ARRAY_LINE,
@@ -66,8 +80,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// The place of the first byte that is no white space. A text that begins with a megabyte of it is none of ours.
-    fn first_byte(&mut self) -> Option<usize> {
-        let mut at = 0;
+    fn first_byte(&mut self, mut at: usize) -> Option<usize> {
         loop {
             let is_text = |byte: &u8| !byte.is_ascii_whitespace();
             if let Some(found) = self.rest[at..].iter().position(is_text) {

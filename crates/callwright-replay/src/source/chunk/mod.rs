@@ -9,6 +9,8 @@ mod form;
 mod lines;
 mod scan;
 
+pub(crate) use scan::end_of_first as end_of_json;
+
 use std::io::{self, Read};
 use std::sync::Arc;
 

@@ -113,7 +113,7 @@ pub(super) fn is_whole(text: &[u8]) -> bool {
 }
 
 /// Where the JSON container that begins a text ends, if it does.
-pub(super) fn end_of_first(text: &[u8]) -> Option<usize> {
+pub(crate) fn end_of_first(text: &[u8]) -> Option<usize> {
     let mut scan = Scan::default();
     let mut at = 0;
     if !matches!(text.first(), Some(b'{' | b'[')) {
