@@ -51,7 +51,11 @@ fn the_corpus_holds() {
             all += 1;
             let declared = case.declared.as_ref().unwrap_or(&file.declared);
             let tool = case.tool.as_ref().unwrap_or(&file.tool);
-            let judged = decide(&summary(declared, tool, std::slice::from_ref(&case.cluster)));
+            let judged = decide(&summary(
+                declared,
+                tool,
+                std::slice::from_ref(&case.cluster),
+            ));
             let [judged] = &judged[..] else {
                 panic!("one cluster, {} judgements", judged.len());
             };

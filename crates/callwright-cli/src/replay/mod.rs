@@ -1,7 +1,7 @@
 //! `callwright replay`: recorded traffic → what is wrong with it, and where the schema is.
 
-pub(crate) mod args;
 mod apply;
+pub(crate) mod args;
 mod output;
 mod progress;
 mod review;
@@ -17,6 +17,7 @@ use callwright_replay::source;
 use callwright_replay::summary::{Merge, Summary};
 
 use self::args::{MergeArguments, ReplayArguments, RunArguments, Step};
+use self::output::About;
 use self::progress::Progress;
 use crate::args::RepairName;
 use crate::{Outcome, input, say};
@@ -48,7 +49,10 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
             let text = input::read_text(path, "state of a replay", LARGEST_STATE)?;
             let checkpoint = Checkpoint::from_json(&text)
                 .with_context(|| format!("in the state {}", path.display()))?;
-            say("resumed", &format!("the run goes on from {}", path.display()));
+            say(
+                "resumed",
+                &format!("the run goes on from {}", path.display()),
+            );
             Run::resume(inputs, settings, checkpoint)
                 .with_context(|| format!("the run of {} cannot go on", path.display()))?
         }
@@ -74,7 +78,16 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     } else if let Some(path) = state.filter(|path| path.exists()) {
         std::fs::remove_file(path).with_context(|| format!("cannot delete {}", path.display()))?;
     }
-    let outcome = report(summary, &arguments.output)?;
+    let tools = arguments
+        .tools
+        .as_deref()
+        .map(read_tools_text)
+        .transpose()?;
+    let about = About {
+        logs: &arguments.logs.join(", "),
+        tools: tools.as_deref(),
+    };
+    let outcome = report(summary, &about, &arguments.output)?;
     Ok(if interrupted {
         Outcome::Passed(INTERRUPTED)
     } else {
@@ -90,21 +103,29 @@ fn merge(arguments: &MergeArguments) -> Result<Outcome> {
         let part = Summary::from_json(&text).with_context(|| format!("in {}", path.display()))?;
         summary.absorb(part);
     }
-    report(summary, &arguments.output)
+    let about = About {
+        logs: "merged parts",
+        tools: None,
+    };
+    report(summary, &about, &arguments.output)
 }
 
 /// Writes and prints what was asked for.
-fn report(summary: Summary, arguments: &args::OutputArguments) -> Result<Outcome> {
-    let nothing = summary.input.records > 0
-        && summary.calls.calls == 0
-        && summary.input.formats.is_empty();
+fn report(
+    summary: Summary,
+    about: &About<'_>,
+    arguments: &args::OutputArguments,
+) -> Result<Outcome> {
+    let nothing =
+        summary.input.records > 0 && summary.calls.calls == 0 && summary.input.formats.is_empty();
     let refused = summary.calls.refused + summary.calls.results_refused;
     let stricter = summary.changes.iter().any(|(key, _)| key.stricter);
-    let finding = match summary.compared {
-        true => stricter,
-        false => refused > 0,
+    let finding = if summary.compared {
+        stricter
+    } else {
+        refused > 0
     };
-    output::write_all(summary, arguments)?;
+    output::write_all(summary, about, arguments)?;
     Ok(match (nothing, finding) {
         (true, _) => Outcome::Malformed,
         (_, true) => Outcome::Findings,
@@ -162,9 +183,13 @@ fn policy(path: Option<&Path>, repair: Option<RepairName>) -> Result<Policy> {
     })
 }
 
-fn read_tools(path: &Path) -> Result<Vec<ToolSpec>> {
+fn read_tools_text(path: &Path) -> Result<String> {
     let text = input::read_text(path, "tool file", input::LARGEST_TOOL_FILE)?;
-    let tools = tool::read_tools(text.trim_start_matches('\u{feff}'))
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
+fn read_tools(path: &Path) -> Result<Vec<ToolSpec>> {
+    let tools = tool::read_tools(&read_tools_text(path)?)
         .with_context(|| format!("in the tool file {}", path.display()))?;
     if tools.is_empty() {
         let path = path.display();
@@ -180,10 +205,7 @@ fn read_tools(path: &Path) -> Result<Vec<ToolSpec>> {
 fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
-    for signal in [
-        signal_hook::consts::SIGINT,
-        signal_hook::consts::SIGTERM,
-    ] {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(
             signal,
             i32::from(INTERRUPTED),
