@@ -83,8 +83,8 @@ struct Calls {
     allowed_by_proposals: u64,
     /// Of the others, those that look like bugs.
     look_like_bugs: u64,
-    /// Of the others, those of which it is unclear what they are.
-    unclear: u64,
+    /// Of the others, those that a person has to look at: unclear ones, and edge cases for which there is no proposal.
+    undecided: u64,
 }
 
 #[derive(Serialize)]
@@ -173,7 +173,7 @@ fn document(report: &Report) -> Document {
             sessions: summary.sessions.count(),
             allowed_by_proposals: outlook.allowed,
             look_like_bugs: outlook.bugs,
-            unclear: outlook.unclear,
+            undecided: outlook.undecided,
         },
         tools: tools(report),
         models: ranking::models(report)
