@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use callwright_replay::report::{Page, Report, html, json, text};
+use callwright_replay::summary::Timeline;
 use proptest::prelude::*;
 use support::{sample, tags};
 
@@ -88,7 +89,11 @@ fn lines_keep_to_the_width() {
 
 #[test]
 fn programs_get_json() {
-    let value = json(&sample::plain()).expect("JSON");
+    let mut value = json(&sample::plain()).expect("JSON");
+    let pieces = value["time"].as_array_mut().unwrap();
+    assert_eq!(pieces.len(), 361);
+    // The others look the same.
+    pieces.truncate(2);
     is_as_written("report.json", &format!("{value:#}\n"));
 }
 
@@ -118,6 +123,56 @@ fn the_page_is_well_formed() {
         for name in ["main", "nav", "header", "footer", "h1"] {
             let times = names.iter().filter(|element| *element == name).count();
             assert_eq!(times, 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_clock_is_too_wrong_for_a_report() {
+    use callwright_replay::summary::Tally;
+    let one = Tally {
+        calls: 1,
+        refused: 1,
+        ..Tally::default()
+    };
+    for times in [
+        vec![0],
+        vec![i64::MAX],
+        vec![i64::MIN, i64::MAX],
+        vec![i64::MIN, 0, 1, sample::START, i64::MAX],
+    ] {
+        let mut report = sample::plain();
+        report.summary.time = Timeline::default();
+        for time in &times {
+            report.summary.time.add(*time, one);
+        }
+        report.summary.input.first = times.first().copied();
+        report.summary.input.last = times.last().copied();
+        tags::elements(&page(&report));
+        assert!(text(&report, 80, false).contains(" UTC"));
+        json(&report).expect("JSON");
+    }
+}
+
+#[test]
+fn every_documented_field_is_there() {
+    // The documentation of `json` is the contract, so it is read.
+    let source = include_str!("../src/report/json/mod.rs");
+    let value = json(&sample::plain()).expect("JSON");
+    for (field, part) in value.as_object().unwrap() {
+        let row = source
+            .lines()
+            .find(|line| line.starts_with(&format!("/// | `{field}` |")))
+            .unwrap_or_else(|| panic!("`{field}` is not documented"));
+        let first = part.get(0).unwrap_or(part);
+        let names = first.as_object().map(|object| object.keys());
+        for name in names.into_iter().flatten() {
+            let known = row.contains(&format!("`{name}`"));
+            let counted = row.contains("counts") && source.contains(&format!("`{name}`"));
+            assert!(
+                known || counted || field == "repairs",
+                "`{field}.{name}` is not documented"
+            );
         }
     }
 }

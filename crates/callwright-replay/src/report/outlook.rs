@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::decide::Kind;
-use crate::summary::Side;
+use crate::summary::{ClusterKey, Side};
 
 use super::Report;
 use super::number::{count, thousands};
@@ -20,7 +20,7 @@ pub(crate) struct Outlook {
     /// Of the others, calls with at least one fault that looks like a bug.
     pub(crate) bugs: u64,
     /// Of the others, calls whose faults are unclear, or are edge cases for which there is no proposal.
-    pub(crate) unclear: u64,
+    pub(crate) undecided: u64,
     /// Calls that look like bugs, and that proposals would let in.
     pub(crate) let_in: u64,
     /// How many changes are proposed to the schemas of arguments.
@@ -39,7 +39,7 @@ impl Outlook {
             .collect();
         let allowed: HashSet<u64> = inputs
             .iter()
-            .flat_map(|change| change.clusters.iter().map(|key| key.hash()))
+            .flat_map(|change| change.clusters.iter().map(ClusterKey::hash))
             .collect();
         let kinds: HashMap<u64, Kind> = report
             .judgements
@@ -79,7 +79,7 @@ impl Outlook {
             {
                 &mut outlook.bugs
             } else {
-                &mut outlook.unclear
+                &mut outlook.undecided
             };
             *group = group.saturating_add(*calls);
         }
@@ -98,7 +98,7 @@ impl Outlook {
         self.violations
             .saturating_sub(self.allowed)
             .saturating_sub(self.bugs)
-            .saturating_sub(self.unclear)
+            .saturating_sub(self.undecided)
     }
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn consequence(outlook: &Outlook) -> String {
         ));
     }
     for (number, what) in [
-        (outlook.unclear, "unclear"),
+        (outlook.undecided, "left to look at"),
         (outlook.untold(), "not told apart"),
     ] {
         if number > 0 {

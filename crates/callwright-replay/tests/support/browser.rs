@@ -33,7 +33,7 @@ impl Browser {
             .stderr(Stdio::null())
             .status();
         if !known.is_ok_and(|status| status.success()) {
-            println!("skipped: there is no `chromium` (Debian's package of that name)");
+            eprintln!("skipped: there is no `chromium` (Debian's package of that name)");
             return None;
         }
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser_{name}"));

@@ -130,7 +130,7 @@ impl Window {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "only drawn")]
-    fn from_left(&self, time: i64, drawn: i64) -> f64 {
+    fn left_of(&self, time: i64, drawn: i64) -> f64 {
         rounded(100.0 * time.saturating_sub(self.from) as f64 / drawn.max(1) as f64)
     }
 }
@@ -176,7 +176,7 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
         busiest: thousands(busiest),
         times: ticks::times(window.from, window.from.saturating_add(drawn))
             .into_iter()
-            .map(|(at, label)| (window.from_left(at, drawn), label))
+            .map(|(at, label)| (window.left_of(at, drawn), label))
             // A label at the very end would hang over it.
             .filter(|(left, _)| *left < 94.0)
             .collect(),

@@ -25,6 +25,7 @@ pub(super) struct Card {
     /// `edge_case`, `unclear` or `bug`.
     kind: &'static str,
     kind_word: &'static str,
+    why: &'static str,
     tool: String,
     side: &'static str,
     path: String,
@@ -134,6 +135,11 @@ pub(super) fn card(ranked: &Ranked<'_>, window: Option<Window>) -> Card {
         number: ranked.number,
         kind: class(ranked.kind()),
         kind_word: phrase::kind(ranked.kind()),
+        why: match ranked.kind() {
+            Kind::EdgeCase => "Why it looks like an edge case",
+            Kind::Unclear => "Why it is unclear",
+            Kind::Bug => "Why it looks like a bug",
+        },
         tool: cut(&key.tool, LONGEST),
         side: phrase::side(key.side),
         path: cut(&key.path, LONGEST),

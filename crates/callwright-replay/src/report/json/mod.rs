@@ -1,15 +1,6 @@
 //! A report → JSON for programs.
 //!
-//! The fields are a contract of their own: what the program counts inside may change, these names do not. Fields may be
-//! added. Names and values of the log stand as they are in the log; whoever prints them escapes them. Times are RFC 3339
-//! in UTC, time spans are in microseconds, sizes in bytes. What is not known is `null`.
-//!
-//! ```json
-//! {"v":1,"headline":"…","read":{…},"calls":{…},"tools":[…],"models":[…],"time":[…],"clusters":[…],"proposals":[…],
-//!  "advice":[…],"loops":[…],"repairs":{…}}
-//! ```
-//!
-//! Nothing is left out: tools, models and clusters are all there, the most important first.
+//! The fields are a contract of their own, documented at [`json`]: what is counted inside may change, these names do not.
 
 mod cluster;
 mod read;
@@ -83,8 +74,8 @@ struct Calls {
     allowed_by_proposals: u64,
     /// Of the others, those that look like bugs.
     look_like_bugs: u64,
-    /// Of the others, those of which it is unclear what they are.
-    unclear: u64,
+    /// Of the others, those that a person has to look at: unclear ones, and edge cases for which there is no proposal.
+    undecided: u64,
 }
 
 #[derive(Serialize)]
@@ -152,7 +143,31 @@ impl From<&Tally> for Counts {
     }
 }
 
-/// The report as one JSON object; the module says what is in it.
+/// The report as one JSON object.
+///
+/// Fields may be added; none is renamed or dropped without a new `v`. Names and values of the log stand as they are in the
+/// log: whoever prints them escapes them. Times are RFC 3339 in UTC, time spans are in microseconds, sizes in bytes; what
+/// is not known is `null`. Nothing is left out, and what matters most comes first.
+///
+/// | field | what it holds |
+/// |---|---|
+/// | `v` | 1 |
+/// | `headline` | what was found, in two or three sentences |
+/// | `read` | `files`, `bytes`, `records`, `formats` (records by format), `first`, `last`, `without_calls`, `shown_again`, `results_without_call`, `forgotten_sessions`, `interrupted`, `troubles` (`what`, `records`, `places` of `file` and `line`), `notes` (sentences) |
+/// | `calls` | counts (below), `sessions`, and of the violations: `allowed_by_proposals`, `look_like_bugs`, `undecided` |
+/// | `tools` | `name`, counts, `sessions`, `versions`, `quarantined`, `latency_us`, `models` (calls by model) |
+/// | `models` | `name`, counts |
+/// | `time` | `from`, `width_us`, counts; pieces without calls are left out |
+/// | `clusters` | `number`, `tool`, `side`, `path`, `issue`, `shape`, `calls`, `share`, `alone`, `repaired`, `rules`, `first`, `last`, `sessions`, `models`, `values`, `smallest`, `largest`, `led_to`, `judgement` (`kind`, `score`, `reasons` of `points` and `why`), `proposals` (numbers), `examples` |
+/// | `proposals` | `number`, `tool`, `side`, `change`, `title`, `kind`, `clusters` (numbers), `pointer`, `before`, `after`, `patch`, `accepts`, `accepts_bugs`, `touches`, `proved`, `proof` |
+/// | `advice` | `tool`, `path`, `text` |
+/// | `loops` | `code`, `calls`, `sessions`, `latency_us`, `result_bytes`, `tools`, `examples` |
+/// | `repairs` | how often each rule was applied |
+///
+/// Counts are `calls`, `valid`, `repaired`, `refused` (these three add up to `calls`), `violations` (the last two of them),
+/// `stopped`, `results`, `results_refused`, `tool_errors`. `led_to` has `ran_fine`, `tool_refused`, `unknown`, `corrected`,
+/// `repeated`, `gave_up`. An example has `value`, `whole`, `place`, `time`, `session`, `model`. Numbers of sessions above 256
+/// are estimates.
 ///
 /// # Errors
 ///
@@ -173,7 +188,7 @@ fn document(report: &Report) -> Document {
             sessions: summary.sessions.count(),
             allowed_by_proposals: outlook.allowed,
             look_like_bugs: outlook.bugs,
-            unclear: outlook.unclear,
+            undecided: outlook.undecided,
         },
         tools: tools(report),
         models: ranking::models(report)

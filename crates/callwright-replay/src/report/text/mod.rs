@@ -2,14 +2,15 @@
 //!
 //! The worst first and only the worst; the page has the rest. Text from the log is escaped and cut.
 
+mod line;
 mod style;
 
 use super::number::{bytes, conversations, count, percent, share, thousands};
 use super::outlook::{self, Outlook};
 use super::printable::{cut, width};
-use super::ranking::{self, Ranked};
+use super::ranking;
 use super::{Report, date, note, phrase};
-use crate::propose::{Proof, Proposal};
+use line::{bar, described, effect};
 use style::{Styles, left, right, wrap};
 
 /// How many tools are shown: the worst.
@@ -32,9 +33,6 @@ const WIDEST_TOOL: usize = 30;
 
 /// From this width on a cluster has room in one line.
 const ONE_LINE: usize = 84;
-
-/// How long the bar of the worst tool is.
-const BAR: f64 = 16.0;
 
 /// The report in lines of about `width` columns (from 60 to 120), with or without colours.
 pub fn text(report: &Report, width: usize, colours: bool) -> String {
@@ -343,62 +341,4 @@ impl Page<'_> {
             self.line(line);
         }
     }
-}
-
-/// The tool, the place and what is wrong there.
-fn described(ranked: &Ranked<'_>) -> String {
-    let key = ranked.key;
-    let side = match key.side {
-        crate::summary::Side::Input => "",
-        crate::summary::Side::Output => " result",
-    };
-    let path = if key.path.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", key.path)
-    };
-    let shape = if key.shape.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", key.shape)
-    };
-    format!(
-        "{}{side}{path}: {}{shape}",
-        key.tool,
-        phrase::issue(&key.issue)
-    )
-}
-
-fn effect(change: &Proposal) -> String {
-    let bugs = match change.accepts_bugs {
-        0 => "none that looks like a bug".to_owned(),
-        1 => "1 that looks like a bug".to_owned(),
-        bugs => format!("{} that look like bugs", thousands(bugs)),
-    };
-    let proof = match &change.proof {
-        Proof::Proved(_) => "proved to loosen only".to_owned(),
-        Proof::NotProved(why) => format!("not proved: {}", cut(why, 60)),
-    };
-    let kind = match change.kind {
-        crate::decide::Kind::EdgeCase => "",
-        crate::decide::Kind::Unclear => "; unclear whether it should",
-        crate::decide::Kind::Bug => "; looks like a bug",
-    };
-    let allows = count(change.accepts, "call", "calls");
-    format!("allows {allows}, {bugs}; {proof}{kind}")
-}
-
-/// A part of a bar of sixteen columns, in eighths of a column.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between zero and 128"
-)]
-fn bar(part: f64) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    // Something is never nothing.
-    let least = usize::from(part > 0.0);
-    let eighths = ((part * BAR * 8.0).round() as usize).max(least);
-    let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);
-    left(&bar, BAR as usize)
 }

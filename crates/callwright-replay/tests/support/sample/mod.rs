@@ -2,16 +2,20 @@
 //!
 //! Every text that would come from the log goes through `say`, so that a test can make all of them hostile at once.
 
+mod plans;
+mod proposals;
+
 use std::collections::BTreeMap;
 
-use callwright_replay::decide::{Judgement, Kind, Reason};
-use callwright_replay::propose::{Advice, Change, Proof, Proposal, Proposals};
+use callwright_replay::decide::{Judgement, Reason};
+use callwright_replay::propose::Proposals;
 use callwright_replay::report::Report;
 use callwright_replay::summary::{
     Bounded, Cluster, ClusterKey, Combination, Distinct, Example, Examples, LedTo, Side, Stopped,
     Summary, Tally, Timeline, ToolSummary, Trouble, Version,
 };
-use serde_json::{Value as Json, json};
+use plans::{Plan, plans};
+use serde_json::json;
 
 /// 1 November 2026.
 pub(crate) const START: i64 = 1_793_491_200_000_000;
@@ -36,182 +40,6 @@ const TOOLS: [(&str, u64); 7] = [
     ("run_query", 51_350),
     ("legacy_export", 200),
 ];
-
-/// What a cluster is made of.
-struct Plan {
-    key: (&'static str, Side, &'static str, &'static str, &'static str),
-    calls: u64,
-    repaired: (u64, &'static str),
-    kind: Kind,
-    /// The first day, and on how many days.
-    days: (i64, i64),
-    led_to: [u64; 6],
-    reasons: &'static [(i32, &'static str)],
-    value: &'static str,
-}
-
-fn plans() -> Vec<Plan> {
-    use Kind::{Bug, EdgeCase, Unclear};
-    use Side::{Input, Output};
-    vec![
-        Plan {
-            key: ("create_ticket", Input, "/priority", "enum", "\"urgent\""),
-            calls: 5_310,
-            repaired: (0, ""),
-            kind: EdgeCase,
-            days: (0, 30),
-            led_to: [5_190, 60, 60, 41, 38, 41],
-            reasons: &[
-                (
-                    4,
-                    "the tool ran fine in 5,190 of 5,250 calls whose result is known",
-                ),
-                (2, "seen on 30 of 30 days, never more than 4% on one day"),
-                (2, "3 models send it, in 4,100 conversations"),
-                (1, "the description of `priority` says \"urgent\" too"),
-            ],
-            value: "\"urgent\"",
-        },
-        Plan {
-            key: ("search_orders", Input, "/customer_id", "type", "null"),
-            calls: 3_904,
-            repaired: (0, ""),
-            kind: EdgeCase,
-            days: (0, 30),
-            led_to: [3_811, 12, 81, 30, 3, 60],
-            reasons: &[
-                (
-                    4,
-                    "the tool ran fine in 3,811 of 3,823 calls whose result is known",
-                ),
-                (2, "seen on 30 of 30 days"),
-                (1, "its default is `null`"),
-            ],
-            value: "null",
-        },
-        Plan {
-            key: (
-                "search_orders",
-                Input,
-                "/limit",
-                "type",
-                "integer in a string",
-            ),
-            calls: 1_212,
-            repaired: (1_212, "number_from_string"),
-            kind: Bug,
-            days: (0, 30),
-            led_to: [12, 1_140, 60, 1_020, 140, 40],
-            reasons: &[
-                (
-                    -4,
-                    "the tool refused 1,140 of 1,152 calls whose result is known",
-                ),
-                (-2, "a number in a string is a slip of the type"),
-                (-1, "the model corrected it by itself 1,020 times"),
-            ],
-            value: "\"25\"",
-        },
-        Plan {
-            key: (
-                "book_room",
-                Input,
-                "/seats",
-                "maximum",
-                "integer of 3 digits",
-            ),
-            calls: 702,
-            repaired: (0, ""),
-            kind: EdgeCase,
-            days: (3, 25),
-            led_to: [640, 40, 22, 10, 12, 40],
-            reasons: &[
-                (
-                    4,
-                    "the tool ran fine in 640 of 680 calls whose result is known",
-                ),
-                (1, "seen on 25 of 30 days"),
-                (-1, "only one model sends it"),
-            ],
-            value: "120",
-        },
-        Plan {
-            key: ("create_ticket", Input, "/due", "format", "like 99.99.9999"),
-            calls: 611,
-            repaired: (320, "date_separators"),
-            kind: Unclear,
-            days: (12, 14),
-            led_to: [280, 301, 30, 190, 60, 81],
-            reasons: &[
-                (
-                    1,
-                    "the tool ran fine in 280 of 581 calls whose result is known",
-                ),
-                (0, "seen on 14 of 30 days"),
-                (-1, "the model corrected it by itself 190 times"),
-            ],
-            value: "\"24.12.2026\"",
-        },
-        Plan {
-            key: (
-                "send_email",
-                Input,
-                "/body",
-                "truncated_call",
-                "broken JSON in a string",
-            ),
-            calls: 402,
-            repaired: (0, ""),
-            kind: Bug,
-            days: (17, 1),
-            led_to: [0, 380, 22, 300, 51, 51],
-            reasons: &[(-5, "the call is cut off"), (-2, "402 of 402 on one day")],
-            value: "{\"to\":\"masked\",\"body\":\"Dear all, as you will have se",
-        },
-        Plan {
-            key: ("send_email", Input, "/cc", "required", ""),
-            calls: 212,
-            repaired: (0, ""),
-            kind: EdgeCase,
-            days: (0, 30),
-            led_to: [200, 2, 10, 1, 1, 10],
-            reasons: &[(
-                4,
-                "the tool ran fine in 200 of 202 calls whose result is known",
-            )],
-            value: "",
-        },
-        Plan {
-            key: (
-                "get_weather",
-                Output,
-                "/alerts/*/severity",
-                "enum",
-                "\"extreme\"",
-            ),
-            calls: 180,
-            repaired: (0, ""),
-            kind: EdgeCase,
-            days: (20, 4),
-            led_to: [180, 0, 0, 0, 0, 0],
-            reasons: &[
-                (2, "the tool itself sends it"),
-                (-1, "seen on 4 of 30 days"),
-            ],
-            value: "\"extreme\"",
-        },
-        Plan {
-            key: ("legacy_export", Input, "", "unknown_tool", ""),
-            calls: 50,
-            repaired: (0, ""),
-            kind: Bug,
-            days: (28, 1),
-            led_to: [0, 0, 50, 0, 45, 5],
-            reasons: &[(-5, "no such tool is declared")],
-            value: "{}",
-        },
-    ]
-}
 
 /// The report, with all texts from the log as `say` says them.
 pub(crate) fn report(say: &dyn Fn(&str) -> String) -> Report {
@@ -253,7 +81,7 @@ pub(crate) fn report(say: &dyn Fn(&str) -> String) -> Report {
     }
     loops(&mut summary, say);
     Report {
-        proposals: proposals(&judgements, say),
+        proposals: proposals::proposals(&judgements, say),
         summary,
         judgements,
     }
@@ -412,12 +240,12 @@ fn time(summary: &mut Summary) {
     let mut time = Timeline::default();
     for day in 0..30i64 {
         let weekend = day % 7 == 0 || day % 7 == 6;
-        for (part, weight) in WAVE.iter().enumerate() {
+        for (part, weight) in (0u32..).zip(WAVE) {
             let calls = weight * if weekend { 220 } else { 545 };
             let burst = if day == 17 && part == 6 { 400 } else { 0 };
             let refused =
-                calls * (9 + (day.unsigned_abs() * 7 + part as u64 * 5) % 5) / 1_000 + burst;
-            let repaired = calls * (2 + (day.unsigned_abs() + part as u64) % 3) / 1_500;
+                calls * (9 + (day.unsigned_abs() * 7 + u64::from(part) * 5) % 5) / 1_000 + burst;
+            let repaired = calls * (2 + (day.unsigned_abs() + u64::from(part)) % 3) / 1_500;
             let tally = Tally {
                 calls: calls + burst,
                 valid: (calls + burst).saturating_sub(refused + repaired),
@@ -425,7 +253,7 @@ fn time(summary: &mut Summary) {
                 refused,
                 ..Tally::default()
             };
-            time.add(START + day * DAY + part as i64 * 2 * HOUR, tally);
+            time.add(START + day * DAY + i64::from(part) * 2 * HOUR, tally);
         }
     }
     // A clock that was never set.
@@ -499,110 +327,6 @@ fn loops(summary: &mut Summary, say: &dyn Fn(&str) -> String) {
             examples,
         };
         summary.loops.insert(code.to_owned(), stopped);
-    }
-}
-
-fn proposals(judgements: &[Judgement], say: &dyn Fn(&str) -> String) -> Proposals {
-    let key = |index: usize| judgements[index].cluster.clone();
-    let proposal =
-        |number, cluster: usize, change, title: &str, before: Json, after: Json, calls| {
-            let key = key(cluster);
-            let pointer = format!(
-                "/properties/{}",
-                key.path.trim_start_matches('/').replace('~', "~0")
-            );
-            let patch = json!([{"op": "replace", "path": pointer, "value": after}]);
-            Proposal {
-                number,
-                tool: key.tool.clone(),
-                side: key.side,
-                change,
-                title: say(title),
-                kind: judgements[cluster].kind,
-                clusters: vec![key],
-                patch: serde_json::from_value(patch).expect("a patch"),
-                before,
-                after,
-                pointer,
-                accepts: calls,
-                touches: calls,
-                accepts_bugs: 0,
-                proof: Proof::Proved(say(
-                    "nothing that the old schema accepts is missing from the new one",
-                )),
-            }
-        };
-    let mut changes = vec![
-        proposal(
-            1,
-            0,
-            Change::WiderEnum,
-            "`priority` may also be \"urgent\"",
-            json!({"type": "string", "description": "How soon: low, normal, high or urgent.", "enum": ["low", "normal", "high"]}),
-            json!({"type": "string", "description": "How soon: low, normal, high or urgent.", "enum": ["low", "normal", "high", "urgent"]}),
-            5_310,
-        ),
-        proposal(
-            2,
-            1,
-            Change::Nullable,
-            "`customer_id` may be `null`",
-            json!({"type": "string", "default": null}),
-            json!({"type": ["string", "null"], "default": null}),
-            3_904,
-        ),
-        proposal(
-            3,
-            3,
-            Change::WiderRange,
-            "`seats` may be up to 480",
-            json!({"type": "integer", "minimum": 1, "maximum": 100}),
-            json!({"type": "integer", "minimum": 1, "maximum": 480}),
-            702,
-        ),
-        proposal(
-            4,
-            6,
-            Change::Optional,
-            "`cc` need not be there",
-            json!({"type": "object", "required": ["to", "cc", "subject"], "additionalProperties": {say("any"): say("thing")}}),
-            json!({"type": "object", "required": ["to", "subject"], "additionalProperties": {say("any"): say("thing")}}),
-            212,
-        ),
-        proposal(
-            5,
-            4,
-            Change::NoFormat,
-            "`due` need not be a date",
-            json!({"type": "string", "format": "date"}),
-            json!({"type": "string"}),
-            611,
-        ),
-    ];
-    changes[4].accepts_bugs = 301;
-    changes[4].proof = Proof::NotProved(say("formats are not compared"));
-    let advice = [
-        (
-            "search_orders",
-            "/limit",
-            "Say in the description that `limit` is a number: 1,212 calls send a text.",
-        ),
-        (
-            "get_weather",
-            "/units",
-            "All 180,440 calls send \"metric\" or \"imperial\": the schema allows any text.",
-        ),
-    ];
-    Proposals {
-        changes,
-        advice: advice
-            .into_iter()
-            .map(|(tool, path, text)| Advice {
-                tool: say(tool),
-                path: say(path),
-                text: say(text),
-            })
-            .collect(),
     }
 }
 
