@@ -100,6 +100,7 @@ pub(super) fn read<'a>(mut dialogue: Dialogue<'a, '_>, mut value: Value<'a>) {
         if let Some(answered) = answered {
             response(&mut dialogue, answered);
         }
+        dialogue.format(Format::OpenAiChat);
     } else {
         response(&mut dialogue, value);
     }
@@ -175,7 +176,7 @@ fn body(value: Value<'_>) -> Value<'_> {
 /// What was sent to the model: tools, and all of the conversation so far.
 pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
     dialogue.context.add(&value);
-    dialogue.from_the_beginning();
+    dialogue.begins_here();
     dialogue.in_history = true;
     if has_list(&value, "messages")
         && ["system", "anthropic_version", "stop_sequences"]
