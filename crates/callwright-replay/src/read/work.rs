@@ -186,6 +186,15 @@ impl<'a> Work<'a, '_> {
             }
             return Ok(());
         }
+        if let Some(Value::Array(items)) = value.get("calls")
+            && items
+                .first()
+                .is_some_and(|call| has(call, "tool") || is_call(call))
+        {
+            let calls = list(&mut value, "calls");
+            self.calls(calls, &context);
+            return Ok(());
+        }
         if has_list(&value, "tools") {
             let tools = list(&mut value, "tools");
             let mut dialogue = self.dialogue(context);
@@ -198,6 +207,20 @@ impl<'a> Work<'a, '_> {
             return Ok(());
         }
         self.wrapped(value, &context, depth)
+    }
+
+    /// The calls of one conversation, each as a plain line.
+    fn calls(&mut self, calls: Vec<Value<'a>>, context: &Context<'a>) {
+        let before = self.reading.seen.len();
+        for call in calls {
+            line::read(call, context.clone(), self.reading);
+        }
+        let own = format!("{}:{}", self.place.file, self.place.line);
+        for seen in &mut self.reading.seen[before..] {
+            if let crate::seen::Seen::Call(call) = seen {
+                call.at.session.get_or_insert_with(|| own.clone().into());
+            }
+        }
     }
 
     /// Looks into wrappers, and puts back what is not known.
