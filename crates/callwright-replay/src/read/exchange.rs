@@ -129,8 +129,8 @@ fn holds(part: &Value<'_>, test: fn(&Value<'_>) -> bool) -> bool {
                 return true;
             }
             match BODIES.iter().find_map(|key| part.get(key)) {
-                Some(Value::String(text)) => {
-                    return inner_json(text).is_some_and(|inner| test(&inner));
+                Some(Value::String(body)) => {
+                    return inner_json(body).is_some_and(|inner| test(&inner));
                 }
                 Some(inner) => part = inner,
                 None => return false,
@@ -139,7 +139,7 @@ fn holds(part: &Value<'_>, test: fn(&Value<'_>) -> bool) -> bool {
         test(part)
     };
     match part {
-        Value::String(text) => match inner_json(text) {
+        Value::String(body) => match inner_json(body) {
             Some(inner) => inside(&inner),
             None => test(part),
         },
