@@ -54,13 +54,20 @@ pub(crate) struct Client {
 impl Client {
     /// Guards a server. Options stand before `--`.
     pub(crate) fn new(options: &[&str], server: &[&str]) -> Self {
+        Self::start(&[options, &["--"], server].concat())
+    }
+
+    /// Guards a server that speaks HTTP.
+    pub(crate) fn bridge(upstream: &str, options: &[&str]) -> Self {
+        Self::start(&[&["--upstream", upstream], options].concat())
+    }
+
+    fn start(arguments: &[&str]) -> Self {
         let folder = Folder::new();
         let stderr = std::fs::File::create(folder.path().join("stderr")).expect("a file");
         let mut child = program()
             .arg("mcp")
-            .args(options)
-            .arg("--")
-            .args(server)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(stderr)

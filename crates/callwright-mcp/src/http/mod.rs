@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use bridge::bridge;
-pub use server::serve;
+pub use server::{make_room, serve};
 
 /// What a guard in front of an HTTP server is told.
 #[derive(Clone)]
