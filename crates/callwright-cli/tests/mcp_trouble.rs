@@ -10,15 +10,11 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::http::{Guard, Server};
+use support::http::{Guard, Server, call, post, rest, session};
 use support::mcp::{Client, eventually, python, runs, script};
 use support::{Folder, program};
-
-/// Only against hangs.
-const LONG: Duration = Duration::from_secs(120);
 
 fn kill(process: &str) {
     let sent = Command::new("kill").args(["-KILL", process]).status();
@@ -27,11 +23,12 @@ fn kill(process: &str) {
 
 #[test]
 fn a_server_that_is_killed_in_the_middle_of_calls_is_told() {
-    // It says who it is, and never answers.
-    let mut client = Client::new(&[], &["sh", "-c", "echo $$; cat >/dev/null"]);
-    let server = client.line();
+    // It says who it is once it has got two messages, and never answers. The call waits for the list of tools.
+    let script = "read first; read second; echo $$; cat >/dev/null";
+    let mut client = Client::new(&[], &["sh", "-c", script]);
     client.request("resources/list", &json!({}));
     client.request("tools/call", &json!({"name": "x", "arguments": {}}));
+    let server = client.line();
     kill(server.trim());
     let mut ids = Vec::new();
     for _ in 0..2 {
@@ -70,51 +67,6 @@ fn a_client_that_crashes_leaves_nothing_behind() {
     client.kill().expect("it runs");
     client.wait().expect("it ends");
     eventually("the server ends", || !runs(number().trim()));
-}
-
-/// A request over HTTP, up to the end of its head.
-fn post(url: &str, session: Option<&str>, message: &Value) -> BufReader<TcpStream> {
-    let rest = url.strip_prefix("http://").expect("http");
-    let (host, path) = rest.split_once('/').expect("a path");
-    let body = message.to_string();
-    let session = session.map_or_else(String::new, |name| format!("Mcp-Session-Id: {name}\r\n"));
-    let request = format!(
-        "POST /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let mut stream = TcpStream::connect(host).expect("it listens");
-    stream.set_read_timeout(Some(LONG)).expect("a socket");
-    stream.write_all(request.as_bytes()).expect("it reads");
-    BufReader::new(stream)
-}
-
-/// All that is left of an answer.
-fn rest(mut answer: BufReader<TcpStream>) -> String {
-    let mut bytes = Vec::new();
-    // Who is killed does not say good-bye.
-    let _cut = answer.read_to_end(&mut bytes);
-    String::from_utf8(bytes).expect("UTF-8")
-}
-
-/// A session over HTTP; its name.
-fn session(url: &str) -> String {
-    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
-        "clientInfo": {"name": "plain", "version": "1"}});
-    let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello});
-    let answer = rest(post(url, None, &message));
-    let name = answer.lines().find_map(|line| {
-        let (key, value) = line.split_once(": ")?;
-        key.eq_ignore_ascii_case("mcp-session-id").then_some(value)
-    });
-    let name = name.unwrap_or_else(|| panic!("{answer}")).to_owned();
-    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    rest(post(url, Some(&name), &ready));
-    name
-}
-
-fn call(id: usize, tool: &str, arguments: &Value) -> Value {
-    let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}});
-    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
 #[test]
@@ -164,9 +116,12 @@ fn a_server_that_is_killed_behind_http_is_told() {
     // Both wait for what nobody says.
     let mut answer = post(&guard.url, Some(&name), &params);
     let mut line = String::new();
-    answer.read_line(&mut line).expect("a line");
-    assert!(line.contains("200"), "{line}");
+    while !line.contains("elicitation/create") {
+        line.clear();
+        assert!(answer.read_line(&mut line).expect("a line") > 0);
+    }
     bridge.request("tools/call", &params["params"]);
+    assert_eq!(bridge.receive()["method"], "elicitation/create");
     server.child.kill().expect("it runs");
     server.child.wait().expect("it ends");
     // The stream of a session can be taken up again, so it is cut off as the server's was.
@@ -180,12 +135,8 @@ fn a_server_that_is_killed_behind_http_is_told() {
     assert!(again.contains("cannot be reached"), "{again}");
     let (code, said) = guard.end();
     assert_eq!(code, Some(0), "{said}");
-    let told = loop {
-        let message = bridge.receive();
-        if message["id"] == 2 {
-            break message;
-        }
-    };
+    let told = bridge.receive();
+    assert_eq!(told["id"], 2, "{told}");
     assert!(told["error"]["message"].is_string(), "{told}");
     let again = bridge.ask("ping", &json!({}));
     assert!(

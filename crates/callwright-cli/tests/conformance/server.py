@@ -1,4 +1,7 @@
-"""A real MCP server with everything that the official conformance suite asks a server for. It says its port."""
+"""A real MCP server with everything that the official conformance suite asks a server for. It says its port.
+
+`server.py`, or over TLS: `server.py CERTIFICATE KEY`
+"""
 
 import asyncio
 import base64
@@ -417,4 +420,6 @@ listener.bind(("127.0.0.1", 0))
 listener.listen(128)
 print(listener.getsockname()[1], flush=True)
 threading.Thread(target=end_with_input, daemon=True).start()
-uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+certificate, key = sys.argv[1:] or (None, None)
+config = uvicorn.Config(app, log_level="error", ssl_certfile=certificate, ssl_keyfile=key)
+uvicorn.Server(config).run(sockets=[listener])
