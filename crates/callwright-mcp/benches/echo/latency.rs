@@ -33,7 +33,10 @@ fn side_by_side(server: &[std::ffi::OsString]) {
     let mut clients = parts::clients(server, &[]);
     let mut took = vec![Vec::with_capacity(CALLS); clients.len()];
     for number in 0..WARM_UP + CALLS {
-        for (client, took) in clients.iter_mut().zip(&mut took) {
+        for turn in 0..clients.len() {
+            // Everybody comes after everybody else equally often.
+            let at = (turn + number) % clients.len();
+            let (client, took) = (&mut clients[at], &mut took[at]);
             let line = call(number);
             let part = format!("Echo: hello {number}\"");
             let began = Instant::now();
