@@ -79,7 +79,7 @@ pub(crate) fn measure_memory() {
     for at in 0..MILLION {
         portion(&mut client, at * PORTION);
         let calls = (at + 1) * PORTION;
-        if calls == 10_000 || calls % 250_000 == 0 {
+        if calls == 10_000 || calls.is_multiple_of(250_000) {
             show(&client, calls);
         }
     }
