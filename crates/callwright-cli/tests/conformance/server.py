@@ -14,38 +14,17 @@ from typing import Annotated
 
 import mcp.types as types
 import uvicorn
+from events import Events
 from mcp.server.mcpserver import Context, MCPServer, RequestStateSecurity
 from mcp.server.mcpserver.prompts.base import Prompt, UserMessage
-from mcp.server.streamable_http import EventMessage, EventStore
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, Field
 
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
-)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 SOUND = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA="
 
 # So that a client gives back what the server told it to keep, and nothing else.
 server = MCPServer("conformance", request_state_security=RequestStateSecurity(keys=[b"k" * 32]))
-
-
-class Events(EventStore):
-    """Everything that was sent, for streams that are taken up again."""
-
-    def __init__(self):
-        self.sent = []
-
-    async def store_event(self, stream_id, message):
-        self.sent.append((stream_id, message))
-        return str(len(self.sent))
-
-    async def replay_events_after(self, last_event_id, send_callback):
-        last = int(last_event_id)
-        stream = self.sent[last - 1][0]
-        for at, (of, message) in enumerate(self.sent[last:], last + 1):
-            if of == stream and message is not None:
-                await send_callback(EventMessage(message, str(at)))
-        return stream
 
 
 def tool(function):
@@ -135,22 +114,18 @@ def test_x_mcp_header(
     return region
 
 
+TEXT = {"type": "string"}
+ADDRESS = {"$anchor": "addressDef", "type": "object", "properties": {"street": TEXT, "city": TEXT}}
 SCHEMA = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
-    "$defs": {
-        "address": {
-            "$anchor": "addressDef",
-            "type": "object",
-            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
-        }
-    },
+    "$defs": {"address": ADDRESS},
     "properties": {
-        "name": {"type": "string"},
+        "name": TEXT,
         "address": {"$ref": "#/$defs/address"},
         "contactMethod": {"type": "string", "enum": ["phone", "email"]},
-        "phone": {"type": "string"},
-        "email": {"type": "string"},
+        "phone": TEXT,
+        "email": TEXT,
     },
     "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
     "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},

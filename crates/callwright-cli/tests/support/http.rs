@@ -30,6 +30,7 @@ impl Server {
         let mut child = Command::new(python)
             .arg(script)
             .args(certificate)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
