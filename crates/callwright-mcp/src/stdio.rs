@@ -38,6 +38,9 @@ const FIRST_REQUEST: Duration = Duration::from_secs(10);
 /// server left behind still holds it.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
+/// How long a request may be on its way in a pipe. A thread that is to read it waits for its turn on a busy machine.
+const ON_ITS_WAY: Duration = Duration::from_millis(50);
+
 /// The exit code if there is no server.
 const NOT_STARTED: u8 = 3;
 
@@ -176,6 +179,9 @@ impl Watch {
         } else if !client_was_first && !self.session.has_served.load(Ordering::Relaxed) {
             self.first_request().await;
         }
+        if !client_was_first {
+            self.late_requests().await;
+        }
         let is_bad = is_answered || !status.success();
         Ok(Ended {
             code: exit_code(status),
@@ -251,6 +257,15 @@ impl Watch {
         tokio::select! {
             _ = timeout(FIRST_REQUEST, answered) => {}
             _ = self.signals.next() => {}
+        }
+    }
+
+    /// Until requests that were on their way when the server ended have got their answer.
+    async fn late_requests(&mut self) {
+        while let Ok(Some(happened)) = timeout(ON_ITS_WAY, self.events.recv()).await {
+            if happened == Happened::ClientEnded {
+                return;
+            }
         }
     }
 

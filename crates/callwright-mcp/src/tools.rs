@@ -138,6 +138,13 @@ impl Tools {
         }
     }
 
+    /// How a tool declares its arguments.
+    #[cfg(feature = "http")]
+    pub(crate) fn input_schema(&self, tool: &str) -> Option<Arc<serde_json::Value>> {
+        let tool = self.gate.as_ref()?.tool(tool)?;
+        tool.spec().input_schema.clone()
+    }
+
     /// The server does not say which tools it has.
     pub(crate) fn not_listed(&mut self) {
         self.is_unlisted = true;

@@ -22,6 +22,19 @@ pub(crate) fn python() -> Option<String> {
     None
 }
 
+/// A file of a Node package that CI installs; without it the test says so and passes.
+pub(crate) fn node_module(file: &str) -> Option<PathBuf> {
+    let modules = std::env::var("CALLWRIGHT_TEST_NODE_MODULES").unwrap_or_default();
+    let path = Path::new(&modules).join(file);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!(
+        "skipped: there is no `{file}` in the folder that CALLWRIGHT_TEST_NODE_MODULES names"
+    );
+    None
+}
+
 /// A script beside the tests.
 pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -41,13 +54,20 @@ pub(crate) struct Client {
 impl Client {
     /// Guards a server. Options stand before `--`.
     pub(crate) fn new(options: &[&str], server: &[&str]) -> Self {
+        Self::start(&[options, &["--"], server].concat())
+    }
+
+    /// Guards a server that speaks HTTP.
+    pub(crate) fn bridge(upstream: &str, options: &[&str]) -> Self {
+        Self::start(&[&["--upstream", upstream], options].concat())
+    }
+
+    fn start(arguments: &[&str]) -> Self {
         let folder = Folder::new();
         let stderr = std::fs::File::create(folder.path().join("stderr")).expect("a file");
         let mut child = program()
             .arg("mcp")
-            .args(options)
-            .arg("--")
-            .args(server)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(stderr)

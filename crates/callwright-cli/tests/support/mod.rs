@@ -6,6 +6,7 @@
     reason = "each test file uses a part, and says what it skips"
 )]
 
+pub(crate) mod http;
 pub(crate) mod mcp;
 
 use std::fs;

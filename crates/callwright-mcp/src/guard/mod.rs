@@ -213,6 +213,12 @@ impl Guard {
         }
     }
 
+    /// How a tool declares its arguments, if it is known.
+    #[cfg(feature = "http")]
+    pub(crate) fn input_schema(&self, tool: &str) -> Option<Arc<serde_json::Value>> {
+        self.state().tools.input_schema(tool)
+    }
+
     /// Nothing here panics while it holds the lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -2,10 +2,12 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::HeaderValue;
 use hyper::{HeaderMap, Response};
 use tokio::sync::watch;
 
@@ -25,6 +27,17 @@ pub(crate) struct Messages {
     body: Option<Incoming>,
     /// Events, unless the answer is one message.
     events: Option<Splitter>,
+    place: Place,
+    has_come: bool,
+}
+
+/// Where a stream has ended, and how it goes on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Place {
+    /// The id of the last event.
+    pub(crate) last: Option<HeaderValue>,
+    /// How long the server wants us to wait.
+    pub(crate) pause: Option<Duration>,
 }
 
 impl Messages {
@@ -37,7 +50,29 @@ impl Messages {
         Some(Messages {
             body: Some(answer.into_body()),
             events: (kind == Kind::Stream).then(Splitter::default),
+            place: Place::default(),
+            has_come: false,
         })
+    }
+
+    /// The messages behind a place; none, if the stream could not be taken up there.
+    pub(crate) fn behind(place: Place, stream: Option<Self>) -> Self {
+        Messages {
+            body: stream.and_then(|stream| stream.body),
+            events: Some(Splitter::default()),
+            place,
+            has_come: false,
+        }
+    }
+
+    /// Where it goes on, if it can.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.place.last.is_some().then(|| self.place.clone())
+    }
+
+    /// Whether there was any event.
+    pub(crate) fn has_come(&self) -> bool {
+        self.has_come
     }
 
     pub(crate) async fn next(&mut self, upstream: &Upstream) -> Option<Vec<u8>> {
@@ -47,6 +82,11 @@ impl Messages {
         };
         loop {
             while let Some(event) = events.event() {
+                self.has_come = true;
+                if let Some(id) = sse::id(&event) {
+                    self.place.last = HeaderValue::from_bytes(id).ok();
+                }
+                self.place.pause = sse::pause(&event).or(self.place.pause);
                 if let Some(data) = sse::data(&event) {
                     return Some(data.into_owned());
                 }
@@ -150,7 +190,7 @@ impl Flow {
             has_session,
             ..
         } = &mut self.stream;
-        if *has_session && sse::has_id(&event) {
+        if *has_session && sse::id(&event).is_some() {
             exchange.can_go_on();
         }
         let Some(data) = sse::data(&event) else {

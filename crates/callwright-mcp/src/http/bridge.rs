@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
@@ -17,26 +17,27 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::body::Messages;
+use super::body::{Messages, Place};
 use super::exchange::Exchange;
-use super::headers::{self, Kind, METHOD, NAME, SESSION};
+use super::headers::{self, Kind, LAST_EVENT, SESSION, VERSION};
 use super::relay::Shared;
 use super::reply::{BETWEEN, batch};
 use super::session::{Judged, Passed, Session, cancelled, lock, requests};
 use super::sessions::Sessions;
 use super::upstream::{Trouble, Upstream};
-use super::{HttpError, Options};
+use super::{HttpError, Options, mirror};
 use crate::answer;
 use crate::guard::Settings;
 use crate::message::Message;
 
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-
 /// How many lines may wait to be written. Who does not read stops the rest.
 const MOST_LINES: usize = 64;
 
-/// How long to wait before the server's own messages are asked for again, when it has ended their stream.
+/// How long to wait before a stream that has ended is asked for again, if the server does not say.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// How often a stream is asked for again in vain. A server that is started anew is back by then, and knows nothing of it.
+const MOST_IN_VAIN: usize = 5;
 
 /// Guards a server for a client on stdio, until the client ends its input. Calls under way have [`Options::finish`] to
 /// come to their end.
@@ -165,8 +166,8 @@ impl Bridge {
     async fn exchange(&self, line: Vec<u8>, ids: Vec<String>) {
         self.session.begin(&ids);
         let mut exchange = Exchange::new(Arc::clone(&self.session), ids);
-        let headers = lock(&self.headers).clone();
-        let headers = told(headers, &line);
+        let mut headers = lock(&self.headers).clone();
+        mirror::tell(&mut headers, &line, |_| None);
         let mut admitted = self.session.admit(&self.shared, &headers, &line);
         for held in std::mem::take(&mut admitted.held) {
             match held.await {
@@ -185,7 +186,7 @@ impl Bridge {
             [message] => std::mem::take(message).into(),
             several => batch(several).into(),
         };
-        let headers = told(headers, &body);
+        mirror::tell(&mut headers, &body, |tool| self.session.input_schema(tool));
         if let Err(trouble) = self.send(&mut exchange, headers, body).await {
             let why = self.shared.upstream.tell(&trouble);
             self.fail(&mut exchange, &why).await;
@@ -225,11 +226,20 @@ impl Bridge {
                 self.pass(exchange, &headers, &body).await;
             }
         } else if let Some(mut messages) = Messages::of(answer) {
-            while let Some(message) = messages.next(upstream).await {
-                if begins {
-                    self.agreed(&message);
+            let mut vain = 0;
+            loop {
+                while let Some(message) = messages.next(upstream).await {
+                    if begins {
+                        self.agreed(&message);
+                    }
+                    self.pass(exchange, &headers, &message).await;
                 }
-                self.pass(exchange, &headers, &message).await;
+                vain = if messages.has_come() { 0 } else { vain + 1 };
+                let is_done = exchange.open().is_empty() || vain == MOST_IN_VAIN;
+                let Some(place) = messages.place().filter(|_| !is_done) else {
+                    break;
+                };
+                messages = self.go_on(place).await;
             }
         } else if !status.is_success() {
             let why = format!("The MCP server answered with HTTP status {status}.");
@@ -238,24 +248,40 @@ impl Bridge {
         Ok(())
     }
 
+    /// A stream that ended before its last message, from where it ended.
+    async fn go_on(&self, place: Place) -> Messages {
+        sleep(place.pause.unwrap_or(PAUSE)).await;
+        let stream = self.stream(place.last.as_ref()).await;
+        Messages::behind(place, stream)
+    }
+
+    /// A stream of the server's, from the beginning or after an event.
+    async fn stream(&self, after: Option<&HeaderValue>) -> Option<Messages> {
+        let mut headers = lock(&self.headers).clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.remove(CONTENT_TYPE);
+        if let Some(last) = after {
+            headers.insert(LAST_EVENT, last.clone());
+        }
+        let upstream = &self.shared.upstream;
+        let endpoint = upstream.endpoint(None);
+        let answer = upstream.send(Method::GET, endpoint, headers, Bytes::new());
+        answer.await.ok().filter(is_stream).and_then(Messages::of)
+    }
+
     /// Messages that the server sends on its own, as long as it does.
     async fn listen(&self) {
-        loop {
-            let mut headers = lock(&self.headers).clone();
-            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-            headers.remove(CONTENT_TYPE);
-            let upstream = &self.shared.upstream;
-            let endpoint = upstream.endpoint(None);
-            let answer = upstream.send(Method::GET, endpoint, headers.clone(), Bytes::new());
-            let Some(mut messages) = answer.await.ok().filter(is_stream).and_then(Messages::of)
-            else {
-                return;
-            };
+        let mut after = None;
+        while let Some(mut messages) = self.stream(after.as_ref()).await {
+            let headers = lock(&self.headers).clone();
             let mut exchange = Exchange::new(Arc::clone(&self.session), Vec::new());
-            while let Some(message) = messages.next(upstream).await {
+            while let Some(message) = messages.next(&self.shared.upstream).await {
                 self.pass(&mut exchange, &headers, &message).await;
             }
-            sleep(PAUSE).await;
+            let place = messages.place();
+            let pause = place.as_ref().and_then(|place| place.pause);
+            after = place.and_then(|place| place.last).or(after);
+            sleep(pause.unwrap_or(PAUSE)).await;
         }
     }
 
@@ -315,54 +341,6 @@ impl Bridge {
         // Nobody reads any more: then the input ends as well.
         let _gone = self.lines.send(message).await;
     }
-}
-
-#[derive(Deserialize)]
-struct Told {
-    name: Option<String>,
-    uri: Option<String>,
-    #[serde(rename = "_meta", default)]
-    meta: Meta,
-}
-
-#[derive(Deserialize, Default)]
-struct Meta {
-    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
-    protocol: Option<String>,
-}
-
-/// Headers that repeat what the message says, as protocols since 2026-07-28 want it.
-fn told(mut headers: HeaderMap, message: &[u8]) -> HeaderMap {
-    let Message::Request {
-        method,
-        params: Some(params),
-        ..
-    } = Message::read(message)
-    else {
-        return headers;
-    };
-    let Ok(told) = serde_json::from_str::<Told>(params.get()) else {
-        return headers;
-    };
-    let Some(protocol) = told.meta.protocol else {
-        return headers;
-    };
-    let name = match method.as_ref() {
-        "tools/call" | "prompts/get" => told.name,
-        "resources/read" => told.uri,
-        _ => None,
-    };
-    let pairs = [
-        (VERSION, Some(protocol)),
-        (METHOD, Some(method.into_owned())),
-        (NAME, name),
-    ];
-    for (key, value) in pairs {
-        if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
-            headers.insert(key, value);
-        }
-    }
-    headers
 }
 
 fn is_stream(answer: &Response<Incoming>) -> bool {

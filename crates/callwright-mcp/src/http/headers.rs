@@ -1,4 +1,4 @@
-//! Headers on their way: what is passed on, and what has to tell of the message that is sent.
+//! Headers on their way: what is passed on, and what goes with our own question.
 //!
 //! Everything is passed on, credentials included, except what is only about one connection. Nothing here is ever written
 //! down.
@@ -9,8 +9,6 @@ use hyper::header::{
     HOST, HeaderName, HeaderValue, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
-use crate::message::Message;
-
 /// Names a session.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// From where a stream goes on.
@@ -19,8 +17,10 @@ pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id
 pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// Names the tool of the message.
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
+/// Names the protocol.
+pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// How headers begin that repeat an argument.
-const PARAMETER: &str = "mcp-param-";
+pub(crate) const PARAMETER: &str = "mcp-param-";
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ANY_ANSWER: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -82,33 +82,6 @@ pub(crate) fn for_list(headers: &HeaderMap) -> HeaderMap {
         headers.insert(METHOD, HeaderValue::from_static("tools/list"));
     }
     headers
-}
-
-#[derive(serde::Deserialize)]
-struct Named {
-    name: String,
-}
-
-/// The tool's name in the headers has to be that of the message, which may have been repaired.
-pub(crate) fn rename(headers: &mut HeaderMap, message: &[u8]) {
-    if !headers.contains_key(NAME) {
-        return;
-    }
-    let Message::Request {
-        params: Some(params),
-        ..
-    } = Message::read(message)
-    else {
-        return;
-    };
-    // Names with other characters are sent encoded; a repaired name is one of the server's, and those are plain.
-    let value = serde_json::from_str::<Named>(params.get())
-        .ok()
-        .filter(|named| named.name.bytes().all(|byte| byte.is_ascii_graphic()))
-        .and_then(|named| HeaderValue::from_str(&named.name).ok());
-    if let Some(value) = value {
-        headers.insert(NAME, value);
-    }
 }
 
 /// What a body is.
@@ -179,8 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn headers_tell_of_the_message_that_is_sent() {
-        let mut sent = headers(&[
+    fn our_question_has_headers_of_its_own() {
+        let sent = headers(&[
             ("mcp-method", "tools/call"),
             ("mcp-name", "Add"),
             ("mcp-param-a", "1"),
@@ -188,10 +161,5 @@ mod tests {
         let list = for_list(&sent);
         assert_eq!(list[METHOD], "tools/list");
         assert!(!list.contains_key(NAME) && !list.contains_key("mcp-param-a"));
-        rename(
-            &mut sent,
-            br#"{"id":1,"method":"tools/call","params":{"name":"add"}}"#,
-        );
-        assert_eq!(sent[NAME], "add");
     }
 }

@@ -9,6 +9,7 @@
 //! - `relay`: one request on its way there and back
 //! - `session`, `sessions`: which guard judges it, and calls that wait for the list of tools
 //! - `body`, `sse`: answers that come in events
+//! - `headers`, `mirror`: what goes on of headers, and those that repeat the message
 //! - `bridge`: a client on stdio instead
 //! - `upstream`: the server that is guarded
 
@@ -17,6 +18,7 @@ mod bridge;
 mod door;
 mod exchange;
 mod headers;
+mod mirror;
 mod relay;
 mod reply;
 mod server;
@@ -31,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use bridge::bridge;
-pub use server::serve;
+pub use server::{make_room, serve};
 
 /// What a guard in front of an HTTP server is told.
 #[derive(Clone)]

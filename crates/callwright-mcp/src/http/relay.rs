@@ -19,7 +19,7 @@ use super::reply::{self, Body};
 use super::session::{Judged, Passed, requests};
 use super::sessions::Sessions;
 use super::upstream::{Trouble, Upstream};
-use super::{Options, door, sse};
+use super::{Options, door, mirror, sse};
 use crate::message::Message;
 
 /// How long a client may take to send a message. Slow lines send megabytes in that time.
@@ -132,7 +132,8 @@ async fn post(shared: &Arc<Shared>, from: IpAddr, parts: &Parts, body: Bytes) ->
         [] => return Ok(reply::messages(&admitted.answers, is_batch)),
         [message] if *message == body => body,
         [message] if !is_batch => {
-            headers::rename(&mut headers, message);
+            let session = &exchange.session;
+            mirror::repaired(&mut headers, message, |tool| session.input_schema(tool));
             std::mem::take(message).into()
         }
         several => reply::batch(several).into(),

@@ -29,6 +29,24 @@ const LONGEST_HEADERS: Duration = Duration::from_secs(30);
 /// How long to wait when the machine has no room for a connection.
 const BREATH: Duration = Duration::from_millis(100);
 
+/// Asks the system for as many open files as a full house needs; many systems give a process 1,024 unless it asks. For
+/// programs, which call it once when they start: it holds for the whole process.
+pub fn make_room() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        // One to the client and one to the server each, and some of our own.
+        let wanted = 2 * MOST_CONNECTIONS as u64 + 256;
+        let mut limit = getrlimit(Resource::Nofile);
+        let most = limit.maximum.map_or(wanted, |most| most.min(wanted));
+        if limit.current.is_some_and(|current| current < most) {
+            limit.current = Some(most);
+            // Without it, who comes too late waits until others have gone.
+            let _refused = setrlimit(Resource::Nofile, limit);
+        }
+    }
+}
+
 /// Guards a server until `shutdown`. Then nobody new comes in, calls under way have [`Options::finish`] to come to
 /// their end, and streams that have none are ended.
 ///

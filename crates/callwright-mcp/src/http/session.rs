@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hyper::{HeaderMap, Method};
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
@@ -91,6 +92,11 @@ impl Session {
         lock(&self.under_way).remove(id);
         lock(&self.waiting).remove(id);
         self.guard.abandoned(Id(id), Now::by_clock());
+    }
+
+    /// How a tool declares its arguments, if it is known.
+    pub(crate) fn input_schema(&self, tool: &str) -> Option<Arc<Value>> {
+        self.guard.input_schema(tool)
     }
 
     /// When it was last used, and whether it is used now.

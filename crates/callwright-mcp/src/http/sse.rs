@@ -4,6 +4,10 @@
 //! together they are the stream again. Ids, names, comments and line ends are never touched.
 
 use std::borrow::Cow;
+use std::time::Duration;
+
+/// A server that wants a longer pause would keep a client waiting for nothing.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Cuts a stream into events.
 #[derive(Debug, Default)]
@@ -125,9 +129,19 @@ pub(crate) fn data(event: &[u8]) -> Option<Cow<'_, [u8]>> {
     data.filter(|data| !data.is_empty())
 }
 
-/// Whether a client can ask for what comes after this event.
-pub(crate) fn has_id(event: &[u8]) -> bool {
-    lines(event).any(|(line, _)| field(line, "id").is_some_and(|id| !id.is_empty()))
+/// What a client asks with for what comes after this event.
+pub(crate) fn id(event: &[u8]) -> Option<&[u8]> {
+    lines(event)
+        .filter_map(|(line, _)| field(line, "id"))
+        .find(|id| !id.is_empty())
+}
+
+/// How long a client is to wait before it asks.
+pub(crate) fn pause(event: &[u8]) -> Option<Duration> {
+    let (line, _) = lines(event).find(|(line, _)| line.starts_with(b"retry"))?;
+    let value = std::str::from_utf8(field(line, "retry")?).ok()?;
+    let milliseconds: u64 = value.trim().parse().ok()?;
+    Some(Duration::from_millis(milliseconds).min(LONGEST_PAUSE))
 }
 
 /// The event with another message, on one line, or with none. Without a message nothing else is delivered, but the id
@@ -209,6 +223,16 @@ mod tests {
             String::from_utf8_lossy(&with_data(event, None)),
             "id: 7\r\nevent: message\r\n: x\r\n\r\n"
         );
-        assert!(has_id(event) && !has_id(b"id\ndata: x\n\n"));
+        assert_eq!(id(event), Some(&b"7"[..]));
+        assert_eq!(id(b"id\ndata: x\n\n"), None);
+    }
+
+    #[test]
+    fn a_pause_is_what_the_server_says() {
+        let second = Some(Duration::from_secs(1));
+        assert_eq!(pause(b"id: 1\nretry: 1000\ndata:\n\n"), second);
+        assert_eq!(pause(b"retry: 9999999999999\n\n"), Some(LONGEST_PAUSE));
+        assert_eq!(pause(b"retry: soon\n\n"), None);
+        assert_eq!(pause(b"data: x\n\n"), None);
     }
 }

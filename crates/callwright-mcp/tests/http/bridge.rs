@@ -12,6 +12,7 @@ use tokio::io::{
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::odd::{Got, Odd, Script, events, json as whole, parsed, with};
 use crate::parts::{Server, has_python};
 
 /// Only against hangs.
@@ -146,5 +147,51 @@ async fn a_server_that_is_down_is_named_on_a_line() {
         why.contains("http://127.0.0.1:9/mcp cannot be reached"),
         "{why}"
     );
+    client.end().await;
+}
+
+/// Ends the stream of a call before its result, and has the rest for who asks for it.
+fn breaks_off(got: &Got) -> String {
+    if got.head.contains("last-event-id: 1\r\n") {
+        // Nothing new yet.
+        return events("id: 2\nretry: 20\ndata:\n\n");
+    }
+    if got.head.contains("last-event-id: 2\r\n") {
+        return events(
+            "id: 3\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n",
+        );
+    }
+    if got.body.is_empty() {
+        return with("405 Method Not Allowed", "", "");
+    }
+    let message = parsed(&got.body);
+    if message["method"] == "tools/call" {
+        return events("id: 1\nretry: 20\ndata:\n\n");
+    }
+    let list = json!({"tools": [{"name": "one"}]});
+    whole(&json!({"jsonrpc": "2.0", "id": message["id"], "result": list}))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_breaks_off_is_taken_up_again() {
+    let server = Odd::start(breaks_off).await;
+    let mut client = Client::start(&server.url);
+    let answer = client.ask(call(1, "one", &json!({}), &Value::Null)).await;
+    assert_eq!(answer["result"]["content"], json!([]), "{answer}");
+    client.end().await;
+    let calls = server.bodies();
+    let calls = calls.iter().filter(|body| body.contains("tools/call"));
+    assert_eq!(calls.count(), 1);
+
+    // A server that does not know it any more is not asked for ever.
+    let forgets: Script = |got| match got.body.as_str() {
+        "" => with("404 Not Found", "", ""),
+        _ => breaks_off(got),
+    };
+    let server = Odd::start(forgets).await;
+    let mut client = Client::start(&server.url);
+    let answer = client.ask(call(1, "one", &json!({}), &Value::Null)).await;
+    let why = answer["error"]["message"].as_str().expect("a text");
+    assert!(why.contains("ended its answer before the result"), "{why}");
     client.end().await;
 }

@@ -8,6 +8,7 @@
 )]
 
 mod bridge;
+mod broken;
 mod odd;
 mod parts;
 mod plain;

@@ -10,20 +10,20 @@ use crate::parts::{Guarded, request};
 
 /// A request as the server got it.
 #[derive(Debug, Clone)]
-struct Got {
-    head: String,
-    body: String,
+pub(crate) struct Got {
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
-type Script = fn(&Got) -> String;
+pub(crate) type Script = fn(&Got) -> String;
 
-struct Odd {
-    url: String,
-    got: Arc<Mutex<Vec<Got>>>,
+pub(crate) struct Odd {
+    pub(crate) url: String,
+    pub(crate) got: Arc<Mutex<Vec<Got>>>,
 }
 
 impl Odd {
-    async fn start(script: Script) -> Self {
+    pub(crate) async fn start(script: Script) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let got: Arc<Mutex<Vec<Got>>> = Arc::default();
@@ -40,7 +40,7 @@ impl Odd {
         }
     }
 
-    fn bodies(&self) -> Vec<String> {
+    pub(crate) fn bodies(&self) -> Vec<String> {
         let got = self.got.lock().expect("whole");
         got.iter().map(|got| got.body.clone()).collect()
     }
@@ -59,7 +59,7 @@ async fn answer(mut stream: TcpStream, script: Script, seen: &Mutex<Vec<Got>>) {
         let Some((head, body)) = text.split_once("\r\n\r\n") else {
             continue;
         };
-        let head = head.to_lowercase();
+        let head = format!("{}\r\n", head.to_lowercase());
         let length = head.split("content-length: ").nth(1);
         let length = length.and_then(|rest| rest.lines().next()?.parse().ok());
         if body.len() >= length.unwrap_or(0) {
@@ -72,31 +72,31 @@ async fn answer(mut stream: TcpStream, script: Script, seen: &Mutex<Vec<Got>>) {
     stream.write_all(answer.as_bytes()).await.ok();
 }
 
-fn with(status: &str, headers: &str, body: &str) -> String {
+pub(crate) fn with(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(
         "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     )
 }
 
-fn json(body: &Value) -> String {
+pub(crate) fn json(body: &Value) -> String {
     let kind = "Content-Type: application/json\r\n";
     with("200 OK", kind, &body.to_string())
 }
 
-fn events(body: &str) -> String {
+pub(crate) fn events(body: &str) -> String {
     let kind = "Content-Type: text/event-stream\r\n";
     with("200 OK", kind, body)
 }
 
-fn parsed(body: &str) -> Value {
+pub(crate) fn parsed(body: &str) -> Value {
     serde_json::from_str(body).expect("JSON")
 }
 
 const HEARD: &str = ": hello\r\n\r\nid: 4\r\ndata: {\"method\":\r\ndata:  \"notifications/message\"}\r\n\r\nevent: other\r\ndata: 1\r\n\r\n";
 
 /// One tool, whose results are no good.
-fn usual(got: &Got) -> String {
+pub(crate) fn usual(got: &Got) -> String {
     if got.body.is_empty() {
         return events(HEARD);
     }
@@ -125,7 +125,7 @@ fn usual(got: &Got) -> String {
     }
 }
 
-fn call(id: u32, arguments: &Value) -> Value {
+pub(crate) fn call(id: u32, arguments: &Value) -> Value {
     let params = json!({"name": "one", "arguments": arguments});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
@@ -232,4 +232,40 @@ async fn nobody_is_led_round_the_guard() {
         assert_eq!(answer.header("location"), None);
         guarded.end().await;
     }
+}
+
+/// A tool that wants an argument repeated in a header.
+pub(crate) fn marked(got: &Got) -> String {
+    let message = parsed(&got.body);
+    let id = &message["id"];
+    if message["method"] != "tools/list" {
+        return json(&json!({"jsonrpc": "2.0", "id": id, "result": {"content": []}}));
+    }
+    let sure = json!({"type": "boolean", "x-mcp-header": "Sure"});
+    let schema = json!({"type": "object", "properties": {"sure": sure}});
+    let list = json!({"tools": [{"name": "one", "inputSchema": schema}]});
+    json(&json!({"jsonrpc": "2.0", "id": id, "result": list}))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_agree_with_a_repaired_call() {
+    let server = Odd::start(marked).await;
+    let guarded = Guarded::start(&server.url).await;
+    let headers = [
+        ("Mcp-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", "one"),
+        ("Mcp-Param-Sure", "perhaps"),
+    ];
+    // What is right as it is keeps its headers, whatever they say: that is for the server to judge.
+    for (sent, header) in [(json!("True"), "true"), (json!(false), "perhaps")] {
+        let body = call(1, &json!({"sure": sent})).to_string();
+        let answer = request(&guarded.url, "POST", &headers, &body).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let got = server.got.lock().expect("whole").pop().expect("a call");
+        assert!(!got.body.contains('T'), "{got:?}");
+        let header = format!("mcp-param-sure: {header}\r\n");
+        assert!(got.head.contains(&header), "{got:?}");
+    }
+    guarded.end().await;
 }

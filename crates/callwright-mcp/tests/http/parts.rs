@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Only against hangs.
-const LONG: Duration = Duration::from_secs(120);
+pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 fn python() -> String {
     env::var("CALLWRIGHT_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned())

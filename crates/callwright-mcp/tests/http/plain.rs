@@ -238,16 +238,17 @@ async fn clients_without_a_session_may_use_the_same_ids() {
     }
     let server = Server::start(&["stateless"]).await;
     let guarded = Guarded::start(&server.url).await;
-    let steps = [
-        "tools",
-        r#"slow {"steps":2,"pause":0.2}"#,
-        r#"twice {"value":"3"}"#,
-    ];
-    let run = || client(&guarded.url, "2026-07-28", &steps);
-    let (one, two, three) = tokio::join!(run(), run(), run());
-    for said in [one, two, three] {
+    // They look like one client, which must not repeat itself.
+    let run = async |number: u32| {
+        let slow = format!(r#"slow {{"steps":2,"pause":0.2{number}}}"#);
+        let twice = format!(r#"twice {{"value":"{number}"}}"#);
+        let steps = ["tools", slow.as_str(), twice.as_str()];
+        client(&guarded.url, "2026-07-28", &steps).await
+    };
+    let (one, two, three) = tokio::join!(run(1), run(2), run(3));
+    for (number, said) in [(1, one), (2, two), (3, three)] {
         assert_eq!(said[1], "ok | done | 1.0/2.0 step 1 | 2.0/2.0 step 2");
-        assert_eq!(said[2], "ok | 6");
+        assert_eq!(said[2], format!("ok | {}", 2 * number));
     }
     guarded.end().await;
 }

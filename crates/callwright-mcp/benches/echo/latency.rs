@@ -1,0 +1,102 @@
+//! One call after the other.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use callwright::admit::Steps;
+use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+
+use crate::parts::{self, COPIED, LIST, TOOLS, answer, call};
+
+/// How many calls each gets.
+const CALLS: usize = 2_000;
+
+/// How many come before, so that everybody has warmed up.
+const WARM_UP: usize = 200;
+
+pub(crate) fn measure() {
+    println!("one call after the other, in front of the server of this bench");
+    side_by_side(&parts::fast());
+    print("the guard in process", &percentiles(guard_alone()), None);
+    match parts::everything() {
+        Some(server) => {
+            println!("one call after the other, in front of server-everything");
+            side_by_side(&server);
+        }
+        None => println!(
+            "server-everything is not there: CALLWRIGHT_TEST_NODE_MODULES does not name it"
+        ),
+    }
+}
+
+fn side_by_side(server: &[std::ffi::OsString]) {
+    let mut clients = parts::clients(server, &[]);
+    let mut took = vec![Vec::with_capacity(CALLS); clients.len()];
+    for number in 0..WARM_UP + CALLS {
+        for turn in 0..clients.len() {
+            // Everybody comes after everybody else equally often.
+            let at = (turn + number) % clients.len();
+            let (client, took) = (&mut clients[at], &mut took[at]);
+            let line = call(number);
+            let part = format!("Echo: hello {number}\"");
+            let began = Instant::now();
+            client.ask(&line, &part);
+            let time = began.elapsed();
+            if number >= WARM_UP {
+                took.push(time);
+            }
+        }
+    }
+    let mut limit = None;
+    for (client, took) in clients.into_iter().zip(took) {
+        let name = client.name;
+        client.end();
+        let took = percentiles(took);
+        print(name, &took, limit);
+        if name == COPIED {
+            limit = Some(took);
+        }
+    }
+}
+
+/// The same calls and answers through the guard, without pipes.
+fn guard_alone() -> Vec<Duration> {
+    let most = Steps::new(10_000, 10_000);
+    let mut settings = Settings::default();
+    settings.policy.admission.tool_calls = most;
+    settings.policy.admission.turn_calls = most;
+    let guard = Guard::new(Arc::new(settings), "bench");
+    let mut out = Outbox::default();
+    guard.from_client(LIST.as_bytes(), Now::by_clock(), &mut out);
+    guard.from_server(TOOLS.as_bytes(), Now::by_clock(), &mut out);
+    let mut all = Vec::with_capacity(CALLS);
+    for number in 0..WARM_UP + CALLS {
+        let line = call(number);
+        let said = answer(&line);
+        let began = Instant::now();
+        let mut out = Outbox::default();
+        guard.from_client(line.as_bytes(), Now::by_clock(), &mut out);
+        guard.from_server(said.as_bytes(), Now::by_clock(), &mut out);
+        let took = began.elapsed();
+        assert_eq!(out.to_client.len(), 1);
+        if number >= WARM_UP {
+            all.push(took);
+        }
+    }
+    all
+}
+
+/// Median, 95 and 99 of a hundred, in microseconds.
+fn percentiles(mut took: Vec<Duration>) -> [f64; 3] {
+    took.sort();
+    [50, 95, 99].map(|percent| took[(took.len() - 1) * percent / 100].as_secs_f64() * 1e6)
+}
+
+fn print(name: &str, [median, p95, p99]: &[f64; 3], limit: Option<[f64; 3]>) {
+    print!("  {name:<22} median {median:>8.1} µs   p95 {p95:>8.1} µs   p99 {p99:>8.1} µs");
+    if let Some([of_median, _, of_p99]) = limit {
+        let (median, p99) = (median / of_median, p99 / of_p99);
+        print!("   median × {median:.2}, p99 × {p99:.2} of the line copier");
+    }
+    println!();
+}

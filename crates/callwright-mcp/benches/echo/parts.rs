@@ -1,0 +1,188 @@
+//! Servers, the proxy that looks at nothing, and a client.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+
+/// More calls than a turn of a model has.
+const POLICY: &str = "\
+[loops]
+tool_calls = { notice = 10000, refuse = 10000 }
+turn_calls = { notice = 10000, refuse = 10000 }
+";
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const WELCOME: &str = r#"{"jsonrpc":"2.0","id":"hello","result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}}"#;
+pub(crate) const LIST: &str = r#"{"jsonrpc":"2.0","id":"list","method":"tools/list"}"#;
+pub(crate) const TOOLS: &str = r#"{"jsonrpc":"2.0","id":"list","result":{"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}}]}}"#;
+
+pub(crate) fn call(number: usize) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"echo","arguments":{{"message":"hello {number}"}}}}}}"#
+    )
+}
+
+/// What the server of this bench answers.
+pub(crate) fn answer(line: &str) -> String {
+    let (_, id) = line.split_once("\"id\":").expect("a request");
+    let id = id.split(',').next().expect("an id");
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"Echo: hello {id}"}}]}}}}"#
+    )
+}
+
+/// A server that has one tool and nothing to do.
+pub(crate) fn serve() {
+    let mut stdout = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let line = line.unwrap();
+        let answer = if line.contains("tools/call") {
+            answer(&line)
+        } else if line.contains("tools/list") {
+            TOOLS.to_owned()
+        } else if line.contains("initialize\"") {
+            WELCOME.to_owned()
+        } else {
+            continue;
+        };
+        writeln!(stdout, "{answer}").unwrap();
+        stdout.flush().unwrap();
+    }
+}
+
+/// A proxy that looks at nothing.
+pub(crate) fn copy(server: &[String]) {
+    let mut child = Command::new(&server[0])
+        .args(&server[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let to_server = child.stdin.take().unwrap();
+    let from_server = BufReader::new(child.stdout.take().unwrap());
+    thread::spawn(move || copy_lines(BufReader::new(io::stdin()), to_server));
+    copy_lines(from_server, io::stdout());
+    child.wait().unwrap();
+}
+
+fn copy_lines(mut from: impl BufRead, mut to: impl Write) {
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line).unwrap() > 0 {
+        to.write_all(&line).unwrap();
+        to.flush().unwrap();
+        line.clear();
+    }
+}
+
+/// The command of the server of this bench.
+pub(crate) fn fast() -> Vec<OsString> {
+    vec![env::current_exe().unwrap().into(), "serve".into()]
+}
+
+/// The command of the official example, if it is there.
+pub(crate) fn everything() -> Option<Vec<OsString>> {
+    let modules = env::var_os("CALLWRIGHT_TEST_NODE_MODULES")?;
+    let file = Path::new(&modules).join("@modelcontextprotocol/server-everything/dist/index.js");
+    file.is_file()
+        .then(|| vec!["node".into(), file.into(), "stdio".into()])
+}
+
+/// The built program: named, or beside the folder of this one.
+pub(crate) fn program() -> Option<PathBuf> {
+    if let Some(named) = env::var_os("CALLWRIGHT") {
+        return Some(PathBuf::from(named));
+    }
+    let own = env::current_exe().ok()?;
+    let built = own.parent()?.parent()?.join("callwright");
+    built.is_file().then_some(built)
+}
+
+pub(crate) const ALONE: &str = "the server alone";
+pub(crate) const COPIED: &str = "behind a line copier";
+pub(crate) const GUARDED: &str = "behind callwright";
+
+/// A client of a server alone, of one behind a line copier, and of one behind the guard.
+pub(crate) fn clients(server: &[OsString], options: &[&str]) -> Vec<Client> {
+    let mut copied = vec![env::current_exe().unwrap().into(), "copy".into()];
+    copied.extend_from_slice(server);
+    let mut clients = vec![Client::start(ALONE, server), Client::start(COPIED, &copied)];
+    clients.extend(guarded(server, options));
+    clients
+}
+
+/// A client of a server behind the guard.
+pub(crate) fn guarded(server: &[OsString], options: &[&str]) -> Option<Client> {
+    let policy = env::temp_dir().join(format!("callwright-echo-{}.toml", std::process::id()));
+    fs::write(&policy, POLICY).unwrap();
+    let mut command: Vec<OsString> = vec![program()?.into(), "mcp".into()];
+    command.extend(["--policy".into(), policy.into()]);
+    command.extend(options.iter().map(OsString::from));
+    command.push("--".into());
+    command.extend_from_slice(server);
+    Some(Client::start(GUARDED, &command))
+}
+
+pub(crate) struct Client {
+    pub(crate) name: &'static str,
+    pub(crate) child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    line: String,
+}
+
+impl Client {
+    fn start(name: &'static str, command: &[OsString]) -> Self {
+        let mut child = Command::new(&command[0])
+            .args(&command[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect(name);
+        let mut client = Client {
+            name,
+            stdin: child.stdin.take().unwrap(),
+            stdout: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            line: String::new(),
+        };
+        client.ask(INITIALIZE, "\"hello\"");
+        client.send(INITIALIZED);
+        client.ask(LIST, "\"list\"");
+        client
+    }
+
+    pub(crate) fn send(&mut self, line: &str) {
+        self.stdin
+            .write_all(format!("{line}\n").as_bytes())
+            .unwrap();
+    }
+
+    pub(crate) fn receive(&mut self) -> &str {
+        self.line.clear();
+        self.stdout.read_line(&mut self.line).unwrap();
+        assert!(!self.line.is_empty(), "{} has ended", self.name);
+        self.line.trim_end()
+    }
+
+    /// Sends a request, and waits for the answer that holds this.
+    pub(crate) fn ask(&mut self, line: &str, part: &str) {
+        self.send(line);
+        // Servers have something to say of their own.
+        while !self.receive().contains(part) {}
+    }
+
+    /// Ends; the numbers of the program are read before.
+    pub(crate) fn end(self) {
+        let Client {
+            mut child, stdin, ..
+        } = self;
+        drop(stdin);
+        child.wait().unwrap();
+    }
+}
