@@ -32,23 +32,45 @@ struct Queue {
     waiting: VecDeque<Vec<u8>>,
     bytes: usize,
     is_closed: bool,
+    /// Whether it leads nowhere for a while.
+    is_detached: bool,
 }
 
 impl Door {
     pub(crate) fn new(way: Way) -> io::Result<Self> {
-        #[cfg(unix)]
-        if let Way::Pipe(pipe) = &way {
-            rustix::io::ioctl_fionbio(pipe, true)?;
-        }
         Ok(Door {
             queue: Mutex::new(Queue {
-                way: Some(way),
+                way: Some(way.ready()?),
                 waiting: VecDeque::new(),
                 bytes: 0,
                 is_closed: false,
+                is_detached: false,
             }),
             wake: Condvar::new(),
         })
+    }
+
+    /// Leads nowhere for a while: what comes waits until it leads elsewhere.
+    pub(crate) fn detach(&self) {
+        let mut queue = self.lock();
+        queue.way = None;
+        queue.waiting.clear();
+        queue.bytes = 0;
+        queue.is_detached = true;
+    }
+
+    /// Leads elsewhere from now on, or nowhere for good.
+    pub(crate) fn attach(&self, way: Option<Way>) -> io::Result<()> {
+        let way = way.map(Way::ready).transpose()?;
+        let mut queue = self.lock();
+        queue.is_detached = false;
+        queue.is_closed |= way.is_none();
+        if !queue.is_closed || !queue.waiting.is_empty() {
+            queue.way = way;
+        }
+        drop(queue);
+        self.wake.notify_one();
+        Ok(())
     }
 
     /// A door that leads nowhere.
@@ -59,6 +81,7 @@ impl Door {
                 waiting: VecDeque::new(),
                 bytes: 0,
                 is_closed: true,
+                is_detached: false,
             }),
             wake: Condvar::new(),
         }
@@ -118,16 +141,16 @@ impl Door {
     pub(crate) fn run(&self) {
         let mut queue = self.lock();
         loop {
-            let Some(message) = queue.waiting.pop_front() else {
-                if queue.is_closed {
-                    queue.way = None;
-                    return;
-                }
+            if queue.is_detached || (queue.waiting.is_empty() && !queue.is_closed) {
                 queue = self
                     .wake
                     .wait(queue)
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
+            }
+            let Some(message) = queue.waiting.pop_front() else {
+                queue.way = None;
+                return;
             };
             let Some(mut way) = queue.way.take() else {
                 return;
@@ -136,6 +159,10 @@ impl Door {
             let written = way.write_all(&message);
             queue = self.lock();
             queue.bytes = queue.bytes.saturating_sub(message.len());
+            if queue.is_detached || queue.way.is_some() {
+                // It leads elsewhere by now.
+                continue;
+            }
             if written.is_err() {
                 queue.is_closed = true;
                 queue.waiting.clear();
@@ -152,6 +179,19 @@ impl Door {
 }
 
 impl Way {
+    /// Makes sure that a pipe does not make us wait.
+    #[cfg_attr(
+        not(unix),
+        allow(clippy::unnecessary_wraps, reason = "it can fail elsewhere")
+    )]
+    fn ready(self) -> io::Result<Self> {
+        #[cfg(unix)]
+        if let Way::Pipe(pipe) = &self {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(self)
+    }
+
     /// Writes as much as there is room for.
     fn write_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {

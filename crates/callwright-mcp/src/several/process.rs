@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io::{self, PipeReader};
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep;
 
-use super::door::{Door, Way};
+use super::door::Way;
 use super::group::Member;
 use super::session::Session;
 use crate::config::Server;
@@ -44,7 +43,7 @@ pub(super) struct Heard {
 }
 
 /// Starts a server; why it cannot be started, for the client, if so.
-pub(super) fn start(member: &Member) -> io::Result<Result<(Started, Door, Outputs), String>> {
+pub(super) fn start(member: &Member) -> io::Result<Result<(Started, Way, Outputs), String>> {
     let Server::Command {
         command,
         args,
@@ -72,9 +71,9 @@ pub(super) fn start(member: &Member) -> io::Result<Result<(Started, Door, Output
     match Process::start_in(&command, &surroundings, theirs) {
         Ok(process) => {
             let command = command.told();
-            let door = Door::new(Way::Pipe(stdin))?;
             let started = Started { process, command };
-            Ok(Ok((started, door, Outputs { stdout, stderr })))
+            let outputs = Outputs { stdout, stderr };
+            Ok(Ok((started, Way::Pipe(stdin), outputs)))
         }
         Err(error) => Ok(Err(format!(
             "the MCP server {name:?} (`{}`) cannot be started: {error}; check its command and its folder",
@@ -87,8 +86,8 @@ impl Started {
     /// Runs until the server has ended; out goes why it is not there any more, for the client.
     pub(super) async fn until_the_end(
         mut self,
-        session: Arc<Session>,
-        (server, name): (usize, String),
+        session: &Session,
+        (server, name): (usize, &str),
         heard: Heard,
         mut signals: UnboundedReceiver<Signal>,
     ) -> String {
@@ -124,7 +123,7 @@ impl Started {
             .servers
             .get(server)
             .map(|link| link.last_words.text());
-        ended(&name, &self.command, status, &said.unwrap_or_default())
+        ended(name, &self.command, status, &said.unwrap_or_default())
     }
 }
 

@@ -5,15 +5,15 @@
 //! on.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use super::door::Door;
+use super::door::{Door, Way};
 use super::group::{Group, Member};
 use super::process::{Heard, Started, start};
 use super::router::Router;
@@ -65,14 +65,16 @@ async fn guard_all(settings: Arc<Settings>, group: &Group, warn: Warn) -> io::Re
     let mut links = Vec::with_capacity(group.members.len());
     let mut fresh = Vec::with_capacity(group.members.len());
     for member in &group.members {
-        let (server, door) = open(member, &warn)?;
-        fresh.push(server);
+        let (server, way) = open(member, &warn)?;
         links.push(Link {
             label: member.name.clone(),
-            door,
+            door: way.map_or_else(|| Ok(Door::nowhere()), Door::new)?,
+            is_process: matches!(server, Fresh::Process(..)),
+            restarts: AtomicUsize::new(0),
             is_waited_for: AtomicBool::new(false),
             last_words: LastWords::default(),
         });
+        fresh.push(server);
     }
     let session = Arc::new(Session {
         guard: Guard::new(settings, session_name()),
@@ -89,6 +91,7 @@ async fn guard_all(settings: Arc<Settings>, group: &Group, warn: Warn) -> io::Re
         events,
         signals,
         errands,
+        members: group.members.clone(),
         orders: Vec::new(),
         running: 0,
         client_ended: false,
@@ -99,30 +102,37 @@ async fn guard_all(settings: Arc<Settings>, group: &Group, warn: Warn) -> io::Re
         session.run_errands(&to_do);
     })?;
     for (server, (fresh, member)) in fresh.into_iter().zip(&group.members).enumerate() {
+        if !matches!(fresh, Fresh::Gone(_)) {
+            spawn("callwright-to", &session, move |session| {
+                if let Some(link) = session.servers.get(server) {
+                    link.door.run();
+                }
+            })?;
+        }
         watch.begin(server, &member.name, fresh)?;
     }
     spawn("callwright-client", &session, |session| {
         session.hear_client(client);
     })?;
-    Ok(watch.until_the_end().await)
+    watch.until_the_end().await
 }
 
 /// The way to a server, which is started for it if need be.
-fn open(member: &Member, warn: &Warn) -> io::Result<(Fresh, Door)> {
+fn open(member: &Member, warn: &Warn) -> io::Result<(Fresh, Option<Way>)> {
     match &member.server {
         Server::Command { .. } => Ok(match start(member)? {
-            Ok((started, door, pipes)) => {
-                let fresh = Fresh::Process(started, pipes.stdout, pipes.stderr);
-                (fresh, door)
+            Ok((started, way, outputs)) => {
+                let fresh = Fresh::Process(started, outputs.stdout, outputs.stderr);
+                (fresh, Some(way))
             }
-            Err(why) => (Fresh::Gone(why), Door::nowhere()),
+            Err(why) => (Fresh::Gone(why), None),
         }),
         #[cfg(feature = "http")]
         Server::Url { url, headers } => {
             let (warn, name) = (Arc::clone(warn), member.name.clone());
             let warn: Warn = Arc::new(move |warning| warn(&format!("{name}: {warning}")));
-            let (web, door, from_web) = super::web::connect(url, headers, warn)?;
-            Ok((Fresh::Web(web, from_web), door))
+            let (web, way, from_web) = super::web::connect(url, headers, warn);
+            Ok((Fresh::Web(web, from_web), Some(way)))
         }
         #[cfg(not(feature = "http"))]
         Server::Url { .. } => {
@@ -131,7 +141,7 @@ fn open(member: &Member, warn: &Warn) -> io::Result<(Fresh, Door)> {
                 "the MCP server {:?} speaks HTTP, which is not built in",
                 member.name
             );
-            Ok((Fresh::Gone(why), Door::nowhere()))
+            Ok((Fresh::Gone(why), None))
         }
     }
 }
@@ -142,8 +152,9 @@ struct Watch {
     events: UnboundedReceiver<Happened>,
     signals: Signals,
     errands: mpsc::Sender<Errand>,
-    /// Signals for each server.
-    orders: Vec<UnboundedSender<Signal>>,
+    members: Vec<Member>,
+    /// Signals for each server that was started.
+    orders: Vec<(usize, UnboundedSender<Signal>)>,
     /// How many servers there are.
     running: usize,
     client_ended: bool,
@@ -158,21 +169,24 @@ impl Watch {
     fn begin(&mut self, server: usize, name: &str, fresh: Fresh) -> io::Result<()> {
         self.running += 1;
         let (orders, signals) = unbounded_channel();
-        self.orders.push(orders);
+        self.orders.push((server, orders));
         let (session, errands) = (Arc::clone(&self.session), self.errands.clone());
         let name = name.to_owned();
-        let gone = move |why: String| {
-            let _ = errands.send(Errand::Gone { server, why });
+        let restarts = move |session: &Session| {
+            let link = session.servers.get(server);
+            link.map(|link| link.restarts.load(Ordering::Acquire))
         };
-        if !matches!(fresh, Fresh::Gone(_)) {
-            spawn("callwright-to", &session, move |session| {
-                if let Some(link) = session.servers.get(server) {
-                    link.door.run();
-                }
-            })?;
-        }
+        let started = restarts(&session);
+        let gone = move |session: &Session, why: String| {
+            if restarts(session) == started {
+                let _ = errands.send(Errand::Gone { server, why });
+            } else {
+                // Another one has taken its place.
+                session.tell(Happened::ServerGone);
+            }
+        };
         match fresh {
-            Fresh::Process(started, stdout, stderr) => {
+            Fresh::Process(process, stdout, stderr) => {
                 let heard = Heard {
                     stdout: spawn("callwright-from", &session, move |session| {
                         session.hear_server(server, stdout);
@@ -182,8 +196,8 @@ impl Watch {
                     })?,
                 };
                 tokio::spawn(async move {
-                    let ended = started.until_the_end(session, (server, name), heard, signals);
-                    gone(ended.await);
+                    let ended = process.until_the_end(&session, (server, &name), heard, signals);
+                    gone(&session, ended.await);
                 });
             }
             #[cfg(feature = "http")]
@@ -191,14 +205,37 @@ impl Watch {
                 spawn("callwright-from", &session, move |session| {
                     session.hear_server(server, from_web);
                 })?;
-                tokio::spawn(async move { gone(web.until_the_end(name, signals).await) });
+                tokio::spawn(async move {
+                    gone(&session, web.until_the_end(name, signals).await);
+                });
             }
-            Fresh::Gone(why) => gone(why),
+            Fresh::Gone(why) => gone(&session, why),
         }
         Ok(())
     }
 
-    async fn until_the_end(mut self) -> Ended {
+    /// A server is started anew; the one before is ended.
+    fn restart(&mut self, server: usize) -> io::Result<()> {
+        let (Some(member), Some(link)) = (
+            self.members.get(server).cloned(),
+            self.session.servers.get(server),
+        ) else {
+            return Ok(());
+        };
+        for (of, orders) in self.orders.iter().filter(|(of, _)| *of == server) {
+            let _ = (of, orders.send(Signal::Terminate));
+            let orders = orders.clone();
+            tokio::spawn(async move {
+                sleep(TO_TERMINATE).await;
+                let _ = orders.send(Signal::Kill);
+            });
+        }
+        let (fresh, way) = open(&member, &self.session.warn)?;
+        link.door.attach(way)?;
+        self.begin(server, &member.name, fresh)
+    }
+
+    async fn until_the_end(mut self) -> io::Result<Ended> {
         let mut is_closed = false;
         let mut is_signalled = false;
         let mut next: Option<(Instant, Signal)> = None;
@@ -211,7 +248,12 @@ impl Watch {
             }
             let deadline = self.deadline().filter(|_| !self.is_ticking);
             tokio::select! {
-                event = self.events.recv() => self.note(event),
+                event = self.events.recv() => {
+                    if let Some(Happened::Restart(server)) = event {
+                        self.restart(server)?;
+                    }
+                    self.note(event);
+                }
                 signal = self.signals.next() => {
                     is_signalled = true;
                     self.signal_all(signal);
@@ -232,12 +274,15 @@ impl Watch {
             }
         }
         if self.client_ended || is_signalled {
-            return Ended::with(0, None);
+            return Ok(Ended::with(0, None));
         }
         if !self.has_answered {
             self.first_request().await;
         }
-        Ended::with(NOT_STARTED, Some("no MCP server is left".to_owned()))
+        Ok(Ended::with(
+            NOT_STARTED,
+            Some("no MCP server is left".to_owned()),
+        ))
     }
 
     /// When something is to be done.
@@ -257,7 +302,7 @@ impl Watch {
     }
 
     fn signal_all(&self, signal: Signal) {
-        for orders in &self.orders {
+        for (_, orders) in &self.orders {
             // One that has ended does not listen.
             let _ = orders.send(signal);
         }
@@ -280,7 +325,7 @@ impl Watch {
             Some(Happened::ServerGone) => self.running = self.running.saturating_sub(1),
             Some(Happened::Answered) => self.has_answered = true,
             Some(Happened::Ticked) => self.is_ticking = false,
-            Some(Happened::Look) | None => {}
+            Some(Happened::Look | Happened::Restart(_)) | None => {}
         }
     }
 }

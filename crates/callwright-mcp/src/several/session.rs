@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -40,6 +40,8 @@ pub(super) enum Happened {
     Look,
     /// What time brings is done.
     Ticked,
+    /// A server has to be started anew. Its door is detached already.
+    Restart(usize),
 }
 
 /// What the thread for other things does.
@@ -73,6 +75,10 @@ pub(super) struct Link {
     /// Whether its thread waits for it.
     pub(super) is_waited_for: AtomicBool,
     pub(super) last_words: LastWords,
+    /// Whether it can be started anew.
+    pub(super) is_process: bool,
+    /// How often it was started anew: what is heard of those before does not count.
+    pub(super) restarts: AtomicUsize,
 }
 
 impl Session {
@@ -95,17 +101,18 @@ impl Session {
         self.tell(Happened::ClientEnded);
     }
 
-    /// Runs until a server sends no more.
+    /// Runs until a server sends no more, or another one is started in its stead.
     pub(super) fn hear_server(&self, server: usize, reads: impl Read) {
         let Some(link) = self.servers.get(server) else {
             return;
         };
+        let restarts = link.restarts.load(Ordering::Acquire);
         let mut lines = Lines::new(reads);
         loop {
             link.is_waited_for.store(true, Ordering::Relaxed);
             let is_there = lines.advance().unwrap_or(false);
             link.is_waited_for.store(false, Ordering::Relaxed);
-            if !is_there {
+            if !is_there || link.restarts.load(Ordering::Acquire) != restarts {
                 break;
             }
             let mut mail = Mail::default();
@@ -174,6 +181,13 @@ impl Session {
         }
         for warning in &mail.warnings {
             (self.warn)(warning);
+        }
+        for server in mail.restarts {
+            if let Some(link) = self.servers.get(server).filter(|link| link.is_process) {
+                link.restarts.fetch_add(1, Ordering::AcqRel);
+                link.door.detach();
+                self.tell(Happened::Restart(server));
+            }
         }
         for (server, message) in mail.to_servers {
             let link = self.servers.get(server);

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::door::{Door, Way};
+use super::door::Way;
 use crate::guard::Settings;
 use crate::http::{Options, bridge};
 use crate::process::Signal;
@@ -39,7 +39,7 @@ pub(super) fn connect(
     url: &str,
     headers: &BTreeMap<String, String>,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
-) -> io::Result<(Web, Door, Blocking)> {
+) -> (Web, Way, Blocking) {
     let (to_bridge, input) = duplex(HELD);
     let (output, from_bridge) = duplex(HELD);
     let mut options = Options::new(url);
@@ -53,13 +53,13 @@ pub(super) fn connect(
         stream,
         runtime: Handle::current(),
     };
-    let door = Door::new(Way::Slow(Box::new(blocking(to_bridge))))?;
+    let way = Way::Slow(Box::new(blocking(to_bridge)));
     let web = Web {
         options,
         input,
         output,
     };
-    Ok((web, door, blocking(from_bridge)))
+    (web, way, blocking(from_bridge))
 }
 
 impl Web {

@@ -141,7 +141,10 @@ impl State {
                 self.gather(&question, Kind::Initialize(version), servers, now, mail);
             }
             "server/discover" => {
-                let servers = self.all_there();
+                let mut servers = self.all_there();
+                if self.is_mixed {
+                    servers.clear();
+                }
                 self.gather(&question, Kind::Discover, servers, now, mail);
             }
             "logging/setLevel" => {

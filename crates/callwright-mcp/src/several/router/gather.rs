@@ -1,19 +1,15 @@
-//! Questions to all servers, and to one after the other.
-//!
-//! In come the answers, each when it comes; out goes one for the client when all are there, or when it has waited long
-//! enough. What comes later is told in a notification.
+//! Questions to all servers, and their answers, page by page, each when it comes. What comes after the client has got its
+//! answer is told in a notification.
 
-use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::list::List;
-use super::{Mail, NO_METHOD, Pending, SERVER_GONE, State, hello};
+use super::{Mail, NO_METHOD, Pending, SERVER_GONE, State};
 use crate::answer;
-use crate::message::{Id, Message, not_null, place, with_edits};
+use crate::message::{Id, not_null, place, with_edits};
 
 /// How long servers may take to say who they are. Common clients give theirs ten seconds and more, and those of us that
 /// take longer should not cost the client the others.
@@ -26,16 +22,13 @@ const LONGEST_LIST: Duration = Duration::from_secs(5);
 /// How many pages a server may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
 
-/// What the protocol says of a resource that nobody has.
-const NO_RESOURCE: i32 = -32_002;
-
 /// A question to several servers.
 #[derive(Debug)]
 pub(super) struct Gather {
     /// As the client wrote it.
-    id: String,
-    kind: Kind,
-    parts: Vec<Part>,
+    pub(super) id: String,
+    pub(super) kind: Kind,
+    pub(super) parts: Vec<Part>,
     /// What the client sent with it.
     meta: Option<String>,
     pub(super) deadline: Instant,
@@ -58,24 +51,12 @@ pub(super) enum Kind {
 
 /// What one of them answers.
 #[derive(Debug)]
-struct Part {
-    server: usize,
+pub(super) struct Part {
+    pub(super) server: usize,
     /// The results, as they are written.
-    pages: Vec<String>,
-    error: Option<String>,
-    is_done: bool,
-}
-
-/// A resource that some server may have.
-#[derive(Debug)]
-pub(super) struct Search {
-    id: String,
-    message: Vec<u8>,
-    uri: String,
-    /// Who is still to be asked.
-    left: VecDeque<usize>,
-    /// What the first one answered.
-    error: Option<Vec<u8>>,
+    pub(super) pages: Vec<String>,
+    pub(super) error: Option<String>,
+    pub(super) is_done: bool,
 }
 
 #[derive(Deserialize)]
@@ -283,197 +264,6 @@ impl State {
             }
         }
         self.finish_if_done(number, mail);
-    }
-
-    fn finish_if_done(&mut self, number: u64, mail: &mut Mail<'_>) {
-        let is_done = |gather: &Gather| gather.parts.iter().all(|part| part.is_done);
-        if !self.gathers.get(&number).is_some_and(is_done) {
-            return;
-        }
-        if let Some(gather) = self.gathers.remove(&number)
-            && !gather.is_answered
-        {
-            self.answer(&gather, mail);
-        }
-    }
-
-    /// The client gives up on a question.
-    pub(super) fn drop_gather(&mut self, id: Id<'_>) {
-        let key = id.key();
-        self.gathers.retain(|_, gather| Id(&gather.id).key() != key);
-    }
-
-    /// Who has waited long enough gets what there is.
-    pub(super) fn tick(&mut self, now: Instant, mail: &mut Mail<'_>) {
-        let due = |gather: &Gather| !gather.is_answered && gather.deadline <= now;
-        let numbers: Vec<u64> = self
-            .gathers
-            .iter()
-            .filter(|(_, gather)| due(gather))
-            .map(|(number, _)| *number)
-            .collect();
-        for number in numbers {
-            let Some(mut gather) = self.gathers.remove(&number) else {
-                continue;
-            };
-            for part in gather.parts.iter().filter(|part| !part.is_done) {
-                let name = &self.standing[part.server].name;
-                mail.warnings.push(format!(
-                    "the MCP server {name:?} is slow; the client goes on without it, and is told when it is there"
-                ));
-            }
-            self.answer(&gather, mail);
-            gather.is_answered = true;
-            self.gathers.insert(number, gather);
-        }
-    }
-
-    /// One answer out of those that are there.
-    fn answer(&mut self, gather: &Gather, mail: &mut Mail<'_>) {
-        let is_whole = gather
-            .parts
-            .iter()
-            .all(|part| part.is_done && part.error.is_none());
-        let good: Vec<(usize, &[String])> = gather
-            .parts
-            .iter()
-            .filter(|part| part.is_done && part.error.is_none())
-            .map(|part| (part.server, part.pages.as_slice()))
-            .collect();
-        let error = gather.parts.iter().find_map(|part| part.error.as_deref());
-        let result = match &gather.kind {
-            Kind::Initialize(asked) if self.is_anybody_left() => {
-                Ok(hello::initialized(&self.standing, asked.as_deref()))
-            }
-            Kind::Initialize(_) => Err(answer::fault(SERVER_GONE, &self.why_nobody())),
-            Kind::Discover if is_whole && !good.is_empty() => Ok(hello::discovered(&self.standing)),
-            Kind::Discover => {
-                // Then the client shakes hands, and all of them can do that.
-                for standing in &mut self.standing {
-                    standing.hello = None;
-                }
-                let why = "not all of the MCP servers know `server/discover`; initialize them";
-                Err(answer::fault(NO_METHOD, why))
-            }
-            Kind::List(list) => match error.filter(|_| good.is_empty()) {
-                Some(error) => Err(error.to_owned()),
-                None => Ok(self.merged(*list, &good, is_whole, &mut mail.warnings)),
-            },
-            Kind::Order => match (good.first().and_then(|(_, pages)| pages.first()), error) {
-                (Some(result), _) => Ok(result.clone()),
-                (None, Some(error)) => Err(error.to_owned()),
-                (None, None) => Ok("{}".to_owned()),
-            },
-        };
-        let (member, value) = match &result {
-            Ok(result) => ("result", result),
-            Err(error) => ("error", error),
-        };
-        let id = &gather.id;
-        let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{member}\":{value}}}");
-        mail.to_client.push(Cow::Owned(answer.into_bytes()));
-        if matches!(gather.kind, Kind::Initialize(_)) {
-            self.let_go(mail);
-        }
-    }
-
-    /// Whether the client waits for the answer to its `initialize`.
-    pub(super) fn is_greeting(&self) -> bool {
-        let mut gathers = self.gathers.values();
-        gathers.any(|gather| !gather.is_answered && matches!(gather.kind, Kind::Initialize(_)))
-    }
-
-    /// What the client sent before it had the answer to its `initialize` goes on.
-    fn let_go(&mut self, mail: &mut Mail<'_>) {
-        for message in std::mem::take(&mut self.early) {
-            let mut own = Mail::default();
-            let read = Message::read(&message);
-            self.client_sends(&message, read, self.latest, &mut own);
-            mail.take_in(own);
-        }
-    }
-
-    fn is_anybody_left(&self) -> bool {
-        self.standing.iter().any(|standing| standing.gone.is_none())
-    }
-
-    fn why_nobody(&self) -> String {
-        let why = self
-            .standing
-            .iter()
-            .filter_map(|standing| standing.gone.as_deref());
-        why.collect::<Vec<_>>().join("\n")
-    }
-
-    /// Asks for a resource that nobody has listed: one server after the other, until one has it.
-    pub(super) fn search<'m>(
-        &mut self,
-        message: &'m [u8],
-        id: Id<'_>,
-        uri: &str,
-        mail: &mut Mail<'m>,
-    ) {
-        let mut left: VecDeque<usize> = self.listers(List::Resources).into();
-        if left.len() == 1
-            && let Some(server) = left.pop_front()
-        {
-            let pending = Pending::passes(id);
-            return self.send(server, id, message.into(), pending, mail);
-        }
-        self.questions += 1;
-        let search = Search {
-            id: id.0.to_owned(),
-            message: message.to_vec(),
-            uri: uri.to_owned(),
-            left,
-            error: None,
-        };
-        self.searches.insert(self.questions, search);
-        self.search_on(self.questions, mail);
-    }
-
-    /// The next one is asked.
-    pub(super) fn search_on(&mut self, number: u64, mail: &mut Mail<'_>) {
-        let Some(search) = self.searches.get_mut(&number) else {
-            return;
-        };
-        while let Some(server) = search.left.pop_front() {
-            if self.standing[server].gone.is_none() {
-                let (id, message) = (search.id.clone(), search.message.clone());
-                let pending = Pending::Search(number);
-                return self.send(server, Id(&id), message.into(), pending, mail);
-            }
-        }
-        if let Some(search) = self.searches.remove(&number) {
-            let nobody = || {
-                let why = format!("no MCP server has the resource {:?}", search.uri);
-                answer::error(&search.id, NO_RESOURCE, &why)
-            };
-            let error = search.error.unwrap_or_else(nobody);
-            mail.to_client.push(error.into());
-        }
-    }
-
-    /// One of them answers.
-    pub(super) fn search_answered<'m>(
-        &mut self,
-        number: u64,
-        server: usize,
-        message: &'m [u8],
-        is_error: bool,
-        mail: &mut Mail<'m>,
-    ) {
-        let Some(search) = self.searches.get_mut(&number) else {
-            return;
-        };
-        if is_error {
-            search.error.get_or_insert_with(|| message.to_vec());
-            return self.search_on(number, mail);
-        }
-        if let Some(search) = self.searches.remove(&number) {
-            let _others = self.routes.has_resource(server, &search.uri);
-        }
-        mail.to_client.push(message.into());
     }
 }
 

@@ -6,16 +6,19 @@
 //!
 //! - `asked`: what the client sends
 //! - `told`: what the servers send
-//! - `gather`: questions to all servers, and their answers, page by page
+//! - `gather`, `finish`: questions to all servers, and one answer out of theirs
+//! - `search`: questions to one server after the other
 //! - `hello`: what servers say of themselves, as if one had said it
 //! - `list`, `merge`: their lists in one
 //! - `standing`: what is known of each server
 
 mod asked;
+mod finish;
 mod gather;
 mod hello;
 mod list;
 mod merge;
+mod search;
 mod standing;
 mod told;
 
@@ -26,8 +29,9 @@ use std::time::Instant;
 
 use serde_json::value::RawValue;
 
-use self::gather::{Gather, Search};
+use self::gather::Gather;
 use self::list::List;
+use self::search::Search;
 use self::standing::Standing;
 use super::group::Group;
 use super::routes::Routes;
@@ -61,6 +65,9 @@ pub struct Mail<'m> {
     pub to_servers: Vec<(usize, Cow<'m, [u8]>)>,
     /// To the operator, a sentence each.
     pub warnings: Vec<String>,
+    /// Servers that have to be started anew before anything is sent: they have taken a client of one protocol at its
+    /// word, and get one of another.
+    pub restarts: Vec<usize>,
     /// Whether [`Router::deadline`] may be another one now.
     pub waits: bool,
 }
@@ -75,6 +82,7 @@ impl Mail<'_> {
         self.to_servers
             .extend(to_servers.map(|(server, message)| (server, owned(message))));
         self.warnings.extend(other.warnings);
+        self.restarts.extend(other.restarts);
         self.waits |= other.waits;
     }
 }
@@ -90,6 +98,8 @@ struct State {
     routes: Routes,
     /// Whether the client has sent `initialize`: protocols since 2026-07-28 have none.
     shakes_hands: bool,
+    /// Whether some servers know `server/discover` and others do not.
+    is_mixed: bool,
     /// What the client said when it was ready, for servers that are later than that.
     ready: Option<Vec<u8>>,
     /// What the client sent before it had the answer to its `initialize`.
@@ -124,6 +134,7 @@ impl Router {
                 questions: 0,
                 routes: Routes::default(),
                 shakes_hands: false,
+                is_mixed: false,
                 ready: None,
                 early: Vec::new(),
                 latest: now,
