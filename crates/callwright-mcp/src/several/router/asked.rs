@@ -152,6 +152,7 @@ impl State {
                 servers.retain(|server| self.standing[*server].can("logging"));
                 self.gather(&question, Kind::Order, servers, now, mail);
             }
+            "subscriptions/listen" => self.listen(message, id, params, mail),
             "tools/call" | "prompts/get" => {
                 let found = self.by_name(method, message, address.name);
                 self.send_to(found, id, message, || unknown("name", address.name), mail);
@@ -286,6 +287,7 @@ impl State {
                         mail.to_servers.push((server, message.into()));
                     }
                 }
+                self.listeners.remove(key.as_ref());
                 self.drop_gather(id);
             }
             "notifications/progress" => {

@@ -258,7 +258,7 @@ impl State {
                 Kind::Initialize(_) => self.lists_changed(server, mail),
                 Kind::List(list) => {
                     self.standing[server].late.insert(list, pages);
-                    mail.to_client.push(list.changed().into());
+                    self.list_changed(list, mail);
                 }
                 Kind::Discover | Kind::Order => {}
             }

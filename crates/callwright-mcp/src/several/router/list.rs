@@ -56,10 +56,15 @@ impl List {
 
     /// The message that there are others now.
     pub(super) fn changed(self) -> Vec<u8> {
-        let method = format!("notifications/{}/list_changed", self.ability());
+        let method = self.change();
         json!({"jsonrpc": "2.0", "method": method})
             .to_string()
             .into_bytes()
+    }
+
+    /// Its method.
+    pub(super) fn change(self) -> String {
+        format!("notifications/{}/list_changed", self.ability())
     }
 
     /// What has changed, as a server says it.

@@ -10,6 +10,7 @@
 //! - `search`: questions to one server after the other
 //! - `hello`: what servers say of themselves, as if one had said it
 //! - `list`, `merge`: their lists in one
+//! - `listen`: who hears of changes since 2026-07-28
 //! - `standing`: what is known of each server
 
 mod asked;
@@ -17,6 +18,7 @@ mod finish;
 mod gather;
 mod hello;
 mod list;
+mod listen;
 mod merge;
 mod search;
 mod standing;
@@ -31,6 +33,7 @@ use serde_json::value::RawValue;
 
 use self::gather::Gather;
 use self::list::List;
+use self::listen::Listener;
 use self::search::Search;
 use self::standing::Standing;
 use super::group::Group;
@@ -94,6 +97,8 @@ struct State {
     /// By the number of a question.
     gathers: BTreeMap<u64, Gather>,
     searches: HashMap<u64, Search>,
+    /// By [`Id::key`].
+    listeners: HashMap<String, Listener>,
     questions: u64,
     routes: Routes,
     /// Whether the client has sent `initialize`: protocols since 2026-07-28 have none.
@@ -120,6 +125,8 @@ enum Pending {
     Part(u64),
     /// Its answer counts if it is one.
     Search(u64),
+    /// Its answer counts if it is the last one.
+    Listener(String),
 }
 
 impl Router {
@@ -131,6 +138,7 @@ impl Router {
                 standing,
                 gathers: BTreeMap::new(),
                 searches: HashMap::new(),
+                listeners: HashMap::new(),
                 questions: 0,
                 routes: Routes::default(),
                 shakes_hands: false,
@@ -266,6 +274,7 @@ impl State {
                 self.part_failed(number, server, &error, mail);
             }
             Pending::Search(number) => self.search_on(number, mail),
+            Pending::Listener(key) => self.fell_silent(&key, None, mail),
         }
     }
 
@@ -289,14 +298,18 @@ impl State {
 
     /// Tells the client that a server has other things than it had, if the client listens by now.
     fn lists_changed(&self, server: usize, mail: &mut Mail<'_>) {
-        if self.ready.is_none() {
-            return;
-        }
         for list in [List::Tools, List::Prompts, List::Resources] {
             if self.standing[server].has(list) {
-                mail.to_client.push(list.changed().into());
+                self.list_changed(list, mail);
             }
         }
+    }
+
+    fn list_changed(&self, list: List, mail: &mut Mail<'_>) {
+        if self.ready.is_some() {
+            mail.to_client.push(list.changed().into());
+        }
+        self.tell_listeners(list, mail);
     }
 }
 
@@ -304,7 +317,7 @@ impl Pending {
     fn id(&self) -> Option<&str> {
         match self {
             Pending::Passes { id } => Some(id),
-            Pending::Part(_) | Pending::Search(_) => None,
+            Pending::Part(_) | Pending::Search(_) | Pending::Listener(_) => None,
         }
     }
 }

@@ -64,6 +64,10 @@ impl State {
                 for list in List::of_change(&method) {
                     self.standing[server].late.remove(list);
                 }
+                // The client has got ours.
+                if method == "notifications/subscriptions/acknowledged" {
+                    return;
+                }
                 let cancels = method == "notifications/cancelled";
                 let request = params.filter(|_| cancels).and_then(|params| {
                     let cancelled: Cancelled<'_> = serde_json::from_str(params.get()).ok()?;
@@ -122,6 +126,7 @@ impl State {
                     self.part_answered(number, server, result, mail);
                 }
             },
+            Pending::Listener(key) => self.fell_silent(&key, Some(message), mail),
             Pending::Search(number) => {
                 self.search_answered(number, server, message, error.is_some(), mail);
             }
