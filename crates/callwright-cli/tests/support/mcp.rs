@@ -41,13 +41,21 @@ pub(crate) struct Client {
 impl Client {
     /// Guards a server. Options stand before `--`.
     pub(crate) fn new(options: &[&str], server: &[&str]) -> Self {
+        Client::with(&[options, &["--"], server].concat())
+    }
+
+    /// Guards all servers of a file.
+    pub(crate) fn of_several(servers: &Path, options: &[&str]) -> Self {
+        let servers = servers.to_str().expect("UTF-8");
+        Client::with(&[&["--servers", servers], options].concat())
+    }
+
+    fn with(arguments: &[&str]) -> Self {
         let folder = Folder::new();
         let stderr = std::fs::File::create(folder.path().join("stderr")).expect("a file");
         let mut child = program()
             .arg("mcp")
-            .args(options)
-            .arg("--")
-            .args(server)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(stderr)
@@ -66,16 +74,22 @@ impl Client {
     pub(crate) fn with_bad_tools(python: &str, options: &[&str]) -> Self {
         let server = script("mcp_server.py");
         let mut client = Client::new(options, &[python, server.to_str().expect("UTF-8")]);
+        let answer = client.shake_hands();
+        assert_eq!(answer["result"]["serverInfo"]["name"], "goes-wrong");
+        client
+    }
+
+    /// Shakes hands; says what was answered.
+    pub(crate) fn shake_hands(&mut self) -> Value {
         let params = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"},
         });
-        let answer = client.ask("initialize", &params);
-        assert_eq!(answer["result"]["serverInfo"]["name"], "goes-wrong");
-        client.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        client.send(b"\n");
-        client
+        let answer = self.ask("initialize", &params);
+        self.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self.send(b"\n");
+        answer
     }
 
     /// Sends bytes as they are.

@@ -7,6 +7,9 @@ use std::collections::HashMap;
 /// How many URIs and tasks are remembered each; who lists more is asked in order. A hundred bytes each are ten megabytes.
 const MOST_KNOWN: usize = 100_000;
 
+/// How many templates are remembered. Each is held against a URI that nobody has listed; real servers have a handful.
+const MOST_TEMPLATES: usize = 1_000;
+
 /// What is known of servers.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
@@ -27,14 +30,16 @@ impl Routes {
         None
     }
 
-    /// These are all the templates of a server.
-    pub(crate) fn has_templates(&mut self, server: usize, templates: Vec<String>) {
-        self.templates.retain(|(of, _)| *of != server);
-        let room = MOST_KNOWN.saturating_sub(self.templates.len());
-        let new = templates.into_iter().take(room);
-        self.templates
-            .extend(new.map(|template| (server, template)));
-        self.templates.sort_by_key(|(of, _)| *of);
+    /// A server has a template. Says which one has it, if that is another one.
+    pub(crate) fn has_template(&mut self, server: usize, template: &str) -> Option<usize> {
+        let known = self.templates.iter().find(|(_, known)| known == template);
+        if let Some((other, _)) = known {
+            return (*other != server).then_some(*other);
+        }
+        if self.templates.len() < MOST_TEMPLATES {
+            self.templates.push((server, template.to_owned()));
+        }
+        None
     }
 
     /// A server works on a task.
@@ -122,8 +127,9 @@ mod tests {
         assert_eq!(routes.has_resource(1, "a://x"), None);
         assert_eq!(routes.has_resource(1, "a://x"), None);
         assert_eq!(routes.has_resource(0, "a://x"), Some(1));
-        routes.has_templates(2, vec!["b://{x}".into()]);
-        routes.has_templates(1, vec!["b://{y}".into()]);
+        assert_eq!(routes.has_template(1, "b://{y}"), None);
+        assert_eq!(routes.has_template(2, "b://{x}"), None);
+        assert_eq!(routes.has_template(2, "b://{y}"), Some(1));
         assert_eq!(routes.of_uri("b://1"), Some(1));
         routes.forget(1);
         assert_eq!(

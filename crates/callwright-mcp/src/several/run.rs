@@ -50,7 +50,7 @@ pub fn run(
 
 /// A server that there is a way to, but nobody has talked to yet.
 enum Fresh {
-    Process(Started, io::PipeReader, io::PipeReader),
+    Process(Box<Started>, io::PipeReader, io::PipeReader),
     #[cfg(feature = "http")]
     Web(super::web::Web, super::web::Blocking),
     /// There is none.
@@ -83,8 +83,10 @@ async fn guard_all(settings: Arc<Settings>, group: &Group, warn: Warn) -> io::Re
         servers: links,
         happened,
         warn,
-        has_lost_some: AtomicBool::new(false),
+        lost: AtomicUsize::new(0),
         is_ending: AtomicBool::new(false),
+        has_heard_all: AtomicBool::new(false),
+        busy: AtomicUsize::new(0),
     });
     let mut watch = Watch {
         session: Arc::clone(&session),
@@ -118,11 +120,15 @@ async fn guard_all(settings: Arc<Settings>, group: &Group, warn: Warn) -> io::Re
 }
 
 /// The way to a server, which is started for it if need be.
+#[cfg_attr(
+    not(feature = "http"),
+    allow(unused_variables, reason = "only HTTP has warnings")
+)]
 fn open(member: &Member, warn: &Warn) -> io::Result<(Fresh, Option<Way>)> {
     match &member.server {
         Server::Command { .. } => Ok(match start(member)? {
             Ok((started, way, outputs)) => {
-                let fresh = Fresh::Process(started, outputs.stdout, outputs.stderr);
+                let fresh = Fresh::Process(Box::new(started), outputs.stdout, outputs.stderr);
                 (fresh, Some(way))
             }
             Err(why) => (Fresh::Gone(why), None),
@@ -136,7 +142,6 @@ fn open(member: &Member, warn: &Warn) -> io::Result<(Fresh, Option<Way>)> {
         }
         #[cfg(not(feature = "http"))]
         Server::Url { .. } => {
-            let _unused = warn;
             let why = format!(
                 "the MCP server {:?} speaks HTTP, which is not built in",
                 member.name
@@ -241,7 +246,7 @@ impl Watch {
         let mut next: Option<(Instant, Signal)> = None;
         while self.running > 0 {
             // Who waits for an answer of several servers gets it before they end.
-            if self.client_ended && !is_closed && self.deadline().is_none() {
+            if self.client_ended && !is_closed && self.is_idle() {
                 is_closed = true;
                 self.close_all();
                 next = next.or(Some((Instant::now() + TO_END, Signal::Terminate)));
@@ -273,16 +278,23 @@ impl Watch {
                 }
             }
         }
-        if self.client_ended || is_signalled {
+        let lost = self.session.lost.load(Ordering::Relaxed);
+        if is_signalled || lost < self.members.len() {
             return Ok(Ended::with(0, None));
         }
-        if !self.has_answered {
+        if !self.has_answered && !self.client_ended {
             self.first_request().await;
         }
         Ok(Ended::with(
             NOT_STARTED,
             Some("no MCP server is left".to_owned()),
         ))
+    }
+
+    /// Whether nothing is left that servers have to be asked. In this order: whoever ends a deadline is busy until all
+    /// is sent.
+    fn is_idle(&self) -> bool {
+        self.deadline().is_none() && self.session.busy.load(Ordering::Acquire) == 0
     }
 
     /// When something is to be done.

@@ -61,10 +61,14 @@ pub(super) struct Session {
     pub(super) servers: Vec<Link>,
     pub(super) happened: UnboundedSender<Happened>,
     pub(super) warn: Arc<dyn Fn(&str) + Send + Sync>,
-    /// Whether a server is not there any more.
-    pub(super) has_lost_some: AtomicBool,
+    /// How many servers are not there any more, before their time.
+    pub(super) lost: AtomicUsize,
     /// Whether everything ends, so that nobody wonders about servers that do.
     pub(super) is_ending: AtomicBool,
+    /// Whether the client sends no more.
+    pub(super) has_heard_all: AtomicBool,
+    /// How many messages of servers are under way.
+    pub(super) busy: AtomicUsize,
 }
 
 /// What leads to a server, and what is heard of it.
@@ -87,7 +91,7 @@ impl Session {
         let mut lines = Lines::new(client);
         while lines.advance().unwrap_or(false) {
             let line = lines.line();
-            if self.has_lost_some.load(Ordering::Relaxed)
+            if self.lost.load(Ordering::Relaxed) > 0
                 && let Some(answer) = self.router.in_vain(line)
             {
                 self.tell_client(&[answer.into()], false);
@@ -98,7 +102,18 @@ impl Session {
             self.guard.from_client(line, Now::by_clock(), &mut out);
             self.send_out(&out, false);
         }
+        self.has_heard_all.store(true, Ordering::Release);
         self.tell(Happened::ClientEnded);
+    }
+
+    /// Does something that may lead to messages for servers, which are not closed meanwhile.
+    fn busily(&self, work: impl FnOnce()) {
+        self.busy.fetch_add(1, Ordering::AcqRel);
+        work();
+        self.busy.fetch_sub(1, Ordering::AcqRel);
+        if self.has_heard_all.load(Ordering::Acquire) {
+            self.tell(Happened::Look);
+        }
     }
 
     /// Runs until a server sends no more, or another one is started in its stead.
@@ -115,9 +130,11 @@ impl Session {
             if !is_there || link.restarts.load(Ordering::Acquire) != restarts {
                 break;
             }
-            let mut mail = Mail::default();
-            self.router.from_server(server, lines.line(), &mut mail);
-            self.deliver(mail, lines.is_next_here());
+            self.busily(|| {
+                let mut mail = Mail::default();
+                self.router.from_server(server, lines.line(), &mut mail);
+                self.deliver(mail, lines.is_next_here());
+            });
         }
         let _ = self.to_client.flush();
     }
@@ -125,28 +142,42 @@ impl Session {
     /// Runs as long as there is anything to do.
     pub(super) fn run_errands(&self, errands: &mpsc::Receiver<Errand>) {
         while let Ok(errand) = errands.recv() {
-            let mut mail = Mail::default();
-            let now = Now::by_clock();
             match errand {
                 Errand::Tick => {
-                    self.router.tick(now.instant, &mut mail);
-                    self.deliver(mail, false);
-                    let mut out = Outbox::default();
-                    self.guard.tick(now, &mut out);
-                    self.send_out(&out, false);
+                    self.busily(|| self.tick());
                     self.tell(Happened::Ticked);
                 }
                 Errand::Gone { server, why } => {
-                    self.has_lost_some.store(true, Ordering::Relaxed);
-                    self.router.server_gone(server, &why, &mut mail);
-                    if !self.is_ending.load(Ordering::Relaxed) {
-                        (self.warn)(&why);
-                    }
-                    self.deliver(mail, false);
+                    self.busily(|| self.server_gone(server, &why));
                     self.tell(Happened::ServerGone);
                 }
             }
         }
+    }
+
+    fn tick(&self) {
+        let now = Now::by_clock();
+        let mut mail = Mail::default();
+        self.router.tick(now.instant, &mut mail);
+        self.deliver(mail, false);
+        let mut out = Outbox::default();
+        self.guard.tick(now, &mut out);
+        self.send_out(&out, false);
+    }
+
+    fn server_gone(&self, server: usize, why: &str) {
+        let mut mail = Mail::default();
+        self.router.server_gone(server, why, &mut mail);
+        if self.is_ending.load(Ordering::Relaxed) {
+            // Who waits for an answer still gets one; what has changed matters to nobody.
+            let is_answer =
+                |message: &[u8]| matches!(Message::read(message), Message::Response { .. });
+            mail.to_client.retain(|message| is_answer(message));
+        } else {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            (self.warn)(why);
+        }
+        self.deliver(mail, false);
     }
 
     /// Copies what a server says to people, with its name before each line, and remembers the end of it.

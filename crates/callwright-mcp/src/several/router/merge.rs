@@ -82,11 +82,15 @@ impl State {
         let names = match list {
             List::Tools => &mut standing.tools,
             List::Prompts => &mut standing.prompts,
-            List::Resources => {
+            List::Resources | List::Templates => {
                 let mut shown = Vec::with_capacity(entries.len());
                 for (entry, key) in whole.zip(&keys) {
                     let uri = key.as_ref().map(|(_, uri)| uri);
-                    match uri.and_then(|uri| Some((uri, self.routes.has_resource(server, uri)?))) {
+                    let other = uri.and_then(|uri| match list {
+                        List::Templates => Some((uri, self.routes.has_template(server, uri)?)),
+                        _ => Some((uri, self.routes.has_resource(server, uri)?)),
+                    });
+                    match other {
                         None => shown.push(entry),
                         Some((uri, other)) => warnings.push(format!(
                             "the MCP servers {:?} and {:?} both have the resource {uri:?}; the first one is asked for it",
@@ -95,11 +99,6 @@ impl State {
                     }
                 }
                 return shown;
-            }
-            List::Templates => {
-                let templates = keys.into_iter().flatten().map(|(_, template)| template);
-                self.routes.has_templates(server, templates.collect());
-                return whole.collect();
             }
             List::Tasks => {
                 for (_, task) in keys.iter().flatten() {

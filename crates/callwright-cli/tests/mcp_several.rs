@@ -1,0 +1,459 @@
+//! `callwright mcp --servers`: several servers as one, real ones and some that do not behave.
+//!
+//! Where Python or Node is missing, the test says so and passes.
+#![cfg(unix)]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may panic, and says what it skips"
+)]
+
+mod support;
+
+use std::collections::HashSet;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use support::mcp::{Client, eventually, python, runs, script, text};
+use support::{Folder, program};
+
+/// A file with these servers.
+fn servers(folder: &Folder, servers: &Value) -> PathBuf {
+    let file = json!({"mcpServers": servers});
+    folder.file("servers.json", file.to_string())
+}
+
+/// The entry of the server with the bad tools.
+fn bad_tools(python: &str) -> Value {
+    json!({"command": python, "args": [script("mcp_server.py")]})
+}
+
+/// A server that says its number on stderr, and answers everything with an empty result.
+const ANSWERS: &str = r#"echo "number $$" >&2; while read -r line; do
+    id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
+    [ -n "$id" ] && echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}],\"content\":[{\"type\":\"text\",\"text\":\"$WHO in $PWD\"}]}}"
+done"#;
+
+fn shell(script: &str) -> Value {
+    json!({"command": "sh", "args": ["-c", script]})
+}
+
+/// The number that a server has said.
+fn number(client: &Client, server: &str) -> String {
+    let begin = format!("[{server}] number ");
+    eventually("it says its number", || client.said().contains(&begin));
+    let said = client.said();
+    let line = said.lines().find_map(|line| line.strip_prefix(&begin));
+    line.expect("a number").to_owned()
+}
+
+fn names(client: &mut Client) -> Vec<String> {
+    let listed = client.ask("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().expect("tools").clone();
+    let name = |tool: &Value| tool["name"].as_str().expect("a name").to_owned();
+    tools.iter().map(name).collect()
+}
+
+fn example_server() -> Option<PathBuf> {
+    let modules = std::env::var("CALLWRIGHT_TEST_NODE_MODULES").unwrap_or_default();
+    let server = Path::new(&modules).join("@modelcontextprotocol/server-everything/dist/index.js");
+    if server.exists() {
+        return Some(server);
+    }
+    eprintln!(
+        "skipped: CALLWRIGHT_TEST_NODE_MODULES names no folder with `@modelcontextprotocol/server-everything`"
+    );
+    None
+}
+
+#[test]
+fn all_that_the_example_server_can_do_passes_beside_its_twin() {
+    let (Some(python), Some(server)) = (python(), example_server()) else {
+        return;
+    };
+    let folder = Folder::new();
+    let entry = json!({"command": "node", "args": [server, "stdio"]});
+    let file = servers(&folder, &json!({"one": entry, "two": entry}));
+    let transcript = |prefix: &str, command: &[&str]| {
+        let output = Command::new(&python)
+            .arg(script("mcp_everything.py"))
+            .args(command)
+            .env("CALLWRIGHT_TEST_PREFIX", prefix)
+            .output()
+            .expect("Python runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        (String::from_utf8(output.stdout).expect("UTF-8"), said)
+    };
+    let server = server.to_str().expect("UTF-8");
+    let (plain, _) = transcript("", &["node", server, "stdio"]);
+    let guard = program();
+    let guard = guard.get_program().to_str().expect("UTF-8");
+    let command = [guard, "mcp", "--servers", file.to_str().expect("UTF-8")];
+    let (guarded, said) = transcript("one__", &command);
+    let both = plain.lines().zip(guarded.lines()).skip(1);
+    for (without, with) in both {
+        assert_eq!(with, without);
+    }
+    assert_eq!(guarded.lines().count(), plain.lines().count());
+    assert!(plain.lines().count() > 30, "{plain}");
+    assert!(said.contains("guarded: one__echo: 2 calls"), "{said}");
+    assert!(
+        said.contains("[two] Starting default (STDIO) server..."),
+        "{said}"
+    );
+}
+
+/// Ends with its input.
+struct HttpServer(Child, u16);
+
+impl HttpServer {
+    fn start(python: &str) -> Self {
+        let server = support::repository().join("crates/callwright-mcp/tests/http/server.py");
+        let mut child = Command::new(python)
+            .arg(server)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("Python runs");
+        let mut line = String::new();
+        let stdout = child.stdout.as_mut().expect("piped");
+        BufReader::new(stdout).read_line(&mut line).expect("a port");
+        let port = line.trim().parse().expect("a port");
+        HttpServer(child, port)
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What a real client gets that takes whatever lifecycle there is.
+fn converse(python: &str, file: &Path, calls: &Value) -> (Vec<String>, String) {
+    let output = Command::new(python)
+        .arg(script("mcp_several.py"))
+        .arg(calls.to_string())
+        .arg(program().get_program())
+        .args(["mcp", "--servers"])
+        .arg(file)
+        .output()
+        .expect("Python runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let got = String::from_utf8(output.stdout).expect("UTF-8");
+    (got.lines().map(str::to_owned).collect(), said)
+}
+
+#[test]
+fn servers_of_all_kinds_go_together() {
+    let (Some(python), Some(everything)) = (python(), example_server()) else {
+        return;
+    };
+    let folder = Folder::new();
+    let http = HttpServer::start(&python);
+    let url = format!("http://127.0.0.1:{}/mcp", http.1);
+    let web = json!({"type": "http", "url": url, "headers": {"X-Key": "${HOME}"}});
+    let calls = json!([
+        ["bad__add", {"a": "2", "b": 3}],
+        ["web__add", {"a": 2, "b": 3}],
+        ["web__twice", {"value": "21"}],
+        ["web__ad", {"a": 1, "b": 1}],
+        ["bad__crash", {}],
+        ["bad__add", {"a": 1, "b": 1}],
+        ["web__add", {"a": 4, "b": 5}],
+    ]);
+    let new = json!({"bad": bad_tools(&python), "web": web});
+    let mut mixed = new.clone();
+    mixed["old"] = json!({"command": "node", "args": [everything, "stdio"]});
+    for (group, protocol) in [(new, "2026-07-28"), (mixed, "2025-11-25")] {
+        let file = servers(&folder, &group);
+        let (got, said) = converse(&python, &file, &calls);
+        assert_eq!(got[0], protocol, "{said}");
+        for name in ["bad__add", "web__twice"] {
+            assert!(got[1].contains(name), "{got:?}");
+        }
+        assert_eq!(got[1].contains("old__echo"), protocol == "2025-11-25");
+        assert_eq!(got[2], "bad__add False 5", "{said}");
+        assert_eq!(got[3], "web__add False 5", "{said}");
+        // Repaired before it reached the server, which takes no text.
+        assert_eq!(got[4], "web__twice False 42", "{said}");
+        assert!(got[5].contains("web__add"), "{got:?}");
+        assert!(got[6].contains("exit status: 7"), "{got:?}");
+        assert!(got[7].contains("the disk is on fire"), "{got:?}");
+        let (last, rest) = got.split_last().expect("lines");
+        assert_eq!(last, "web__add False 9", "{rest:?} {said}");
+    }
+}
+
+#[test]
+fn one_that_is_killed_costs_nobody_the_others() {
+    let folder = Folder::new();
+    let mut first = shell(ANSWERS);
+    first["env"] = json!({"WHO": "${CALLWRIGHT_NO_SUCH_VARIABLE:-first}"});
+    first["cwd"] = json!("/");
+    let file = servers(&folder, &json!({"first": first, "second": shell(ANSWERS)}));
+    let mut client = Client::of_several(&file, &[]);
+    client.shake_hands();
+    assert_eq!(names(&mut client), ["first__t", "second__t"]);
+    assert_eq!(text(&client.call("first__t", &json!({}))), "first in /");
+    let (first, second) = (number(&client, "first"), number(&client, "second"));
+    let killed = Command::new("kill").args(["-KILL", &second]).status();
+    assert!(killed.expect("kill runs").success());
+    assert_eq!(
+        client.receive()["method"],
+        "notifications/tools/list_changed"
+    );
+    let answer = client.ask("tools/call", &json!({"name": "second__t"}));
+    let message = answer["error"]["message"].as_str().expect("an error");
+    assert!(
+        message.starts_with("the MCP server \"second\" (`sh -c "),
+        "{message}"
+    );
+    assert!(message.contains("has ended: signal: 9"), "{message}");
+    assert!(message.ends_with(&format!("number {second}")), "{message}");
+    assert_eq!(names(&mut client), ["first__t"]);
+    assert_eq!(
+        text(&client.call("first__t", &json!({"a": 1}))),
+        "first in /"
+    );
+    // Not even as a zombie.
+    assert!(!Path::new(&format!("/proc/{second}")).exists());
+    let (rest, code, said) = client.end();
+    assert_eq!((rest.as_str(), code), ("", Some(0)), "{said}");
+    assert!(said.contains("guarded: first__t: 2 calls"), "{said}");
+    eventually("nothing is left", || !runs(&first));
+}
+
+#[test]
+fn one_that_cannot_be_started_is_named_when_it_is_called() {
+    let folder = Folder::new();
+    let none = json!({"command": "no-such-server", "args": ["--token", "hunter2"]});
+    let file = servers(&folder, &json!({"good": shell(ANSWERS), "none": none}));
+    let mut client = Client::of_several(&file, &[]);
+    client.shake_hands();
+    assert_eq!(names(&mut client), ["good__t"]);
+    let answer = client.ask("tools/call", &json!({"name": "none__t"}));
+    let message = answer["error"]["message"].as_str().expect("an error");
+    assert!(
+        message
+            .starts_with("the MCP server \"none\" (`no-such-server --token …`) cannot be started"),
+        "{message}"
+    );
+    let (_, code, said) = client.end();
+    assert_eq!(code, Some(0));
+    assert!(said.contains("warning: the MCP server \"none\""), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn if_none_is_left_it_ends() {
+    let folder = Folder::new();
+    let none = json!({"command": "no-such-server"});
+    let dies = shell("echo 'no such module' >&2; exit 7");
+    let file = servers(&folder, &json!({"dies": dies, "none": none}));
+    let mut client = Client::of_several(&file, &[]);
+    let answer = client.ask("initialize", &json!({}));
+    let message = answer["error"]["message"].as_str().expect("an error");
+    assert!(
+        message.contains("\"none\" (`no-such-server`) cannot be started"),
+        "{message}"
+    );
+    assert!(message.contains("no such module"), "{message}");
+    let (rest, code, said) = client.end();
+    assert_eq!((rest.as_str(), code), ("", Some(3)), "{said}");
+    assert!(said.contains("error: no MCP server is left"), "{said}");
+}
+
+#[test]
+fn one_that_hangs_costs_nobody_the_others() {
+    let folder = Folder::new();
+    let file = servers(
+        &folder,
+        &json!({"good": shell(ANSWERS), "hangs": shell("trap '' TERM; echo \"number $$\" >&2; while :; do sleep 0.1; done")}),
+    );
+    let mut client = Client::of_several(&file, &[]);
+    let number = number(&client, "hangs");
+    client.shake_hands();
+    assert_eq!(names(&mut client), ["good__t"]);
+    // More than its pipe holds: nobody waits for it.
+    for _ in 0..20 {
+        let long = "x".repeat(50_000);
+        client.request(
+            "tools/call",
+            &json!({"name": "hangs__t", "arguments": {"long": long}}),
+        );
+        let refused = client.receive();
+        assert_eq!(refused["result"]["isError"], true, "{refused}");
+    }
+    for _ in 0..3 {
+        let note = json!({"method": "notifications/note", "params": "x".repeat(100_000)});
+        client.send(format!("{note}\n").as_bytes());
+        client.ask("ping", &json!({}));
+    }
+    assert!(
+        client.said().contains("\"hangs\" is slow"),
+        "{}",
+        client.said()
+    );
+    let (_, code, _) = client.end();
+    assert_eq!(code, Some(0));
+    eventually("nothing is left", || !runs(&number));
+}
+
+#[test]
+fn requests_may_come_all_at_once() {
+    let folder = Folder::new();
+    let file = servers(&folder, &json!({"a": shell(ANSWERS), "b": shell(ANSWERS)}));
+    let mut client = Client::of_several(&file, &[]);
+    client.request("initialize", &json!({}));
+    client.send(b"{\"method\":\"notifications/initialized\"}\n");
+    client.request("tools/list", &json!({}));
+    client.request("tools/call", &json!({"name": "b__t"}));
+    client.close();
+    let mut answered: Vec<u64> = (0..3)
+        .map(|_| client.receive()["id"].as_u64().expect("an id"))
+        .collect();
+    answered.sort_unstable();
+    assert_eq!(answered, [1, 2, 3]);
+    assert_eq!(client.end().1, Some(0));
+}
+
+#[test]
+fn signals_reach_all_and_nothing_is_left() {
+    let folder = Folder::new();
+    let file = servers(&folder, &json!({"a": shell(ANSWERS), "b": shell(ANSWERS)}));
+    for signal in ["-INT", "-TERM", "-KILL"] {
+        let mut client = Client::of_several(&file, &[]);
+        let numbers = [number(&client, "a"), number(&client, "b")];
+        let own = client.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &own]).status();
+        assert!(sent.expect("kill runs").success());
+        let status = client.child.wait().expect("it ends");
+        assert_eq!(status.code(), (signal != "-KILL").then_some(0), "{signal}");
+        for number in &numbers {
+            eventually("nothing is left", || !runs(number));
+        }
+    }
+}
+
+#[test]
+fn a_policy_knows_the_names_that_the_model_knows() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    let file = servers(
+        &folder,
+        &json!({"one": bad_tools(&python), "two": bad_tools(&python)}),
+    );
+    let policy = folder.file(
+        "policy.toml",
+        "[loops]\ntool_calls = false\n[tool.\"one__*\"]\nrepair = \"none\"\n",
+    );
+    let record = folder.path().join("calls.jsonl");
+    let options = [
+        "--policy",
+        policy.to_str().expect("UTF-8"),
+        "--record",
+        record.to_str().expect("UTF-8"),
+    ];
+    let mut client = Client::of_several(&file, &options);
+    client.shake_hands();
+    let refused = client.call("one__add", &json!({"a": "5", "b": 3}));
+    assert_eq!(refused["isError"], true);
+    assert_eq!(
+        text(&client.call("two__add", &json!({"a": "5", "b": 3}))),
+        "8"
+    );
+    assert_eq!(
+        text(&client.call("two__big", &json!({"megabytes": 20}))).len(),
+        20_000_000
+    );
+    let mut waiting = HashSet::new();
+    // A thousand calls in all are enough for a turn.
+    for number in 0..900 {
+        let name = if number % 2 == 0 {
+            "one__wait"
+        } else {
+            "two__wait"
+        };
+        let params = json!({"name": name, "arguments": {"number": number}});
+        waiting.insert((client.request("tools/call", &params), number));
+    }
+    while !waiting.is_empty() {
+        let answer = client.receive();
+        let id = answer["id"].as_u64().expect("an id");
+        let said = text(&answer["result"]).to_owned();
+        let number = said
+            .strip_prefix("waited ")
+            .and_then(|said| said.parse().ok());
+        assert!(waiting.remove(&(id, number.expect("a number"))), "{answer}");
+    }
+    let (rest, code, said) = client.end();
+    assert_eq!((rest.as_str(), code), ("", Some(0)), "{said}");
+    assert!(said.contains("guarded: two__wait: 450 calls"), "{said}");
+    let records = std::fs::read_to_string(&record).expect("records");
+    assert!(
+        records
+            .lines()
+            .next()
+            .expect("one")
+            .contains("\"one__add\""),
+        "{records}"
+    );
+}
+
+#[test]
+fn a_wrong_file_is_named() {
+    let folder = Folder::new();
+    for (content, says) in [
+        ("{", "this is not JSON"),
+        ("{}", "there are no servers here"),
+        (
+            r#"{"mcpServers": {"a": {"command": "x", "disabled": true}}}"#,
+            "there is no server to guard",
+        ),
+        (
+            r#"{"servers": {"a": {"command": "x", "args": ["${NO_SUCH_VARIABLE}"]}}}"#,
+            "server \"a\": there is no environment variable NO_SUCH_VARIABLE",
+        ),
+        (
+            r#"{"mcpServers": {"a b": {"command": "x"}, "a.b": {"command": "y"}}}"#,
+            "rename one of them",
+        ),
+    ] {
+        let file = folder.file("wrong.json", content);
+        let run = support::run(program().args(["mcp", "--servers"]).arg(&file));
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
+        assert!(run.stderr.contains(says), "{}", run.stderr);
+        assert!(run.stderr.contains("wrong.json"), "{}", run.stderr);
+    }
+    for wrong in [&["--", "cat"][..], &["--upstream", "http://localhost"]] {
+        let run = support::run(program().args(["mcp", "--servers", "x"]).args(wrong));
+        assert_eq!(run.code, 2);
+        assert!(run.stderr.contains("cannot be used with"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn one_entry_stands_for_all() {
+    let folder = Folder::new();
+    let file = servers(
+        &folder,
+        &json!({"a": {"command": "x", "env": {"KEY": "${HIDDEN}"}}}),
+    );
+    let run = support::run(
+        program()
+            .args(["mcp", "--print-config", "--servers"])
+            .arg(&file),
+    );
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let entry: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(
+        entry,
+        json!({"mcpServers": {"callwright": {"command": "callwright", "args": ["mcp", "--servers", file]}}})
+    );
+}
