@@ -11,7 +11,8 @@
 mod support;
 
 use std::collections::HashSet;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -131,6 +132,38 @@ impl Drop for HttpServer {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+#[test]
+fn headers_go_with_every_request_and_are_told_to_nobody() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("a port"));
+    let asked = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a client");
+        let mut head = String::new();
+        let mut lines = BufReader::new(stream.try_clone().expect("a copy"));
+        while !head.ends_with("\r\n\r\n") {
+            lines.read_line(&mut head).expect("UTF-8");
+        }
+        let answer = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        stream.write_all(answer).expect("it reads");
+        head
+    });
+    let folder = Folder::new();
+    let headers = json!({"Authorization": "Bearer ${NO_SUCH_VARIABLE:-hunter2}"});
+    let file = servers(&folder, &json!({"web": {"url": url, "headers": headers}}));
+    let mut client = Client::of_several(&file, &[]);
+    let answer = client.shake_hands();
+    let message = answer["error"]["message"].as_str().expect("an error");
+    assert!(
+        message.contains("the MCP server \"web\" cannot be used") && message.contains("401"),
+        "{message}"
+    );
+    let head = asked.join().expect("no panic").to_ascii_lowercase();
+    assert!(head.contains("authorization: bearer hunter2\r\n"), "{head}");
+    let (_, code, said) = client.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
 }
 
 /// What a real client gets that takes whatever lifecycle there is.

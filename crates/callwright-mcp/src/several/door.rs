@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, PipeWriter, Write};
+use std::io::{self, PipeWriter, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// How many bytes may wait for a server. Two of the largest messages that HTTP servers get from us.
@@ -200,10 +200,10 @@ impl Way {
                 let mut written = 0;
                 while written < bytes.len() {
                     match pipe.write(&bytes[written..]) {
-                        Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                        Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                         Ok(count) => written += count,
-                        Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                        Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                         Err(error) => return Err(error),
                     }
                 }

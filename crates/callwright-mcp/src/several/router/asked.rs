@@ -149,7 +149,9 @@ impl State {
             }
             "logging/setLevel" => {
                 let mut servers = self.all_there();
-                servers.retain(|server| self.standing[*server].can("logging"));
+                servers.retain(|server| {
+                    self.standing[*server].can("logging") && !self.owes(*server, &Kind::Order)
+                });
                 self.gather(&question, Kind::Order, servers, now, mail);
             }
             "subscriptions/listen" => self.listen(message, id, params, mail),

@@ -129,20 +129,21 @@ impl State {
 
     /// Who is to be asked for a list: who may have one, and does not owe us one.
     pub(super) fn listers(&self, list: List) -> Vec<usize> {
-        let owes = |server: usize| {
-            let late = self
-                .gathers
-                .values()
-                .filter(|gather| gather.is_answered && gather.kind == Kind::List(list));
-            let mut parts = late.flat_map(|gather| &gather.parts);
-            parts.any(|part| part.server == server && !part.is_done)
-        };
+        let owes = |server| self.owes(server, &Kind::List(list));
         let all = self.standing.iter().enumerate();
         let may = all.filter(|(server, standing)| {
             let is_unknown = standing.hello.is_none() && !self.shakes_hands;
             standing.gone.is_none() && (standing.has(list) || is_unknown) && !owes(*server)
         });
         may.map(|(server, _)| server).collect()
+    }
+
+    /// Whether a server has not answered a question for so long that the client got its answer without it.
+    pub(super) fn owes(&self, server: usize, kind: &Kind) -> bool {
+        let gathers = self.gathers.values();
+        let late = gathers.filter(|gather| gather.is_answered && gather.kind == *kind);
+        let mut parts = late.flat_map(|gather| &gather.parts);
+        parts.any(|part| part.server == server && !part.is_done)
     }
 
     /// Everybody who is there.
