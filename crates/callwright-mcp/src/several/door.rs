@@ -50,10 +50,10 @@ impl Door {
         })
     }
 
-    /// Leads nowhere for a while: what comes waits until it leads elsewhere.
+    /// Leads nowhere for a while: what comes waits until it leads elsewhere. Only then the server that it leads to sees
+    /// the end.
     pub(crate) fn detach(&self) {
         let mut queue = self.lock();
-        queue.way = None;
         queue.waiting.clear();
         queue.bytes = 0;
         queue.is_detached = true;
@@ -65,9 +65,8 @@ impl Door {
         let mut queue = self.lock();
         queue.is_detached = false;
         queue.is_closed |= way.is_none();
-        if !queue.is_closed || !queue.waiting.is_empty() {
-            queue.way = way;
-        }
+        let is_needed = !queue.is_closed || !queue.waiting.is_empty();
+        queue.way = way.filter(|_| is_needed);
         drop(queue);
         self.wake.notify_one();
         Ok(())
@@ -106,6 +105,7 @@ impl Door {
         }
         let mut written = 0;
         if queue.waiting.is_empty()
+            && !queue.is_detached
             && let Some(way) = &mut queue.way
         {
             if let Ok(count) = way.write_now(&message) {
@@ -277,6 +277,27 @@ mod tests {
         let mut came = Vec::new();
         reader.read_to_end(&mut came).expect("bytes");
         assert!(came == sent);
+        thread.join().expect("it ends");
+    }
+
+    #[test]
+    fn what_comes_in_between_is_for_the_next_one() {
+        let (mut old, writer) = io::pipe().expect("a pipe");
+        let door = Arc::new(Door::new(Way::Pipe(writer)).expect("a door"));
+        let thread = Arc::clone(&door);
+        let thread = std::thread::spawn(move || thread.run());
+        assert!(door.send(b"old"[..].into()).is_ok());
+        door.detach();
+        assert!(door.send(b"new"[..].into()).is_ok());
+        let (mut new, writer) = io::pipe().expect("a pipe");
+        door.attach(Some(Way::Pipe(writer))).expect("a way");
+        let mut came = String::new();
+        old.read_to_string(&mut came).expect("UTF-8");
+        assert_eq!(came, "old\n");
+        door.close();
+        let mut came = String::new();
+        new.read_to_string(&mut came).expect("UTF-8");
+        assert_eq!(came, "new\n");
         thread.join().expect("it ends");
     }
 

@@ -40,7 +40,7 @@ pub(super) enum Happened {
     Look,
     /// What time brings is done.
     Ticked,
-    /// A server has to be started anew. Its door is detached already.
+    /// A server has to be started anew. Its door leads nowhere already.
     Restart(usize),
 }
 
