@@ -110,12 +110,21 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics(messages in proptest::collection::vec((0..4_usize, message()), 0..30)) {
-        let scene = Scene::of(&["a", "b", "c"]);
+    fn nothing_panics_and_all_is_json(messages in proptest::collection::vec((0..4_usize, message()), 0..30)) {
+        let mut scene = Scene::of(&["a", "b", "c"]);
+        let mut all = Vec::new();
         for (from, message) in messages {
-            match from {
-                3 => drop(scene.client(&message)),
-                server => drop(scene.server(server, &message)),
+            all.push(match from {
+                3 => scene.client(&message),
+                server => scene.server(server, &message),
+            });
+        }
+        all.push(scene.after(60));
+        all.push(scene.gone(0, "gone"));
+        for came in all {
+            let to_servers = came.to_servers.iter().map(|(_, message)| message);
+            for message in came.to_client.iter().chain(to_servers) {
+                prop_assert!(serde_json::from_str::<Value>(message).is_ok(), "{}", message);
             }
         }
     }
