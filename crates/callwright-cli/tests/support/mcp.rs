@@ -29,6 +29,12 @@ pub(crate) fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
+/// A file with these servers.
+pub(crate) fn servers(folder: &Folder, servers: &Value) -> PathBuf {
+    let file = json!({"mcpServers": servers});
+    folder.file("servers.json", file.to_string())
+}
+
 /// A client and the guard that it talks to.
 pub(crate) struct Client {
     pub(crate) child: Child,

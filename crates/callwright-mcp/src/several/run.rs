@@ -52,7 +52,7 @@ pub fn run(
 enum Fresh {
     Process(Box<Started>, io::PipeReader, io::PipeReader),
     #[cfg(feature = "http")]
-    Web(super::web::Web, super::web::Blocking),
+    Web(Box<super::web::Web>, super::web::Blocking),
     /// There is none.
     Gone(String),
 }
@@ -138,7 +138,7 @@ fn open(member: &Member, warn: &Warn) -> io::Result<(Fresh, Option<Way>)> {
             let (warn, name) = (Arc::clone(warn), member.name.clone());
             let warn: Warn = Arc::new(move |warning| warn(&format!("{name}: {warning}")));
             let (web, way, from_web) = super::web::connect(url, headers, warn);
-            Ok((Fresh::Web(web, from_web), Some(way)))
+            Ok((Fresh::Web(Box::new(web), from_web), Some(way)))
         }
         #[cfg(not(feature = "http"))]
         Server::Url { .. } => {
