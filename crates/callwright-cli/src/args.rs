@@ -113,11 +113,12 @@ pub(crate) struct ExplainArguments {
     pub(crate) format: ExplainFormat,
 }
 
-/// Guard an MCP server
+/// Guard an MCP server, or several
 ///
 /// Starts the server and stands between it and the client: calls of its tools are judged before they
 /// reach it, and their results before they reach the client. Everything else passes as it is. Exit code:
-/// the server's own; 2 if something about these options is wrong; 3 if the server cannot be started.
+/// the server's own; 2 if something about these options is wrong; 3 if the server cannot be started. With
+/// `--servers`: 0 when the client has ended; 3 if no server is left.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -161,9 +162,15 @@ pub(crate) struct McpArguments {
     #[arg(long)]
     pub(crate) fix_schemas: bool,
 
-    /// Print the entry for a client's configuration, before and after, and start nothing
-    #[arg(long, requires = "command")]
+    /// Print the entry for a client's configuration, before and after, and start nothing; with `--servers` the one
+    /// entry that stands for all
+    #[arg(long, conflicts_with = "upstream")]
     pub(crate) print_config: bool,
+
+    /// Guard all servers of this file, which is written like a client's configuration (`mcpServers`, or `servers`); the
+    /// names of their tools and prompts begin with the server's: `github__create_issue`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream"])]
+    pub(crate) servers: Option<PathBuf>,
 
     /// Guard the server at this address, which speaks streamable HTTP, instead of starting one; without `--listen` the
     /// client is on stdin and stdout
@@ -189,7 +196,7 @@ pub(crate) struct McpArguments {
     /// The server: a command and its arguments, behind `--`
     #[arg(
         value_name = "COMMAND",
-        required_unless_present = "upstream",
+        required_unless_present_any = ["upstream", "servers"],
         last = true
     )]
     pub(crate) command: Vec<OsString>,

@@ -1,9 +1,10 @@
-//! `callwright mcp`: guards an MCP server, over stdin and stdout or over HTTP.
+//! `callwright mcp`: guards an MCP server, over stdin and stdout or over HTTP, or several of them.
 //!
 //! stdout carries only the protocol. What the operator should know goes to stderr, beside what the server says there, and
 //! so does what happened, at the end.
 
 mod http;
+mod several;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -27,13 +28,16 @@ use crate::{Outcome, say};
 const LAST_RECORDS: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
-    if arguments.print_config {
-        return print_config(arguments);
+    match &arguments.servers {
+        Some(file) if arguments.print_config => return several::print_config(file),
+        None if arguments.print_config => return print_config(arguments),
+        _ => {}
     }
     let settings = Arc::new(settings(arguments)?);
-    let outcome = match &arguments.upstream {
-        Some(upstream) => http::serve(upstream, arguments, &settings)?,
-        None => Outcome::Passed(over_stdio(arguments, &settings)?),
+    let outcome = match (&arguments.upstream, &arguments.servers) {
+        (Some(upstream), _) => http::serve(upstream, arguments, &settings)?,
+        (None, Some(file)) => Outcome::Passed(several::serve(file, &settings)?),
+        (None, None) => Outcome::Passed(over_stdio(arguments, &settings)?),
     };
     warn_of_lost_records(&settings.sinks);
     report(&settings.status);

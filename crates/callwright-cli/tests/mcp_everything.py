@@ -1,6 +1,7 @@
 """A real MCP client that does all that it can with the official example server, and prints what it got."""
 
 import asyncio
+import os
 import re
 import sys
 import warnings
@@ -11,13 +12,17 @@ from mcp.client.stdio import stdio_client
 
 warnings.simplefilter("ignore")
 
+# What the names begin with if there are several servers; it is not shown, nor is what others have.
+PREFIX = os.environ.get("CALLWRIGHT_TEST_PREFIX", "")
+
 
 def show(what, result):
     if hasattr(result, "model_dump_json"):
         result = result.model_dump_json(by_alias=True)
     # Times and random ids differ from run to run.
     text = re.sub(r"\d+:\d+:\d+( [AP]M)?|\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", str(result))
-    print(what, text)
+    line = f"{what} {text}"
+    print(line.replace(PREFIX, "") if PREFIX else line)
 
 
 async def elicit(context, params):
@@ -57,20 +62,26 @@ CALLS = [
 
 
 async def converse(session):
-    show("initialize", await session.initialize())
+    hello = await session.initialize()
+    if PREFIX:
+        # One says it for all of them.
+        assert hello.server_info.name == "callwright", hello
+        hello = hello.protocol_version
+    show("initialize", hello)
     show("ping", await session.send_ping())
     # The server adds some of its tools once it knows what the client can do.
     await asyncio.sleep(0.5)
     cursor = None
     while True:
         page = await session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
+        page.tools = [tool for tool in page.tools if tool.name.startswith(PREFIX)]
         show("tools", page)
         cursor = page.next_cursor
         if not cursor:
             break
     for name, arguments in CALLS:
         try:
-            show(name, await session.call_tool(name, arguments))
+            show(name, await session.call_tool(PREFIX + name, arguments))
         except MCPError as error:
             show(name, error)
     show("resources", await session.list_resources())
@@ -79,13 +90,15 @@ async def converse(session):
     show("read", await session.read_resource("demo://resource/dynamic/text/1"))
     show("subscribe", await session.subscribe_resource("demo://resource/dynamic/text/1"))
     show("unsubscribe", await session.unsubscribe_resource("demo://resource/dynamic/text/1"))
-    show("prompts", await session.list_prompts())
-    show("prompt", await session.get_prompt("simple-prompt"))
-    show("prompt", await session.get_prompt("args-prompt", {"city": "Oslo"}))
-    reference = types.PromptReference(type="ref/prompt", name="completable-prompt")
+    prompts = await session.list_prompts()
+    prompts.prompts = [prompt for prompt in prompts.prompts if prompt.name.startswith(PREFIX)]
+    show("prompts", prompts)
+    show("prompt", await session.get_prompt(PREFIX + "simple-prompt"))
+    show("prompt", await session.get_prompt(PREFIX + "args-prompt", {"city": "Oslo"}))
+    reference = types.PromptReference(type="ref/prompt", name=PREFIX + "completable-prompt")
     show("complete", await session.complete(reference, {"name": "department", "value": "E"}))
     show("level", await session.set_logging_level("debug"))
-    long = "trigger-long-running-operation"
+    long = PREFIX + "trigger-long-running-operation"
     show(long, await session.call_tool(long, {"duration": 0.3, "steps": 3}, progress_callback=progress))
     try:
         await session.call_tool(long, {"duration": 60, "steps": 2}, read_timeout_seconds=0.3)
@@ -95,7 +108,7 @@ async def converse(session):
         await session.read_resource("demo://nothing")
     except MCPError as error:
         show("error", error)
-    show("after", await session.call_tool("echo", {"message": "still here"}))
+    show("after", await session.call_tool(PREFIX + "echo", {"message": "still here"}))
 
 
 async def main():

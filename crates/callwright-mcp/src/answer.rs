@@ -69,16 +69,31 @@ pub(crate) fn with_note(
 /// Asks the server for its tools. `cursor` is what the page before said, as it is written; `meta` is what the client
 /// sends with its own requests.
 pub(crate) fn list_request(id: &str, cursor: Option<&str>, meta: Option<&str>) -> Vec<u8> {
+    page_request("tools/list", id, cursor, meta)
+}
+
+/// The same for any list.
+pub(crate) fn page_request(
+    method: &str,
+    id: &str,
+    cursor: Option<&str>,
+    meta: Option<&str>,
+) -> Vec<u8> {
     let cursor = cursor.map(|cursor| format!("\"cursor\":{cursor}"));
     let meta = meta.map(|meta| format!("\"_meta\":{meta}"));
     let params: Vec<String> = cursor.into_iter().chain(meta).collect();
     let params = params.join(",");
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\",\"params\":{{{params}}}}}")
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{{params}}}}}")
         .into_bytes()
 }
 
 /// A protocol error, where a request cannot be answered otherwise.
 pub(crate) fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
-    let error = json!({"code": code, "message": message});
+    let error = fault(code, message);
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes()
+}
+
+/// What such an error says.
+pub(crate) fn fault(code: i32, message: &str) -> String {
+    json!({"code": code, "message": message}).to_string()
 }

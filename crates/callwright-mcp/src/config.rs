@@ -3,9 +3,13 @@
 //! Claude Desktop, Claude Code, Cursor, Windsurf and others keep `mcpServers`, VS Code keeps `servers`; the entries are
 //! the same. In comes the text of such a file, out go the servers in it. No file is looked for or written here.
 
+mod expand;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+
+pub use self::expand::expand;
 
 /// The servers of a configuration file, by name.
 pub type Servers = BTreeMap<String, Server>;
@@ -39,7 +43,7 @@ pub enum Server {
 pub struct ConfigError(#[from] Fault);
 
 #[derive(Debug, thiserror::Error)]
-enum Fault {
+pub(crate) enum Fault {
     #[error("this is not JSON: {0}")]
     NotJson(#[from] serde_json::Error),
     #[error("there are no servers here; put them under `mcpServers`, or `servers` in VS Code")]
@@ -54,6 +58,24 @@ enum Fault {
     Neither { place: String },
     #[error("{place}: there are both a `command` and a `url`; leave one of them out")]
     Both { place: String },
+    #[error(
+        "server {server:?}: there is no environment variable {name}; set it, or write ${{{name}:-default}}"
+    )]
+    NoVariable { server: String, name: String },
+    #[error(
+        "server {server:?}: only the client can fill in ${{{placeholder}}}; write the value, or take it from an environment variable"
+    )]
+    Placeholder { server: String, placeholder: String },
+    #[error("there is no server to guard; all of them are disabled, or there is none")]
+    NoneToGuard,
+    #[error(
+        "server {name:?}: tools are called after it, so its name must have 1 to {most} letters; rename it"
+    )]
+    Name { name: String, most: usize },
+    #[error(
+        "servers {name:?} and {other:?}: nobody could tell whose tool is meant, since their tools are called after them; rename one of them"
+    )]
+    SameNames { name: String, other: String },
 }
 
 /// The entry of a server in a client's configuration, as it is and with the guard in front.
@@ -91,7 +113,22 @@ pub fn print_config(name: &str, command: &str, args: &[String], callwright_path:
     format!("before:\n{before}\nafter:\n{after}")
 }
 
-/// Reads the servers of a client's configuration file. Members that only clients know are left alone.
+/// The one entry in a client's configuration that stands for all servers of a file.
+///
+/// ```
+/// use callwright_mcp::config::print_config_of_all;
+///
+/// let text = print_config_of_all("/home/me/servers.json", "callwright");
+/// assert!(text.contains(r#""--servers""#));
+/// ```
+pub fn print_config_of_all(file: &str, callwright_path: &str) -> String {
+    let args = ["mcp", "--servers", file];
+    let entry = json!({"mcpServers": {"callwright": {"command": callwright_path, "args": args}}});
+    format!("{entry:#}\n")
+}
+
+/// Reads the servers of a client's configuration file, but for those that are disabled. Members that only clients know
+/// are left alone.
 ///
 /// # Errors
 /// Says what is wrong, and in which entry.
@@ -114,7 +151,17 @@ pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
         let server = read_server(entry, &format!("{key}.{name}"))?;
         Ok((name.clone(), server))
     };
-    servers.iter().map(read).collect()
+    servers
+        .iter()
+        .filter(|(_, entry)| !is_disabled(entry))
+        .map(read)
+        .collect()
+}
+
+/// Clients have either word for it.
+fn is_disabled(entry: &Value) -> bool {
+    let says = |key: &str| entry.get(key).and_then(Value::as_bool);
+    says("disabled") == Some(true) || says("enabled") == Some(false)
 }
 
 fn read_server(entry: &Value, place: &str) -> Result<Server, Fault> {
@@ -124,7 +171,9 @@ fn read_server(entry: &Value, place: &str) -> Result<Server, Fault> {
         value.map(|value| (value, format!("{place}.{key}")))
     };
     let place = place.to_owned();
-    match (member("command"), member("url")) {
+    // Windsurf and Gemini have names of their own for it.
+    let url = ["url", "serverUrl", "httpUrl"].into_iter().find_map(member);
+    match (member("command"), url) {
         (Some((command, at)), None) => Ok(Server::Command {
             command: text(command, &at)?,
             args: member("args").map_or(Ok(Vec::new()), |(args, at)| list(args, &at))?,
@@ -190,6 +239,8 @@ mod tests {
         let servers = r#"{
             "files": {"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}, "cwd": "/tmp", "disabled": false},
             "plain": {"type": "stdio", "command": "server", "env": null},
+            "off": {"command": "server", "disabled": true},
+            "out": {"command": "server", "enabled": false},
             "web": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer x"}}
         }"#;
         for key in ["mcpServers", "servers"] {

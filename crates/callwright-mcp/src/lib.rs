@@ -9,12 +9,14 @@
 //! 4. [`status`]: what happened, in numbers
 //! 5. `http` (feature `http`): the guard in front of a server that speaks streamable HTTP
 //! 6. [`config`]: the entries of servers in the configuration of clients
+//! 7. [`several`]: several servers, as if they were one
 
 pub mod config;
 pub mod guard;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod message;
+pub mod several;
 pub mod status;
 pub mod stdio;
 

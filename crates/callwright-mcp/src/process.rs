@@ -2,8 +2,10 @@
 //!
 //! The group matters where the command is a wrapper such as `npx` or a shell: what it starts ends with it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
+use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
@@ -18,6 +20,15 @@ pub struct ServerCommand {
     pub program: OsString,
     /// What it is started with.
     pub arguments: Vec<OsString>,
+}
+
+/// Where a server is started.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Surroundings {
+    /// What its environment has beside ours.
+    pub(crate) variables: BTreeMap<String, String>,
+    /// Its folder, if it is not ours.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl ServerCommand {
@@ -117,9 +128,22 @@ pub(crate) fn pipes() -> io::Result<(Pipes, ServerPipes)> {
 impl Process {
     /// Starts a server. Our copies of its ends of the pipes are closed in any case.
     pub(crate) fn start(command: &ServerCommand, pipes: ServerPipes) -> io::Result<Self> {
+        Process::start_in(command, &Surroundings::default(), pipes)
+    }
+
+    /// The same in surroundings of its own.
+    pub(crate) fn start_in(
+        command: &ServerCommand,
+        surroundings: &Surroundings,
+        pipes: ServerPipes,
+    ) -> io::Result<Self> {
         let mut starts = Command::new(&command.program);
+        if let Some(folder) = &surroundings.folder {
+            starts.current_dir(folder);
+        }
         starts
             .args(&command.arguments)
+            .envs(&surroundings.variables)
             .stdin(pipes.stdin)
             .stdout(pipes.stdout)
             .stderr(pipes.stderr)

@@ -26,23 +26,23 @@ use crate::signals::Signals;
 
 /// How long a server may take to end by itself once nobody talks to it. With the next one it is less than the four
 /// seconds after which the official clients kill us, which would leave it alone.
-const TO_END: Duration = Duration::from_secs(2);
+pub(crate) const TO_END: Duration = Duration::from_secs(2);
 
 /// How long it may take to end once it was told to.
-const TO_TERMINATE: Duration = Duration::from_millis(1_500);
+pub(crate) const TO_TERMINATE: Duration = Duration::from_millis(1_500);
 
 /// How long a client may take for its first request, if there is no server to answer it. They send it at once.
-const FIRST_REQUEST: Duration = Duration::from_secs(10);
+pub(crate) const FIRST_REQUEST: Duration = Duration::from_secs(10);
 
 /// How long the output of a server that has ended is waited for: it is in a pipe already, unless something that the
 /// server left behind still holds it.
-const LAST_OUTPUT: Duration = Duration::from_secs(1);
+pub(crate) const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// How long a request may be on its way in a pipe. A thread that is to read it waits for its turn on a busy machine.
 const ON_ITS_WAY: Duration = Duration::from_millis(50);
 
 /// The exit code if there is no server.
-const NOT_STARTED: u8 = 3;
+pub(crate) const NOT_STARTED: u8 = 3;
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,12 @@ pub struct Ended {
     pub code: u8,
     /// What went wrong, if the server ended before the client.
     pub error: Option<String>,
+}
+
+impl Ended {
+    pub(crate) fn with(code: u8, error: Option<String>) -> Self {
+        Ended { code, error }
+    }
 }
 
 /// Stands between our own stdin and stdout and a server, until either ends. `warn` is told what the operator should
@@ -290,7 +296,7 @@ impl Watch {
 }
 
 /// Never, if there is no such moment.
-async fn until(moment: Option<Instant>) {
+pub(crate) async fn until(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment.into()).await,
         None => std::future::pending().await,
@@ -319,13 +325,13 @@ fn start<T: Send + 'static>(
 }
 
 /// A name that no other session has, in ledgers and records that are shared.
-fn session_name() -> String {
+pub(crate) fn session_name() -> String {
     format!("{:012x}", fastrand::u64(..) >> 16)
 }
 
 /// Our stdin and stdout without the buffers of the standard library, which would copy everything once more.
 #[cfg(unix)]
-fn our_ends() -> io::Result<(impl Read + Send + 'static, ToClient)> {
+pub(crate) fn our_ends() -> io::Result<(impl Read + Send + 'static, ToClient)> {
     use std::os::fd::AsFd as _;
     let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -333,6 +339,6 @@ fn our_ends() -> io::Result<(impl Read + Send + 'static, ToClient)> {
 }
 
 #[cfg(not(unix))]
-fn our_ends() -> io::Result<(impl Read + Send + 'static, ToClient)> {
+pub(crate) fn our_ends() -> io::Result<(impl Read + Send + 'static, ToClient)> {
     Ok((io::stdin(), Box::new(io::stdout())))
 }

@@ -1,12 +1,16 @@
-//! Any text as a script of two sides of MCP, a line each: nothing panics, and where nothing may be changed nothing is.
+//! Any text as a script of two sides of MCP, a line each: nothing panics, and where nothing may be changed nothing is. The
+//! same as a script of one client and two servers.
 #![no_main]
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use callwright::policy::Validation;
 use callwright_fuzz::plant;
+use callwright_mcp::config::read_servers;
 use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+use callwright_mcp::several::{Group, Mail, Router};
 use libfuzzer_sys::fuzz_target;
 use serde_json::value::RawValue;
 
@@ -24,6 +28,13 @@ S{"id":2,"result":{"isError":true,"content":[]}}
 C{"method":"notifications/cancelled","params":{"requestId":2}}"#,
         r#"C[{"id":2,"method":"ping"},{"id":"a\/b","method":"tools/call","params":{"name":"A"}}]
 S[{"id":"a/b","result":{"task":{}}},{"method":"notifications/tools/list_changed"}]"#,
+        r#"C{"id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}
+S{"id":"callwright-part-2-0-0","result":{"protocolVersion":"2025-11-25","capabilities":{"resources":{}}}}
+T{"id":"callwright-part-2-1-0","result":{"capabilities":{"prompts":{}},"instructions":"x"}}
+C{"id":3,"method":"resources/read","params":{"uri":"x://y"}}
+T{"id":"q","method":"roots/list","params":{"_meta":{"progressToken":5}}}
+C{"id":"1/\"q\"","result":{"roots":[]}}
+C{"id":4,"method":"tools/call","params":{"name":"b__t.u"}}"#,
     ]
     .iter()
     .map(|script| format!("{LIST}{script}").into_bytes())
@@ -48,6 +59,31 @@ fn run(mode: Validation, script: &[(bool, &[u8])]) -> [Vec<Vec<u8>>; 2] {
     [out.to_server, out.to_client].map(|all| all.into_iter().map(Cow::into_owned).collect())
 }
 
+/// What goes to two servers and to the client: lines that begin with `T` are of the second server.
+fn run_two(text: &[u8]) {
+    let servers = read_servers(r#"{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}}"#);
+    let group = Group::new(servers.expect("servers")).expect("a group");
+    let now = Instant::now();
+    let router = Router::new(&group, now);
+    let mut mail = Mail::default();
+    for line in text.split(|byte| *byte == b'\n') {
+        let Some((of, message)) = line.split_first() else {
+            continue;
+        };
+        match of {
+            b'C' => router.from_client(message, now, &mut mail),
+            of => router.from_server(usize::from(*of == b'T'), message, &mut mail),
+        }
+    }
+    router.tick(now + Duration::from_secs(60), &mut mail);
+    router.server_gone(0, "gone", &mut mail);
+    let to_servers = mail.to_servers.iter().map(|(_, message)| message);
+    for message in mail.to_client.iter().chain(to_servers) {
+        let text = String::from_utf8_lossy(message);
+        assert!(serde_json::from_str::<&RawValue>(&text).is_ok(), "{text}");
+    }
+}
+
 fn is_ours(message: &[u8]) -> bool {
     message.windows(12).any(|part| part == b"callwright-s")
 }
@@ -55,6 +91,7 @@ fn is_ours(message: &[u8]) -> bool {
 fuzz_target!(
     init: plant(seeds()),
     |text: &[u8]| {
+        run_two(text);
         let script: Vec<(bool, &[u8])> = text
             .split(|byte| *byte == b'\n')
             .filter_map(|line| Some((*line.first()? == b'C', line.get(1..)?)))

@@ -42,6 +42,12 @@ pub(crate) fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
+/// A file with these servers.
+pub(crate) fn servers(folder: &Folder, servers: &Value) -> PathBuf {
+    let file = json!({"mcpServers": servers});
+    folder.file("servers.json", file.to_string())
+}
+
 /// A client and the guard that it talks to.
 pub(crate) struct Client {
     pub(crate) child: Child,
@@ -60,6 +66,12 @@ impl Client {
     /// Guards a server that speaks HTTP.
     pub(crate) fn bridge(upstream: &str, options: &[&str]) -> Self {
         Self::start(&[&["--upstream", upstream], options].concat())
+    }
+
+    /// Guards all servers of a file.
+    pub(crate) fn of_several(servers: &Path, options: &[&str]) -> Self {
+        let servers = servers.to_str().expect("UTF-8");
+        Self::start(&[&["--servers", servers], options].concat())
     }
 
     fn start(arguments: &[&str]) -> Self {
@@ -86,16 +98,22 @@ impl Client {
     pub(crate) fn with_bad_tools(python: &str, options: &[&str]) -> Self {
         let server = script("mcp_server.py");
         let mut client = Client::new(options, &[python, server.to_str().expect("UTF-8")]);
+        let answer = client.shake_hands();
+        assert_eq!(answer["result"]["serverInfo"]["name"], "goes-wrong");
+        client
+    }
+
+    /// Shakes hands; says what was answered.
+    pub(crate) fn shake_hands(&mut self) -> Value {
         let params = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"},
         });
-        let answer = client.ask("initialize", &params);
-        assert_eq!(answer["result"]["serverInfo"]["name"], "goes-wrong");
-        client.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        client.send(b"\n");
-        client
+        let answer = self.ask("initialize", &params);
+        self.send(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self.send(b"\n");
+        answer
     }
 
     /// Sends bytes as they are.

@@ -53,13 +53,13 @@ pub async fn bridge(
 ) -> Result<(), HttpError> {
     let (_end, ending) = watch::channel(false);
     let (lines, written) = mpsc::channel(MOST_LINES);
+    let mut headers = own_headers(&options)?;
     let shared = Arc::new(Shared {
         upstream: Upstream::new(&options)?,
         sessions: Sessions::new(Arc::clone(&settings)),
         options,
         ending,
     });
-    let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let any = HeaderValue::from_static("application/json, text/event-stream");
     headers.insert(ACCEPT, any);
@@ -78,6 +78,20 @@ pub async fn bridge(
         Ok(written) => done.and(written.map_err(HttpError::from)),
         Err(_) => done,
     }
+}
+
+/// What the operator wants to go with every request.
+fn own_headers(options: &Options) -> Result<HeaderMap, HttpError> {
+    let mut headers = HeaderMap::new();
+    for (key, value) in &options.headers {
+        let name = HeaderName::from_bytes(key.as_bytes());
+        let (Ok(name), Ok(mut value)) = (name, HeaderValue::from_str(value)) else {
+            return Err(HttpError::Header(key.clone()));
+        };
+        value.set_sensitive(true);
+        headers.append(name, value);
+    }
+    Ok(headers)
 }
 
 /// Writes messages, a line each.

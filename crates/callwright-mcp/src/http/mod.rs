@@ -55,6 +55,8 @@ pub struct Options {
     pub finish: Duration,
     /// How many bytes a message may have.
     pub most_bytes: usize,
+    /// What goes with each request of a [`bridge`], whose client has no headers of its own.
+    pub headers: Vec<(String, String)>,
     /// Gets a sentence each for the operator.
     pub warn: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -75,13 +77,14 @@ impl Options {
             finish: Duration::from_secs(8),
             // Files travel in messages as base64; a message is in our memory twice.
             most_bytes: 64 * 1024 * 1024,
+            headers: Vec::new(),
             warn: Arc::new(|_| {}),
         }
     }
 }
 
 impl fmt::Debug for Options {
-    /// Without the address, which may hold a secret in its query.
+    /// Without the address, which may hold a secret in its query, and headers, which do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("allow_remote", &self.allow_remote)
@@ -102,6 +105,9 @@ pub enum HttpError {
     /// Not an address that a server can be at.
     #[error("not the address of an MCP server: {0}")]
     Upstream(&'static str),
+    /// Not a header that can be sent. Its value may be a secret.
+    #[error("the header {0:?} has a name or a value that cannot be sent")]
+    Header(String),
     /// Other machines could come in, and nobody said that they may.
     #[error(
         "{0} can be reached from other machines; listen on 127.0.0.1, or say that this is wanted"
