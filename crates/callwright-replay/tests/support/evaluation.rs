@@ -16,17 +16,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Arc;
 
 use callwright::ToolSpec;
 use callwright_replay::decide::Kind;
-use callwright_replay::propose::Proposal;
+use callwright_replay::propose::{Proof, apply, suggestions_file};
 use callwright_replay::report::Report;
-use callwright_replay::summary::{ClusterKey, Side};
+use callwright_replay::summary::ClusterKey;
 
 use super::engine::replay;
 use super::objections;
-use super::traffic::{Label, Pattern, World, planted};
+use super::traffic::{Label, Pattern, TOOLS, World, planted};
 
 /// How many calls a pattern has at least to be counted as a pattern.
 pub(crate) const ENOUGH: u64 = 5;
@@ -95,8 +94,8 @@ pub(crate) fn evaluate(
     let truth = truth(tools, calls, folder);
     evaluation.precision(world, report, &truth);
     evaluation.recall(world, report, &truth);
-    let proposals = &report.proposals.changes;
-    evaluation.acceptance(world, &changed(tools, proposals), calls);
+    evaluation.proofs(report);
+    evaluation.acceptance(world, &changed(report), calls);
     evaluation
 }
 
@@ -221,6 +220,18 @@ impl Evaluation {
         }
     }
 
+    fn proofs(&mut self, report: &Report) {
+        for proposal in &report.proposals.changes {
+            if let (Kind::EdgeCase, Proof::NotProved(why)) = (proposal.kind, &proposal.proof) {
+                let _ = writeln!(
+                    self.remarks,
+                    "not proved: {} {}: {why}",
+                    proposal.tool, proposal.title
+                );
+            }
+        }
+    }
+
     fn acceptance(&mut self, world: &World, tools: &[ToolSpec], calls: &Planted) {
         let gate = objections::gate(tools.iter().cloned());
         let mut by_pattern = vec![Part::default(); world.patterns.len() + 1];
@@ -266,23 +277,15 @@ impl Evaluation {
     }
 }
 
-/// The tools with all proposals that are about edge cases.
-fn changed(tools: &[ToolSpec], proposals: &[Proposal]) -> Vec<ToolSpec> {
-    let mut tools = tools.to_vec();
-    for proposal in proposals
-        .iter()
+/// The tools with all proposals that are about edge cases, as `callwright replay apply` writes them.
+fn changed(report: &Report) -> Vec<ToolSpec> {
+    let proposals = &report.proposals;
+    let edge_cases = proposals.changes.iter();
+    let accept: Vec<usize> = edge_cases
         .filter(|proposal| proposal.kind == Kind::EdgeCase)
-    {
-        let tool = tools
-            .iter_mut()
-            .find(|tool| tool.name == proposal.tool)
-            .expect("a tool that there is");
-        let schema = match proposal.side {
-            Side::Input => &mut tool.input_schema,
-            Side::Output => &mut tool.output_schema,
-        };
-        let schema = Arc::make_mut(schema.as_mut().expect("a schema that there is"));
-        json_patch::patch(schema, &proposal.patch).expect("the patch fits");
-    }
-    tools
+        .map(|proposal| proposal.number)
+        .collect();
+    let suggestions = suggestions_file(proposals, Some(TOOLS));
+    let text = apply(TOOLS, &suggestions, &accept, true).expect("the proposals go together");
+    callwright::tool::read_tools(&text).expect("the new tools can be read")
 }
