@@ -1,4 +1,5 @@
 //! Runs `corpus/replay/decide`: facts about a cluster in, bug or edge case out.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
 
 mod facts;
 
@@ -51,7 +52,11 @@ fn the_corpus_holds() {
             all += 1;
             let declared = case.declared.as_ref().unwrap_or(&file.declared);
             let tool = case.tool.as_ref().unwrap_or(&file.tool);
-            let judged = decide(&summary(declared, tool, std::slice::from_ref(&case.cluster)));
+            let judged = decide(&summary(
+                declared,
+                tool,
+                std::slice::from_ref(&case.cluster),
+            ));
             let [judged] = &judged[..] else {
                 panic!("one cluster, {} judgements", judged.len());
             };

@@ -1,7 +1,11 @@
 //! Does the tool take such calls, and what did the model do next?
 
 use super::facts::Facts;
-use super::points::*;
+use super::points::{
+    CALLS_PER_SESSION, CORRECTED, CORRECTED_CALLS, CORRECTED_SHARE, FAILS, FAILS_BELOW,
+    FEW_RESULTS, MANY_RESULTS, REFUSES_FEW, REFUSES_MANY, REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO,
+    SOME_RESULTS, TAKES_FEW, TAKES_FROM, TAKES_MANY, TAKES_ONE, TAKES_SOME,
+};
 use super::{Reason, say};
 
 /// Below this share of results without an error a tool is broken, and its refusals say nothing.

@@ -5,7 +5,10 @@ use serde_json::Value as Json;
 
 use super::facts::Facts;
 use super::outcome::ratio;
-use super::points::*;
+use super::points::{
+    CONFUSION, FAR_FROM_LIMIT, HEALED, MISSING_KEY, MISSPELT_KEY, MISSPELT_VALUE, NEAR_LIMIT,
+    NEVER, OTHER_TYPE, OWN_RESULT, PLACEHOLDER, UNKNOWN_KEY, UNQUOTED,
+};
 use super::spelling::misspelt;
 use super::{Reason, say};
 use crate::summary::Side;
