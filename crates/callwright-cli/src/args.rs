@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Check(CheckArguments),
     Explain(ExplainArguments),
     Mcp(McpArguments),
+    Replay(Box<crate::replay::args::ReplayArguments>),
 }
 
 /// Judge calls against the schemas of their tools

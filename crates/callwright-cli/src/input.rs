@@ -13,7 +13,7 @@ use callwright::{Gate, Policy, tool};
 use crate::say;
 
 /// The largest tool file that is read. A gateway with 10,000 tools has one of 20 MB.
-const LARGEST_TOOL_FILE: u64 = 256 * 1024 * 1024;
+pub(crate) const LARGEST_TOOL_FILE: u64 = 256 * 1024 * 1024;
 
 /// How many quarantined or missing tools are named one by one.
 const NAMED_TOOLS: usize = 10;
@@ -90,7 +90,7 @@ pub(crate) fn read_policy(path: &Path) -> Result<Policy> {
 }
 
 /// The text of a file with settings of some kind.
-fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String> {
+pub(crate) fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String> {
     let (mut file, size) = open_file(path, kind)?;
     let too_large = || {
         anyhow::anyhow!(

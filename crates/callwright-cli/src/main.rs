@@ -8,6 +8,7 @@ mod check;
 mod explain;
 mod input;
 mod mcp;
+mod replay;
 
 use std::io;
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
     };
     match result {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,

@@ -13,13 +13,15 @@
 //! 7. [`propose`]: edge cases → the smallest change of the schema, with its effect and a proof
 //! 8. [`report`]: all of it for people and programs
 //!
-//! `run` puts the first five together on all cores.
+//! [`run`] puts the first five together on all cores.
 
+mod conversation;
 pub mod decide;
 pub mod judge;
 pub mod propose;
 pub mod read;
 pub mod report;
+pub mod run;
 mod schema;
 pub mod seen;
 pub mod source;

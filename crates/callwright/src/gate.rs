@@ -54,7 +54,7 @@ pub struct Gate {
     /// For all tools, and for those that have a rule of their own.
     repair: RepairPolicy,
     own_repair: AHashMap<String, RepairPolicy>,
-    admission: Admission,
+    pub(crate) admission: Admission,
     /// For all tools, and for those that have some of their own.
     advice: Advice,
     own_advice: AHashMap<String, Advice>,

@@ -11,10 +11,10 @@ use callwright::feedback::Feedback;
 use callwright::rescue::{Message, NoCall};
 use callwright::wire::{self, Answer, Recorded};
 use callwright::{Call, Gate, Opened, Settled, Verdict};
+use callwright_replay::run::{Ticket, Turnstile};
 
 use super::chunks::Chunk;
 use super::table::Table;
-use super::turnstile::{Ticket, Turnstile};
 
 /// What to print for a verdict.
 pub(super) enum Output {

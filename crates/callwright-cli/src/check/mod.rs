@@ -8,7 +8,6 @@ mod judge;
 mod ordered;
 mod progress;
 mod table;
-mod turnstile;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;

@@ -14,3 +14,219 @@
 //! | else a text | `integer in a string`, `number in a string`, `boolean in a string`, `null in a string`, `object in a string`, `array in a string`, `broken JSON in a string`, `empty string`, `string` |
 //! | else a list | `empty array`, `array of string`, `array of several types` |
 //! | else | `null`, `boolean`, `integer`, `number` (with a fraction), `object`, `empty object` |
+
+mod fault;
+mod place;
+mod shape;
+
+use callwright::call::Arguments;
+use callwright::check::{Checked, Detector, Output, OutputVerdict, Ran};
+use callwright::classify::Class;
+use callwright::json::Value;
+use callwright::parse::read_value;
+use callwright::policy::OutputSettings;
+use callwright::repair::RepairPolicy;
+use callwright::tool::Tool;
+use callwright::wire::recorded_output;
+use callwright::{Call, Error, Gate, Policy, ToolSpec, Verdict};
+
+pub(crate) use self::fault::Fault;
+pub(crate) use self::shape::{kind_name, measure};
+use crate::seen::Answer;
+use crate::summary::Side;
+
+/// One set of tools, ready to judge calls of them.
+#[derive(Debug)]
+pub struct Judge {
+    gate: Gate,
+    /// The same without repair: what is wrong with a call before anybody mends it. It also sees errors in disguise, since
+    /// few logs mark errors.
+    plain: Gate,
+}
+
+/// What was made of a call.
+#[derive(Debug)]
+pub(crate) struct Judged<'c> {
+    pub(crate) verdict: Verdict<'c>,
+    /// What is wrong with the arguments as they were sent.
+    pub(crate) faults: Vec<Fault>,
+    /// What came of it, if that is known.
+    pub(crate) result: Option<JudgedResult<'c>>,
+}
+
+/// What was made of a result.
+#[derive(Debug)]
+pub(crate) struct JudgedResult<'c> {
+    pub(crate) checked: Checked<'c>,
+    /// What is wrong with the result.
+    pub(crate) faults: Vec<Fault>,
+    /// Whether the tool says that it failed, openly or in disguise.
+    pub(crate) failed: bool,
+    /// How much the model got.
+    pub(crate) bytes: u64,
+}
+
+impl Judge {
+    /// Compiles tools under a policy. Sessions are remembered in `ledger`.
+    ///
+    /// # Errors
+    /// Fails if two tools have one name.
+    pub fn new(
+        tools: Vec<ToolSpec>,
+        policy: &Policy,
+        ledger: std::sync::Arc<dyn callwright::admit::Ledger>,
+    ) -> Result<Self, Error> {
+        let mut plain = policy.clone().with_repair(RepairPolicy::Never);
+        plain.output.detect = Some(vec![Detector::ErrorInDisguise]);
+        for tool in &mut plain.tools {
+            tool.output = OutputSettings::default();
+        }
+        Ok(Judge {
+            plain: Gate::builder()
+                .tools(tools.iter().cloned())
+                .policy(plain)
+                .build()?,
+            gate: Gate::builder()
+                .tools(tools)
+                .policy(policy.clone())
+                .ledger(ledger)
+                .build()?,
+        })
+    }
+
+    /// The gate that decides.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Judges a call and what came of it, each by itself.
+    pub(crate) fn judge<'c>(
+        &'c self,
+        call: &'c Call<'_>,
+        answer: Option<&'c Answer<'_>>,
+    ) -> Judged<'c> {
+        let verdict = self.gate.judge(call);
+        let faults = match &verdict {
+            Verdict::Valid(valid) => match valid.warning() {
+                None => Vec::new(),
+                Some(warning) => {
+                    fault::of_arguments(valid.tool(), warning.issues(), valid.arguments())
+                }
+            },
+            _ => self.faults(call, &verdict),
+        };
+        let tool = tool_of(&verdict);
+        let result = answer.zip(tool).map(|(answer, tool)| {
+            let arguments = verdict.arguments().unwrap_or(&Value::Null);
+            self.result(tool, arguments, answer, !faults.is_empty())
+        });
+        Judged {
+            verdict,
+            faults,
+            result,
+        }
+    }
+
+    /// Judges what came of a call; `closely` also looks for errors that are dressed up as successes.
+    pub(crate) fn result<'c>(
+        &self,
+        tool: &Tool,
+        arguments: &Value<'_>,
+        answer: &'c Answer<'_>,
+        closely: bool,
+    ) -> JudgedResult<'c> {
+        let checked = self.gate.check(tool, arguments, ran(answer));
+        let faults = result_faults(tool, &checked);
+        let says_so = |checked: &Checked<'_>| {
+            let class = checked.failure.as_ref().map(|failure| failure.class());
+            checked.verdict == OutputVerdict::Failed || class == Some(Class::Logical)
+        };
+        let in_disguise = || {
+            let tool = self.plain.tool(tool.name());
+            tool.is_some_and(|tool| says_so(&self.plain.check(tool, arguments, ran(answer))))
+        };
+        let failed = says_so(&checked) || closely && in_disguise();
+        JudgedResult {
+            bytes: bytes_of(&answer.output),
+            checked,
+            faults,
+            failed,
+        }
+    }
+
+    /// What is wrong with a call that is not valid as it stands.
+    #[cold]
+    fn faults(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Vec<Fault> {
+        let plain = self.plain.judge(call);
+        let Some(failure) = plain.failure() else {
+            return Vec::new();
+        };
+        let tool = tool_of(&plain);
+        if let (Some(tool), Some(arguments)) = (tool, plain.arguments())
+            && !failure.issues().is_empty()
+        {
+            return fault::of_arguments(tool, failure.issues(), arguments);
+        }
+        // Repair looks closer, and may know better what is wrong with a text.
+        let failure = verdict.failure().unwrap_or(failure);
+        let has_secrets = tool.is_none_or(|tool| {
+            let probe = Value::String("probe".into());
+            let at = callwright::json::Path::root();
+            *callwright::event::shown_argument(tool, &probe, &at) != probe
+        });
+        let text = match &call.arguments {
+            Arguments::Text(text) if !has_secrets => Some(text.as_ref()),
+            _ => None,
+        };
+        vec![fault::of_failure(&call.tool, Side::Input, failure, text)]
+    }
+}
+
+/// The tool that a verdict is about.
+pub(crate) fn tool_of<'c>(verdict: &Verdict<'c>) -> Option<&'c Tool> {
+    match verdict {
+        Verdict::Valid(valid) => Some(valid.tool()),
+        Verdict::Repaired(repaired) => Some(repaired.tool()),
+        Verdict::Refused(refused) => refused.tool,
+        _ => None,
+    }
+}
+
+/// A recorded answer as whoever ran the tool would have given it.
+pub(crate) fn ran<'c>(answer: &'c Answer<'_>) -> Ran<'c> {
+    let output = recorded_output(&answer.output);
+    if answer.is_error {
+        return Ran::failed(callwright::check::ToolFailure::said(output.into_owned()));
+    }
+    Ran::ok(output)
+}
+
+fn result_faults(tool: &Tool, checked: &Checked<'_>) -> Vec<Fault> {
+    let Some(failure) = checked
+        .failure
+        .as_deref()
+        .filter(|it| fault::is_about_result(it))
+    else {
+        return Vec::new();
+    };
+    let issues = failure.issues();
+    if issues.is_empty() {
+        return vec![fault::of_failure(tool.name(), Side::Output, failure, None)];
+    }
+    match &checked.output {
+        Some(Output::Value(value)) => fault::of_result(tool, issues, value),
+        Some(Output::Text(text)) => match read_value(text) {
+            Ok(value) => fault::of_result(tool, issues, &value),
+            Err(_) => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// About how many bytes the model got.
+fn bytes_of(output: &Value<'_>) -> u64 {
+    match output {
+        Value::String(text) => text.len() as u64,
+        value => callwright::parse::size(value) as u64,
+    }
+}

@@ -1,1 +1,152 @@
 //! A record in any known format → what it shows.
+//!
+//! In comes the text of one record and where it stands, out go tools, calls and results in the order in which they
+//! happened, with the name of the format. Which format it is shows in its keys. No value is changed, ids are as they came,
+//! and nothing is judged.
+
+mod context;
+mod dialogue;
+mod exchange;
+mod gemini;
+mod line;
+mod mcp;
+mod messages;
+mod openai_responses;
+mod otel;
+mod pick;
+mod stream;
+mod time;
+mod tools;
+mod words;
+mod work;
+
+use std::borrow::Cow;
+
+use callwright::parse::read_value;
+use context::Context;
+use tools::ToolLists;
+use work::Work;
+
+use crate::seen::Seen;
+
+/// The formats that are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// callwright's own events, as `--record` writes them.
+    Event,
+    /// A call per record: `{"tool", "arguments"}` or a provider's own shape, with what is known beside it.
+    Call,
+    /// OpenAI chat completions: requests, responses, messages.
+    OpenAiChat,
+    /// OpenAI responses: requests, responses, items.
+    OpenAiResponses,
+    /// Anthropic messages: requests, responses, messages.
+    Anthropic,
+    /// Gemini: requests and responses.
+    Gemini,
+    /// MCP: JSON-RPC messages.
+    Mcp,
+    /// OpenTelemetry spans.
+    OpenTelemetry,
+}
+
+impl Format {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Event => "callwright_event",
+            Format::Call => "call",
+            Format::OpenAiChat => "openai_chat",
+            Format::OpenAiResponses => "openai_responses",
+            Format::Anthropic => "anthropic",
+            Format::Gemini => "gemini",
+            Format::Mcp => "mcp",
+            Format::OpenTelemetry => "opentelemetry",
+        }
+    }
+}
+
+/// Where a record stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The name of its file.
+    pub file: &'a str,
+    /// The line in which it begins.
+    pub line: u64,
+}
+
+/// What records show. One `Reading` serves many records, one after the other.
+#[derive(Debug, Default)]
+pub struct Reading<'a> {
+    /// What it shows, in order.
+    pub seen: Vec<Seen<'a>>,
+    /// Its format; that of the first part, if the record holds several.
+    pub format: Option<Format>,
+    /// What of it could not be read, in sentences that are the same for the same reason.
+    pub troubles: Vec<Cow<'static, str>>,
+}
+
+impl Reading<'_> {
+    /// Forgets the record before.
+    fn clear(&mut self) {
+        self.seen.clear();
+        self.format = None;
+        self.troubles.clear();
+    }
+
+    /// The first part of a record names its format.
+    fn set_format(&mut self, format: Format) {
+        self.format.get_or_insert(format);
+    }
+}
+
+/// Reads records. Each thread has its own: it remembers tools that it has read before.
+#[derive(Debug, Default)]
+pub struct Reader {
+    tools: ToolLists,
+}
+
+impl Reader {
+    /// A reader that remembers nothing yet.
+    pub fn new() -> Self {
+        Reader::default()
+    }
+
+    /// Reads one record. What `reading` held before is forgotten.
+    pub fn read<'a>(&mut self, text: &'a str, place: Place<'a>, reading: &mut Reading<'a>) {
+        reading.clear();
+        match read_value(text) {
+            // The usual case, without any detour.
+            Ok(value)
+                if value
+                    .get("tool")
+                    .is_some_and(|tool| tool.as_str().is_some()) =>
+            {
+                line::read(value, Context::default(), reading);
+            }
+            Ok(value) => self.work(place, reading).value(value, Context::default()),
+            Err(error) => {
+                if !self.work(place, reading).log_line(text) {
+                    reading.troubles.push(words::not_json(&error, text));
+                }
+            }
+        }
+    }
+
+    fn work<'a, 'r>(&'r mut self, place: Place<'a>, reading: &'r mut Reading<'a>) -> Work<'a, 'r> {
+        Work {
+            reading,
+            tools: &mut self.tools,
+            place,
+        }
+    }
+}
+
+/// Whether an array that begins with this element is one record: the messages of a conversation, or the pieces of a
+/// streamed answer.
+pub(crate) fn is_one_record(element: &[u8]) -> bool {
+    let text = std::str::from_utf8(element).ok();
+    let value = text.and_then(|text| read_value(text).ok());
+    value.is_some_and(|value| work::is_part(&value))
+}

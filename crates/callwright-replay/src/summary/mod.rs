@@ -7,6 +7,7 @@
 //! It holds no value that a schema marks as a secret.
 
 mod bounded;
+mod change;
 mod cluster;
 mod distinct;
 mod example;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use bounded::{Bounded, Kept};
+pub use change::{Change, ChangeKey};
 pub use cluster::{Cluster, ClusterKey, LedTo, Side};
 pub use distinct::Distinct;
 pub use example::{Example, Examples};
@@ -42,6 +44,9 @@ pub const MODELS: usize = 1_000;
 
 /// How many combinations of clusters are kept: most calls have one or two faults.
 pub const COMBINATIONS: usize = 50_000;
+
+/// How many kinds of changed verdicts are kept.
+pub const CHANGES: usize = 10_000;
 
 /// Everything that a replay counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,6 +73,12 @@ pub struct Summary {
     pub repairs: BTreeMap<String, u64>,
     /// What admission would have stopped, by code.
     pub loops: BTreeMap<String, Stopped>,
+    /// Verdicts that change when another judge is compared.
+    #[serde(default)]
+    pub changes: Bounded<ChangeKey, Change, CHANGES>,
+    /// Whether another judge was compared.
+    #[serde(default)]
+    pub compared: bool,
 }
 
 /// The faults of a call: a tool and the [`ClusterKey::hash`] of each, sorted.
@@ -110,6 +121,45 @@ impl Default for Summary {
             combinations: Bounded::default(),
             repairs: BTreeMap::new(),
             loops: BTreeMap::new(),
+            changes: Bounded::default(),
+            compared: false,
+        }
+    }
+}
+
+/// Why a summary cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SummaryError {
+    /// It is none.
+    #[error("not a summary of a replay: {0}; give files that `--emit-summary` wrote")]
+    NotOne(#[from] serde_json::Error),
+    /// Another version wrote it.
+    #[error("written by another version ({found} instead of {VERSION}); make it anew")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+}
+
+impl Summary {
+    /// Writes it down.
+    ///
+    /// # Errors
+    /// Fails if it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads one that was written down.
+    ///
+    /// # Errors
+    /// Fails if it is none, or of another version.
+    pub fn from_json(text: &str) -> Result<Self, SummaryError> {
+        let summary: Summary = serde_json::from_str(text)?;
+        match summary.v {
+            VERSION => Ok(summary),
+            found => Err(SummaryError::Version { found }),
         }
     }
 }
@@ -164,5 +214,7 @@ impl Merge for Summary {
         self.combinations.absorb(other.combinations);
         self.repairs.absorb(other.repairs);
         self.loops.absorb(other.loops);
+        self.changes.absorb(other.changes);
+        self.compared |= other.compared;
     }
 }

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Merge;
 
@@ -16,10 +17,14 @@ const PIECES: usize = 512;
 /// A minute.
 const FINEST_US: i64 = 60_000_000;
 
+/// More doublings than any two times need; with more, a piece would be longer than time.
+const MOST_DOUBLINGS: u32 = 36;
+
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timeline<T> {
     /// A piece is two to the power of this many minutes.
+    #[serde(deserialize_with = "doublings")]
     doublings: u32,
     pieces: BTreeMap<i64, T>,
 }
@@ -95,6 +100,15 @@ impl<T: Merge + Clone> Timeline<T> {
         }
         wide
     }
+}
+
+/// Reads how wide the pieces are; what somebody else wrote may be anything.
+fn doublings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let doublings = u32::deserialize(deserializer)?;
+    if doublings > MOST_DOUBLINGS {
+        return Err(D::Error::custom("pieces of time that are longer than time"));
+    }
+    Ok(doublings)
 }
 
 fn merge_at<T: Merge>(pieces: &mut BTreeMap<i64, T>, piece: i64, value: T) {

@@ -16,6 +16,7 @@ mod open_call;
 mod outcome;
 mod overlap;
 mod policy;
+mod relive;
 mod round;
 mod session;
 mod ticket;
@@ -34,14 +35,14 @@ pub use self::policy::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAw
 pub use self::session::Session;
 pub use self::ticket::{Place, Ticket};
 
-use self::ledger::{Ask, LedgerAway, Limits, Noted, RefusedCall, Report, Ruling};
+use self::ledger::{Ask, LedgerAway, Limits, Noted, Report, Ruling};
 pub(crate) use self::names::{Names, matches_name};
 use self::policy::ToolLimits;
 use self::ticket::Ready;
 pub(crate) use self::volatile::is_transient;
 use crate::call::{Arguments, Call};
 use crate::check::Checked;
-use crate::classify::{Cause, Code, Failure, Notice, Objection, Refused};
+use crate::classify::{Code, Failure, Notice, Objection, Refused};
 use crate::json::Value;
 use crate::parse::read_value;
 use crate::tool::{Effect, Tool};
@@ -97,17 +98,7 @@ impl Admission {
                 notice: None,
             });
         };
-        let refused = verdict.failure().map(|failure| RefusedCall {
-            digest: digest(failure),
-            unknown_tool: matches!(failure.cause, Cause::UnknownTool { .. }),
-        });
-        let ask = Ask {
-            at: at.at,
-            fingerprint,
-            tool: tool.map_or(&call.tool, Tool::name),
-            limits: self.limits(tool),
-            refused,
-        };
+        let ask = self.ask(call, &verdict, tool, fingerprint, at);
         let ruling = self.ledger.open(at.session, &ask);
         let ready = match Ready::of(verdict) {
             Ok(ready) => ready,

@@ -9,6 +9,7 @@
 //! What must not be seen is masked by the sink, on its own thread: see [`Values`]. Nothing here judges, and nothing here
 //! is told to the model.
 
+mod hide;
 mod json_lines;
 mod kind;
 mod line;
@@ -24,6 +25,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+pub use hide::{shown_argument, shown_result};
 pub use json_lines::JsonLines;
 pub use kind::On;
 pub use line::EventLine;

@@ -259,7 +259,7 @@ pub(crate) fn is_deeper(value: &Value<'_>, levels: usize) -> bool {
 }
 
 /// About as many bytes as the value has as text.
-pub(crate) fn size(value: &Value<'_>) -> usize {
+pub fn size(value: &Value<'_>) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
         Value::Number(number) => number.as_str().len(),

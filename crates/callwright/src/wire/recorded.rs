@@ -59,8 +59,8 @@ impl Recorded<'_> {
     }
 }
 
-/// A recorded answer: text or a value, which may be an MCP result.
-fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
+/// A recorded answer as the tool gave it: text, or a value, which may be an MCP result.
+pub fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
     match output {
         Value::String(text) => Output::from(text.as_ref()),
         value => mcp::output(value),
@@ -72,7 +72,14 @@ fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
 /// # Errors
 /// Fails if the line is not JSON or no call; the error says which and names the column.
 pub fn read_recorded(line: &str) -> Result<Recorded<'_>, Error> {
-    let mut value = read_json(line)?;
+    recorded(read_json(line)?)
+}
+
+/// The same of a line that somebody has read already.
+///
+/// # Errors
+/// Fails if the value is no call; the error says why.
+pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
     let members = value.as_object().unwrap_or_default();
     if !members
         .iter()
@@ -130,4 +137,21 @@ fn number(value: &mut Value<'_>, key: &str) -> Result<Option<u64>, Error> {
 fn wrong(key: &str, wanted: &str, found: &Value<'_>) -> Error {
     let found = found.kind().name();
     not_a_call(&format!("`{key}` must be {wanted}, found {found}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_and_its_value_are_the_same_recording() {
+        let line = r#"{"tool":"a","arguments":{"b":1},"session":"s","turn":2,"output":{"isError":true},"time":3}"#;
+        let value = crate::parse::read_value(line).expect("JSON");
+        let (one, other) = (read_recorded(line), recorded(value));
+        let (one, other) = (one.expect("a call"), other.expect("a call"));
+        assert_eq!(one.call, other.call);
+        assert_eq!((one.session, one.at), (other.session, other.at));
+        assert_eq!((one.output, one.is_error), (other.output, other.is_error));
+        assert!(one.is_error);
+    }
 }

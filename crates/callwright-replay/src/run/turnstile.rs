@@ -1,35 +1,36 @@
-//! Lets chunks pass one by one, in their order.
+//! Lets pieces pass one by one, in their order.
 //!
-//! Chunks are judged on all cores at once, but a conversation must be gone through from its beginning. A chunk waits
-//! here until all chunks before it have passed. It has passed when its ticket is dropped, so one that fails holds
+//! Pieces are judged on all cores at once, but a conversation must be gone through from its beginning. A piece waits
+//! here until all pieces before it have passed. It has passed when its ticket is dropped, so one that fails holds
 //! nobody up, and one that has nothing to wait for need not wait.
 
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
-pub(super) struct Turnstile {
+pub struct Turnstile {
     queue: Mutex<Queue>,
     moved: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// All chunks before this one have passed.
+    /// All pieces before this one have passed.
     next: usize,
-    /// Chunks that passed before their turn.
+    /// Pieces that passed before their turn.
     early: BTreeSet<usize>,
 }
 
-/// A chunk's place in the queue.
+/// A piece's place in the queue.
 #[derive(Debug)]
-pub(super) struct Ticket<'t> {
+pub struct Ticket<'t> {
     turnstile: &'t Turnstile,
     turn: usize,
 }
 
 impl Turnstile {
-    pub(super) fn ticket(&self, turn: usize) -> Ticket<'_> {
+    /// The place of a piece in the queue. Pieces are numbered from zero, without a gap.
+    pub fn ticket(&self, turn: usize) -> Ticket<'_> {
         Ticket {
             turnstile: self,
             turn,
@@ -42,8 +43,8 @@ impl Turnstile {
 }
 
 impl Ticket<'_> {
-    /// Waits until all chunks before this one have passed.
-    pub(super) fn wait(&self) {
+    /// Waits until all pieces before this one have passed.
+    pub fn wait(&self) {
         let mut queue = self.turnstile.lock();
         while queue.next < self.turn {
             queue = self

@@ -1,0 +1,36 @@
+//! `callwright replay apply`: a tools file and proposals → a new tools file.
+
+use std::io::Write as _;
+
+use anyhow::{Context, Result, bail};
+use callwright_replay::propose;
+use serde_json::Value as Json;
+
+use super::args::ApplyArguments;
+use super::{LARGEST_STATE, output, review};
+use crate::{Outcome, input, say};
+
+pub(super) fn run(arguments: &ApplyArguments) -> Result<Outcome> {
+    let tools = input::read_text(&arguments.tools, "tool file", input::LARGEST_TOOL_FILE)?;
+    let path = &arguments.suggestions;
+    let text = input::read_text(path, "file of suggestions", LARGEST_STATE)?;
+    let suggestions: Json =
+        serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+    let accept = match &arguments.accept {
+        Some(numbers) => numbers.clone(),
+        None => review::accepted(&suggestions),
+    };
+    if accept.is_empty() {
+        bail!("no proposal is accepted; give --accept with numbers, or review them first");
+    }
+    let changed = propose::apply(&tools, &suggestions, &accept, arguments.force)?;
+    match &arguments.output {
+        Some(path) => output::write(path, &changed)?,
+        None => std::io::stdout()
+            .write_all(changed.as_bytes())
+            .context("cannot write the tools to standard output")?,
+    }
+    let plural = if accept.len() == 1 { "" } else { "s" };
+    say("applied", &format!("{} proposal{plural}", accept.len()));
+    Ok(Outcome::Clean)
+}

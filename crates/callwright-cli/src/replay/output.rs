@@ -1,0 +1,114 @@
+//! What a replay writes and prints.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, bail};
+use callwright_replay::propose::suggestions_file;
+use callwright_replay::report::{self, Page, Report};
+use callwright_replay::summary::Summary;
+
+use super::args::OutputArguments;
+use super::review;
+use crate::args::Format;
+
+/// How wide text is that goes nowhere special.
+const USUAL_WIDTH: usize = 100;
+
+/// What a report is about.
+pub(super) struct About<'a> {
+    /// The logs, as they were named.
+    pub(super) logs: &'a str,
+    /// The text of the tools file, if there is one.
+    pub(super) tools: Option<&'a str>,
+}
+
+/// Says at once what could not be written after an hour.
+pub(super) fn check(arguments: &OutputArguments) -> Result<()> {
+    let files = [
+        &arguments.report,
+        &arguments.suggest,
+        &arguments.emit_summary,
+    ];
+    for path in files.into_iter().flatten() {
+        if path.is_dir() {
+            bail!(
+                "cannot write {}: it is a folder; name a file in it",
+                path.display()
+            );
+        }
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let (path, folder) = (path.display(), folder.display());
+            bail!("cannot write {path}: there is no folder {folder}; make it first");
+        }
+    }
+    Ok(())
+}
+
+/// Writes the files that were asked for, and prints the rest.
+pub(super) fn write_all(
+    summary: Summary,
+    about: &About<'_>,
+    arguments: &OutputArguments,
+) -> Result<()> {
+    if let Some(path) = &arguments.emit_summary {
+        write(path, &summary.to_json()?)?;
+    }
+    let report = Report::new(summary);
+    if let Some(path) = &arguments.report {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let page = Page {
+            about: Some(about.logs.to_owned()),
+            made: now.ok().and_then(|now| i64::try_from(now.as_micros()).ok()),
+        };
+        write(path, &report::html(&report, &page)?)?;
+    }
+    if let Some(path) = &arguments.suggest {
+        let suggestions = suggestions_file(&report.proposals, about.tools);
+        let mut text = serde_json::to_string_pretty(&suggestions)?;
+        text.push('\n');
+        write(path, &text)?;
+    }
+    print(&report, arguments.format)?;
+    if let (true, Some(path)) = (arguments.review, &arguments.suggest) {
+        review::run(path)?;
+    }
+    Ok(())
+}
+
+/// How wide the terminal is.
+fn width() -> usize {
+    let width = console::Term::stdout().size_checked();
+    width.map_or(USUAL_WIDTH, |(_, width)| usize::from(width))
+}
+
+fn print(report: &Report, format: Format) -> Result<()> {
+    let text = match format {
+        Format::Json => format!("{}\n", report::json(report)?),
+        // What the terminal cannot show is taken out behind.
+        Format::Text => report::text(report, width(), true),
+    };
+    let mut stdout = anstream::stdout();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .context("cannot write the report to standard output")
+}
+
+/// Writes a file as a whole or not at all.
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside: PathBuf = path.with_file_name(name);
+    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        let _: io::Result<()> = fs::remove_file(&beside);
+    }
+    written.with_context(cannot)
+}

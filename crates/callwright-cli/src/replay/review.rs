@@ -1,0 +1,178 @@
+//! `--review`: one proposal after the other on the terminal, one key per decision.
+//!
+//! Decisions are kept in the file of suggestions, each as soon as it is made, so a review that was broken off goes on
+//! with the next one that is open.
+
+use std::io::{IsTerminal, Write as _};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use console::{Key, Term, style};
+use serde_json::Value as Json;
+
+use super::{LARGEST_STATE, output};
+use crate::input::printable;
+use crate::{Outcome, input, say};
+
+/// What was decided about a proposal, and where it is kept.
+const DECISION: &str = "decision";
+
+/// A key of the keyboard → what to do.
+enum Answer {
+    Decide(&'static str),
+    Back,
+    Later,
+    Quit,
+}
+
+/// Walks through the proposals of a file that are not decided yet.
+pub(super) fn run(path: &Path) -> Result<Outcome> {
+    let text = input::read_text(path, "file of suggestions", LARGEST_STATE)?;
+    let mut file: Json =
+        serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+    let places = places(&file);
+    if places.is_empty() {
+        say("review", "there are no proposals to decide on");
+        return Ok(Outcome::Clean);
+    }
+    let terminal = Term::stderr();
+    if !terminal.is_term() || !std::io::stdin().is_terminal() {
+        bail!("a review needs a terminal; decide with `callwright replay apply --accept` instead");
+    }
+    let is_open = |file: &Json, at: &usize| {
+        let proposal = places.get(*at).and_then(|place| file.pointer(place));
+        proposal.is_some_and(|proposal| proposal.get(DECISION).is_none_or(Json::is_null))
+    };
+    let mut at = (0..places.len())
+        .find(|at| is_open(&file, at))
+        .unwrap_or(places.len());
+    while let Some(place) = places.get(at) {
+        show(&terminal, &file, place, at + 1, places.len())?;
+        match ask(&terminal)? {
+            Answer::Decide(decision) => {
+                if let Some(Json::Object(proposal)) = file.pointer_mut(place) {
+                    proposal.insert(DECISION.to_owned(), decision.into());
+                }
+                let mut text = serde_json::to_string_pretty(&file)?;
+                text.push('\n');
+                output::write(path, &text)?;
+                at += 1;
+            }
+            Answer::Later => at += 1,
+            Answer::Back => at = at.saturating_sub(1),
+            Answer::Quit => break,
+        }
+    }
+    let accepted = accepted(&file);
+    let open = (0..places.len()).filter(|at| is_open(&file, at)).count();
+    let path = path.display();
+    say(
+        "review",
+        &format!(
+            "{} accepted, {open} open; `callwright replay apply --tools TOOLS --suggestions {path}` writes the new tools",
+            accepted.len()
+        ),
+    );
+    Ok(Outcome::Clean)
+}
+
+/// The numbers of the proposals that were accepted.
+pub(super) fn accepted(file: &Json) -> Vec<usize> {
+    places(file)
+        .iter()
+        .filter_map(|place| file.pointer(place))
+        .filter(|proposal| proposal.get(DECISION).and_then(Json::as_str) == Some("accepted"))
+        .filter_map(|proposal| usize::try_from(proposal.get("number")?.as_u64()?).ok())
+        .collect()
+}
+
+/// Where the proposals are in the file, by their numbers.
+fn places(file: &Json) -> Vec<String> {
+    let mut places = Vec::new();
+    let tools = file.get("tools").and_then(Json::as_array);
+    for (at, tool) in tools.into_iter().flatten().enumerate() {
+        let proposals = tool.get("proposals").and_then(Json::as_array);
+        for (index, proposal) in proposals.into_iter().flatten().enumerate() {
+            let number = proposal.get("number").and_then(Json::as_u64);
+            places.push((number, format!("/tools/{at}/proposals/{index}")));
+        }
+    }
+    places.sort();
+    places.into_iter().map(|(_, place)| place).collect()
+}
+
+fn show(terminal: &Term, file: &Json, place: &str, at: usize, count: usize) -> Result<()> {
+    let Some(proposal) = file.pointer(place) else {
+        return Ok(());
+    };
+    let text = |key: &str| printable(proposal.get(key).and_then(Json::as_str).unwrap_or_default());
+    let number = |key: &str| proposal.get(key).and_then(Json::as_u64).unwrap_or_default();
+    let tool = place
+        .split("/proposals")
+        .next()
+        .and_then(|tool| file.pointer(tool));
+    let tool = tool
+        .and_then(|tool| tool.get("name"))
+        .and_then(Json::as_str);
+    let mut out = terminal;
+    writeln!(out)?;
+    writeln!(
+        out,
+        "{} {} {}",
+        style(format!("{at} of {count}")).dim(),
+        style(printable(tool.unwrap_or_default())).bold(),
+        text("title"),
+    )?;
+    let kind = text("kind").replace('_', " ");
+    let proved = proposal.pointer("/proof/verdict").and_then(Json::as_str) == Some("proved");
+    let proof = if proved {
+        "proved to only loosen"
+    } else {
+        "NOT proved to only loosen"
+    };
+    writeln!(
+        out,
+        "  {kind}; {} calls become valid, {} of them look like bugs; {proof}",
+        number("accepts"),
+        number("accepts_bugs"),
+    )?;
+    for operation in proposal
+        .get("patch")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+    {
+        if operation.get("op").and_then(Json::as_str) != Some("test") {
+            writeln!(out, "  {}", printable(&operation.to_string()))?;
+        }
+    }
+    if let Some(decision) = proposal.get(DECISION).and_then(Json::as_str) {
+        writeln!(out, "  decided: {decision}")?;
+    }
+    write!(
+        out,
+        "  {} accept, {} reject, {} later, {} back, {} quit ",
+        style("y").bold(),
+        style("n").bold(),
+        style("space").bold(),
+        style("b").bold(),
+        style("q").bold(),
+    )?;
+    out.flush()?;
+    Ok(())
+}
+
+fn ask(terminal: &Term) -> Result<Answer> {
+    loop {
+        let answer = match terminal.read_key().context("cannot read the keyboard")? {
+            Key::Char('y' | 'a') => Answer::Decide("accepted"),
+            Key::Char('n' | 'r') => Answer::Decide("rejected"),
+            Key::Char(' ') | Key::ArrowRight | Key::Enter => Answer::Later,
+            Key::Char('b') | Key::ArrowLeft | Key::Backspace => Answer::Back,
+            Key::Char('q') | Key::Escape | Key::CtrlC => Answer::Quit,
+            _ => continue,
+        };
+        terminal.write_line("")?;
+        return Ok(answer);
+    }
+}

@@ -1,0 +1,156 @@
+//! Calls with faults that did not work out: what did the model do next?
+
+use std::collections::{HashMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Effect, Faults, Went, add};
+use crate::summary::{ClusterKey, LedTo};
+
+/// How many calls are waited for. Each takes some hundred bytes.
+const MOST: usize = 100_000;
+
+/// A conversation and a tool in it.
+pub(super) type Key = (u64, u64);
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    calls: HashMap<Key, Call>,
+    /// In the order in which they came, with those that are gone.
+    order: VecDeque<(Key, u64)>,
+    next: u64,
+    forgotten: u64,
+}
+
+#[derive(Debug)]
+struct Call {
+    number: u64,
+    faults: Faults,
+    went: Went,
+}
+
+/// One call as it is saved.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Saved {
+    key: Key,
+    faults: Vec<ClusterKey>,
+    went: Went,
+}
+
+impl Waiting {
+    /// The tool is called again: did the model correct what was wrong?
+    pub(super) fn next_call(&mut self, key: Key, faults: &Faults, effects: &mut Vec<Effect>) {
+        if self.calls.is_empty() {
+            return;
+        }
+        let Some(before) = self.calls.remove(&key) else {
+            return;
+        };
+        for cluster in before.faults.iter() {
+            let again = faults
+                .iter()
+                .any(|fault| fault.path == cluster.path && fault.issue == cluster.issue);
+            let mut led_to = before.went.led_to();
+            if again {
+                led_to.repeated = 1;
+            } else {
+                led_to.corrected = 1;
+            }
+            effects.push(Effect {
+                cluster: cluster.clone(),
+                led_to,
+            });
+        }
+    }
+
+    pub(super) fn add(&mut self, key: Key, faults: &Faults, went: Went, effects: &mut Vec<Effect>) {
+        let number = self.next;
+        self.next += 1;
+        let call = Call {
+            number,
+            faults: faults.clone(),
+            went,
+        };
+        self.calls.insert(key, call);
+        self.order.push_back((key, number));
+        while self.calls.len() > MOST || self.order.len() > 2 * MOST {
+            self.forget_oldest(effects);
+        }
+    }
+
+    fn forget_oldest(&mut self, effects: &mut Vec<Effect>) {
+        let Some((key, number)) = self.order.pop_front() else {
+            return;
+        };
+        let is_there = self.calls.get(&key).map(|call| call.number) == Some(number);
+        if is_there && let Some(call) = self.calls.remove(&key) {
+            self.forgotten += 1;
+            gave_up(&call, effects);
+        }
+    }
+
+    /// The result of a call came after it.
+    pub(super) fn result(
+        &mut self,
+        key: Key,
+        faults: &Faults,
+        went: Went,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(call) = self.calls.get_mut(&key) else {
+            return;
+        };
+        if call.faults != *faults {
+            return;
+        }
+        call.went = went;
+        if went == Went::Fine {
+            self.calls.remove(&key);
+            add(faults, went.led_to(), effects);
+        }
+    }
+
+    /// Nobody calls again.
+    pub(super) fn end(&mut self, effects: &mut Vec<Effect>) {
+        self.order.clear();
+        for (_, call) in self.calls.drain() {
+            gave_up(&call, effects);
+        }
+    }
+
+    /// How many calls were given up on because there were too many.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    pub(crate) fn save(&self) -> Vec<Saved> {
+        let order = self.order.iter();
+        order
+            .filter_map(|(key, number)| {
+                let call = self.calls.get(key).filter(|call| call.number == *number)?;
+                Some(Saved {
+                    key: *key,
+                    faults: call.faults.to_vec(),
+                    went: call.went,
+                })
+            })
+            .collect()
+    }
+
+    pub(crate) fn resume(saved: Vec<Saved>) -> Self {
+        let mut waiting = Waiting::default();
+        for Saved { key, faults, went } in saved {
+            waiting.add(key, &faults.into(), went, &mut Vec::new());
+        }
+        waiting
+    }
+}
+
+fn gave_up(call: &Call, effects: &mut Vec<Effect>) {
+    let led_to = LedTo {
+        gave_up: 1,
+        ..call.went.led_to()
+    };
+    add(&call.faults, led_to, effects);
+}

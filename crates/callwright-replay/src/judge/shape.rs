@@ -1,0 +1,253 @@
+//! What a value looks like, as far as its cluster is concerned.
+
+use callwright::json::{Kind, Value};
+use callwright::validate::IssueCode;
+
+/// Values up to this many bytes of JSON stand for themselves where only certain values are allowed.
+const LONGEST_VALUE: usize = 64;
+
+/// Sketches up to this many characters are told apart: dates, addresses, identifiers.
+const LONGEST_SKETCH: usize = 32;
+
+/// A text that has more characters is no date, no address and no identifier.
+const LONGEST_SKETCHED: usize = 200;
+
+/// Texts that are looked into: whether one holds JSON shows at its beginning, and reading megabytes twice is not worth it.
+const LONGEST_LOOKED_INTO: usize = 64 * 1024;
+
+/// The shape of a value that violates its schema in this way. See [`crate::judge`].
+pub(super) fn shape(value: Option<&Value<'_>>, issue: IssueCode) -> String {
+    let Some(value) = value else {
+        return String::new();
+    };
+    match issue {
+        IssueCode::Enum | IssueCode::Const => itself(value),
+        IssueCode::Minimum | IssueCode::Maximum | IssueCode::MultipleOf => size(value),
+        IssueCode::MinLength
+        | IssueCode::MaxLength
+        | IssueCode::MinItems
+        | IssueCode::MaxItems
+        | IssueCode::MinProperties
+        | IssueCode::MaxProperties => length(value),
+        IssueCode::Format | IssueCode::Pattern => sketch(value),
+        _ => None,
+    }
+    .unwrap_or_else(|| general(value))
+}
+
+/// A number by which values of a cluster are ordered: the value, or the length.
+pub(crate) fn measure(value: &Value<'_>) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_str().parse().ok().filter(|n: &f64| n.is_finite()),
+        Value::String(text) => Some(float(text.chars().count())),
+        Value::Array(items) => Some(float(items.len())),
+        Value::Object(members) => Some(float(members.len())),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lengths are far below 2^52")]
+fn float(count: usize) -> f64 {
+    count as f64
+}
+
+/// The value as JSON, if it is short.
+fn itself(value: &Value<'_>) -> Option<String> {
+    match value {
+        Value::Array(_) | Value::Object(_) => None,
+        Value::String(text) if text.len() > LONGEST_VALUE => None,
+        leaf => Some(leaf.to_string()).filter(|text| text.len() <= LONGEST_VALUE),
+    }
+}
+
+/// `integer of 4 digits`
+fn size(value: &Value<'_>) -> Option<String> {
+    let number: f64 = value.as_number()?.as_str().parse().ok()?;
+    let sign = if number < 0.0 { "negative " } else { "" };
+    let kind = number_kind(value);
+    let whole = number.abs().trunc();
+    let digits = if whole < 1.0 {
+        1.0
+    } else {
+        whole.log10().floor() + 1.0
+    };
+    let plural = if digits > 1.0 { "s" } else { "" };
+    Some(format!("{sign}{kind} of {digits} digit{plural}"))
+}
+
+/// `65 to 128 characters`
+fn length(value: &Value<'_>) -> Option<String> {
+    let (length, unit) = match value {
+        Value::String(text) => (text.chars().count(), "character"),
+        Value::Array(items) => (items.len(), "item"),
+        Value::Object(members) => (members.len(), "key"),
+        _ => return None,
+    };
+    Some(match length {
+        0 => format!("no {unit}s"),
+        1 => format!("1 {unit}"),
+        _ => {
+            let most = length.next_power_of_two();
+            match most / 2 + 1 {
+                least if least == most => format!("{most} {unit}s"),
+                least => format!("{least} to {most} {unit}s"),
+            }
+        }
+    })
+}
+
+/// `like 9999-99-99`: letters and digits by their kind, everything else as it is.
+fn sketch(value: &Value<'_>) -> Option<String> {
+    let text = value.as_str()?;
+    if text.is_empty() {
+        return None;
+    }
+    if text.len() > LONGEST_SKETCHED {
+        return Some("long text".to_owned());
+    }
+    let mut drawn = String::from("like ");
+    let mut letters = 0;
+    let mut count = 0;
+    for character in text.chars() {
+        // Words have any length; numbers mean something by theirs.
+        if character.is_alphabetic() {
+            letters += 1;
+            if letters > 1 {
+                continue;
+            }
+        } else {
+            letters = 0;
+        }
+        count += 1;
+        if count > LONGEST_SKETCH {
+            return Some("long text".to_owned());
+        }
+        drawn.push(match character {
+            _ if character.is_alphabetic() => 'a',
+            _ if character.is_numeric() => '9',
+            _ if character.is_control() => ' ',
+            other => other,
+        });
+    }
+    Some(drawn)
+}
+
+fn general(value: &Value<'_>) -> String {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => number_kind(value),
+        Value::String(text) => text_kind(text),
+        Value::Object(members) if members.is_empty() => "empty object",
+        Value::Object(_) => "object",
+        Value::Array(items) => return array_of(items),
+    }
+    .to_owned()
+}
+
+fn array_of(items: &[Value<'_>]) -> String {
+    let Some((first, rest)) = items.split_first() else {
+        return "empty array".to_owned();
+    };
+    let kind = first.kind();
+    if rest.iter().all(|item| item.kind() == kind) {
+        return format!("array of {}", kind_name(kind));
+    }
+    "array of several types".to_owned()
+}
+
+/// The name of a type, one for all numbers.
+pub(crate) fn kind_name(kind: Kind) -> &'static str {
+    kind.name()
+}
+
+fn number_kind(value: &Value<'_>) -> &'static str {
+    let is_integer = value.as_number().is_some_and(|number| {
+        let text = number.as_str();
+        !text.contains(['.', 'e', 'E'])
+    });
+    if is_integer { "integer" } else { "number" }
+}
+
+fn text_kind(text: &str) -> &'static str {
+    let inner = text.trim();
+    if inner.is_empty() {
+        return "empty string";
+    }
+    match inner {
+        "true" | "false" | "True" | "False" => return "boolean in a string",
+        "null" | "None" | "undefined" => return "null in a string",
+        _ => {}
+    }
+    if inner.parse::<i128>().is_ok() {
+        return "integer in a string";
+    }
+    if inner.starts_with(|first: char| first.is_ascii_digit() || first == '-' || first == '+')
+        && inner.parse::<f64>().is_ok()
+    {
+        return "number in a string";
+    }
+    if inner.starts_with(['{', '[']) && inner.len() <= LONGEST_LOOKED_INTO {
+        let read = serde_json::from_str::<serde::de::IgnoredAny>(inner).is_ok();
+        return match (read, inner.starts_with('{')) {
+            (true, true) => "object in a string",
+            (true, false) => "array in a string",
+            (false, _) => "broken JSON in a string",
+        };
+    }
+    "string"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(json: &str, issue: IssueCode) -> String {
+        let value = callwright::parse::read_value(json).expect("JSON");
+        shape(Some(&value), issue)
+    }
+
+    #[test]
+    fn shapes_are_what_the_table_says() {
+        let cases = [
+            (r#""urgent""#, IssueCode::Enum, r#""urgent""#),
+            ("1500", IssueCode::Maximum, "integer of 4 digits"),
+            ("-15.5", IssueCode::Minimum, "negative number of 2 digits"),
+            ("0", IssueCode::Minimum, "integer of 1 digit"),
+            (r#""abc""#, IssueCode::MinLength, "3 to 4 characters"),
+            (r#""ab""#, IssueCode::MinLength, "2 characters"),
+            (r#""""#, IssueCode::MinLength, "no characters"),
+            ("[1,2,3,4,5]", IssueCode::MaxItems, "5 to 8 items"),
+            (r#""2026-05-01""#, IssueCode::Format, "like 9999-99-99"),
+            (r#""tomorrow""#, IssueCode::Format, "like a"),
+            (r#""Ann@example.org""#, IssueCode::Pattern, "like a@a.a"),
+            (r#""5""#, IssueCode::Type, "integer in a string"),
+            (r#"" -5.5""#, IssueCode::Type, "number in a string"),
+            (r#""True""#, IssueCode::Type, "boolean in a string"),
+            (r#""null""#, IssueCode::Type, "null in a string"),
+            (r#""{\"a\": 1}""#, IssueCode::Type, "object in a string"),
+            (r#""[1, 2""#, IssueCode::Type, "broken JSON in a string"),
+            (r#""nan""#, IssueCode::Type, "string"),
+            (r#"" ""#, IssueCode::Type, "empty string"),
+            ("1.5", IssueCode::Type, "number"),
+            ("1", IssueCode::Type, "integer"),
+            ("null", IssueCode::Type, "null"),
+            ("[]", IssueCode::Type, "empty array"),
+            (r#"["a"]"#, IssueCode::Type, "array of string"),
+            (r#"["a", 1]"#, IssueCode::Type, "array of several types"),
+            ("{}", IssueCode::UnknownKey, "empty object"),
+        ];
+        for (json, issue, expected) in cases {
+            assert_eq!(of(json, issue), expected, "{json}");
+        }
+        assert_eq!(shape(None, IssueCode::Required), "");
+    }
+
+    #[test]
+    fn long_texts_have_one_shape() {
+        let long = format!("\"{}\"", "word, ".repeat(30));
+        assert_eq!(of(&long, IssueCode::Format), "long text");
+        let value = format!("\"{}\"", "x".repeat(100));
+        assert_eq!(of(&value, IssueCode::Enum), "string");
+    }
+}

@@ -1,0 +1,269 @@
+//! What happens in one record, in its order: turns of the user, answers of the model, calls, results.
+//!
+//! A result whose call stands in the same record is put with it; others go on by themselves. A record without a session is
+//! named after the first call in it, if that has an id that nobody else has, and otherwise after its file and line.
+
+use std::borrow::Cow;
+
+use callwright::call::Completeness;
+use callwright::json::Value;
+use callwright::{Call, wire};
+
+use super::context::Context;
+use super::pick::object;
+use super::tools::ToolLists;
+use super::{Format, Place, Reading};
+use crate::seen::{Answer, At, Seen, SeenCall, SeenResult};
+
+/// How many calls back the call of a result is looked for. A model makes at most a few dozen at once.
+const LOOK_BACK: usize = 256;
+
+/// Shorter ids are numbers of somebody's own, which other conversations have too.
+const SHORTEST_UNIQUE_ID: usize = 16;
+
+/// Follows one record.
+pub(super) struct Dialogue<'a, 'r> {
+    reading: &'r mut Reading<'a>,
+    tools: &'r mut ToolLists,
+    place: Place<'a>,
+    pub(super) context: Context<'a>,
+    /// What this record shows begins here.
+    first: usize,
+    turn: u64,
+    round: u64,
+    /// Whether turns and answers can be counted: the record shows the conversation from its beginning.
+    counts: bool,
+    /// Whether what comes is shown by other records too.
+    pub(super) in_history: bool,
+    /// The calls of the answer that is being read begin here.
+    answer: usize,
+}
+
+impl<'a, 'r> Dialogue<'a, 'r> {
+    pub(super) fn new(
+        reading: &'r mut Reading<'a>,
+        tools: &'r mut ToolLists,
+        place: Place<'a>,
+        context: Context<'a>,
+    ) -> Self {
+        let first = reading.seen.len();
+        Dialogue {
+            reading,
+            tools,
+            place,
+            context,
+            first,
+            turn: 0,
+            round: 0,
+            counts: false,
+            in_history: false,
+            answer: first,
+        }
+    }
+
+    /// The record shows the conversation from its beginning.
+    pub(super) fn from_the_beginning(&mut self) {
+        self.counts = true;
+    }
+
+    pub(super) fn format(&mut self, format: Format) {
+        self.reading.set_format(format);
+    }
+
+    /// The user says something.
+    pub(super) fn user(&mut self) {
+        self.turn += 1;
+    }
+
+    /// The model begins an answer.
+    pub(super) fn begin_answer(&mut self) {
+        self.answer = self.reading.seen.len();
+    }
+
+    /// The model has ended its answer, for this reason.
+    pub(super) fn end_answer(&mut self, reason: Option<&str>) {
+        self.round += 1;
+        let said = reason.map_or(Completeness::Unknown, Completeness::from_finish_reason);
+        let calls = self.reading.seen[self.answer..].iter_mut().rev();
+        let calls = calls.filter_map(|seen| match seen {
+            Seen::Call(call) => Some(&mut call.call.completeness),
+            _ => None,
+        });
+        match said {
+            Completeness::Unknown => {}
+            // What came before the last call is whole.
+            Completeness::CutOff => {
+                if let Some(last) = calls.take(1).last() {
+                    *last = said;
+                }
+            }
+            Completeness::Complete => {
+                for completeness in calls.filter(|known| **known == Completeness::Unknown) {
+                    *completeness = said;
+                }
+            }
+        }
+    }
+
+    /// A call in a provider's shape.
+    pub(super) fn read_call(&mut self, value: Value<'a>) {
+        match wire::read_call(value) {
+            Ok(call) => self.call(call),
+            Err(error) => self.trouble(error.to_string()),
+        }
+    }
+
+    pub(super) fn call(&mut self, call: Call<'a>) {
+        self.call_with(call, None, None);
+    }
+
+    /// A call, and what came of it.
+    pub(super) fn call_with(
+        &mut self,
+        call: Call<'a>,
+        answer: Option<Answer<'a>>,
+        latency_us: Option<u64>,
+    ) {
+        let at = self.at();
+        let in_history = self.in_history && call.id.is_some();
+        self.reading.seen.push(Seen::Call(Box::new(SeenCall {
+            call,
+            at,
+            answer,
+            latency_us,
+            in_history,
+        })));
+    }
+
+    /// A result by the id of its call; by the name of its tool where there are no ids.
+    pub(super) fn result(
+        &mut self,
+        id: Option<Value<'a>>,
+        tool: Option<&str>,
+        output: Value<'a>,
+        is_error: bool,
+    ) {
+        let answer = Answer { output, is_error };
+        let from = self
+            .first
+            .max(self.reading.seen.len().saturating_sub(LOOK_BACK));
+        let mut calls = self.reading.seen[from..]
+            .iter_mut()
+            .filter_map(|seen| match seen {
+                Seen::Call(call) if call.answer.is_none() => Some(call),
+                _ => None,
+            });
+        let found = match (&id, tool) {
+            (Some(_), _) => calls.rfind(|call| call.call.id == id),
+            // Results come in the order of their calls.
+            (None, Some(tool)) => calls.find(|call| call.call.tool == tool),
+            (None, None) => None,
+        };
+        match (found, id) {
+            (Some(call), _) => call.answer = Some(answer),
+            (None, Some(id)) => {
+                let at = self.at();
+                self.reading
+                    .seen
+                    .push(Seen::Result(SeenResult { id, at, answer }));
+            }
+            (None, None) => self.trouble("a result that does not tell of which call it is"),
+        }
+    }
+
+    pub(super) fn tools(&mut self, list: &Value<'a>) {
+        let (tools, bad) = self.tools.read(list);
+        if bad > 0 {
+            self.trouble("a tool that cannot be read: it has no name");
+        }
+        if !tools.is_empty() {
+            self.reading.seen.push(Seen::Tools(tools));
+        }
+    }
+
+    pub(super) fn trouble(&mut self, what: impl Into<Cow<'static, str>>) {
+        self.reading.troubles.push(what.into());
+    }
+
+    fn at(&self) -> At<'a> {
+        let mut at = self.context.at();
+        if self.counts {
+            at.turn = Some(self.turn);
+            at.round = Some(self.round);
+        }
+        at
+    }
+
+    /// The record is read. One without a session is a session of its own.
+    pub(super) fn end(self) {
+        if self.context.has_session() {
+            return;
+        }
+        let shown = &mut self.reading.seen[self.first..];
+        let unique = shown.iter().find_map(|seen| match seen {
+            Seen::Call(call) => unique_id(call.call.id.as_ref()?),
+            Seen::Result(result) => unique_id(&result.id),
+            Seen::Tools(_) => None,
+        });
+        let session = match unique {
+            Some(id) => id,
+            None => Cow::Owned(format!("{}:{}", self.place.file, self.place.line)),
+        };
+        set_session(shown, &session);
+    }
+
+    /// The record is read. One without a session belongs to that of its file, or a part of it.
+    pub(super) fn end_in_file(self, part: Option<&str>) {
+        if self.context.has_session() {
+            return;
+        }
+        let file = self.place.file;
+        let session = part.map_or(Cow::Borrowed(file), |part| {
+            Cow::Owned(format!("{file} [{part}]"))
+        });
+        set_session(&mut self.reading.seen[self.first..], &session);
+    }
+}
+
+fn set_session<'a>(shown: &mut [Seen<'a>], session: &Cow<'a, str>) {
+    for seen in shown {
+        let at = match seen {
+            Seen::Call(call) => &mut call.at,
+            Seen::Result(result) => &mut result.at,
+            Seen::Tools(_) => continue,
+        };
+        at.session.get_or_insert_with(|| session.clone());
+    }
+}
+
+/// An id that looks drawn by lot: long, with digits and letters.
+fn unique_id<'a>(id: &Value<'a>) -> Option<Cow<'a, str>> {
+    let Value::String(text) = id else { return None };
+    let has = |is: fn(&u8) -> bool| text.bytes().any(|byte| is(&byte));
+    let is_unique =
+        text.len() >= SHORTEST_UNIQUE_ID && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    is_unique.then(|| text.clone())
+}
+
+/// What a tool said, out of a message's content: its text, if it is one; blocks as the MCP result that they are.
+pub(super) fn output(content: Option<Value<'_>>) -> Value<'_> {
+    match content {
+        None => Value::String("".into()),
+        Some(Value::Array(mut blocks)) => {
+            let is_text = |block: &Value<'_>| {
+                block
+                    .get("type")
+                    .is_none_or(|kind| kind.as_str() == Some("text"))
+                    && block
+                        .get("text")
+                        .is_some_and(|text| text.as_str().is_some())
+            };
+            if blocks.len() == 1 && is_text(&blocks[0]) {
+                let text = super::pick::take(&mut blocks[0], "text");
+                return text.unwrap_or_default();
+            }
+            object("content", Value::Array(blocks))
+        }
+        Some(other) => other,
+    }
+}

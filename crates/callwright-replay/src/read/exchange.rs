@@ -1,0 +1,297 @@
+//! Requests to models and their responses: alone, or both in one record as proxies and tracing tools write them.
+
+use callwright::json::Value;
+
+use super::dialogue::Dialogue;
+use super::pick::{first_of, has, has_list, has_object, list, opened, present, text};
+use super::{Format, gemini, messages, openai_responses, stream};
+
+/// Under which names a request and its response stand in one record.
+const PAIRS: [(&str, &str); 6] = [
+    ("request", "response"),
+    ("request_body", "response_body"),
+    ("requestBody", "responseBody"),
+    ("input", "output"),
+    ("inputs", "outputs"),
+    ("body", "response"),
+];
+
+/// Under which names the response to a request stands that is the record itself.
+const RESPONSES: [&str; 3] = ["response", "completion_message", "output"];
+
+/// Around a body.
+const BODIES: [&str; 4] = ["body", "inputBodyJson", "outputBodyJson", "json"];
+
+/// Where a request keeps its parameters, if not in itself.
+const PARAMETERS: [&str; 8] = [
+    "optional_params",
+    "model_parameters",
+    "modelParameters",
+    "invocation_params",
+    "toolConfig",
+    "tool_config",
+    "generation_config",
+    "config",
+];
+
+/// How many wrappers there may be around a body.
+const DEEPEST_BODY: usize = 3;
+
+/// Whether this is a conversation that is sent to a model.
+pub(super) fn is_request(value: &Value<'_>) -> bool {
+    let declares = || {
+        ["model", "instructions", "tools", "previous_response_id"]
+            .iter()
+            .any(|key| has(value, key))
+    };
+    has_list(value, "messages")
+        || has_list(value, "prompt_messages")
+        || has_list(value, "contents")
+        || (is_input(value.get("input")) && !has(value, "name") && declares())
+}
+
+fn is_input(input: Option<&Value<'_>>) -> bool {
+    match input {
+        Some(Value::String(_)) => true,
+        Some(Value::Array(items)) => items
+            .first()
+            .is_some_and(|item| openai_responses::is_item(item) || has(item, "role")),
+        _ => false,
+    }
+}
+
+/// Whether this is the answer of a model.
+pub(super) fn is_response(value: &Value<'_>) -> bool {
+    has_list(value, "choices")
+        || has_list(value, "candidates")
+        || is_anthropic_response(value)
+        || is_responses_response(value)
+        || (has_object(value, "message")
+            && (has(value, "done") || has(value, "done_reason") || has(value, "finish_reason")))
+}
+
+fn is_anthropic_response(value: &Value<'_>) -> bool {
+    has_list(value, "content")
+        && (value.get("stop_reason").is_some() || text(value, "type") == Some("message"))
+        && text(value, "role") != Some("user")
+}
+
+fn is_responses_response(value: &Value<'_>) -> bool {
+    let Some(Value::Array(items)) = value.get("output") else {
+        return false;
+    };
+    text(value, "object") == Some("response")
+        || items.first().is_some_and(openai_responses::is_item)
+}
+
+/// Whether these are the messages of a conversation.
+pub(super) fn is_messages(value: &Value<'_>) -> bool {
+    let Some(first) = value.as_array().and_then(<[_]>::first) else {
+        return false;
+    };
+    has(first, "role") || openai_responses::is_item(first)
+}
+
+/// A record that is a request or a response itself; the response may stand inside of its request.
+pub(super) fn read<'a>(mut dialogue: Dialogue<'a, '_>, mut value: Value<'a>) {
+    if is_request(&value) {
+        let answered = first_of(&mut value, &RESPONSES).map(body);
+        request(&mut dialogue, value);
+        if let Some(answered) = answered {
+            response(&mut dialogue, answered);
+        }
+    } else {
+        response(&mut dialogue, value);
+    }
+    dialogue.end();
+}
+
+/// The two parts of a record that holds a request and its response, if it does.
+pub(super) fn take_pair<'a>(value: &mut Value<'a>) -> Option<(Value<'a>, Value<'a>)> {
+    for (asked, answered) in PAIRS {
+        let part = |key: &str| {
+            value
+                .get(key)
+                .is_some_and(|part| !matches!(part, Value::Bool(_)))
+        };
+        if !part(asked) && !part(answered) {
+            continue;
+        }
+        let request = present(value, asked).map(body).unwrap_or_default();
+        let response = present(value, answered).map(body).unwrap_or_default();
+        let known = is_request(&request)
+            || is_messages(&request)
+            || is_response(&response)
+            || is_stream(&response)
+            || is_answer(&response)
+            || has(&request, "jsonrpc");
+        if known {
+            return Some((request, response));
+        }
+        // Something else of the same name.
+        if let Value::Object(members) = value {
+            members.push((asked.into(), request));
+            members.push((answered.into(), response));
+        }
+    }
+    None
+}
+
+fn is_answer(value: &Value<'_>) -> bool {
+    text(value, "role") == Some("assistant")
+        && (has(value, "content") || has_list(value, "tool_calls"))
+}
+
+fn is_stream(value: &Value<'_>) -> bool {
+    match value {
+        Value::Array(items) => items.first().is_some_and(stream::is_piece),
+        Value::String(text) => stream::is_text(text),
+        _ => false,
+    }
+}
+
+/// A request and its response.
+pub(super) fn read_pair<'a>(mut dialogue: Dialogue<'a, '_>, asked: Value<'a>, answered: Value<'a>) {
+    request(&mut dialogue, asked);
+    response(&mut dialogue, answered);
+    dialogue.end();
+}
+
+/// What is inside of wrappers around a body.
+fn body(value: Value<'_>) -> Value<'_> {
+    let mut value = opened(value);
+    for _ in 0..DEEPEST_BODY {
+        if is_request(&value) || is_response(&value) {
+            break;
+        }
+        match first_of(&mut value, &BODIES) {
+            Some(inner) => value = opened(inner),
+            None => break,
+        }
+    }
+    value
+}
+
+/// What was sent to the model: tools, and all of the conversation so far.
+pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
+    dialogue.context.add(&value);
+    dialogue.from_the_beginning();
+    dialogue.in_history = true;
+    if has_list(&value, "messages")
+        && ["system", "anthropic_version", "stop_sequences"]
+            .iter()
+            .any(|key| has(&value, key))
+    {
+        dialogue.format(Format::Anthropic);
+    }
+    declared(dialogue, &mut value);
+    if let Value::Array(items) = value {
+        conversation(dialogue, items);
+    } else if has_list(&value, "contents") {
+        dialogue.format(Format::Gemini);
+        gemini::contents(dialogue, list(&mut value, "contents"));
+    } else if let Some(messages) = first_of(&mut value, &["messages", "prompt_messages"]) {
+        if let Value::Array(messages) = messages {
+            conversation(dialogue, messages);
+        }
+    } else if let Some(input) = present(&mut value, "input") {
+        dialogue.format(Format::OpenAiResponses);
+        match input {
+            Value::Array(items) => openai_responses::items(dialogue, items, None),
+            _ => dialogue.user(),
+        }
+    }
+    dialogue.in_history = false;
+}
+
+/// Messages of a chat, or items of the responses API.
+pub(super) fn conversation<'a>(dialogue: &mut Dialogue<'a, '_>, items: Vec<Value<'a>>) {
+    if items
+        .iter()
+        .any(|item| !has(item, "role") && openai_responses::is_item(item))
+    {
+        dialogue.format(Format::OpenAiResponses);
+        openai_responses::items(dialogue, items, None);
+    } else {
+        messages::read(dialogue, items);
+    }
+}
+
+/// The tools of a request.
+fn declared<'a>(dialogue: &mut Dialogue<'a, '_>, value: &mut Value<'a>) {
+    for key in ["tools", "functions"] {
+        if let Some(tools @ Value::Array(_)) = present(value, key) {
+            if tools
+                .as_array()
+                .unwrap_or_default()
+                .iter()
+                .any(|tool| has(tool, "input_schema"))
+            {
+                dialogue.format(Format::Anthropic);
+            }
+            dialogue.tools(&tools);
+        }
+    }
+    for key in PARAMETERS {
+        if let Some(parameters) = value.get(key) {
+            for key in ["tools", "functions"] {
+                if let Some(tools @ Value::Array(_)) = parameters.get(key) {
+                    dialogue.tools(tools);
+                }
+            }
+        }
+    }
+}
+
+/// What the model answered.
+pub(super) fn response<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
+    dialogue.context.add(&value);
+    if text(&value, "object") == Some("chat.completion.chunk") {
+        dialogue.format(Format::OpenAiChat);
+        dialogue.trouble(
+            "a piece of a streamed answer; pieces are put together only where they stand in one array",
+        );
+    } else if has_list(&value, "choices") {
+        for mut choice in list(&mut value, "choices") {
+            let reason = first_of(&mut choice, &["finish_reason", "finishReason"]);
+            if let Some(message) = present(&mut choice, "message") {
+                messages::read_one(dialogue, message, reason.as_ref().and_then(Value::as_str));
+            }
+        }
+    } else if has_list(&value, "candidates") {
+        dialogue.format(Format::Gemini);
+        gemini::candidates(dialogue, list(&mut value, "candidates"));
+    } else if is_responses_response(&value) {
+        dialogue.format(Format::OpenAiResponses);
+        declared(dialogue, &mut value);
+        let reason = present(&mut value, "status");
+        let items = list(&mut value, "output");
+        openai_responses::items(dialogue, items, reason.as_ref().and_then(Value::as_str));
+    } else if is_anthropic_response(&value) {
+        dialogue.format(Format::Anthropic);
+        assistant(dialogue, value);
+    } else if is_stream(&value) {
+        stream::read(dialogue, value);
+    } else if has(&value, "role") {
+        messages::read_one(dialogue, value, None);
+    } else if let Some(message @ Value::Object(_)) = present(&mut value, "message") {
+        let reason = first_of(&mut value, &["done_reason", "finish_reason", "stopReason"]);
+        messages::read_one(dialogue, message, reason.as_ref().and_then(Value::as_str));
+    } else if let Some(output @ Value::Object(_)) = present(&mut value, "output") {
+        // Bedrock's.
+        let reason = present(&mut value, "stopReason");
+        messages::read_one(dialogue, output, reason.as_ref().and_then(Value::as_str));
+    } else if let Value::Array(items) = value {
+        messages::read(dialogue, items);
+    }
+    dialogue.format(Format::OpenAiChat);
+}
+
+/// A message whose role need not be told.
+pub(super) fn assistant<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
+    if let Value::Object(members) = &mut value {
+        members.retain(|(key, _)| key != "role" && key != "type");
+        members.push(("role".into(), Value::String("assistant".into())));
+    }
+    messages::read_one(dialogue, value, None);
+}

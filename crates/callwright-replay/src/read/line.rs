@@ -1,0 +1,48 @@
+//! One call per record: callwright's own events, plain call lines, and single calls in a provider's own shape.
+//!
+//! Beside the call may stand `session`, `turn`, `round`, `output`, `is_error`, a time, a model and a duration.
+
+use callwright::json::Value;
+use callwright::wire;
+
+use super::context::Context;
+use super::{Format, Reading};
+use crate::seen::{Answer, Seen, SeenCall};
+
+pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut Reading<'a>) {
+    context.add(&value);
+    let format = if value.get("arguments_sent").is_some() {
+        Format::Event
+    } else {
+        Format::Call
+    };
+    let recorded = match wire::recorded(value) {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            reading.troubles.push(error.to_string().into());
+            return;
+        }
+    };
+    reading.set_format(format);
+    let mut at = context.at();
+    at.session = recorded.session.or(at.session);
+    at.turn = recorded.at.turn;
+    at.round = recorded.at.round;
+    let is_error = recorded.is_error;
+    let answer = match recorded.output {
+        Some(output) => Some(Answer { output, is_error }),
+        // That it failed is known, if not how.
+        None if is_error => Some(Answer {
+            output: Value::String("".into()),
+            is_error,
+        }),
+        None => None,
+    };
+    reading.seen.push(Seen::Call(Box::new(SeenCall {
+        call: recorded.call,
+        at,
+        answer,
+        latency_us: context.latency_us(),
+        in_history: false,
+    })));
+}

@@ -1,0 +1,65 @@
+//! OpenTelemetry: spans of generative AI, in OTLP JSON as a collector's file exporter writes it, or one span per record.
+//!
+//! Spans of tools are calls with their results; spans of models show the messages that went in and came out. Both often
+//! show the same call, which has its id in both.
+
+mod attributes;
+mod openinference;
+mod span;
+
+use callwright::json::Value;
+
+use super::context::Context;
+use super::pick::{has, has_list, list};
+use super::{Format, Work};
+
+/// Whether this is a list of spans, or a span.
+pub(super) fn is_spans(value: &Value<'_>) -> bool {
+    has_list(value, "resourceSpans")
+        || has_list(value, "resource_spans")
+        || has_list(value, "scopeSpans")
+        || has_list(value, "spans")
+        || is_span(value)
+}
+
+fn is_span(value: &Value<'_>) -> bool {
+    has(value, "attributes")
+        && [
+            "traceId",
+            "trace_id",
+            "spanId",
+            "span_id",
+            "context",
+            "startTimeUnixNano",
+        ]
+        .iter()
+        .any(|key| has(value, key))
+}
+
+/// All spans.
+pub(super) fn read<'a>(work: &mut Work<'a, '_>, mut value: Value<'a>, context: &Context<'a>) {
+    work.reading.set_format(Format::OpenTelemetry);
+    if is_span(&value) {
+        span::read(work, value, context);
+        return;
+    }
+    for key in ["resourceSpans", "resource_spans"] {
+        for mut resource in list(&mut value, key) {
+            read_scopes(work, &mut resource, context);
+        }
+    }
+    read_scopes(work, &mut value, context);
+}
+
+fn read_scopes<'a>(work: &mut Work<'a, '_>, resource: &mut Value<'a>, context: &Context<'a>) {
+    for key in ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"] {
+        for mut scope in list(resource, key) {
+            for span in list(&mut scope, "spans") {
+                span::read(work, span, context);
+            }
+        }
+    }
+    for span in list(resource, "spans") {
+        span::read(work, span, context);
+    }
+}

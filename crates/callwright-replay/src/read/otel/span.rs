@@ -1,0 +1,220 @@
+//! One span: a tool that ran, or a model that answered.
+
+use callwright::Call;
+use callwright::json::Value;
+
+use super::attributes::Attributes;
+use super::openinference;
+use crate::read::context::Context;
+use crate::read::dialogue::Dialogue;
+use crate::read::messages::{self, arguments_of};
+use crate::read::pick::{list, present, take, text};
+use crate::read::{Work, exchange, time};
+use crate::seen::Answer;
+
+/// What libraries call the name, the arguments and the result of a tool.
+const NAMES: [&str; 4] = [
+    "gen_ai.tool.name",
+    "tool.name",
+    "ai.toolCall.name",
+    "traceloop.entity.name",
+];
+const IDS: [&str; 4] = [
+    "gen_ai.tool.call.id",
+    "tool_call.id",
+    "tool.id",
+    "ai.toolCall.id",
+];
+const ARGUMENTS: [&str; 6] = [
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.input",
+    "input.value",
+    "tool.parameters",
+    "ai.toolCall.args",
+    "traceloop.entity.input",
+];
+const RESULTS: [&str; 5] = [
+    "gen_ai.tool.call.result",
+    "gen_ai.tool.output",
+    "output.value",
+    "ai.toolCall.result",
+    "traceloop.entity.output",
+];
+
+/// What libraries call a conversation; without any of them it is the trace.
+const SESSIONS: [&str; 4] = [
+    "gen_ai.conversation.id",
+    "session.id",
+    "langfuse.session.id",
+    "traceloop.association.properties.session_id",
+];
+const MODELS: [&str; 4] = [
+    "gen_ai.response.model",
+    "gen_ai.request.model",
+    "llm.model_name",
+    "ai.model.id",
+];
+
+pub(super) fn read<'a>(work: &mut Work<'a, '_>, mut span: Value<'a>, outer: &Context<'a>) {
+    let mut attributes = Attributes::new(take(&mut span, "attributes"));
+    let mut context = outer.clone();
+    for key in SESSIONS {
+        if let Some(session) = attributes.get(key) {
+            context.add_session(0, session);
+        }
+    }
+    context.add(&span);
+    if let Some(inner) = span.get("context") {
+        context.add(inner);
+    }
+    for key in MODELS {
+        if let Some(Value::String(model)) = attributes.get(key) {
+            context.set_model(0, model);
+        }
+    }
+    let start = span.get("startTimeUnixNano").and_then(time::of_nanos);
+    let start = start.or_else(|| span.get("start_time").and_then(time::read));
+    if let Some(start) = start {
+        context.set_time(start);
+    }
+    let end = span.get("endTimeUnixNano").and_then(time::of_nanos);
+    let end = end.or_else(|| span.get("end_time").and_then(time::read));
+    let latency = start
+        .zip(end)
+        .and_then(|(start, end)| u64::try_from(end.checked_sub(start)?).ok());
+    let mut dialogue = work.dialogue(context);
+    // A span of the model and a span of the tool show the same call.
+    dialogue.in_history = true;
+    if is_tool(&span, &attributes) {
+        tool(&mut dialogue, &span, attributes, latency);
+    } else {
+        if let Some(tools @ Value::Array(_)) =
+            attributes.take_json(&["gen_ai.tool.definitions", "ai.prompt.tools"])
+        {
+            dialogue.tools(&tools);
+        }
+        messages_of(&mut dialogue, &mut attributes);
+        for event in list(&mut span, "events") {
+            read_event(&mut dialogue, event);
+        }
+        openinference::read(&mut dialogue, attributes);
+    }
+    dialogue.end();
+}
+
+fn is_tool(span: &Value<'_>, attributes: &Attributes<'_>) -> bool {
+    let is = |key: &str, kind: &str| {
+        attributes
+            .text(key)
+            .is_some_and(|found| found.eq_ignore_ascii_case(kind))
+    };
+    is("gen_ai.operation.name", "execute_tool")
+        || is("openinference.span.kind", "tool")
+        || is("traceloop.span.kind", "tool")
+        || attributes.get("ai.toolCall.name").is_some()
+        || (attributes.get("gen_ai.tool.name").is_some()
+            && attributes.get("gen_ai.operation.name").is_none())
+        || text(span, "name").is_some_and(|name| name.starts_with("execute_tool "))
+}
+
+fn tool<'a>(
+    dialogue: &mut Dialogue<'a, '_>,
+    span: &Value<'a>,
+    mut attributes: Attributes<'a>,
+    latency: Option<u64>,
+) {
+    let named = match attributes.take(&NAMES) {
+        Some(Value::String(name)) => Some(name),
+        _ => match span.get("name") {
+            Some(Value::String(name)) => Some(
+                name.strip_prefix("execute_tool ")
+                    .unwrap_or(name)
+                    .to_owned()
+                    .into(),
+            ),
+            _ => None,
+        },
+    };
+    let Some(name) = named else {
+        dialogue.trouble("a span of a tool without its name");
+        return;
+    };
+    let Some(arguments) = attributes.take(&ARGUMENTS) else {
+        // Conventions leave arguments out unless asked for.
+        dialogue.trouble(
+            "a span of a tool without its arguments; let your instrumentation capture them (gen_ai.tool.call.arguments)",
+        );
+        return;
+    };
+    let mut call = Call::new(name, arguments_of(Some(arguments)));
+    call.id = attributes.take(&IDS);
+    let status = span.get("status");
+    let code = status.and_then(|status| status.get("code").or_else(|| status.get("status_code")));
+    let failed = match code {
+        Some(Value::String(code)) => code.to_ascii_uppercase().ends_with("ERROR"),
+        Some(Value::Number(code)) => code.as_u64() == Some(2),
+        _ => false,
+    };
+    let is_error = failed || attributes.get("error.type").is_some();
+    let output = attributes.take(&RESULTS).or_else(|| {
+        let said =
+            status.and_then(|status| status.get("message").or_else(|| status.get("description")));
+        is_error.then(|| said.cloned().unwrap_or(Value::String("".into())))
+    });
+    let answer = output.map(|output| Answer { output, is_error });
+    dialogue.call_with(call, answer, latency);
+}
+
+/// The messages that went in and came out.
+fn messages_of<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: &mut Attributes<'a>) {
+    let before = attributes.take_json(&["gen_ai.input.messages", "ai.prompt.messages"]);
+    if let Some(Value::Array(items)) = before {
+        dialogue.from_the_beginning();
+        exchange::conversation(dialogue, items);
+    }
+    let after = attributes.take_json(&["gen_ai.output.messages"]);
+    if let Some(Value::Array(items)) = after {
+        messages::read(dialogue, items);
+    }
+}
+
+/// Older conventions put messages into events.
+fn read_event<'a>(dialogue: &mut Dialogue<'a, '_>, mut event: Value<'a>) {
+    let mut attributes = Attributes::new(take(&mut event, "attributes"));
+    messages_of(dialogue, &mut attributes);
+    match text(&event, "name").unwrap_or_default() {
+        "gen_ai.user.message" => dialogue.user(),
+        "gen_ai.assistant.message" | "gen_ai.choice" => {
+            let reason = attributes.take(&["finish_reason"]);
+            let message = attributes.take_json(&["message", "gen_ai.event.content", "event.body"]);
+            let mut message = message.unwrap_or(Value::Object(Vec::new()));
+            if let Some(inner @ Value::Object(_)) = present(&mut message, "message") {
+                message = inner;
+            }
+            if let (Some(calls), Value::Object(members)) =
+                (attributes.take_json(&["tool_calls"]), &mut message)
+            {
+                members.push(("tool_calls".into(), calls));
+            }
+            if let Value::Object(members) = &mut message {
+                members.retain(|(key, _)| key != "role");
+                members.push(("role".into(), Value::String("assistant".into())));
+            }
+            messages::read_one(dialogue, message, reason.as_ref().and_then(Value::as_str));
+        }
+        "gen_ai.tool.message" => {
+            let body = attributes.take_json(&["gen_ai.event.content", "event.body"]);
+            let mut body = body.unwrap_or_default();
+            let id = attributes
+                .take(&["id"])
+                .or_else(|| present(&mut body, "id"));
+            let content = attributes
+                .take(&["content"])
+                .or_else(|| present(&mut body, "content"));
+            if let Some(content) = content {
+                dialogue.result(id, None, content, false);
+            }
+        }
+        _ => {}
+    }
+}

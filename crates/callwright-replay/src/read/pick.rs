@@ -1,0 +1,81 @@
+//! Parts of JSON values, taken out without copying.
+
+use std::borrow::Cow;
+
+use callwright::json::Value;
+use callwright::parse::read_value;
+
+/// Takes a member out of an object. The order of the others is not kept.
+pub(super) fn take<'a>(value: &mut Value<'a>, key: &str) -> Option<Value<'a>> {
+    match value {
+        Value::Object(members) => {
+            let at = members.iter().position(|(name, _)| name == key)?;
+            Some(members.swap_remove(at).1)
+        }
+        _ => None,
+    }
+}
+
+/// Takes a member that is not null.
+pub(super) fn present<'a>(value: &mut Value<'a>, key: &str) -> Option<Value<'a>> {
+    take(value, key).filter(|member| *member != Value::Null)
+}
+
+/// Takes the first of these members that is there and not null.
+pub(super) fn first_of<'a>(value: &mut Value<'a>, keys: &[&str]) -> Option<Value<'a>> {
+    keys.iter().find_map(|key| present(value, key))
+}
+
+/// Takes a list; nothing if there is none.
+pub(super) fn list<'a>(value: &mut Value<'a>, key: &str) -> Vec<Value<'a>> {
+    match take(value, key) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+}
+
+/// A member that is a text.
+pub(super) fn text<'v>(value: &'v Value<'_>, key: &str) -> Option<&'v str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+pub(super) fn has(value: &Value<'_>, key: &str) -> bool {
+    value.get(key).is_some_and(|member| *member != Value::Null)
+}
+
+pub(super) fn has_list(value: &Value<'_>, key: &str) -> bool {
+    matches!(value.get(key), Some(Value::Array(_)))
+}
+
+pub(super) fn has_object(value: &Value<'_>, key: &str) -> bool {
+    matches!(value.get(key), Some(Value::Object(_)))
+}
+
+pub(super) fn is_true(value: &Value<'_>, key: &str) -> bool {
+    value.get(key) == Some(&Value::Bool(true))
+}
+
+/// A value, or the one that stands as JSON inside of a text, as some logs keep bodies.
+pub(super) fn opened(value: Value<'_>) -> Value<'_> {
+    match value {
+        Value::String(text) => match inner_json(&text) {
+            Some(inner) => inner,
+            None => Value::String(text),
+        },
+        other => other,
+    }
+}
+
+/// The JSON object or array that a text holds.
+pub(super) fn inner_json(text: &str) -> Option<Value<'static>> {
+    let text = text.trim_ascii();
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    read_value(text).ok().map(Value::into_owned)
+}
+
+/// An object with one member.
+pub(super) fn object<'a>(key: &'static str, value: Value<'a>) -> Value<'a> {
+    Value::Object(vec![(Cow::Borrowed(key), value)])
+}

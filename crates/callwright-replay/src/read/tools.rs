@@ -1,0 +1,100 @@
+//! Declarations of tools inside of records.
+//!
+//! Requests carry the same tools again and again: what was read once is remembered, so that a request costs a hash of its
+//! tools and not their reading.
+
+use std::collections::VecDeque;
+
+use callwright::ToolSpec;
+use callwright::json::Value;
+use callwright::tool::read_tools;
+use xxhash_rust::xxh3::Xxh3;
+
+/// How many lists of tools are remembered. An agent has a few, a gateway some dozens.
+const REMEMBERED: usize = 32;
+
+/// The largest list that is remembered, in bytes of text.
+const LARGEST: usize = 1024 * 1024;
+
+/// Lists of tools that were read before.
+#[derive(Debug, Default)]
+pub(super) struct ToolLists {
+    lists: VecDeque<(u64, Vec<ToolSpec>)>,
+}
+
+impl ToolLists {
+    /// The tools of a list, and how many entries of it are none.
+    pub(super) fn read(&mut self, list: &Value<'_>) -> (Vec<ToolSpec>, usize) {
+        let mut hash = Hash::default();
+        hash.add(list);
+        let digest = hash.state.digest();
+        if let Some((_, known)) = self.lists.iter().find(|(known, _)| *known == digest) {
+            return (known.clone(), 0);
+        }
+        let (tools, bad) = read_list(list);
+        if bad == 0 && hash.bytes <= LARGEST {
+            if self.lists.len() == REMEMBERED {
+                self.lists.pop_front();
+            }
+            self.lists.push_back((digest, tools.clone()));
+        }
+        (tools, bad)
+    }
+}
+
+/// Each entry by itself: one that is none does not spoil the others.
+fn read_list(list: &Value<'_>) -> (Vec<ToolSpec>, usize) {
+    let mut tools = Vec::new();
+    let mut bad = 0;
+    for entry in list.as_array().unwrap_or_default() {
+        // Bedrock puts each into a `toolSpec`, with the schema under `json`.
+        let entry = entry.get("toolSpec").unwrap_or(entry);
+        let mut json = serde_json::Value::from(entry);
+        if let Some(schema) = json.pointer_mut("/inputSchema/json") {
+            let schema = schema.take();
+            json["inputSchema"] = schema;
+        }
+        match read_tools(&json.to_string()) {
+            Ok(read) => tools.extend(read),
+            Err(_) => bad += 1,
+        }
+    }
+    (tools, bad)
+}
+
+#[derive(Default)]
+struct Hash {
+    state: Xxh3,
+    bytes: usize,
+}
+
+impl Hash {
+    fn add(&mut self, value: &Value<'_>) {
+        match value {
+            Value::Null => self.text(b"n", ""),
+            Value::Bool(yes) => self.text(if *yes { b"t" } else { b"f" }, ""),
+            Value::Number(number) => self.text(b"0", number.as_str()),
+            Value::String(text) => self.text(b"\"", text),
+            Value::Array(items) => {
+                self.text(b"[", "");
+                items.iter().for_each(|item| self.add(item));
+                self.text(b"]", "");
+            }
+            Value::Object(members) => {
+                self.text(b"{", "");
+                for (key, value) in members {
+                    self.text(b":", key);
+                    self.add(value);
+                }
+                self.text(b"}", "");
+            }
+        }
+    }
+
+    fn text(&mut self, kind: &[u8], text: &str) {
+        self.state.update(kind);
+        self.state.update(&(text.len() as u64).to_le_bytes());
+        self.state.update(text.as_bytes());
+        self.bytes += text.len() + 2;
+    }
+}

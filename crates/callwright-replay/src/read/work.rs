@@ -1,0 +1,280 @@
+//! Which format a record is in, by its keys, and what to do then.
+
+use callwright::json::Value;
+use callwright::parse::read_value;
+
+use super::context::Context;
+use super::dialogue::{Dialogue, output};
+use super::pick::{has, has_list, has_object, list, opened, present, take, text};
+use super::tools::ToolLists;
+use super::{
+    Format, Place, Reading, exchange, line, mcp, messages, openai_responses, otel, stream, words,
+};
+
+/// Under which names logs keep what they log.
+const WRAPPERS: [&str; 16] = [
+    "message",
+    "payload",
+    "data",
+    "body",
+    "event",
+    "record",
+    "entry",
+    "standard_logging_object",
+    "kwargs",
+    "msg",
+    "content",
+    "jsonPayload",
+    "raw",
+    "response",
+    "request",
+    "params",
+];
+
+/// How many wrappers there may be.
+const DEEPEST: usize = 4;
+
+/// One record at work.
+pub(super) struct Work<'a, 'r> {
+    pub(super) reading: &'r mut Reading<'a>,
+    pub(super) tools: &'r mut ToolLists,
+    pub(super) place: Place<'a>,
+}
+
+impl<'a> Work<'a, '_> {
+    pub(super) fn dialogue(&mut self, context: Context<'a>) -> Dialogue<'a, '_> {
+        Dialogue::new(self.reading, self.tools, self.place, context)
+    }
+
+    /// Reads a record.
+    pub(super) fn value(&mut self, value: Value<'a>, context: Context<'a>) {
+        if let Err(value) = self.known(value, context, 0) {
+            self.reading.troubles.push(words::unknown(&value));
+        }
+    }
+
+    /// Reads a line of a text log; `false` if it is none.
+    pub(super) fn log_line(&mut self, text: &'a str) -> bool {
+        let Some(line) = mcp::log_line(text) else {
+            return false;
+        };
+        let value = line.json.and_then(|json| read_value(json).ok());
+        let Some(value) = value else {
+            // Servers say all kinds of things; only with a time is it a log.
+            if line.time.is_none() {
+                return false;
+            }
+            self.reading.set_format(Format::Mcp);
+            return true;
+        };
+        let mut context = Context::default();
+        if let Some(time) = line.time {
+            context.set_time(time);
+        }
+        if mcp::is_message(&value) {
+            let mut dialogue = self.dialogue(context);
+            mcp::read(&mut dialogue, value);
+            dialogue.end_in_file(line.name.as_deref());
+            return true;
+        }
+        match self.known(value, context, 1) {
+            Ok(()) => true,
+            Err(_) if line.time.is_some() => {
+                self.reading.set_format(Format::Mcp);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Reads a value in any known format; gives it back if it is in none.
+    fn known(
+        &mut self,
+        mut value: Value<'a>,
+        mut context: Context<'a>,
+        depth: usize,
+    ) -> Result<(), Value<'a>> {
+        if let Value::Array(items) = value {
+            return self.array(items, context, depth);
+        }
+        if text(&value, "tool").is_some() {
+            line::read(value, context, self.reading);
+            return Ok(());
+        }
+        if otel::is_spans(&value) {
+            otel::read(self, value, &context);
+            return Ok(());
+        }
+        context.add(&value);
+        if mcp::is_message(&value) {
+            let mut dialogue = self.dialogue(context);
+            mcp::read(&mut dialogue, value);
+            dialogue.end_in_file(None);
+            return Ok(());
+        }
+        if exchange::is_request(&value) || exchange::is_response(&value) || stream::is_piece(&value)
+        {
+            exchange::read(self.dialogue(context), value);
+            return Ok(());
+        }
+        if let Some((asked, answered)) = exchange::take_pair(&mut value) {
+            // Tools may stand beside both.
+            let beside = list(&mut value, "tools");
+            let mut dialogue = self.dialogue(context);
+            if mcp::is_message(&asked) {
+                mcp::read(&mut dialogue, asked);
+                mcp::read(&mut dialogue, answered);
+                dialogue.end_in_file(None);
+            } else {
+                dialogue.tools(&Value::Array(beside));
+                exchange::read_pair(dialogue, asked, answered);
+            }
+            return Ok(());
+        }
+        self.single(value, context, depth)
+    }
+
+    /// A message, a call, a result or a list of tools by itself; or a wrapper around something.
+    fn single(
+        &mut self,
+        mut value: Value<'a>,
+        context: Context<'a>,
+        depth: usize,
+    ) -> Result<(), Value<'a>> {
+        let kind = text(&value, "type");
+        if text(&value, "role").is_some()
+            && (has(&value, "content") || has(&value, "tool_calls") || has(&value, "function_call"))
+        {
+            let mut dialogue = self.dialogue(context);
+            messages::read_one(&mut dialogue, value, None);
+            dialogue.format(Format::OpenAiChat);
+            dialogue.end_in_file(None);
+            return Ok(());
+        }
+        let is_result = match kind {
+            Some("function_call_output") => Some(Format::OpenAiResponses),
+            Some("tool_result") => Some(Format::Anthropic),
+            _ => None,
+        };
+        if let Some(format) = is_result {
+            let mut dialogue = self.dialogue(context);
+            dialogue.format(format);
+            let is_error = value.get("is_error") == Some(&Value::Bool(true));
+            let id = present(&mut value, "call_id").or_else(|| present(&mut value, "tool_use_id"));
+            let said = take(&mut value, "output").or_else(|| take(&mut value, "content"));
+            dialogue.result(id, None, output(said), is_error);
+            dialogue.end_in_file(None);
+            return Ok(());
+        }
+        if is_call(&value) {
+            let before = self.reading.seen.len();
+            line::read(value, context, self.reading);
+            // What is wrapped is part of the file's conversation.
+            if depth > 0 {
+                for seen in &mut self.reading.seen[before..] {
+                    if let crate::seen::Seen::Call(call) = seen {
+                        call.at.session.get_or_insert(self.place.file.into());
+                    }
+                }
+            }
+            return Ok(());
+        }
+        if has_list(&value, "tools") {
+            let tools = list(&mut value, "tools");
+            let mut dialogue = self.dialogue(context);
+            dialogue.tools(&Value::Array(tools));
+            dialogue.format(Format::Mcp);
+            return Ok(());
+        }
+        if openai_responses::is_item(&value) && !has(&value, "message") {
+            self.reading.set_format(Format::OpenAiResponses);
+            return Ok(());
+        }
+        self.wrapped(value, context, depth)
+    }
+
+    /// Looks into wrappers, and puts back what is not known.
+    fn wrapped(
+        &mut self,
+        mut value: Value<'a>,
+        context: Context<'a>,
+        depth: usize,
+    ) -> Result<(), Value<'a>> {
+        if depth >= DEEPEST {
+            return Err(value);
+        }
+        for key in WRAPPERS {
+            let Some(inner) = present(&mut value, key) else {
+                continue;
+            };
+            let inner = opened(inner);
+            let back = if matches!(inner, Value::Object(_) | Value::Array(_)) {
+                match self.known(inner, context.clone(), depth + 1) {
+                    Ok(()) => return Ok(()),
+                    Err(inner) => inner,
+                }
+            } else {
+                inner
+            };
+            if let Value::Object(members) = &mut value {
+                members.push((key.into(), back));
+            }
+        }
+        Err(value)
+    }
+
+    /// An array: a conversation, a streamed answer, or records of their own.
+    fn array(
+        &mut self,
+        items: Vec<Value<'a>>,
+        context: Context<'a>,
+        depth: usize,
+    ) -> Result<(), Value<'a>> {
+        let Some(first) = items.first() else {
+            return Err(Value::Array(items));
+        };
+        if stream::is_piece(first) {
+            let mut dialogue = self.dialogue(context);
+            stream::read(&mut dialogue, Value::Array(items));
+            dialogue.end();
+            return Ok(());
+        }
+        if is_part(first) {
+            let mut dialogue = self.dialogue(context);
+            dialogue.from_the_beginning();
+            dialogue.in_history = true;
+            exchange::conversation(&mut dialogue, items);
+            dialogue.format(Format::OpenAiChat);
+            dialogue.end();
+            return Ok(());
+        }
+        if depth >= DEEPEST {
+            return Err(Value::Array(items));
+        }
+        for item in items {
+            if let Err(item) = self.known(item, context.clone(), depth + 1) {
+                self.reading.troubles.push(words::unknown(&item));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an array that begins with this is one conversation or one answer.
+pub(super) fn is_part(value: &Value<'_>) -> bool {
+    has(value, "role") || openai_responses::is_item(value) || stream::is_piece(value)
+}
+
+/// A single call in the shape of any provider.
+fn is_call(value: &Value<'_>) -> bool {
+    let named = text(value, "name").is_some();
+    let has_arguments = || {
+        ["arguments", "input", "args", "parameters"]
+            .iter()
+            .any(|key| value.get(key).is_some())
+    };
+    matches!(text(value, "type"), Some("function_call" | "tool_use"))
+        || has_object(value, "functionCall")
+        || (has_object(value, "function") && !has_list(value, "tools"))
+        || (named && has_arguments())
+}

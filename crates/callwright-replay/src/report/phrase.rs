@@ -1,0 +1,120 @@
+//! Names of the machine → words for people.
+
+use crate::decide::Kind;
+use crate::propose::Change;
+use crate::summary::Side;
+
+use super::printable::printable;
+
+pub(crate) fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::EdgeCase => "edge case",
+        Kind::Unclear => "unclear",
+        Kind::Bug => "bug",
+    }
+}
+
+pub(crate) fn side(side: Side) -> &'static str {
+    match side {
+        Side::Input => "arguments",
+        Side::Output => "result",
+    }
+}
+
+pub(crate) fn change(change: Change) -> &'static str {
+    match change {
+        Change::Nullable => "null allowed",
+        Change::Optional => "key optional",
+        Change::WiderEnum => "more values",
+        Change::OpenEnum => "any value",
+        Change::WiderType => "wider type",
+        Change::WiderRange => "wider range",
+        Change::WiderLength => "wider length",
+        Change::NoFormat => "format dropped",
+        Change::MoreKeys => "more keys",
+        Change::DefaultAllowed => "default allowed",
+    }
+}
+
+/// What is wrong, to be read after the place: "/limit: another type than the schema's".
+pub(crate) fn issue(code: &str) -> String {
+    let words = match code {
+        "required" => "required key is missing",
+        "dependent_required" => "key is missing that another key requires",
+        "unknown_key" => "key that the schema does not name",
+        "duplicate_key" => "key stands twice",
+        "type" => "wrong type",
+        "union" => "fits none of the alternatives",
+        "enum" => "not one of the allowed values",
+        "const" => "not the one allowed value",
+        "format" => "not in the format",
+        "pattern" => "does not match the pattern",
+        "minimum" => "number is too small",
+        "maximum" => "number is too large",
+        "multiple_of" => "not a multiple",
+        "min_length" => "text is too short",
+        "max_length" => "text is too long",
+        "min_items" => "too few items",
+        "max_items" => "too many items",
+        "unique_items" => "item stands twice",
+        "contains" => "no item is as one must be",
+        "min_properties" => "too few keys",
+        "max_properties" => "too many keys",
+        "property_name" => "name of a key is not allowed",
+        "several_branches" => "fits several alternatives of which one is allowed",
+        "not" => "fits what is ruled out",
+        "not_allowed" => "nothing is allowed here",
+        "other" => "breaks the schema in another way",
+        "invalid_json" => "arguments are no JSON",
+        "truncated_call" => "call is cut off",
+        "unknown_tool" => "no such tool",
+        "arguments_too_large" => "arguments are too large",
+        "ambiguous_call" => "several repairs are possible",
+        "invalid_output_json" => "result is no JSON",
+        "truncated_response" => "result is cut off",
+        "schema_violation" => "result breaks its schema",
+        "empty_result" => "result is empty",
+        other => return printable(other).replace('_', " "),
+    };
+    words.to_owned()
+}
+
+/// What admission would have stopped.
+pub(crate) fn stopped(code: &str) -> String {
+    let words = match code {
+        "retry_budget_exceeded" => "the same call beyond its budget",
+        "call_limit_exceeded" => "more calls than the limit",
+        "repeated_call" => "the same call again and again",
+        "repeated_result" => "the same result again and again",
+        "cycle" => "a few calls in a circle",
+        "error_streak" => "one error after the other",
+        "unknown_tool_streak" => "tools that do not exist, again and again",
+        other => return printable(other).replace('_', " "),
+    };
+    words.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use callwright::validate::IssueCode;
+
+    use super::*;
+
+    #[test]
+    fn every_issue_has_words_of_its_own() {
+        let mut words: Vec<String> = Vec::new();
+        for code in IssueCode::ALL {
+            let name = code.name();
+            let phrase = issue(name);
+            assert!(phrase.contains(' '), "{name} reads {phrase:?}");
+            assert!(!words.contains(&phrase), "{phrase:?} is said twice");
+            words.push(phrase);
+        }
+    }
+
+    #[test]
+    fn an_unknown_code_is_told_as_it_is() {
+        assert_eq!(issue("empty_first_page"), "empty first page");
+        assert_eq!(stopped("of_our_own\u{7}"), "of our own\\u{7}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Text that strangers wrote, made fit for a line.
+//!
+//! What cannot be seen, or moves the cursor, or turns the direction of what follows, is shown as an escape. Nothing else
+//! is changed: what a page or a terminal needs beyond that is done there.
+
+use unicode_width::UnicodeWidthChar;
+
+/// All of it, with what cannot be seen escaped.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        push(&mut out, character);
+    }
+    out
+}
+
+/// At most so many columns of it; where it is cut there is `…`.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    // Where to cut if there is more than fits.
+    let mut fits = 0;
+    for character in text.chars() {
+        let before = out.len();
+        push(&mut out, character);
+        used += width(&out[before..]);
+        if used > columns {
+            out.truncate(fits);
+            out.push('…');
+            return out;
+        }
+        if used < columns {
+            fits = out.len();
+        }
+    }
+    out
+}
+
+/// How many columns a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    text.chars()
+        .map(|character| character.width().unwrap_or(0))
+        .sum()
+}
+
+fn push(out: &mut String, character: char) {
+    if is_unseen(character) {
+        out.extend(character.escape_default());
+    } else {
+        out.push(character);
+    }
+}
+
+/// Control characters, and those that Unicode calls format characters or separators of lines: direction, width zero,
+/// tags, the byte order mark.
+fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_shown() {
+        assert_eq!(printable("a\u{1b}[31m\n"), "a\\u{1b}[31m\\n");
+        assert_eq!(printable("\u{202e}txt\u{200b}"), "\\u{202e}txt\\u{200b}");
+        assert_eq!(printable("größer 東京 🎈"), "größer 東京 🎈");
+    }
+
+    #[test]
+    fn a_cut_is_marked_and_fits() {
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("longer", 5), "long…");
+        assert_eq!(cut("東京都", 5), "東京…");
+        assert_eq!(cut("東京都", 6), "東京都");
+        assert_eq!(cut("a\nb", 3), "a…");
+        assert_eq!(cut("", 0), "");
+        assert_eq!(cut("a", 0), "…");
+    }
+}

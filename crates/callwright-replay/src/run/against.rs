@@ -1,0 +1,110 @@
+//! The same calls, judged by other tools or another policy: which verdicts change?
+
+use callwright::Verdict;
+
+use super::local::{Counted, Spot, example};
+use crate::judge::{Fault, Judge, Judged, tool_of};
+use crate::seen::SeenCall;
+use crate::summary::{Change, ChangeKey, Examples, Side, Summary};
+
+/// The other judge.
+#[derive(Debug)]
+pub(super) struct Against {
+    pub(super) judge: Judge,
+}
+
+impl Against {
+    /// Notes what the other judge says differently of a call and of its result.
+    pub(super) fn compare(
+        &self,
+        call: &SeenCall<'_>,
+        judged: &Judged<'_>,
+        counted: &Counted<'_>,
+        spot: Spot<'_>,
+        summary: &mut Summary,
+    ) {
+        let other = self.judge.judge(&call.call, call.answer.as_ref());
+        let tool = tool_of(&judged.verdict).map_or(call.call.tool.as_ref(), |tool| tool.name());
+        let (from, to) = (&judged.verdict, &other.verdict);
+        if from.name() != to.name() {
+            let stricter = rank(to) > rank(from);
+            let faults = if stricter {
+                &other.faults
+            } else {
+                &judged.faults
+            };
+            let change = Changed {
+                side: Side::Input,
+                from: from.name(),
+                to: to.name(),
+                stricter,
+                fault: faults.first(),
+            };
+            note(tool, &change, counted, spot, summary);
+        }
+        let (Some(from), Some(to)) = (&judged.result, &other.result) else {
+            return;
+        };
+        let name = |faults: &[Fault]| if faults.is_empty() { "ok" } else { "refused" };
+        if from.faults.is_empty() != to.faults.is_empty() {
+            let stricter = from.faults.is_empty();
+            let faults = if stricter { &to.faults } else { &from.faults };
+            let change = Changed {
+                side: Side::Output,
+                from: name(&from.faults),
+                to: name(&to.faults),
+                stricter,
+                fault: faults.first(),
+            };
+            note(tool, &change, counted, spot, summary);
+        }
+    }
+}
+
+/// How much a verdict costs the caller.
+fn rank(verdict: &Verdict<'_>) -> u8 {
+    match verdict {
+        Verdict::Valid(_) => 0,
+        Verdict::Repaired(_) => 1,
+        _ => 2,
+    }
+}
+
+/// A verdict that changed.
+struct Changed<'f> {
+    side: Side,
+    from: &'static str,
+    to: &'static str,
+    stricter: bool,
+    /// What the stricter one objects to.
+    fault: Option<&'f Fault>,
+}
+
+fn note(
+    tool: &str,
+    changed: &Changed<'_>,
+    counted: &Counted<'_>,
+    spot: Spot<'_>,
+    summary: &mut Summary,
+) {
+    let fault = changed.fault;
+    let key = ChangeKey {
+        tool: tool.to_owned(),
+        side: changed.side,
+        stricter: changed.stricter,
+        from: changed.from.to_owned(),
+        to: changed.to.to_owned(),
+        path: fault
+            .map(|fault| fault.key.path.clone())
+            .unwrap_or_default(),
+        issue: fault
+            .map(|fault| fault.key.issue.clone())
+            .unwrap_or_default(),
+    };
+    let (value, whole) = fault.map_or((String::new(), true), |fault| {
+        (fault.value.clone(), fault.whole)
+    });
+    let mut examples = Examples::default();
+    examples.add(spot.hash, example(value, whole, counted.at, spot));
+    summary.changes.add(key, Change { calls: 1, examples });
+}

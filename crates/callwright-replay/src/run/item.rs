@@ -1,0 +1,129 @@
+//! The records of a piece → calls and results, each with the tools that judge it.
+
+use std::sync::Arc;
+
+use callwright::Error;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::local::Spot;
+use super::tools::{FromLog, ToolSet};
+use crate::read::{self, Format, Reader, Reading};
+use crate::seen::{Seen, SeenCall, SeenResult};
+use crate::source::Piece;
+use crate::summary::{Input, Trouble};
+
+/// Which tools judge.
+#[derive(Debug)]
+pub(super) enum Tools {
+    /// Those that were given.
+    Given(Arc<ToolSet>),
+    /// Those that the log itself shows.
+    FromLog(Box<FromLog>),
+}
+
+/// Something that a record shows, with what is needed to judge it.
+#[derive(Debug)]
+pub(super) struct Item<'p> {
+    pub(super) spot: Spot<'p>,
+    pub(super) set: Arc<ToolSet>,
+    pub(super) what: What<'p>,
+}
+
+#[derive(Debug)]
+pub(super) enum What<'p> {
+    Call {
+        seen: Box<SeenCall<'p>>,
+        /// Whether its result may stand in another record.
+        answered_elsewhere: bool,
+    },
+    Result(SeenResult<'p>),
+}
+
+/// Everything that the records of a piece show. What cannot be read is noted in `input`.
+pub(super) fn items<'p>(
+    tools: &Tools,
+    piece: &'p Piece,
+    reader: &mut Reader,
+    input: &mut Input,
+) -> Vec<Item<'p>> {
+    let mut items = Vec::new();
+    let mut reading = Reading::default();
+    let file = piece.file();
+    input.bytes += piece.bytes().len() as u64;
+    for record in piece.records() {
+        input.records += 1;
+        let line = record.line;
+        let text = match record.text {
+            Ok(text) => text,
+            Err(error) => {
+                let trouble = Trouble::at(file, line);
+                input.troubles.add(error.to_string(), trouble);
+                continue;
+            }
+        };
+        reader.read(text, read::Place { file, line }, &mut reading);
+        for trouble in reading.troubles.drain(..) {
+            input
+                .troubles
+                .add(trouble.into_owned(), Trouble::at(file, line));
+        }
+        if let Some(format) = reading.format {
+            count_format(input, format);
+            input.without_calls += u64::from(reading.seen.is_empty());
+        }
+        let spot = Spot {
+            file,
+            line,
+            hash: xxh3_64(text.as_bytes()),
+        };
+        if let Err(error) = sort_out(tools, &mut reading, spot, &mut items) {
+            input
+                .troubles
+                .add(error.to_string(), Trouble::at(file, line));
+        }
+    }
+    items
+}
+
+fn count_format(input: &mut Input, format: Format) {
+    match input.formats.get_mut(format.name()) {
+        Some(count) => *count += 1,
+        None => {
+            input.formats.insert(format.name().to_owned(), 1);
+        }
+    }
+}
+
+/// Gives every call the tools that judge it: those that its record carries, or else all that are known.
+fn sort_out<'p>(
+    tools: &Tools,
+    reading: &mut Reading<'p>,
+    spot: Spot<'p>,
+    items: &mut Vec<Item<'p>>,
+) -> Result<(), Error> {
+    // These say all about a call in one record.
+    let in_one = matches!(reading.format, Some(Format::Event | Format::Call));
+    let mut offered: Option<Arc<ToolSet>> = None;
+    for seen in reading.seen.drain(..) {
+        let what = match seen {
+            Seen::Tools(shown) => {
+                if let Tools::FromLog(log) = tools {
+                    log.learn(&shown);
+                    offered = Some(log.of_request(&shown)?);
+                }
+                continue;
+            }
+            Seen::Call(seen) => What::Call {
+                answered_elsewhere: !in_one && seen.answer.is_none(),
+                seen,
+            },
+            Seen::Result(result) => What::Result(result),
+        };
+        let set = match (tools, &offered) {
+            (Tools::Given(set), _) | (_, Some(set)) => Arc::clone(set),
+            (Tools::FromLog(log), None) => log.all()?,
+        };
+        items.push(Item { spot, set, what });
+    }
+    Ok(())
+}

@@ -1,0 +1,409 @@
+//! What one worker counts by itself. All workers' counts together are the summary.
+//!
+//! Nearly all calls are valid, and all that is done for one of these is here: it is what the speed of a replay depends on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use callwright::Verdict;
+use callwright::json::Value;
+use callwright::tool::Tool;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::tools::ToolSet;
+use crate::conversation::Effect;
+use crate::judge::{Fault, Judged, JudgedResult, kind_name, measure, tool_of};
+use crate::seen::At;
+use crate::summary::{
+    Cluster, Combination, Distinct, Example, FieldUse, Merge, Stopped, Summary, Tally, Timeline,
+    ToolSummary, Version,
+};
+
+/// Of how many valid calls one is looked at closely, to see which values are in use. Fewer would miss rare parameters,
+/// more would be felt.
+const SAMPLED: u64 = 32;
+
+/// Values of parameters up to this many bytes of JSON are kept.
+const LONGEST_VALUE: usize = 100;
+
+/// How many models are counted in a plain list before they are handed on. Nobody uses more at once.
+const FEW: usize = 64;
+
+/// Where a record is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spot<'s> {
+    pub(super) file: &'s str,
+    pub(super) line: u64,
+    /// A hash of the record: which examples are kept, and which calls are looked at closely, depends on it.
+    pub(super) hash: u64,
+}
+
+/// A call that was judged and admitted.
+pub(super) struct Counted<'c> {
+    pub(super) at: &'c At<'c>,
+    pub(super) session: Option<u64>,
+    pub(super) tally: Tally,
+    pub(super) latency_us: u64,
+}
+
+/// Counts per tool.
+struct ToolCounts {
+    /// The tool and how it was declared.
+    set: Arc<ToolSet>,
+    summary: ToolSummary,
+    calls: u64,
+    first: Option<i64>,
+    last: Option<i64>,
+    models: Few,
+}
+
+/// Counts per name, for few names.
+#[derive(Default)]
+struct Few(Vec<(String, Tally)>);
+
+impl Few {
+    /// Whether there is no more room.
+    fn add(&mut self, name: &str, tally: Tally) {
+        match self.0.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => known.absorb(tally),
+            None => self.0.push((name.to_owned(), tally)),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Local {
+    pub(super) summary: Summary,
+    /// By the address of the tool, which lives as long as its set.
+    tools: HashMap<usize, ToolCounts, std::hash::BuildHasherDefault<ByAddress>>,
+    calls: Tally,
+    time: Timeline<Tally>,
+    sessions: Distinct,
+    models: Few,
+}
+
+/// Addresses are different enough as they are.
+#[derive(Default)]
+struct ByAddress(u64);
+
+impl std::hash::Hasher for ByAddress {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 << 8) | u64::from(*byte);
+        }
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        // Spreads the bits; the lowest are always zero.
+        self.0 = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+impl Local {
+    /// How many calls were counted.
+    pub(super) fn calls(&self) -> u64 {
+        self.calls.calls
+    }
+
+    /// A call of a tool, or of none if there is none of that name.
+    pub(super) fn call(&mut self, set: &Arc<ToolSet>, tool: Option<&Tool>, counted: &Counted<'_>) {
+        let Counted {
+            at, session, tally, ..
+        } = counted;
+        self.calls.absorb(*tally);
+        if let Some(time) = at.time {
+            self.time.add(time, *tally);
+        }
+        if let Some(session) = session {
+            self.sessions.add(*session);
+        }
+        if let Some(model) = &at.model {
+            self.models.add(model, *tally);
+            if self.models.0.len() > FEW {
+                self.hand_on_models();
+            }
+        }
+        let Some(tool) = tool else {
+            return;
+        };
+        let counts = self
+            .tools
+            .entry(std::ptr::from_ref(tool).addr())
+            .or_insert_with(|| ToolCounts::new(set));
+        counts.calls += 1;
+        counts.summary.tally.absorb(*tally);
+        counts.summary.latency_us += counted.latency_us;
+        if let Some(time) = at.time {
+            counts.summary.time.add(time, 1);
+            counts.first = Some(counts.first.map_or(time, |first| first.min(time)));
+            counts.last = counts.last.max(Some(time));
+        }
+        if let Some(session) = session {
+            counts.summary.sessions.add(*session);
+        }
+        if let Some(model) = &at.model {
+            counts.models.add(
+                model,
+                Tally {
+                    calls: 1,
+                    ..Tally::default()
+                },
+            );
+            if counts.models.0.len() > FEW {
+                counts.hand_on_models();
+            }
+        }
+    }
+
+    /// A result that came after its call was counted.
+    pub(super) fn late_result(&mut self, set: &Arc<ToolSet>, tool: &Tool, tally: Tally) {
+        self.calls.absorb(tally);
+        self.tools
+            .entry(std::ptr::from_ref(tool).addr())
+            .or_insert_with(|| ToolCounts::new(set))
+            .summary
+            .tally
+            .absorb(tally);
+    }
+
+    /// Looks at the values of a valid call, if it is one of those that are looked at.
+    pub(super) fn sample(&mut self, tool: &Tool, arguments: &Value<'_>, hash: u64) {
+        if !hash.is_multiple_of(SAMPLED) {
+            return;
+        }
+        let Some(counts) = self.tools.get_mut(&std::ptr::from_ref(tool).addr()) else {
+            return;
+        };
+        counts.summary.sampled += 1;
+        for (name, value) in arguments.as_object().unwrap_or_default() {
+            let at = callwright::json::Path::root().key(name);
+            let shown = callwright::event::shown_argument(tool, value, &at);
+            let json = match value {
+                Value::Array(_) | Value::Object(_) => None,
+                leaf if *shown != *leaf => None,
+                Value::String(text) if text.len() > LONGEST_VALUE => None,
+                leaf => Some(leaf.to_string()).filter(|json| json.len() <= LONGEST_VALUE),
+            };
+            let measure = measure(&shown);
+            let mut usage = FieldUse {
+                present: 1,
+                types: [(kind_name(value.kind()).to_owned(), 1)].into(),
+                smallest: measure,
+                largest: measure,
+                ..FieldUse::default()
+            };
+            if let Some(json) = json {
+                usage.values.add(json, 1);
+            }
+            counts.summary.fields.add(name.to_string(), usage);
+        }
+    }
+
+    /// The faults of a call: each goes into its cluster.
+    #[cold]
+    pub(super) fn faults(&mut self, judged: &Judged<'_>, counted: &Counted<'_>, spot: Spot<'_>) {
+        let repaired = matches!(judged.verdict, Verdict::Repaired(_));
+        for edit in judged.verdict.edits() {
+            self.summary
+                .repairs
+                .entry(edit.rule.to_string())
+                .or_default()
+                .absorb(1);
+        }
+        for fault in &judged.faults {
+            let mut cluster = cluster(fault, counted, spot);
+            cluster.repaired = u64::from(repaired);
+            cluster.alone = u64::from(judged.faults.len() == 1);
+            for edit in judged.verdict.edits() {
+                cluster.rules.insert(edit.rule.to_string(), 1);
+            }
+            self.summary.clusters.add(fault.key.clone(), cluster);
+        }
+        if let (Some(tool), false) = (tool_of(&judged.verdict), judged.faults.is_empty()) {
+            let mut clusters: Vec<u64> = judged.faults.iter().map(|it| it.key.hash()).collect();
+            clusters.sort_unstable();
+            let tool = tool.name().to_owned();
+            self.summary
+                .combinations
+                .add(Combination { tool, clusters }, 1);
+        }
+    }
+
+    /// The faults of a result.
+    #[cold]
+    pub(super) fn result_faults(
+        &mut self,
+        result: &JudgedResult<'_>,
+        counted: &Counted<'_>,
+        spot: Spot<'_>,
+    ) {
+        for fault in &result.faults {
+            let mut cluster = cluster(fault, counted, spot);
+            cluster.alone = u64::from(result.faults.len() == 1);
+            if result.failed {
+                cluster.led_to.tool_refused = 1;
+            } else {
+                cluster.led_to.ran_fine = 1;
+            }
+            self.summary.clusters.add(fault.key.clone(), cluster);
+        }
+        let Some(first) = result.faults.first() else {
+            return;
+        };
+        let mut clusters: Vec<u64> = result.faults.iter().map(|it| it.key.hash()).collect();
+        clusters.sort_unstable();
+        let tool = first.key.tool.clone();
+        self.summary
+            .combinations
+            .add(Combination { tool, clusters }, 1);
+    }
+
+    /// A call that admission would have stopped.
+    #[cold]
+    pub(super) fn stopped(
+        &mut self,
+        code: &str,
+        tool: &str,
+        counted: &Counted<'_>,
+        result_bytes: u64,
+        arguments: &str,
+        spot: Spot<'_>,
+    ) {
+        let mut stopped = Stopped {
+            calls: 1,
+            latency_us: counted.latency_us,
+            result_bytes,
+            ..Stopped::default()
+        };
+        if let Some(session) = counted.session {
+            stopped.sessions.add(session);
+        }
+        stopped.tools.add(tool.to_owned(), 1);
+        let value = format!("{tool} {arguments}");
+        stopped
+            .examples
+            .add(spot.hash, example(value, true, counted.at, spot));
+        match self.summary.loops.get_mut(code) {
+            Some(known) => known.absorb(stopped),
+            None => {
+                self.summary.loops.insert(code.to_owned(), stopped);
+            }
+        }
+    }
+
+    /// What became known of calls.
+    pub(super) fn effects(&mut self, effects: &mut Vec<Effect>) {
+        for Effect { cluster, led_to } in effects.drain(..) {
+            let known = Cluster {
+                led_to,
+                ..Cluster::default()
+            };
+            self.summary.clusters.add(cluster, known);
+        }
+    }
+
+    fn hand_on_models(&mut self) {
+        for (name, tally) in self.models.0.drain(..) {
+            self.summary.models.add(name, tally);
+        }
+    }
+
+    /// Everything that was counted.
+    pub(super) fn into_summary(mut self) -> Summary {
+        self.hand_on_models();
+        let mut tools: Vec<(usize, ToolCounts)> = self.tools.into_iter().collect();
+        tools.sort_unstable_by_key(|(address, _)| *address);
+        for (address, mut counts) in tools {
+            counts.hand_on_models();
+            let Some((name, declared)) = counts.set.declared(address) else {
+                continue;
+            };
+            let version = Version {
+                declared: declared.text.clone(),
+                calls: counts.calls,
+                first: counts.first,
+                last: counts.last,
+                quarantined: declared.quarantined.clone(),
+            };
+            counts.summary.versions.add(declared.hash.clone(), version);
+            self.summary.tools.add(name.to_owned(), counts.summary);
+        }
+        self.summary.calls.absorb(self.calls);
+        if let Some((first, _)) = self.time.iter().next() {
+            let last = self.time.iter().last().map_or(first, |(last, _)| last);
+            let width = self.time.width_us();
+            self.summary.input.first.get_or_insert(first);
+            self.summary
+                .input
+                .last
+                .get_or_insert(last.saturating_add(width));
+        }
+        self.summary.time.absorb(self.time);
+        self.summary.sessions.absorb(self.sessions);
+        self.summary
+    }
+}
+
+impl ToolCounts {
+    fn new(set: &Arc<ToolSet>) -> Self {
+        ToolCounts {
+            set: Arc::clone(set),
+            summary: ToolSummary::default(),
+            calls: 0,
+            first: None,
+            last: None,
+            models: Few::default(),
+        }
+    }
+
+    fn hand_on_models(&mut self) {
+        for (name, tally) in self.models.0.drain(..) {
+            self.summary.models.add(name, tally.calls);
+        }
+    }
+}
+
+/// A cluster of one call.
+fn cluster(fault: &Fault, counted: &Counted<'_>, spot: Spot<'_>) -> Cluster {
+    let at = counted.at;
+    let mut cluster = Cluster {
+        calls: 1,
+        first: at.time,
+        last: at.time,
+        smallest: fault.measure,
+        largest: fault.measure,
+        ..Cluster::default()
+    };
+    if let Some(time) = at.time {
+        cluster.time.add(time, 1);
+    }
+    if let Some(session) = counted.session {
+        cluster.sessions.add(session);
+    }
+    if let Some(model) = &at.model {
+        cluster.models.add(model.to_string(), 1);
+    }
+    if fault.whole && !fault.value.is_empty() {
+        cluster.values.add(fault.value.clone(), 1);
+    }
+    let hash = spot.hash ^ xxh3_64(fault.value.as_bytes());
+    let example = example(fault.value.clone(), fault.whole, at, spot);
+    cluster.examples.add(hash, example);
+    cluster
+}
+
+pub(super) fn example(value: String, whole: bool, at: &At<'_>, spot: Spot<'_>) -> Example {
+    Example {
+        value,
+        whole,
+        place: format!("{}:{}", spot.file, spot.line),
+        time: at.time,
+        session: at.session.as_deref().map(str::to_owned),
+        model: at.model.as_deref().map(str::to_owned),
+    }
+}

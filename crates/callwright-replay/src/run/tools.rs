@@ -1,0 +1,168 @@
+//! Which tools judge a call: those that were given, or those that the log itself shows.
+//!
+//! A request carries the tools that the model was offered, and its calls are judged by these. Anything else in a log is
+//! judged by the newest declaration of each tool that was found anywhere in it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use callwright::admit::Ledger;
+use callwright::wire::{self, Provider};
+use callwright::{Error, Policy, ToolSpec};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use crate::judge::Judge;
+
+/// How many sets of tools are kept compiled at once. A fleet of agents has some dozen.
+const MOST_SETS: usize = 256;
+
+/// A set of tools that judges, and how each of them was declared.
+#[derive(Debug)]
+pub struct ToolSet {
+    judge: Arc<Judge>,
+    /// By the address of the compiled tool.
+    declared: HashMap<usize, (String, Declared)>,
+}
+
+/// How a tool was declared.
+#[derive(Debug, Clone)]
+pub(super) struct Declared {
+    /// In MCP's shape, as JSON.
+    pub(super) text: String,
+    /// A hash of it.
+    pub(super) hash: String,
+    /// Why its schema does not compile, if it does not.
+    pub(super) quarantined: Option<String>,
+}
+
+impl ToolSet {
+    /// Compiles tools.
+    ///
+    /// # Errors
+    /// Fails if two tools have one name.
+    pub fn new(
+        tools: Vec<ToolSpec>,
+        policy: &Policy,
+        ledger: Arc<dyn Ledger>,
+    ) -> Result<Self, Error> {
+        let judge = Arc::new(Judge::new(tools, policy, ledger)?);
+        let declared = judge
+            .gate()
+            .tools()
+            .map(|tool| {
+                let text = declaration(tool.spec());
+                let declared = Declared {
+                    hash: format!("{:032x}", xxh3_128(text.as_bytes())),
+                    text,
+                    quarantined: tool.quarantined().map(str::to_owned),
+                };
+                let address = std::ptr::from_ref(tool).addr();
+                (address, (tool.name().to_owned(), declared))
+            })
+            .collect();
+        Ok(ToolSet { judge, declared })
+    }
+
+    /// What judges calls of these tools.
+    pub fn judge(&self) -> &Arc<Judge> {
+        &self.judge
+    }
+
+    /// How the tool at this address was declared.
+    pub(super) fn declared(&self, address: usize) -> Option<(&str, &Declared)> {
+        let (name, declared) = self.declared.get(&address)?;
+        Some((name, declared))
+    }
+}
+
+/// The declaration of a tool in MCP's shape, as JSON.
+fn declaration(tool: &ToolSpec) -> String {
+    wire::declare(Provider::Mcp, tool).to_string()
+}
+
+/// Tools that the log itself shows.
+#[derive(Debug)]
+pub(super) struct FromLog {
+    policy: Policy,
+    ledger: Arc<dyn Ledger>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// The newest declaration of each tool.
+    newest: BTreeMap<String, ToolSpec>,
+    /// All of them, compiled.
+    all: Option<Arc<ToolSet>>,
+    /// Sets as requests carried them, by a hash.
+    sets: HashMap<u64, Arc<ToolSet>>,
+}
+
+impl FromLog {
+    pub(super) fn new(policy: Policy, ledger: Arc<dyn Ledger>) -> Self {
+        let known = Known {
+            newest: BTreeMap::new(),
+            all: None,
+            sets: HashMap::new(),
+        };
+        FromLog {
+            policy,
+            ledger,
+            known: Mutex::new(known),
+        }
+    }
+
+    /// Takes note of tools that the log shows.
+    pub(super) fn learn(&self, tools: &[ToolSpec]) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for tool in tools {
+            let same = known.newest.get(&tool.name) == Some(tool);
+            if !same {
+                known.newest.insert(tool.name.clone(), tool.clone());
+                known.all = None;
+            }
+        }
+    }
+
+    /// All tools that are known by now.
+    ///
+    /// # Errors
+    /// Fails if they cannot be compiled, which the names of a map do not allow.
+    pub(super) fn all(&self) -> Result<Arc<ToolSet>, Error> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(all) = &known.all {
+            return Ok(Arc::clone(all));
+        }
+        let tools = known.newest.values().cloned().collect();
+        let all = Arc::new(ToolSet::new(tools, &self.policy, Arc::clone(&self.ledger))?);
+        known.all = Some(Arc::clone(&all));
+        Ok(all)
+    }
+
+    /// The tools that one request carried. Where a name stands twice, the last one counts.
+    ///
+    /// # Errors
+    /// See [`FromLog::all`].
+    pub(super) fn of_request(&self, tools: &[ToolSpec]) -> Result<Arc<ToolSet>, Error> {
+        let unique: BTreeMap<&str, &ToolSpec> = tools
+            .iter()
+            .map(|tool| (tool.name.as_str(), tool))
+            .collect();
+        let mut hasher = Xxh3::new();
+        for tool in unique.values() {
+            hasher.update(declaration(tool).as_bytes());
+        }
+        let hash = hasher.digest();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(set) = known.sets.get(&hash) {
+            return Ok(Arc::clone(set));
+        }
+        let tools = unique.into_values().cloned().collect();
+        let set = Arc::new(ToolSet::new(tools, &self.policy, Arc::clone(&self.ledger))?);
+        if known.sets.len() >= MOST_SETS {
+            known.sets.clear();
+        }
+        known.sets.insert(hash, Arc::clone(&set));
+        Ok(set)
+    }
+}

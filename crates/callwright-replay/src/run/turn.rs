@@ -1,0 +1,225 @@
+//! Calls and results in their order.
+//!
+//! What can be worked out before is in [`Ready`]; what is found out in a call's turn is an [`Outcome`].
+
+use callwright::Verdict;
+use callwright::admit::{Fingerprint, Moment, Place};
+use callwright::call::Arguments;
+use callwright::json::Value;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::item::{Item, What};
+use crate::conversation::{Conversations, Effect, Faults, WaitsForResult, Went};
+use crate::judge::{Judged, JudgedResult, tool_of};
+use crate::seen::{Answer, At, SeenCall};
+
+/// A call that was judged, and what can be worked out before its turn.
+#[derive(Debug)]
+pub(super) struct Ready<'c> {
+    pub(super) judged: Judged<'c>,
+    pub(super) session: Option<u64>,
+    fingerprint: Option<Fingerprint>,
+    faults: Faults,
+    /// By which it is known again when a history shows it once more.
+    shown_as: Option<u64>,
+    /// By which its result finds it.
+    awaited_as: Option<u64>,
+}
+
+/// What was found out about a call or a result in its turn.
+#[derive(Debug)]
+pub(super) enum Outcome<'c> {
+    /// It was counted before.
+    ShownAgain,
+    /// It is to be counted. With the code for which admission would have stopped it, if it would.
+    Call(Box<Ready<'c>>, Option<&'static str>),
+    /// It belongs to a call that came before.
+    Result(Box<Late<'c>>),
+    /// It belongs to no call that was seen.
+    Stray,
+}
+
+/// A result that came after its call.
+#[derive(Debug)]
+pub(super) struct Late<'c> {
+    pub(super) call: WaitsForResult,
+    pub(super) result: JudgedResult<'c>,
+}
+
+/// Judges a call, and works out what can be before its turn.
+pub(super) fn ready<'c>(
+    item: &'c Item<'_>,
+    call: &'c SeenCall<'_>,
+    answered_elsewhere: bool,
+) -> Ready<'c> {
+    let judge = item.set.judge();
+    let judged = judge.judge(&call.call, call.answer.as_ref());
+    let session = call.at.session.as_deref();
+    let fingerprint = session.map(|_| judge.gate().fingerprint(&call.call, &judged.verdict));
+    if let (Some(_), Some(result)) = (session, &judged.result) {
+        // Long answers take a while to read, and nobody need wait for that.
+        result.checked.outcome();
+    }
+    Ready {
+        session: session.map(|session| xxh3_64(session.as_bytes())),
+        fingerprint,
+        faults: judged
+            .faults
+            .iter()
+            .map(|fault| fault.key.clone())
+            .collect(),
+        shown_as: call.in_history.then(|| shown_as(call)),
+        awaited_as: match &call.call.id {
+            Some(id) if answered_elsewhere || call.in_history => Some(awaited_as(&call.at, id)),
+            _ => None,
+        },
+        judged,
+    }
+}
+
+/// Goes through one call or result in its turn.
+pub(super) fn take_turn<'c>(
+    item: &'c Item<'_>,
+    ready: Option<Ready<'c>>,
+    conversations: &mut Conversations,
+    effects: &mut Vec<Effect>,
+) -> Outcome<'c> {
+    match (&item.what, ready) {
+        (What::Call { seen, .. }, Some(ready)) => {
+            take_call(item, seen, ready, conversations, effects)
+        }
+        (What::Result(result), _) => {
+            let key = awaited_as(&result.at, &result.id);
+            late(key, &result.answer, conversations, effects).unwrap_or(Outcome::Stray)
+        }
+        (What::Call { .. }, None) => Outcome::ShownAgain,
+    }
+}
+
+fn take_call<'c>(
+    item: &'c Item<'_>,
+    call: &'c SeenCall<'_>,
+    ready: Ready<'c>,
+    conversations: &mut Conversations,
+    effects: &mut Vec<Effect>,
+) -> Outcome<'c> {
+    if let Some(shown_as) = ready.shown_as
+        && !conversations.shown.is_new(shown_as)
+    {
+        // This time its result may be there as well.
+        let answer = ready.awaited_as.zip(call.answer.as_ref());
+        let late = answer.and_then(|(key, answer)| late(key, answer, conversations, effects));
+        return late.unwrap_or(Outcome::ShownAgain);
+    }
+    let verdict = &ready.judged.verdict;
+    let result = ready.judged.result.as_ref();
+    let place = place(&call.at);
+    let stopped = ready.fingerprint.zip(place).and_then(|(same, place)| {
+        let result = result.map(|result| &result.checked);
+        let gate = item.set.judge().gate();
+        gate.relive(&call.call, verdict, same, place, result)
+    });
+    let stopped = stopped.map(|failure| failure.code.name());
+    let went = match result {
+        None => Went::Unknown,
+        Some(result) if result.failed => Went::Wrong,
+        Some(_) => Went::Fine,
+    };
+    let tool = tool_of(verdict).map_or(call.call.tool.as_ref(), callwright::tool::Tool::name);
+    let tool_hash = xxh3_64(tool.as_bytes());
+    conversations.call(ready.session, tool_hash, &ready.faults, went, effects);
+    if let (Some(key), None) = (ready.awaited_as, &call.answer) {
+        let arguments = verdict.arguments().cloned().unwrap_or(Value::Null);
+        let waits = WaitsForResult {
+            set: std::sync::Arc::clone(&item.set),
+            fingerprint: ready.fingerprint.filter(|_| stopped.is_none()),
+            is_refused: matches!(verdict, Verdict::Refused(_)),
+            bytes: callwright::parse::size(&arguments),
+            arguments: arguments.into_owned(),
+            tool: tool.to_owned(),
+            session: call.at.session.as_deref().map(str::to_owned),
+            moment: moment(&call.at),
+            faults: ready.faults.clone(),
+            model: call.at.model.as_deref().map(str::to_owned),
+            time: call.at.time,
+        };
+        conversations.unanswered.add(key, waits);
+    }
+    Outcome::Call(Box::new(ready), stopped)
+}
+
+/// A result that comes after its call.
+fn late<'c>(
+    key: u64,
+    answer: &'c Answer<'_>,
+    conversations: &mut Conversations,
+    effects: &mut Vec<Effect>,
+) -> Option<Outcome<'c>> {
+    let call = conversations.unanswered.take(key)?;
+    let judge = call.set.judge();
+    let tool = judge.gate().tool(&call.tool)?;
+    let closely = !call.faults.is_empty();
+    let result = judge.result(tool, &call.arguments, answer, closely);
+    let went = if result.failed {
+        Went::Wrong
+    } else {
+        Went::Fine
+    };
+    let session = call.session.as_deref();
+    let (session_hash, tool_hash) = (
+        session.map(|session| xxh3_64(session.as_bytes())),
+        xxh3_64(call.tool.as_bytes()),
+    );
+    conversations.result(session_hash, tool_hash, &call.faults, went, effects);
+    if let (Some(session), Some(same), false) = (session, call.fingerprint, call.is_refused) {
+        let at = call.moment;
+        judge
+            .gate()
+            .relive_result(tool, same, Place { session, at }, &result.checked);
+    }
+    Some(Outcome::Result(Box::new(Late { call, result })))
+}
+
+fn place<'c>(at: &'c At<'_>) -> Option<Place<'c>> {
+    Some(Place {
+        session: at.session.as_deref()?,
+        at: moment(at),
+    })
+}
+
+fn moment(at: &At<'_>) -> Moment {
+    Moment {
+        turn: at.turn,
+        round: at.round,
+    }
+}
+
+/// A hash of a call as histories show it. Ids alone are not enough: some models count from one in every conversation.
+fn shown_as(call: &SeenCall<'_>) -> u64 {
+    let mut hasher = Xxh3::new();
+    let id = call.call.id.as_ref().map(ToString::to_string);
+    // A call without an id is known by its place in its conversation.
+    if id.is_none() {
+        hasher.update(call.at.session.as_deref().unwrap_or_default().as_bytes());
+        hasher.update(&call.at.round.unwrap_or_default().to_le_bytes());
+    }
+    hasher.update(id.unwrap_or_default().as_bytes());
+    hasher.update(&[0]);
+    hasher.update(call.call.tool.as_bytes());
+    hasher.update(&[0]);
+    match &call.call.arguments {
+        Arguments::Text(text) => hasher.update(text.as_bytes()),
+        Arguments::Value(value) => hasher.update(value.to_string().as_bytes()),
+        Arguments::Absent => {}
+    }
+    hasher.digest()
+}
+
+/// A hash of a conversation and an id in it.
+fn awaited_as(at: &At<'_>, id: &Value<'_>) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(at.session.as_deref().unwrap_or_default().as_bytes());
+    hasher.update(&[0]);
+    hasher.update(id.to_string().as_bytes());
+    hasher.digest()
+}

@@ -1,0 +1,238 @@
+//! JSON documents over several lines: alone, one behind the other, or as the elements of one array.
+//!
+//! An array is read element by element, unless its first element shows that it is one record: the messages of a
+//! conversation, the pieces of a stream. Whatever is no document is a record as far as its line goes, and left to others
+//! to judge. After a document that does not end where it should, the next one is found again.
+
+use std::io::Read;
+
+use super::scan::{Scan, Step};
+use super::{Chunk, Chunks, Form, LONGEST_RECORD, READ_BYTES, Span};
+use crate::read::is_one_record;
+
+/// How far documents have been found in what was read.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    scan: Scan,
+    /// How far was looked.
+    at: usize,
+    /// Records that are whole.
+    spans: Vec<Span>,
+    /// Where the record begins that is not yet whole.
+    open: Option<usize>,
+    /// Whether that record is a line that is no document.
+    is_text: bool,
+    /// The depth at which records begin: 1 inside of an array of records.
+    base: u32,
+    /// The record is an array, and its first element will tell whether it is one record or many.
+    undecided: bool,
+    /// The line and offset of a record that is too long, of which nothing is kept.
+    skipping: Option<(u64, u64)>,
+    /// Lines up to here are counted.
+    counted: usize,
+    line: u64,
+}
+
+impl Found {
+    pub(super) fn new(in_array: bool) -> Self {
+        Found {
+            base: u32::from(in_array),
+            ..Found::default()
+        }
+    }
+}
+
+impl<R: Read> Chunks<R> {
+    pub(super) fn next_documents(&mut self) -> Option<Chunk> {
+        self.found.line = self.found.line.max(self.line);
+        loop {
+            if let Some(trouble) = self.look() {
+                return Some(trouble);
+            }
+            let enough = self.found.at >= READ_BYTES || self.ended;
+            if enough && !self.found.spans.is_empty() {
+                return Some(self.hand_out());
+            }
+            if self.ended {
+                return self.end_of_documents();
+            }
+            let is_long = |start| self.rest.len() - start > LONGEST_RECORD;
+            if self.found.skipping.is_some() || self.found.open.is_some_and(is_long) {
+                self.forget();
+            } else if self.found.open.is_none() && self.found.spans.is_empty() {
+                // Nothing but white space and commas.
+                self.release(self.found.at);
+            }
+            self.fill();
+        }
+    }
+
+    /// Looks at all that was read.
+    fn look(&mut self) -> Option<Chunk> {
+        while self.found.at < self.rest.len() {
+            if self.found.is_text {
+                let Some(end) = memchr::memchr(b'\n', &self.rest[self.found.at..]) else {
+                    self.found.at = self.rest.len();
+                    return None;
+                };
+                if let Some(trouble) = self.close(self.found.at + end) {
+                    return Some(trouble);
+                }
+                continue;
+            }
+            if self.found.open.is_none() && self.found.skipping.is_none() {
+                self.begin();
+                continue;
+            }
+            let Some((step, place)) = self.found.scan.step(&self.rest, self.found.at) else {
+                self.found.at = self.rest.len();
+                return None;
+            };
+            let closed = match step {
+                Step::Opened(_) => {
+                    self.found.at = place + 1;
+                    None
+                }
+                Step::Closed(depth) => {
+                    self.found.at = place + 1;
+                    self.closed(depth, place + 1)
+                }
+                // The document is broken; what comes is looked at afresh.
+                Step::TornString | Step::Misplaced | Step::NotOpen => self.close(place),
+            };
+            if closed.is_some() {
+                return closed;
+            }
+        }
+        None
+    }
+
+    /// Between two records: finds the beginning of the next one.
+    fn begin(&mut self) {
+        let found = &mut self.found;
+        let byte = self.rest[found.at];
+        match byte {
+            // The last one separates the records of JSON text sequences.
+            b' ' | b'\t' | b'\r' | b'\n' | b',' | 0x1E => found.at += 1,
+            b']' if found.base == 1 => {
+                found.base = 0;
+                found.at += 1;
+            }
+            b'{' | b'[' => {
+                found.open = Some(found.at);
+                found.scan = Scan::inside(found.base);
+                found.undecided = byte == b'[' && found.base == 0;
+            }
+            _ => {
+                found.open = Some(found.at);
+                found.is_text = true;
+            }
+        }
+    }
+
+    /// A container was closed.
+    fn closed(&mut self, depth: u32, end: usize) -> Option<Chunk> {
+        if self.found.undecided && depth == 1 {
+            self.found.undecided = false;
+            let Some(array) = self.found.open else {
+                return None;
+            };
+            let text = &self.rest[array..end];
+            let first = text
+                .iter()
+                .skip(1)
+                .position(|byte| !byte.is_ascii_whitespace());
+            let element = &text[first.map_or(end - array, |at| at + 1)..];
+            let is_many = match element.first() {
+                Some(b'{') => !is_one_record(element),
+                other => other == Some(&b'['),
+            };
+            if is_many {
+                // Many records: this is the first.
+                self.found.base = 1;
+                self.found.open = Some(end - element.len());
+                return self.close(end);
+            }
+            return None;
+        }
+        if depth == self.found.base {
+            return self.close(end);
+        }
+        None
+    }
+
+    /// The record that is open ends here.
+    fn close(&mut self, end: usize) -> Option<Chunk> {
+        let found = &mut self.found;
+        found.at = end;
+        found.is_text = false;
+        found.undecided = false;
+        if let Some((line, offset)) = found.skipping.take() {
+            return Some(Self::too_long(line, offset));
+        }
+        if let Some(start) = found.open.take() {
+            let new_lines = memchr::memchr_iter(b'\n', &self.rest[found.counted..start]).count();
+            found.line += new_lines as u64;
+            found.counted = start;
+            found.spans.push(Span {
+                start,
+                end,
+                line: found.line,
+            });
+        }
+        None
+    }
+
+    /// All records that are whole, with what lies between them.
+    fn hand_out(&mut self) -> Chunk {
+        let end = self.found.open.unwrap_or(self.found.at);
+        let spans = std::mem::take(&mut self.found.spans);
+        let form = if self.found.base == 1 {
+            Form::Elements
+        } else {
+            Form::Documents
+        };
+        let chunk = self.cut(end, Some(spans), form);
+        self.moved(end);
+        chunk
+    }
+
+    /// The first bytes are gone.
+    fn moved(&mut self, bytes: usize) {
+        self.found.at -= bytes;
+        self.found.open = self.found.open.map(|start| start - bytes);
+        self.found.counted = 0;
+        self.found.line = self.line;
+    }
+
+    /// Leaves out bytes in which there is no record.
+    fn release(&mut self, end: usize) {
+        self.drop_first(end);
+        self.moved(end);
+    }
+
+    /// Keeps nothing of a record that is too long but the state in which it is.
+    fn forget(&mut self) {
+        if let Some(start) = self.found.open {
+            self.release(start);
+            self.found.open = None;
+            self.found.skipping = Some((self.line, self.offset));
+            self.found.undecided = false;
+        }
+        self.release(self.found.at);
+    }
+
+    /// The text has ended: what is open is the last record, whole or not.
+    fn end_of_documents(&mut self) -> Option<Chunk> {
+        // A file that cannot be read on is reported as that, once.
+        if self.failed.is_none() && (self.found.open.is_some() || self.found.skipping.is_some()) {
+            let end = self.rest.len();
+            if let Some(trouble) = self.close(end) {
+                return Some(trouble);
+            }
+            return Some(self.hand_out());
+        }
+        self.found = Found::default();
+        self.last()
+    }
+}

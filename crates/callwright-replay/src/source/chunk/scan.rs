@@ -1,0 +1,130 @@
+//! Follows the brackets and strings of JSON, and nothing else of it.
+
+/// What a byte of JSON did to its structure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A container was opened, which lies at this depth.
+    Opened(u32),
+    /// A container was closed, which lay at this depth.
+    Closed(u32),
+    /// A line ends inside of a string, which no JSON has.
+    TornString,
+    /// A container is opened where none can stand: something before it is missing.
+    Misplaced,
+    /// A container is closed that was never opened.
+    NotOpen,
+}
+
+/// Where in a JSON text we are.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scan {
+    pub(super) depth: u32,
+    in_string: bool,
+    escaped: bool,
+    /// The last byte outside of strings that is no white space; 0 at the beginning.
+    last: u8,
+}
+
+impl Scan {
+    /// Goes on from `at` to the next byte that changes the structure, and tells what it does and where it stands;
+    /// `None` if there is none.
+    pub(super) fn step(&mut self, bytes: &[u8], mut at: usize) -> Option<(Step, usize)> {
+        loop {
+            if self.in_string {
+                at = self.leave_string(bytes, at)?;
+                if self.in_string {
+                    self.in_string = false;
+                    return Some((Step::TornString, at));
+                }
+                at += 1;
+            }
+            let byte = *bytes.get(at)?;
+            match byte {
+                b' ' | b'\n' | b'\r' | b'\t' => {}
+                b'"' => {
+                    self.in_string = true;
+                    self.last = byte;
+                }
+                b'{' | b'[' => {
+                    if self.depth > 0 && !matches!(self.last, b':' | b',' | b'[') {
+                        return Some((Step::Misplaced, at));
+                    }
+                    self.last = byte;
+                    self.depth += 1;
+                    return Some((Step::Opened(self.depth - 1), at));
+                }
+                b'}' | b']' => {
+                    let Some(depth) = self.depth.checked_sub(1) else {
+                        return Some((Step::NotOpen, at));
+                    };
+                    self.last = byte;
+                    self.depth = depth;
+                    return Some((Step::Closed(depth), at));
+                }
+                other => self.last = other,
+            }
+            at += 1;
+        }
+    }
+
+    /// The place of the quote that ends a string, or of the end of a line inside of it; then it is left open.
+    fn leave_string(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        if self.escaped && at < bytes.len() {
+            self.escaped = false;
+            at += 1;
+        }
+        loop {
+            let rest = bytes.get(at..)?;
+            at += memchr::memchr3(b'"', b'\\', b'\n', rest)?;
+            match bytes[at] {
+                b'"' => {
+                    self.in_string = false;
+                    return Some(at);
+                }
+                b'\\' if at + 1 == bytes.len() => {
+                    self.escaped = true;
+                    return None;
+                }
+                b'\\' => at += 2,
+                _ => return Some(at),
+            }
+        }
+    }
+
+    /// The beginning of a record that lies in so many containers.
+    pub(super) fn inside(depth: u32) -> Self {
+        Scan {
+            depth,
+            last: b',',
+            ..Scan::default()
+        }
+    }
+
+    /// Whether a string is open.
+    pub(super) fn in_string(&self) -> bool {
+        self.in_string
+    }
+}
+
+/// Whether the brackets of one JSON container begin and end with this text.
+pub(super) fn is_whole(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    end_of_first(text) == Some(text.len())
+}
+
+/// Where the JSON container that begins a text ends, if it does.
+pub(crate) fn end_of_first(text: &[u8]) -> Option<usize> {
+    let mut scan = Scan::default();
+    let mut at = 0;
+    if !matches!(text.first(), Some(b'{' | b'[')) {
+        return None;
+    }
+    loop {
+        match scan.step(text, at)? {
+            (Step::Opened(_), place) => at = place + 1,
+            (Step::Closed(0), place) => return Some(place + 1),
+            (Step::Closed(_), place) => at = place + 1,
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What somebody wrote on the command line → a list of inputs.
+//!
+//! Folders are walked in the order of their names, so that two runs read the same files in the same order. Nothing is
+//! opened here.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::SourceError;
+
+/// What stands for standard input.
+pub const STANDARD_INPUT: &str = "-";
+
+/// Endings of names that logs have. `.parquet` is among them so that somebody who has only such files is told what to do.
+const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "log", "txt", "parquet"];
+
+/// Endings of compressed files.
+const COMPRESSED: [&str; 3] = ["gz", "zst", "zstd"];
+
+/// How deep folders are walked. Deeper ones are most likely a loop of links.
+const DEEPEST_FOLDER: usize = 64;
+
+/// One file, or standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Its name in reports.
+    pub name: Arc<str>,
+    /// The file; `None` for standard input.
+    pub path: Option<PathBuf>,
+    /// Its size on disk, if known.
+    pub bytes: Option<u64>,
+}
+
+impl Input {
+    fn standard_input() -> Self {
+        Input {
+            name: Arc::from("standard input"),
+            path: None,
+            bytes: None,
+        }
+    }
+
+    fn file(path: PathBuf, metadata: &fs::Metadata) -> Self {
+        Input {
+            name: Arc::from(path.to_string_lossy().into_owned()),
+            path: Some(path),
+            // A pipe has no size.
+            bytes: metadata.is_file().then(|| metadata.len()),
+        }
+    }
+}
+
+/// The inputs that some paths mean: files as they are, folders with all logs in them, patterns with `*`, `?` and `[…]`,
+/// and `-` for standard input. A file that is meant twice is read once.
+///
+/// # Errors
+/// Fails if a path names nothing, or nothing that can be read; the error names it.
+pub fn find<S: AsRef<str>>(paths: &[S]) -> Result<Vec<Input>, SourceError> {
+    let mut found = Vec::new();
+    let mut known = HashSet::new();
+    for path in paths.iter().map(AsRef::as_ref) {
+        if path == STANDARD_INPUT {
+            if found.iter().any(|input: &Input| input.path.is_none()) {
+                return Err(SourceError::StandardInputTwice);
+            }
+            found.push(Input::standard_input());
+            continue;
+        }
+        let mut here = Vec::new();
+        named(path, &mut here)?;
+        for (path, metadata) in here {
+            if known.insert(path.clone()) {
+                found.push(Input::file(path, &metadata));
+            }
+        }
+    }
+    Ok(found)
+}
+
+type Found = Vec<(PathBuf, fs::Metadata)>;
+
+fn named(given: &str, found: &mut Found) -> Result<(), SourceError> {
+    let path = Path::new(given);
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {
+            let before = found.len();
+            walk(path, DEEPEST_FOLDER, found).map_err(|why| unreadable(given, why))?;
+            if found.len() == before {
+                return Err(SourceError::EmptyFolder {
+                    path: given.to_owned(),
+                });
+            }
+            Ok(())
+        }
+        Ok(metadata) => {
+            found.push((path.to_owned(), metadata));
+            Ok(())
+        }
+        // A name with a star in it may be a file of that name, but mostly is a pattern.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if given.contains(['*', '?', '[']) {
+                matching(given, found)
+            } else {
+                Err(SourceError::NotFound {
+                    path: given.to_owned(),
+                })
+            }
+        }
+        Err(why) => Err(unreadable(given, why)),
+    }
+}
+
+fn matching(pattern: &str, found: &mut Found) -> Result<(), SourceError> {
+    // As a shell does it: a star does not mean hidden files.
+    let options = glob::MatchOptions {
+        require_literal_leading_dot: true,
+        ..glob::MatchOptions::default()
+    };
+    let paths = glob::glob_with(pattern, options).map_err(|error| SourceError::BadPattern {
+        pattern: pattern.to_owned(),
+        why: error.to_string(),
+    })?;
+    let before = found.len();
+    for path in paths {
+        let path = path.map_err(|error| {
+            let place = error.path().to_string_lossy().into_owned();
+            SourceError::Unreadable {
+                path: place,
+                why: error.into(),
+            }
+        })?;
+        let name = path.to_string_lossy().into_owned();
+        let metadata = fs::metadata(&path).map_err(|why| unreadable(&name, why))?;
+        if metadata.is_dir() {
+            // A pattern that also matches folders without logs is none the worse for it.
+            walk(&path, DEEPEST_FOLDER, found).map_err(|why| unreadable(&name, why))?;
+        } else {
+            found.push((path, metadata));
+        }
+    }
+    if found.len() == before {
+        return Err(SourceError::NothingMatches {
+            pattern: pattern.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn walk(folder: &Path, depth_left: usize, found: &mut Found) -> std::io::Result<()> {
+    let Some(depth_left) = depth_left.checked_sub(1) else {
+        return Ok(());
+    };
+    let mut paths = fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()?;
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('.') {
+            continue;
+        }
+        // A link that leads nowhere is nobody's log.
+        let Ok(metadata) = fs::metadata(&path) else {
+            continue;
+        };
+        if metadata.is_dir() {
+            walk(&path, depth_left, found)?;
+        } else if is_log(&name) && metadata.is_file() {
+            found.push((path, metadata));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file in a folder is taken: by its ending, before those of compressed and rotated files
+/// (`calls.jsonl.2.gz`, `calls.log-20260131`).
+fn is_log(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut parts: Vec<&str> = name.split(['.', '-']).skip(1).collect();
+    if parts.last().is_some_and(|last| COMPRESSED.contains(last)) {
+        parts.pop();
+    }
+    while parts
+        .last()
+        .is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        parts.pop();
+    }
+    parts.last().is_some_and(|last| LOGS.contains(last))
+}
+
+fn unreadable(path: &str, why: std::io::Error) -> SourceError {
+    SourceError::Unreadable {
+        path: path.to_owned(),
+        why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_are_told_by_their_endings() {
+        for name in [
+            "a.jsonl",
+            "a.b.NDJSON",
+            "calls.jsonl.gz",
+            "calls.log.1",
+            "calls.log.2.zst",
+            "calls.log-20260131.gz",
+            "a.json.zstd",
+            "x.parquet",
+        ] {
+            assert!(is_log(name), "{name}");
+        }
+        for name in [
+            "jsonl",
+            "a.md",
+            "a.gz",
+            "a.jsonl.bak",
+            "log",
+            "a.tar.gz",
+            "7",
+        ] {
+            assert!(!is_log(name), "{name}");
+        }
+    }
+}

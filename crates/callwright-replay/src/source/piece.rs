@@ -1,0 +1,163 @@
+//! A piece of a file, with whole records in it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// How records stand in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// Not yet known.
+    #[default]
+    Unknown,
+    /// One per line.
+    Lines,
+    /// JSON documents one behind the other, over several lines each.
+    Documents,
+    /// The elements of one array.
+    Elements,
+}
+
+/// A place from which reading can be resumed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// The name of the file.
+    pub file: String,
+    /// How many bytes of its text come before: decompressed, in UTF-8, without a mark at the beginning.
+    pub offset: u64,
+    /// The number of the line it is in.
+    pub line: u64,
+    /// How its records stand.
+    pub form: Form,
+}
+
+/// Where a record of a [`Piece`] lies, if records are not lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) line: u64,
+}
+
+/// Some whole records of a file, cheap to hand to another thread.
+#[derive(Debug)]
+pub struct Piece {
+    pub(super) file: Arc<str>,
+    pub(super) number: u64,
+    pub(super) first_line: u64,
+    pub(super) offset: u64,
+    pub(super) bytes: Vec<u8>,
+    pub(super) spans: Option<Vec<Span>>,
+    pub(super) next_line: u64,
+    pub(super) next_form: Form,
+}
+
+impl Piece {
+    /// The name of the file.
+    pub fn file(&self) -> &Arc<str> {
+        &self.file
+    }
+
+    /// Pieces are numbered from 0 in the order in which they are read, over all files.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The number of the line in which it begins.
+    pub fn first_line(&self) -> u64 {
+        self.first_line
+    }
+
+    /// The text, as it stands in the file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// From where to read on behind this piece.
+    pub fn end(&self) -> Position {
+        Position {
+            file: self.file.as_ref().to_owned(),
+            offset: self.offset + self.bytes.len() as u64,
+            line: self.next_line,
+            form: self.next_form,
+        }
+    }
+
+    /// The records in it. Blank lines are none.
+    pub fn records(&self) -> Records<'_> {
+        Records {
+            text: std::str::from_utf8(&self.bytes).ok(),
+            bytes: &self.bytes,
+            at: 0,
+            line: self.first_line,
+            spans: self.spans.as_deref(),
+        }
+    }
+}
+
+/// A record: one line, or one JSON document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'p> {
+    /// The number of the line in which it begins, from 1.
+    pub line: u64,
+    /// Its text, without white space around it.
+    pub text: Result<&'p str, NotText>,
+}
+
+/// A record that is not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not UTF-8 text; write the log in UTF-8, or in UTF-16 with a byte order mark")]
+pub struct NotText {
+    /// How many of its bytes are good.
+    pub valid_up_to: usize,
+}
+
+/// The records of a [`Piece`].
+#[derive(Debug)]
+pub struct Records<'p> {
+    /// All of it, if all of it is UTF-8: then no line is looked at twice.
+    text: Option<&'p str>,
+    bytes: &'p [u8],
+    at: usize,
+    line: u64,
+    spans: Option<&'p [Span]>,
+}
+
+impl<'p> Records<'p> {
+    fn text(&self, start: usize, end: usize) -> Result<&'p str, NotText> {
+        let text = match self.text.and_then(|text| text.get(start..end)) {
+            Some(text) => text,
+            None => std::str::from_utf8(&self.bytes[start..end]).map_err(|error| NotText {
+                valid_up_to: error.valid_up_to(),
+            })?,
+        };
+        // Files that were put together have the mark of a beginning in their middle.
+        Ok(text.trim_start_matches('\u{feff}').trim_ascii())
+    }
+}
+
+impl<'p> Iterator for Records<'p> {
+    type Item = Record<'p>;
+
+    fn next(&mut self) -> Option<Record<'p>> {
+        loop {
+            let (start, end, line) = if let Some(spans) = self.spans {
+                let (span, rest) = spans.split_first()?;
+                self.spans = Some(rest);
+                (span.start, span.end, span.line)
+            } else {
+                let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+                let end = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |at| self.at + at);
+                let (start, line) = (self.at, self.line);
+                self.at = end + 1;
+                self.line += 1;
+                (start, end, line)
+            };
+            let text = self.text(start, end);
+            if text != Ok("") {
+                return Some(Record { line, text });
+            }
+        }
+    }
+}

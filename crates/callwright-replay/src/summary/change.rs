@@ -1,0 +1,40 @@
+//! Verdicts that change when other tools or another policy judge.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Examples, Merge, Side};
+
+/// What changed verdicts are grouped by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ChangeKey {
+    /// Whether the other judge is stricter: the reason to look twice.
+    pub stricter: bool,
+    /// The tool.
+    pub tool: String,
+    /// Arguments or result.
+    pub side: Side,
+    /// What the first judge says: `valid`, `repaired` or `refused`; of a result `ok` or `refused`.
+    pub from: String,
+    /// What the other one says.
+    pub to: String,
+    /// What the stricter one objects to: where,
+    pub path: String,
+    /// and what.
+    pub issue: String,
+}
+
+/// Calls whose verdict changes in one way.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Change {
+    /// How many.
+    pub calls: u64,
+    /// Some of them.
+    pub examples: Examples,
+}
+
+impl Merge for Change {
+    fn absorb(&mut self, other: Self) {
+        self.calls.absorb(other.calls);
+        self.examples.absorb(other.examples);
+    }
+}

@@ -1,0 +1,93 @@
+//! Does a replay tell bugs from edge cases? On generated traffic the truth is known.
+//!
+//! Runs on a short log; `CALLWRIGHT_PLANTED_CALLS=1000000` and `CALLWRIGHT_PLANTED_SEEDS=1,2,3` ask for more, best with
+//! `--release -- --nocapture`. How it is counted is said in `support/evaluation.rs`.
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a table for people; shares are rounded anyway, and a test may panic"
+)]
+
+#[path = "support/engine.rs"]
+mod engine;
+#[path = "support/evaluation.rs"]
+mod evaluation;
+#[path = "support/objections.rs"]
+mod objections;
+#[path = "support/traffic/mod.rs"]
+mod traffic;
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+
+use callwright_replay::report::Report;
+use evaluation::{Evaluation, Part, Planted, evaluate, keep_planted};
+use traffic::{Format, Settings, TOOLS, World};
+
+/// Enough for nearly every pattern to show up five times, and done in some seconds without optimisation.
+const CALLS: usize = 40_000;
+
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
+}
+
+fn run(calls: usize, seed: u64) -> Evaluation {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("planted-{seed}"));
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    let world = World::new();
+    let tools = callwright::tool::read_tools(TOOLS).expect("the tools can be read");
+    let path = folder.join("log.jsonl");
+    let mut log = BufWriter::new(File::create(&path).expect("a file for the log"));
+    let mut planted = Planted::new();
+    world.write(
+        Settings {
+            calls,
+            seed,
+            format: Format::Lines,
+        },
+        |line| {
+            writeln!(log, "{line}").expect("the log can be written");
+            keep_planted(line, &mut planted);
+        },
+    );
+    log.into_inner().expect("the log can be written");
+    let summary = engine::replay(tools.clone(), &path, None);
+    assert_eq!(summary.calls.calls, calls as u64);
+    let report = Report::new(summary);
+    let evaluation = evaluate(&world, &tools, &report, &planted, &folder);
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    evaluation
+}
+
+fn shown(name: &str, part: Part) {
+    let percent = part.share() * 100.0;
+    println!("{name:<42} {percent:6.2}%  {} of {}", part.are, part.of);
+}
+
+#[test]
+fn bugs_and_edge_cases_are_told_apart() {
+    let calls =
+        setting("CALLWRIGHT_PLANTED_CALLS").map_or(CALLS, |text| text.parse().expect("a number"));
+    let seeds = setting("CALLWRIGHT_PLANTED_SEEDS").unwrap_or_else(|| "1".to_owned());
+    for seed in seeds.split(',') {
+        let found = run(calls, seed.trim().parse().expect("numbers with commas"));
+        println!("\n{calls} calls, seed {seed}\n{}", found.remarks);
+        shown("precision by clusters", found.precision_by_clusters);
+        shown("precision by calls", found.precision_by_calls);
+        shown("recall by patterns", found.recall_by_patterns);
+        shown("recall by calls", found.recall_by_calls);
+        shown(
+            "edge cases accepted by the changed tools",
+            found.edge_cases_accepted,
+        );
+        shown("their calls", found.edge_calls_accepted);
+        shown("calls with a bug accepted", found.bug_calls_accepted);
+        assert!(found.precision_by_clusters.share() >= 0.95);
+        assert!(found.precision_by_calls.share() >= 0.95);
+        assert!(found.recall_by_patterns.share() >= 0.9);
+        assert!(found.recall_by_calls.share() >= 0.9);
+        assert!(found.edge_cases_accepted.share() >= 1.0);
+        assert!(found.bug_calls_accepted.share() <= 0.01);
+    }
+}

@@ -1,0 +1,272 @@
+//! Reports: what a terminal, a program and a browser get. With `BLESS=1` the expected texts are written down instead.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use callwright_replay::report::{Page, Report, html, json, text};
+use callwright_replay::summary::Timeline;
+use proptest::prelude::*;
+use support::{sample, tags};
+
+const HOSTILE: &str =
+    "\"'</script></title><img src=x onerror=alert(1)><!-- {{ 7*7 }} {% raw %} \u{1b}[31m\u{202e}";
+
+#[track_caller]
+fn is_as_written(name: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/expected")
+        .join(name);
+    if std::env::var_os("BLESS").is_some() {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        return;
+    }
+    let expected = fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(
+        text,
+        expected.replace("\r\n", "\n"),
+        "it is not as in {}; if that is meant, run with BLESS=1",
+        file.display()
+    );
+}
+
+fn page(report: &Report) -> String {
+    let about = Page {
+        about: Some("November, support desk".to_owned()),
+        made: Some(sample::START + 31 * 86_400_000_000),
+    };
+    html(report, &about).expect("a page")
+}
+
+fn hostile() -> Report {
+    sample::report(&|text: &str| format!("{text}{HOSTILE}"))
+}
+
+#[test]
+fn the_terminal_shows_a_summary() {
+    is_as_written("report.txt", &text(&sample::plain(), 100, false));
+    is_as_written("report_narrow.txt", &text(&sample::plain(), 60, false));
+    is_as_written("report_empty.txt", &text(&sample::empty(), 100, false));
+    is_as_written(
+        "report_spotless.txt",
+        &text(&sample::spotless(), 100, false),
+    );
+}
+
+#[test]
+fn colours_change_no_words() {
+    let report = sample::plain();
+    let (plain, coloured) = (text(&report, 100, false), text(&report, 100, true));
+    assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'));
+    let mut bare = String::new();
+    let mut parts = coloured.split('\u{1b}');
+    bare.push_str(parts.next().unwrap());
+    for part in parts {
+        bare.push_str(part.split_once('m').unwrap().1);
+    }
+    assert_eq!(bare, plain);
+}
+
+#[test]
+fn the_terminal_is_not_moved_by_a_log() {
+    let text = text(&hostile(), 100, false);
+    let odd = |character: char| character != '\n' && character.is_control();
+    assert!(!text.contains(odd) && !text.contains('\u{202e}'), "{text}");
+}
+
+#[test]
+fn lines_keep_to_the_width() {
+    for width in [0, 60, 80, 100, 400] {
+        for line in text(&sample::plain(), width, false).lines() {
+            let columns = line.chars().count();
+            assert!(columns <= width.clamp(60, 120), "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
+fn programs_get_json() {
+    let mut value = json(&sample::plain()).expect("JSON");
+    let pieces = value["time"].as_array_mut().unwrap();
+    assert_eq!(pieces.len(), 361);
+    // The others look the same.
+    pieces.truncate(2);
+    is_as_written("report.json", &format!("{value:#}\n"));
+}
+
+#[test]
+fn json_has_the_same_fields_whatever_was_found() {
+    let fields = |report: &Report| {
+        let value = json(report).expect("JSON");
+        let object = value.as_object().expect("an object").clone();
+        object.keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(fields(&sample::plain()), fields(&sample::empty()));
+    assert_eq!(json(&sample::empty()).unwrap()["v"], 1);
+}
+
+#[test]
+fn json_keeps_names_as_they_are() {
+    let value = json(&hostile()).expect("JSON");
+    let tool = value["clusters"][0]["tool"].as_str().unwrap();
+    assert_eq!(tool, format!("create_ticket{HOSTILE}"));
+}
+
+#[test]
+fn the_page_is_well_formed() {
+    for report in [sample::plain(), sample::empty(), sample::spotless()] {
+        let page = page(&report);
+        let names = tags::elements(&page);
+        for name in ["main", "nav", "header", "footer", "h1"] {
+            let times = names.iter().filter(|element| *element == name).count();
+            assert_eq!(times, 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_clock_is_too_wrong_for_a_report() {
+    use callwright_replay::summary::Tally;
+    let one = Tally {
+        calls: 1,
+        refused: 1,
+        ..Tally::default()
+    };
+    for times in [
+        vec![0],
+        vec![i64::MAX],
+        vec![i64::MIN, i64::MAX],
+        vec![i64::MIN, 0, 1, sample::START, i64::MAX],
+    ] {
+        let mut report = sample::plain();
+        report.summary.time = Timeline::default();
+        for time in &times {
+            report.summary.time.add(*time, one);
+        }
+        report.summary.input.first = times.first().copied();
+        report.summary.input.last = times.last().copied();
+        tags::elements(&page(&report));
+        assert!(text(&report, 80, false).contains(" UTC"));
+        json(&report).expect("JSON");
+    }
+}
+
+#[test]
+fn every_documented_field_is_there() {
+    // The documentation of `json` is the contract, so it is read.
+    let source = include_str!("../src/report/json/mod.rs");
+    let value = json(&sample::plain()).expect("JSON");
+    for (field, part) in value.as_object().unwrap() {
+        let row = source
+            .lines()
+            .find(|line| line.starts_with(&format!("/// | `{field}` |")))
+            .unwrap_or_else(|| panic!("`{field}` is not documented"));
+        let first = part.get(0).unwrap_or(part);
+        let names = first.as_object().map(|object| object.keys());
+        for name in names.into_iter().flatten() {
+            let known = row.contains(&format!("`{name}`"));
+            let counted = row.contains("counts") && source.contains(&format!("`{name}`"));
+            assert!(
+                known || counted || field == "repairs",
+                "`{field}.{name}` is not documented"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_page_names_every_id_once() {
+    let page = page(&sample::plain());
+    let ids: Vec<&str> = page
+        .split(" id=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let mut sorted = ids.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(sorted.len(), ids.len());
+    for target in page.split("href=\"#").skip(1) {
+        let target = target.split('"').next().unwrap();
+        assert!(ids.contains(&target), "#{target} leads nowhere");
+    }
+}
+
+#[test]
+fn the_page_loads_nothing() {
+    let page = page(&sample::plain());
+    for way in [
+        "http://",
+        "https://",
+        "src=",
+        "@import",
+        "url(",
+        "fetch(",
+        "innerHTML",
+    ] {
+        assert!(!page.contains(way), "{way}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert!(!page.contains("script-src 'unsafe-inline'"));
+}
+
+#[test]
+fn a_log_cannot_write_html() {
+    let (hostile, plain) = (page(&hostile()), page(&sample::plain()));
+    assert_eq!(tags::elements(&hostile), tags::elements(&plain));
+    assert!(!hostile.contains("<img"));
+    assert!(hostile.contains("&lt;img src=x onerror=alert(1)&gt;"));
+    assert!(
+        hostile.contains("{{ 7*7 }}"),
+        "no template is run from a log"
+    );
+    assert!(!hostile.contains('\u{202e}') && !hostile.contains('\u{1b}'));
+}
+
+#[test]
+fn much_stays_bounded() {
+    use callwright_replay::summary::{Cluster, ClusterKey, Side, ToolSummary};
+    let mut report = sample::plain();
+    for number in 0..5_000u64 {
+        let key = ClusterKey {
+            tool: format!("tool {number} {}", "long ".repeat(1_000)),
+            side: Side::Input,
+            path: "/a".repeat(5_000),
+            issue: "type".to_owned(),
+            shape: "s".repeat(5_000),
+        };
+        let tool = ToolSummary {
+            tally: callwright_replay::summary::Tally {
+                calls: number,
+                refused: number,
+                ..Default::default()
+            },
+            ..ToolSummary::default()
+        };
+        report.summary.tools.add(key.tool.clone(), tool);
+        let cluster = Cluster {
+            calls: number,
+            ..Cluster::default()
+        };
+        report.summary.clusters.add(key, cluster);
+    }
+    let page = page(&report);
+    assert!(page.len() < 6_000_000, "{} bytes", page.len());
+    assert!(page.contains("4,509 more clusters, not shown here."));
+    tags::elements(&page);
+    assert!(text(&report, 100, false).lines().count() < 80);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn no_text_changes_the_tags(text in "[ -~\\n\\t\u{0}-\u{1f}\u{80}-\u{2ff}\u{2028}]{1,60}") {
+        // Names between backticks are shown as code, which is a tag of ours.
+        let text = text.replace('`', "'");
+        let report = sample::report(&|word: &str| format!("{word}{text}"));
+        prop_assert_eq!(tags::elements(&page(&report)), tags::elements(&page(&sample::plain())));
+    }
+}

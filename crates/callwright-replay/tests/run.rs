@@ -1,0 +1,177 @@
+//! Whole runs over small logs.
+
+use std::sync::atomic::AtomicBool;
+
+use callwright::tool::read_tools;
+use callwright_replay::run::{Checkpoint, Run, Settings};
+use callwright_replay::source::find;
+use callwright_replay::summary::{Merge, Side, Summary};
+
+const TOOLS: &str = r#"[{"name": "search", "inputSchema": {
+    "type": "object", "additionalProperties": false, "required": ["query"],
+    "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "maximum": 100},
+                   "sort": {"enum": ["up", "down"]}, "key": {"type": "integer", "writeOnly": true}}}}]"#;
+
+fn settings() -> Settings {
+    Settings {
+        tools: Some(read_tools(TOOLS).expect("tools")),
+        ..Settings::default()
+    }
+}
+
+/// A folder of this test's own, with one file in it.
+fn log(name: &str, text: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-run");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a file");
+    path.to_string_lossy().into_owned()
+}
+
+fn run(path: &str) -> Summary {
+    let mut run = Run::new(find(&[path]).expect("a file"), settings()).expect("a run");
+    let stop = AtomicBool::new(false);
+    while !run.leg(&stop).expect("no worker dies") {}
+    run.finish()
+}
+
+#[test]
+fn violations_are_clustered_with_what_they_led_to() {
+    let lines = [
+        r#"{"tool":"search","arguments":{"query":"tea"},"session":"a","round":0,"output":"ok","time":"2026-11-01T10:00:00Z","model":"m1"}"#,
+        r#"{"tool":"search","arguments":{"query":"tea","limit":150},"session":"a","round":1,"output":"ok","time":"2026-11-01T10:01:00Z","model":"m1"}"#,
+        r#"{"tool":"search","arguments":{"query":"tea","sort":"sideways"},"session":"a","round":2,"output":"bad sort","is_error":true,"time":"2026-11-02T10:00:00Z","model":"m2"}"#,
+        r#"{"tool":"search","arguments":{"query":"tea","sort":"sideways"},"session":"a","round":3,"output":"bad sort","is_error":true,"time":"2026-11-02T10:00:00Z","model":"m2"}"#,
+        r#"{"tool":"search","arguments":{"query":"tea","sort":"up"},"session":"a","round":4,"output":"ok","time":"2026-11-02T10:00:00Z","model":"m2"}"#,
+        r#"{"tool":"search","arguments":{"limit":5},"session":"b","round":0,"output":"query?","is_error":true}"#,
+        r#"{"tool":"search","arguments":{"query":"tea","limit":"5"}}"#,
+        r#"{"tool":"search","arguments":{"query":"tea","key":"hunter2"}}"#,
+        "no JSON",
+    ];
+    let summary = run(&log("clusters.jsonl", &lines.join("\n")));
+    assert_eq!(summary.calls.calls, 8);
+    assert_eq!(
+        (
+            summary.calls.valid,
+            summary.calls.repaired,
+            summary.calls.refused
+        ),
+        (2, 1, 5)
+    );
+    assert_eq!(summary.input.records, 9);
+    assert_eq!(summary.input.troubles.len(), 1);
+    let found: Vec<String> = summary
+        .clusters
+        .iter()
+        .map(|(key, cluster)| {
+            assert_eq!(key.side, Side::Input);
+            let led = cluster.led_to;
+            format!(
+                "{} {} {:?}: {} calls, fine {}, refused {}, unknown {}, corrected {}, repeated {}, gave up {}",
+                key.path, key.issue, key.shape, cluster.calls,
+                led.ran_fine, led.tool_refused, led.unknown, led.corrected, led.repeated, led.gave_up
+            )
+        })
+        .collect();
+    let expected = [
+        r#"/key type "masked": 1 calls, fine 0, refused 0, unknown 1, corrected 0, repeated 0, gave up 0"#,
+        r#"/limit maximum "integer of 3 digits": 1 calls, fine 1, refused 0, unknown 0, corrected 0, repeated 0, gave up 0"#,
+        r#"/limit type "integer in a string": 1 calls, fine 0, refused 0, unknown 1, corrected 0, repeated 0, gave up 0"#,
+        r#"/query required "": 1 calls, fine 0, refused 1, unknown 0, corrected 0, repeated 0, gave up 1"#,
+        r#"/sort enum "\"sideways\"": 2 calls, fine 0, refused 2, unknown 0, corrected 1, repeated 1, gave up 0"#,
+    ];
+    assert_eq!(found, expected);
+    assert!(
+        !serde_json::to_string(&summary)
+            .expect("JSON")
+            .contains("hunter2")
+    );
+}
+
+/// Calls of many sessions, some of them wrong, over many pieces.
+fn long_log() -> String {
+    let mut text = String::new();
+    for call in 0..6_000 {
+        let (session, limit) = (
+            call % 97,
+            if call % 7 == 0 {
+                100 + call
+            } else {
+                call % 100
+            },
+        );
+        let error = call % 11 == 0;
+        text += &format!(
+            "{{\"tool\":\"search\",\"arguments\":{{\"query\":\"tea {call}\",\"limit\":{limit}}},\"session\":\"s{session}\",\"round\":{call},\"output\":\"{call}\",\"is_error\":{error},\"time\":{},\"model\":\"m{}\"}}\n",
+            1_760_000_000 + call * 60,
+            call % 3
+        );
+    }
+    text
+}
+
+#[test]
+fn parts_merge_into_the_whole() {
+    let text = long_log();
+    let whole = run(&log("whole.jsonl", &text));
+    assert_eq!(whole.calls.calls, 6_000);
+    // By session, since a conversation in two parts is seen as two.
+    let mut merged = Summary::default();
+    for part in [2, 0, 1] {
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| {
+                let at = line
+                    .find("\"s")
+                    .map_or(0, |_| line.rfind("\"session\":\"s").expect("one") + 12);
+                let session: String = line[at..]
+                    .chars()
+                    .take_while(char::is_ascii_digit)
+                    .collect();
+                session.parse::<u64>().expect("a number") % 3 == part
+            })
+            .collect();
+        merged.absorb(run(&log(&format!("part-{part}.jsonl"), &lines.join("\n"))));
+    }
+    // The names of files and the numbers of lines are others.
+    assert_eq!(merged.calls, whole.calls);
+    assert_eq!(merged.time, whole.time);
+    assert_eq!(merged.sessions, whole.sessions);
+    assert_eq!(merged.tools, whole.tools);
+    assert_eq!(merged.combinations, whole.combinations);
+    let led = |summary: &Summary| -> Vec<_> {
+        let clusters = summary.clusters.iter();
+        clusters
+            .map(|(key, it)| (key.clone(), it.calls, it.led_to))
+            .collect()
+    };
+    assert_eq!(led(&merged), led(&whole));
+}
+
+#[test]
+fn an_interrupted_run_goes_on_where_it_stopped() {
+    let path = log("interrupted.jsonl", &long_log());
+    let whole = run(&path);
+    let inputs = find(&[&path]).expect("a file");
+    let stop = AtomicBool::new(false);
+    let mut first = Run::new(
+        inputs.clone(),
+        Settings {
+            leg_bytes: Some(1),
+            workers: std::num::NonZero::new(1),
+            ..settings()
+        },
+    )
+    .expect("a run");
+    assert!(!first.leg(&stop).expect("no worker dies"));
+    let checkpoint = first.checkpoint().to_json().expect("JSON");
+    let done = first.finish();
+    assert!(done.input.interrupted && done.calls.calls > 0 && done.calls.calls < 6_000);
+    let checkpoint = Checkpoint::from_json(&checkpoint).expect("a checkpoint");
+    let mut second = Run::resume(inputs, settings(), checkpoint).expect("a run");
+    assert!(second.leg(&stop).expect("no worker dies"));
+    let mut resumed = second.finish();
+    // What admission remembers of a conversation begins anew.
+    resumed.loops.clone_from(&whole.loops);
+    assert_eq!(resumed, whole);
+}

@@ -1,0 +1,288 @@
+//! What a replay made of a log, held against the labels.
+//!
+//! # How it is counted
+//!
+//! - **Truth.** All calls with one planted pattern are replayed by themselves. The clusters of that run are the pattern's,
+//!   with as many calls as it says. A cluster is an edge case in truth if more than half of its calls are.
+//! - **Precision** by clusters: of those judged to be edge cases, how many are in truth. By calls: of the calls in them,
+//!   how many are. A cluster that nobody planted counts as wrong.
+//! - **Recall** by patterns: a planted edge case is found if nine in ten of its calls are in clusters that are judged to
+//!   be edge cases. By calls: how many of all planted edge-case calls are in such clusters.
+//! - **Accepted**: every planted call is judged anew by the real gate, with repair off, by the tools with all proposals of
+//!   the kind "edge case" applied, arguments and result. A call with a bug and an edge case is a bug.
+//! - Patterns with fewer than [`ENOUGH`] calls are printed and counted by calls; by patterns they are not counted: nobody
+//!   can tell a habit from a slip in four calls.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use callwright::ToolSpec;
+use callwright_replay::decide::Kind;
+use callwright_replay::propose::Proposal;
+use callwright_replay::report::Report;
+use callwright_replay::summary::{ClusterKey, Side};
+
+use super::engine::replay;
+use super::objections;
+use super::traffic::{Label, Pattern, World, planted};
+
+/// How many calls a pattern has at least to be counted as a pattern.
+pub(crate) const ENOUGH: u64 = 5;
+
+/// Calls of a kind, and how many of them have some quality.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Part {
+    pub(crate) of: u64,
+    pub(crate) are: u64,
+}
+
+impl Part {
+    fn add(&mut self, calls: u64, are: bool) {
+        self.of += calls;
+        self.are += if are { calls } else { 0 };
+    }
+
+    /// One if there is nothing to have it.
+    pub(crate) fn share(self) -> f64 {
+        if self.of == 0 {
+            1.0
+        } else {
+            self.are as f64 / self.of as f64
+        }
+    }
+}
+
+/// The numbers, and the sentences for people.
+#[derive(Debug, Default)]
+pub(crate) struct Evaluation {
+    pub(crate) precision_by_clusters: Part,
+    pub(crate) precision_by_calls: Part,
+    pub(crate) recall_by_patterns: Part,
+    pub(crate) recall_by_calls: Part,
+    /// Planted edge cases with enough calls, of which every call is accepted by the changed tools.
+    pub(crate) edge_cases_accepted: Part,
+    pub(crate) edge_calls_accepted: Part,
+    pub(crate) bug_calls_accepted: Part,
+    /// What went wrong, a line each.
+    pub(crate) remarks: String,
+}
+
+/// The calls of the log in which something is planted: id and line.
+pub(crate) type Planted = Vec<(Vec<usize>, String)>;
+
+/// Takes the planted calls out of the lines of a log.
+pub(crate) fn keep_planted(line: &str, into: &mut Planted) {
+    let numbers = planted(objections::id(&objections::read(line)));
+    if !numbers.is_empty() {
+        into.push((numbers, line.to_owned()));
+    }
+}
+
+/// How many calls of which pattern are in a cluster.
+type Truth = BTreeMap<ClusterKey, BTreeMap<usize, u64>>;
+
+/// Compares.
+pub(crate) fn evaluate(
+    world: &World,
+    tools: &[ToolSpec],
+    report: &Report,
+    calls: &Planted,
+    folder: &Path,
+) -> Evaluation {
+    let mut evaluation = Evaluation::default();
+    let truth = truth(tools, calls, folder);
+    evaluation.precision(world, report, &truth);
+    evaluation.recall(world, report, &truth);
+    let proposals = &report.proposals.changes;
+    evaluation.acceptance(world, &changed(tools, proposals), calls);
+    evaluation
+}
+
+/// Replays the calls of each pattern by themselves.
+fn truth(tools: &[ToolSpec], calls: &Planted, folder: &Path) -> Truth {
+    let mut texts: BTreeMap<usize, String> = BTreeMap::new();
+    for (numbers, line) in calls {
+        if let [only] = numbers[..] {
+            let text = texts.entry(only).or_default();
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    let mut truth = Truth::new();
+    for (number, text) in texts {
+        let file = folder.join(format!("pattern-{number}.jsonl"));
+        std::fs::write(&file, text).expect("the folder can be written to");
+        let summary = replay(tools.to_vec(), &file, None);
+        for (key, cluster) in summary.clusters.iter() {
+            let patterns = truth.entry(key.clone()).or_default();
+            *patterns.entry(number).or_default() += cluster.calls;
+        }
+    }
+    truth
+}
+
+/// The clusters that are judged to be edge cases.
+fn judged_edge_cases(report: &Report) -> impl Iterator<Item = &ClusterKey> {
+    let judgements = report.judgements.iter();
+    judgements
+        .filter(|judgement| judgement.kind == Kind::EdgeCase)
+        .map(|judgement| &judgement.cluster)
+}
+
+fn is_edge(world: &World, number: usize) -> bool {
+    world.patterns[number - 1].label == Label::EdgeCase
+}
+
+fn named(pattern: &Pattern) -> String {
+    let Pattern {
+        number,
+        tool,
+        path,
+        issue,
+        stands_for,
+        ..
+    } = pattern;
+    format!("{number} {tool} {path} {issue} ({stands_for})")
+}
+
+impl Evaluation {
+    fn precision(&mut self, world: &World, report: &Report, truth: &Truth) {
+        for key in judged_edge_cases(report) {
+            let (mut edge, mut bug) = (0, 0);
+            for (number, calls) in truth.get(key).into_iter().flatten() {
+                if is_edge(world, *number) {
+                    edge += calls;
+                } else {
+                    bug += calls;
+                }
+            }
+            let is_right = edge > bug;
+            self.precision_by_clusters.add(1, is_right);
+            self.precision_by_calls.add(edge, true);
+            self.precision_by_calls.add(bug, false);
+            if !is_right {
+                let ClusterKey {
+                    tool,
+                    path,
+                    issue,
+                    shape,
+                    ..
+                } = key;
+                let _ = writeln!(
+                    self.remarks,
+                    "taken for an edge case: {tool} {path} {issue} {shape}, {bug} calls with a bug, {edge} without"
+                );
+            }
+        }
+    }
+
+    fn recall(&mut self, world: &World, report: &Report, truth: &Truth) {
+        let judged: Vec<&ClusterKey> = judged_edge_cases(report).collect();
+        let kinds: BTreeMap<&ClusterKey, Kind> = report
+            .judgements
+            .iter()
+            .map(|judgement| (&judgement.cluster, judgement.kind))
+            .collect();
+        for pattern in world
+            .patterns
+            .iter()
+            .filter(|pattern| pattern.label == Label::EdgeCase)
+        {
+            let mut found = Part::default();
+            let mut missed = String::new();
+            for (key, patterns) in truth {
+                let Some(calls) = patterns.get(&pattern.number) else {
+                    continue;
+                };
+                let is_found = judged.contains(&key);
+                found.add(*calls, is_found);
+                if !is_found {
+                    let _ = write!(
+                        missed,
+                        "; {} {}: {calls} calls, {:?}",
+                        key.path,
+                        key.shape,
+                        kinds.get(key)
+                    );
+                }
+            }
+            self.recall_by_calls.of += found.of;
+            self.recall_by_calls.are += found.are;
+            let is_found = found.share() >= 0.9;
+            if found.of >= ENOUGH {
+                self.recall_by_patterns.add(1, is_found);
+            }
+            if !missed.is_empty() {
+                let how = if is_found { "not all found" } else { "missed" };
+                let _ = writeln!(self.remarks, "{how}: {}{missed}", named(pattern));
+            }
+        }
+    }
+
+    fn acceptance(&mut self, world: &World, tools: &[ToolSpec], calls: &Planted) {
+        let gate = objections::gate(tools.iter().cloned());
+        let mut by_pattern = vec![Part::default(); world.patterns.len() + 1];
+        for (numbers, line) in calls {
+            let recorded = objections::read(line);
+            let mut found = objections::to_arguments(&gate, &recorded);
+            found.extend(objections::to_result(&gate, &recorded));
+            let accepted = found.is_empty();
+            if numbers.iter().all(|number| is_edge(world, *number)) {
+                self.edge_calls_accepted.add(1, accepted);
+            } else {
+                self.bug_calls_accepted.add(1, accepted);
+            }
+            if let [only] = numbers[..] {
+                by_pattern[only].add(1, accepted);
+            }
+        }
+        for pattern in &world.patterns {
+            let part = by_pattern[pattern.number];
+            let is_edge = pattern.label == Label::EdgeCase;
+            if is_edge && part.of >= ENOUGH {
+                self.edge_cases_accepted.add(1, part.are == part.of);
+            }
+            if is_edge && part.are < part.of {
+                let _ = writeln!(
+                    self.remarks,
+                    "still refused: {} of {} calls of {}",
+                    part.of - part.are,
+                    part.of,
+                    named(pattern)
+                );
+            }
+            if !is_edge && part.are > 0 {
+                let _ = writeln!(
+                    self.remarks,
+                    "accepted though a bug: {} of {} calls of {}",
+                    part.are,
+                    part.of,
+                    named(pattern)
+                );
+            }
+        }
+    }
+}
+
+/// The tools with all proposals that are about edge cases.
+fn changed(tools: &[ToolSpec], proposals: &[Proposal]) -> Vec<ToolSpec> {
+    let mut tools = tools.to_vec();
+    for proposal in proposals
+        .iter()
+        .filter(|proposal| proposal.kind == Kind::EdgeCase)
+    {
+        let tool = tools
+            .iter_mut()
+            .find(|tool| tool.name == proposal.tool)
+            .expect("a tool that there is");
+        let schema = match proposal.side {
+            Side::Input => &mut tool.input_schema,
+            Side::Output => &mut tool.output_schema,
+        };
+        let schema = Arc::make_mut(schema.as_mut().expect("a schema that there is"));
+        json_patch::patch(schema, &proposal.patch).expect("the patch fits");
+    }
+    tools
+}

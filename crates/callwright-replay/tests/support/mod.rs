@@ -1,0 +1,10 @@
+//! What the tests of reports share.
+#![allow(
+    dead_code,
+    clippy::print_stderr,
+    reason = "each test uses a part, and says when it is skipped"
+)]
+
+pub(crate) mod browser;
+pub(crate) mod sample;
+pub(crate) mod tags;

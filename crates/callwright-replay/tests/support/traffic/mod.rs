@@ -1,0 +1,244 @@
+//! Traffic of tools, made up, with the truth about every violation beside it.
+//!
+//! In comes a seed and a number of calls, out go the declarations of 36 tools, a log of fourteen days and a label for
+//! every planted pattern. The same seed gives the same log. Nothing here knows how a replay decides: what is a bug and
+//! what an edge case follows from what the pattern stands for in the real world, which is written beside each in
+//! [`edge_cases`] and [`bugs`], and from nothing else.
+//!
+//! What the world looks like:
+//!
+//! - Five models with different habits. The one that runs on somebody's own machine makes nine times as many mistakes
+//!   as the best. Two of them send arguments as values, three as texts.
+//! - Conversations are short, mostly: half have fewer than four calls, a few have three hundred. Each uses two to six
+//!   of the tools; some tools are ten times as popular as others. Nights and weekends are quiet.
+//! - About 95% of the calls fit their schema. Of these, 2% to 13% fail all the same, by tool: what they ask for is not
+//!   there, a server is down. Most errors of agents are of this kind.
+//! - After a refusal, 44% of the calls are mended, 7% repeated as they are, 28% given up. Some are repeated many times.
+//! - Two tools hand work on and nobody records what comes of it; one tool tells of errors as if they were results; of
+//!   the others, three results in a hundred are lost.
+//! - Three in a hundred of the violating calls violate twice; a mistake beside an edge case is a mistake.
+//!
+//! A call's id names the patterns in it: `c123-p7` has number seven, `c124` is fine.
+#![allow(
+    dead_code,
+    reason = "tests, the example and the bench each use a part of it"
+)]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "numbers that are made up need not be exact"
+)]
+
+mod bugs;
+mod edge_cases;
+mod lines;
+mod make;
+mod offered;
+mod pattern;
+mod random;
+mod session;
+mod values;
+mod words;
+mod world;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use serde_json::{Value, json};
+
+pub(crate) use lines::Format;
+use offered::Offered;
+pub(crate) use pattern::{Label, Pattern};
+use random::Random;
+use session::{Record, Session};
+
+/// The tools, in all the shapes in which people declare them.
+pub(crate) const TOOLS: &str = include_str!("tools.json");
+
+/// What to make.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) calls: usize,
+    pub(crate) seed: u64,
+    pub(crate) format: Format,
+}
+
+/// All tools and patterns.
+pub(crate) struct World {
+    tools: Vec<Offered>,
+    declared: Vec<Value>,
+    popularity: Vec<f64>,
+    pub(crate) patterns: Vec<Pattern>,
+}
+
+impl World {
+    /// Reads the tools and numbers the patterns.
+    pub(crate) fn new() -> Self {
+        let specs = callwright::tool::read_tools(TOOLS).expect("the tools can be read");
+        let declared: Vec<Value> = serde_json::from_str(TOOLS).expect("the tools are JSON");
+        let mut patterns = edge_cases::edge_cases();
+        patterns.extend(bugs::bugs());
+        for (at, pattern) in patterns.iter_mut().enumerate() {
+            pattern.number = at + 1;
+        }
+        let of_tool = |name: &str| {
+            let all = patterns.iter().enumerate();
+            let own = all.filter(|(_, pattern)| pattern.tool == name || pattern.tool == "*");
+            own.map(|(at, _)| at).collect()
+        };
+        let tools: Vec<Offered> = specs
+            .into_iter()
+            .map(|spec| Offered {
+                patterns: of_tool(&spec.name),
+                spec,
+            })
+            .collect();
+        // The first tool is called ten times as often as the last.
+        let popularity = (0..tools.len())
+            .map(|rank| 1.0 / (rank + 4) as f64)
+            .collect();
+        World {
+            tools,
+            declared,
+            popularity,
+            patterns,
+        }
+    }
+
+    /// The place of a tool; any will do for a pattern of all tools.
+    fn tool(&self, name: &str) -> usize {
+        let is_meant = |tool: &Offered| tool.name() == name || name == "*";
+        let found = self.tools.iter().position(is_meant);
+        found.expect("patterns name tools that there are")
+    }
+
+    /// Writes a log, in the order of time. Returns how many calls each pattern has, in the order of the patterns.
+    pub(crate) fn write(&self, settings: Settings, mut write: impl FnMut(&str)) -> Vec<u64> {
+        let mut counts = vec![0; self.patterns.len()];
+        let mut waiting: BinaryHeap<Reverse<(i64, u64, String)>> = BinaryHeap::new();
+        let mut lines = 0;
+        for (start, records) in self.sessions(settings) {
+            while waiting
+                .peek()
+                .is_some_and(|Reverse((time, ..))| *time < start)
+            {
+                if let Some(Reverse((.., line))) = waiting.pop() {
+                    write(&line);
+                }
+            }
+            for at in records.iter().flat_map(|record| &record.planted) {
+                counts[*at] += 1;
+            }
+            for (time, line) in settings.format.lines(&records, &self.declared) {
+                lines += 1;
+                waiting.push(Reverse((time, lines, line)));
+            }
+        }
+        while let Some(Reverse((.., line))) = waiting.pop() {
+            write(&line);
+        }
+        counts
+    }
+
+    /// Conversations in the order in which they begin.
+    fn sessions(&self, settings: Settings) -> impl Iterator<Item = (i64, Vec<Record>)> {
+        let mut random = Random::new(settings.seed);
+        let mut planned = self.bursts(settings.calls);
+        let mut calls: usize = planned.iter().map(|session| session.length).sum();
+        while calls < settings.calls {
+            let length = length(&mut random).min(settings.calls - calls);
+            calls += length;
+            planned.push(Planned {
+                start: world::start(&mut random),
+                length,
+                burst: None,
+            });
+        }
+        planned.sort_by_key(|session| session.start);
+        let (mut number, mut next_id) = (0, 1);
+        planned.into_iter().flat_map(move |session| {
+            let mut records = Vec::new();
+            // Where one gives up early, somebody else begins.
+            while records.len() < session.length {
+                number += 1;
+                let own = Random::new(random.next());
+                let begun = Session::new(self, own, format!("s{number}"), session.start, next_id);
+                let left = session.length - records.len();
+                let talk = match session.burst {
+                    Some(pattern) => begun.burst(pattern, left),
+                    None => begun.talk(left),
+                };
+                next_id += talk.len() as u64;
+                records.extend(talk);
+            }
+            let talks = records.chunk_by(|one, other| one.session == other.session);
+            let talks: Vec<_> = talks.map(|talk| (session.start, talk.to_vec())).collect();
+            talks
+        })
+    }
+
+    fn bursts(&self, calls: usize) -> Vec<Planned> {
+        let mut planned = Vec::new();
+        for (at, pattern) in self.patterns.iter().enumerate() {
+            if let Some(burst) = pattern.burst {
+                let length = (calls as f64 * burst.share) as usize / burst.sessions;
+                let start = world::at(burst.day, burst.hour);
+                planned.extend((0..burst.sessions).map(|_| Planned {
+                    start,
+                    length,
+                    burst: Some(at),
+                }));
+            }
+        }
+        planned
+    }
+
+    /// Nothing but calls with one pattern, by its number.
+    pub(crate) fn samples(&self, number: usize, settings: Settings) -> Vec<String> {
+        let random = Random::new(settings.seed ^ number as u64);
+        let session = Session::new(self, random, "samples".to_owned(), world::at(0, 0), 1);
+        let records = session.burst(number - 1, settings.calls);
+        let lines = settings.format.lines(&records, &self.declared);
+        lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// One line per pattern.
+    pub(crate) fn labels(&self, counts: &[u64]) -> Vec<Value> {
+        let all = self.patterns.iter().zip(counts);
+        all.map(|(pattern, calls)| {
+            json!({
+                "pattern": pattern.number,
+                "label": match pattern.label { Label::EdgeCase => "edge_case", Label::Bug => "bug" },
+                "tool": pattern.tool,
+                "side": if pattern.is_in_result() { "output" } else { "input" },
+                "path": pattern.path,
+                "issue": pattern.issue,
+                "refused_by_the_tool": pattern.refused,
+                "stands_for": pattern.stands_for,
+                "calls": calls,
+            })
+        })
+        .collect()
+    }
+}
+
+/// A conversation to come.
+struct Planned {
+    start: i64,
+    length: usize,
+    burst: Option<usize>,
+}
+
+/// How many calls a conversation has: most few, a few many.
+fn length(random: &mut Random) -> usize {
+    let share = random.share().max(1e-9);
+    ((2.0 / share.powf(0.8)) as usize).clamp(1, 300)
+}
+
+/// The numbers of the patterns in a call, by its id.
+pub(crate) fn planted(id: &str) -> Vec<usize> {
+    let parts = id.split("-p").skip(1);
+    parts.filter_map(|number| number.parse().ok()).collect()
+}
