@@ -56,6 +56,11 @@ pub(super) const REFUSES_FEW: i32 = -6;
 /// One or two were seen: the tool may have failed for another reason.
 pub(super) const REFUSES_ONE: i32 = -4;
 
+/// Other values that break the same rule at the same place are taken: the rule is too tight there.
+pub(super) const OTHERS_TAKEN: i32 = 2;
+/// They are refused: the rule is right there.
+pub(super) const OTHERS_REFUSED: i32 = -2;
+
 // What the model did next.
 
 /// How many are needed, and which share: a model that corrects itself knows that it was wrong.
@@ -101,6 +106,12 @@ pub(super) const ONE_OF_MANY_MODELS: i32 = -4;
 pub(super) const ONE_OF_TWO_MODELS: i32 = -2;
 /// A model counts if it makes at least this share of the tool's calls.
 pub(super) const MODEL_SHARE: f64 = 0.02;
+
+/// From this share of the calls on nothing was given at all.
+pub(super) const NOTHING_GIVEN_FROM: f64 = 0.5;
+/// All required keys are missing at once: an empty answer, or a call without arguments. Outweighs what a result has for
+/// it (9).
+pub(super) const NOTHING_GIVEN: i32 = -10;
 
 // Share.
 
