@@ -161,5 +161,8 @@ pub(super) const MISSPELT_VALUE: i32 = -7;
 pub(super) const PLACEHOLDER: i32 = -6;
 /// Within ten times the limit: somebody wants a little more.
 pub(super) const NEAR_LIMIT: i32 = 1;
-/// More than a thousand times the limit: nobody wants that.
-pub(super) const FAR_FROM_LIMIT: i32 = -4;
+/// More than a thousand times the limit: nobody wants that. That the tool runs fine says nothing, it clamps such numbers;
+/// so this outweighs the tool and the spread together.
+pub(super) const FAR_FROM_LIMIT: i32 = -15;
+/// A number that stands for "all", far above the limit: 9999, 2147483647.
+pub(super) const STANDS_FOR_ALL: i32 = -8;

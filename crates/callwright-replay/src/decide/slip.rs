@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::outcome::ratio;
 use super::points::{
     CONFUSION, FAR_FROM_LIMIT, HEALED, MISSING_KEY, MISSPELT_KEY, MISSPELT_VALUE, NEAR_LIMIT,
-    NEVER, OTHER_TYPE, OWN_RESULT, PLACEHOLDER, UNKNOWN_KEY, UNQUOTED,
+    NEVER, OTHER_TYPE, OWN_RESULT, PLACEHOLDER, STANDS_FOR_ALL, UNKNOWN_KEY, UNQUOTED,
 };
 use super::spelling::misspelt;
 use super::{Reason, say};
@@ -212,5 +212,28 @@ fn limits(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     } else if extreme > limit * 1000.0 {
         let why = format!("{extreme} is more than a thousand times the limit of {limit}");
         say(reasons, FAR_FROM_LIMIT, why);
+    } else if let Some(number) = facts.values.iter().find(|value| stands_for_all(value)) {
+        say(
+            reasons,
+            STANDS_FOR_ALL,
+            format!("{number} stands for \"all of them\""),
+        );
     }
+}
+
+/// Nines only, from four on, or the largest number of a common type.
+fn stands_for_all(value: &Json) -> bool {
+    const LARGEST: [u64; 6] = [
+        0x7fff,
+        0xffff,
+        0x7fff_ffff,
+        0xffff_ffff,
+        0x1f_ffff_ffff_ffff,
+        0x7fff_ffff_ffff_ffff,
+    ];
+    value.as_u64().is_some_and(|number| {
+        let digits = number.to_string();
+        let is_nines = digits.len() >= 4 && digits.bytes().all(|digit| digit == b'9');
+        is_nines || LARGEST.contains(&number)
+    })
 }
