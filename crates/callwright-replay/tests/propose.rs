@@ -39,8 +39,8 @@ fn proposals(schema: &Json, clusters: &[ClusterFacts]) -> Proposals {
         results: 1_000,
         tool_errors: 0,
         sessions: 900,
-        models: [].into(),
-        days: 0,
+        models: ["a", "b", "c"].map(|name| (name.to_owned(), 300)).into(),
+        days: 7,
     };
     let declared = json!({"name": "t", "inputSchema": schema});
     let summary = summary(&declared, &tool, clusters);
@@ -360,8 +360,8 @@ fn a_key_that_the_schema_does_not_name() {
     becomes(
         object(json!({"a": {}})),
         vec![
-            json!({"path": "/zone", "issue": "unknown_key", "shape": "string", "values": ["UTC"]}),
-            json!({"path": "/zone", "issue": "unknown_key", "shape": "null", "values": [null]}),
+            json!({"path": "/zone", "issue": "unknown_key", "shape": "string", "values": ["UTC"], "days": 7, "models": {"a": 10, "b": 10, "c": 10}}),
+            json!({"path": "/zone", "issue": "unknown_key", "shape": "null", "values": [null], "days": 7, "models": {"a": 10, "b": 10, "c": 10}}),
         ],
         Change::MoreKeys,
         "`zone` may be there: null or a string",

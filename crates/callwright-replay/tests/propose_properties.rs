@@ -178,6 +178,7 @@ fn clusters(compiled: &CompiledSchema, value: &Json) -> Vec<ClusterFacts> {
             .collect();
         let facts = json!({
             "path": path, "issue": issue.code.name(), "shape": shape, "calls": 300, "ran_fine": 300, "sessions": 60,
+            "days": 7, "models": {"a": 100, "b": 100, "c": 100},
             "smallest": measure, "largest": measure,
             "values": here.into_iter().collect::<Vec<_>>(),
         });
@@ -207,8 +208,10 @@ proptest! {
                 }
             }
         }
+        let models: std::collections::BTreeMap<String, u64> =
+            ["a", "b", "c"].map(|name| (name.to_owned(), 300)).into();
         let tool = ToolFacts {
-            calls: 1_000, results: 1_000, tool_errors: 0, sessions: 900, models: [].into(), days: 0,
+            calls: 1_000, results: 1_000, tool_errors: 0, sessions: 900, models: models.clone(), days: 7,
         };
         let declared = json!({"name": "t", "inputSchema": schema});
         let summary = summary(&declared, &tool, &all);

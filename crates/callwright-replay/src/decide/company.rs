@@ -1,14 +1,14 @@
 //! What came along: the other clusters of a place, and the other faults of the same calls.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use callwright::json::Path;
 
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::points::{
-    NOTHING_GIVEN, NOTHING_GIVEN_FROM, OTHERS_REFUSED, OTHERS_TAKEN, REFUSES_UP_TO, SOME_RESULTS,
-    TAKES_FROM,
+    MANY_KEYS, NOTHING_GIVEN, NOTHING_GIVEN_FROM, ONE_OF_MANY_KEYS, OTHERS_REFUSED, OTHERS_TAKEN,
+    OWN_SHARE, REFUSES_UP_TO, SOME_RESULTS, TAKES_FROM,
 };
 use super::{Reason, say};
 use crate::summary::{ClusterKey, LedTo, Side, Summary};
@@ -39,6 +39,8 @@ fn place(key: &ClusterKey) -> Place<'_> {
 pub(super) struct Company<'s> {
     /// By place and issue, what all calls led to: fine and refused.
     led_to: HashMap<Place<'s>, (u64, u64)>,
+    /// By object, the keys that nobody declared and their calls.
+    unknown: HashMap<(&'s str, Side, Path), BTreeMap<&'s str, u64>>,
     /// Of clusters about missing keys: how many keys of the object are missing, in how many calls.
     missing: HashMap<u64, Vec<(usize, u64)>>,
 }
@@ -47,6 +49,7 @@ impl<'s> Company<'s> {
     /// Looks at all of them.
     pub(super) fn of(summary: &'s Summary) -> Self {
         let mut led_to: HashMap<Place<'s>, (u64, u64)> = HashMap::new();
+        let mut unknown: HashMap<_, BTreeMap<&str, u64>> = HashMap::new();
         let mut parents: HashMap<u64, (Side, Path)> = HashMap::new();
         for (key, cluster) in summary.clusters.iter() {
             if DIVIDED.contains(&key.issue.as_str()) {
@@ -54,8 +57,11 @@ impl<'s> Company<'s> {
                 *fine += cluster.led_to.ran_fine;
                 *refused += cluster.led_to.tool_refused;
             }
-            if key.issue == "required" {
-                let around = Path::from_pointer(key.path.as_str()).parent();
+            let around = Path::from_pointer(key.path.as_str()).parent();
+            if key.issue == "unknown_key" {
+                let keys = unknown.entry((key.tool.as_str(), key.side, around));
+                *keys.or_default().entry(key.path.as_str()).or_insert(0) += cluster.calls;
+            } else if key.issue == "required" {
                 parents.insert(key.hash(), (key.side, around));
             }
         }
@@ -70,7 +76,11 @@ impl<'s> Company<'s> {
                 missing.entry(*hash).or_default().push((keys, *calls));
             }
         }
-        Company { led_to, missing }
+        Company {
+            led_to,
+            unknown,
+            missing,
+        }
     }
 
     /// What calls with other clusters of the place led to.
@@ -103,6 +113,28 @@ pub(super) fn others_of_the_place(
     } else if share <= REFUSES_UP_TO {
         let why = format!("{refused} of {known} calls with other such values there failed");
         say(reasons, OTHERS_REFUSED, why);
+    }
+}
+
+/// Whether it is one of many keys that nobody declared.
+pub(super) fn one_of_many_keys(
+    facts: &Facts<'_>,
+    company: &Company<'_>,
+    reasons: &mut Vec<Reason>,
+) {
+    if facts.key.issue != "unknown_key" {
+        return;
+    }
+    let around = Path::from_pointer(facts.key.path.as_str()).parent();
+    let object = (facts.key.tool.as_str(), facts.key.side, around);
+    let Some(keys) = company.unknown.get(&object) else {
+        return;
+    };
+    let all: u64 = keys.values().sum();
+    let own = keys.get(facts.key.path.as_str()).copied();
+    if keys.len() >= MANY_KEYS && ratio(own.unwrap_or_default(), all) < OWN_SHARE {
+        let why = format!("one of {} keys there that nobody declared", keys.len());
+        say(reasons, ONE_OF_MANY_KEYS, why);
     }
 }
 

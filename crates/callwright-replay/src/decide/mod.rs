@@ -86,6 +86,7 @@ fn judge(facts: &Facts<'_>, company: &Company<'_>) -> Judgement {
         outcome::what_the_tool_made_of_it(facts, &mut reasons);
         outcome::what_the_model_did_next(facts, &mut reasons);
         company::others_of_the_place(facts, company, &mut reasons);
+        company::one_of_many_keys(facts, company, &mut reasons);
         spread::over_models(facts, &mut reasons);
         spread::alone(facts, &mut reasons);
     }

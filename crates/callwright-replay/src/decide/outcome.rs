@@ -2,9 +2,10 @@
 
 use super::facts::Facts;
 use super::points::{
-    CALLS_PER_SESSION, CORRECTED, CORRECTED_CALLS, CORRECTED_SHARE, FAILS, FAILS_BELOW,
-    FEW_RESULTS, MANY_RESULTS, REFUSES_FEW, REFUSES_MANY, REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO,
-    SOME_RESULTS, TAKES_FEW, TAKES_FROM, TAKES_MANY, TAKES_ONE, TAKES_SOME,
+    CALLS_PER_SESSION, CORRECTED, CORRECTED_CALLS, CORRECTED_SHARE, FAILS_BELOW, FAILS_FEW,
+    FAILS_MANY, FAILS_ONE, FAILS_SOME, FEW_RESULTS, MANY_RESULTS, REFUSES_FEW, REFUSES_MANY,
+    REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO, SOME_RESULTS, TAKES_FEW, TAKES_FROM, TAKES_MANY,
+    TAKES_ONE, TAKES_SOME, TAKES_UNKNOWN_KEY,
 };
 use super::{Reason, say};
 
@@ -24,7 +25,7 @@ pub(super) fn what_the_tool_made_of_it(facts: &Facts<'_>, reasons: &mut Vec<Reas
     } else if share <= REFUSES_UP_TO {
         [REFUSES_MANY, REFUSES_SOME, REFUSES_FEW, REFUSES_ONE]
     } else if share < FAILS_BELOW {
-        [FAILS; 4]
+        [FAILS_MANY, FAILS_SOME, FAILS_FEW, FAILS_ONE]
     } else {
         [0; 4]
     };
@@ -33,6 +34,12 @@ pub(super) fn what_the_tool_made_of_it(facts: &Facts<'_>, reasons: &mut Vec<Reas
         SOME_RESULTS.. => some,
         FEW_RESULTS.. => few,
         _ => one,
+    };
+    let is_ignored = facts.key.issue == "unknown_key" && points > TAKES_UNKNOWN_KEY;
+    let points = if is_ignored {
+        TAKES_UNKNOWN_KEY
+    } else {
+        points
     };
     let ran_fine = led_to.ran_fine;
     let why = if known == 1 {

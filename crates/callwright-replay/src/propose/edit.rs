@@ -33,8 +33,8 @@ pub(super) struct Order<'o> {
     pub(super) wishes: &'o [Wish],
     /// Values that must be accepted afterwards.
     pub(super) samples: &'o [Json],
-    /// Whether bugs were seen that break the same keyword at the same place.
-    pub(super) beside_bugs: bool,
+    /// Whether something else breaks the same keyword at the same place, and is no edge case.
+    pub(super) beside_others: bool,
 }
 
 /// A changed schema.
@@ -286,7 +286,7 @@ impl<'s> Editor<'s> {
         Ok(edits.done(change, what))
     }
 
-    /// A format or a pattern out of the way; only for such texts where others are bugs.
+    /// A format or a pattern out of the way; only for such texts where others are no edge cases.
     fn look(&mut self, order: &Order<'_>, keyword: &'static str) -> Result<Edited, String> {
         let only_ascii = order
             .samples
@@ -300,7 +300,7 @@ impl<'s> Editor<'s> {
             .clone()
             .map(|sketch| pattern_of(sketch, only_ascii))
             .collect();
-        if let Some(patterns) = patterns.filter(|_| order.beside_bugs) {
+        if let Some(patterns) = patterns.filter(|_| order.beside_others) {
             let looks: Vec<&str> = sketches.map(String::as_str).collect();
             let what = format!("a text {}", looks.join(" or "));
             self.keyword(order, Change::NoFormat, what, |node| {
