@@ -182,7 +182,9 @@ fn make(
     let proof = prove(schema, &new, &nodes, &editor.positions, by_construction)
         .ok_or("the change would refuse something that was accepted")?;
     let clusters: Vec<&ClusterKey> = group.clusters.iter().map(|(key, _)| *key).collect();
-    let effect = recorded.effect(schema, &new, &clusters);
+    let is_shared = nodes.iter().any(|node| editor.positions.uses(node) > 0);
+    let alone = (!is_shared).then_some(nodes.as_slice());
+    let effect = recorded.effect(schema, &new, &clusters, alone);
     let change = own_default(schema, &together.path, &samples, change);
     let node = nodes.first().ok_or("nothing was changed")?;
     let (before, after) = shown(schema, &new, node);
