@@ -82,6 +82,7 @@ pub fn decide(summary: &Summary) -> Vec<Judgement> {
 fn judge(facts: &Facts<'_>, company: &Company<'_>) -> Judgement {
     let mut reasons = Vec::new();
     slip::in_general(facts, &mut reasons);
+    let general = reasons.len();
     if facts.key.side == Side::Input {
         outcome::what_the_tool_made_of_it(facts, &mut reasons);
         outcome::what_the_model_did_next(facts, &mut reasons);
@@ -100,7 +101,8 @@ fn judge(facts: &Facts<'_>, company: &Company<'_>) -> Judgement {
     let score = reasons.iter().map(|reason| reason.points).sum();
     let kind = match score {
         EDGE_CASE_FROM.. => Kind::EdgeCase,
-        ..=BUG_UP_TO => Kind::Bug,
+        // What such violations are in general says nothing about this one, unless it is what they never are.
+        ..=BUG_UP_TO if reasons.len() > general || score <= points::NEVER => Kind::Bug,
         _ => Kind::Unclear,
     };
     Judgement {
