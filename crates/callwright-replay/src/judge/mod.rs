@@ -21,7 +21,7 @@ mod shape;
 
 use callwright::call::Arguments;
 use callwright::check::{Checked, Detector, Output, OutputVerdict, Ran};
-use callwright::classify::Class;
+use callwright::classify::{Class, Code, Failure};
 use callwright::json::Value;
 use callwright::parse::read_value;
 use callwright::policy::OutputSettings;
@@ -136,16 +136,23 @@ impl Judge {
         closely: bool,
     ) -> JudgedResult<'c> {
         let checked = self.gate.check(tool, arguments, ran(answer));
-        let faults = result_faults(tool, &checked);
         let says_so = |checked: &Checked<'_>| {
-            let class = checked.failure.as_ref().map(|failure| failure.class());
-            checked.verdict == OutputVerdict::Failed || class == Some(Class::Logical)
+            let failure = checked.failure.as_deref();
+            let is_error = |failure: &Failure| {
+                failure.class() == Class::Logical || failure.code == Code::ErrorInDisguise
+            };
+            checked.verdict == OutputVerdict::Failed || failure.is_some_and(is_error)
         };
         let in_disguise = || {
             let tool = self.plain.tool(tool.name());
             tool.is_some_and(|tool| says_so(&self.plain.check(tool, arguments, ran(answer))))
         };
-        let failed = says_so(&checked) || closely && in_disguise();
+        let mut faults = result_faults(tool, &checked);
+        let failed = says_so(&checked) || (closely || !faults.is_empty()) && in_disguise();
+        if failed {
+            // That it is an error says more than which fields it lacks.
+            faults.clear();
+        }
         JudgedResult {
             bytes: bytes_of(&answer.output),
             checked,

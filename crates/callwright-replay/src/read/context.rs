@@ -19,13 +19,6 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// What the members of an object say.
-    pub(super) fn of(value: &Value<'a>) -> Self {
-        let mut context = Context::default();
-        context.add(value);
-        context
-    }
-
     /// Adds what the members of an object say; what is known already stays where it is as telling.
     pub(super) fn add(&mut self, value: &Value<'a>) {
         for (key, value) in value.as_object().unwrap_or_default() {
@@ -89,9 +82,9 @@ impl<'a> Context<'a> {
 
     fn add_model(&mut self, key: &str, value: &Value<'a>) {
         match (key, value) {
-            ("model", Value::String(model)) => self.set_model(0, model),
+            ("model", Value::String(model)) => self.set_model(0, model.clone()),
             ("model_name" | "modelName" | "modelId" | "modelVersion", Value::String(model)) => {
-                self.set_model(1, model);
+                self.set_model(1, model.clone());
             }
             ("metadata", Value::Object(members)) => {
                 for (key, value) in members {
@@ -112,9 +105,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(super) fn set_model(&mut self, rank: u8, model: &Cow<'a, str>) {
+    pub(super) fn set_model(&mut self, rank: u8, model: Cow<'a, str>) {
         if !model.is_empty() && self.model.as_ref().is_none_or(|(known, _)| *known > rank) {
-            self.model = Some((rank, model.clone()));
+            self.model = Some((rank, model));
         }
     }
 

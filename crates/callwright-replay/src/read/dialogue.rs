@@ -62,7 +62,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
     }
 
     /// The record shows the conversation from its beginning.
-    pub(super) fn from_the_beginning(&mut self) {
+    pub(super) fn begins_here(&mut self) {
         self.counts = true;
     }
 
@@ -209,7 +209,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
             Some(id) => id,
             None => Cow::Owned(format!("{}:{}", self.place.file, self.place.line)),
         };
-        set_session(shown, &session);
+        set_session(shown, session);
     }
 
     /// The record is read. One without a session belongs to that of its file, or a part of it.
@@ -221,18 +221,24 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         let session = part.map_or(Cow::Borrowed(file), |part| {
             Cow::Owned(format!("{file} [{part}]"))
         });
-        set_session(&mut self.reading.seen[self.first..], &session);
+        set_session(&mut self.reading.seen[self.first..], session);
     }
 }
 
-fn set_session<'a>(shown: &mut [Seen<'a>], session: &Cow<'a, str>) {
-    for seen in shown {
-        let at = match seen {
-            Seen::Call(call) => &mut call.at,
-            Seen::Result(result) => &mut result.at,
-            Seen::Tools(_) => continue,
-        };
-        at.session.get_or_insert_with(|| session.clone());
+/// Puts what has no session into this one. Records mostly show one call, which then need not be copied for.
+fn set_session<'a>(shown: &mut [Seen<'a>], session: Cow<'a, str>) {
+    let places = shown.iter_mut().filter_map(|seen| match seen {
+        Seen::Call(call) => Some(&mut call.at),
+        Seen::Result(result) => Some(&mut result.at),
+        Seen::Tools(_) => None,
+    });
+    let mut places = places.filter(|at| at.session.is_none()).peekable();
+    while let Some(at) = places.next() {
+        if places.peek().is_none() {
+            at.session = Some(session);
+            return;
+        }
+        at.session = Some(session.clone());
     }
 }
 

@@ -3,7 +3,7 @@
 use callwright::json::Value;
 
 use super::dialogue::Dialogue;
-use super::pick::{first_of, has, has_list, has_object, list, opened, present, text};
+use super::pick::{first_of, has, has_list, has_object, inner_json, list, opened, present, text};
 use super::{Format, gemini, messages, openai_responses, stream};
 
 /// Under which names a request and its response stand in one record.
@@ -100,41 +100,59 @@ pub(super) fn read<'a>(mut dialogue: Dialogue<'a, '_>, mut value: Value<'a>) {
         if let Some(answered) = answered {
             response(&mut dialogue, answered);
         }
+        dialogue.format(Format::OpenAiChat);
     } else {
         response(&mut dialogue, value);
     }
     dialogue.end();
 }
 
-/// The two parts of a record that holds a request and its response, if it does.
+/// The two parts of a record that holds a request and its response, if it does; otherwise nothing is touched.
 pub(super) fn take_pair<'a>(value: &mut Value<'a>) -> Option<(Value<'a>, Value<'a>)> {
-    for (asked, answered) in PAIRS {
-        let part = |key: &str| {
-            value
-                .get(key)
-                .is_some_and(|part| !matches!(part, Value::Bool(_)))
-        };
-        if !part(asked) && !part(answered) {
-            continue;
+    let is = |key: &str, test: fn(&Value<'_>) -> bool| {
+        value.get(key).is_some_and(|part| holds(part, test))
+    };
+    let (asked, answered) = PAIRS
+        .into_iter()
+        .find(|(asked, answered)| is(asked, is_asked) || is(answered, is_answered))?;
+    let request = present(value, asked).map(body).unwrap_or_default();
+    let response = present(value, answered).map(body).unwrap_or_default();
+    Some((request, response))
+}
+
+/// Whether a part, or what is wrapped in it, passes a test.
+fn holds(part: &Value<'_>, test: fn(&Value<'_>) -> bool) -> bool {
+    let inside = |part: &Value<'_>| {
+        let mut part = part;
+        for _ in 0..DEEPEST_BODY {
+            if test(part) {
+                return true;
+            }
+            match BODIES.iter().find_map(|key| part.get(key)) {
+                Some(Value::String(body)) => {
+                    return inner_json(body).is_some_and(|inner| test(&inner));
+                }
+                Some(inner) => part = inner,
+                None => return false,
+            }
         }
-        let request = present(value, asked).map(body).unwrap_or_default();
-        let response = present(value, answered).map(body).unwrap_or_default();
-        let known = is_request(&request)
-            || is_messages(&request)
-            || is_response(&response)
-            || is_stream(&response)
-            || is_answer(&response)
-            || has(&request, "jsonrpc");
-        if known {
-            return Some((request, response));
-        }
-        // Something else of the same name.
-        if let Value::Object(members) = value {
-            members.push((asked.into(), request));
-            members.push((answered.into(), response));
-        }
+        test(part)
+    };
+    match part {
+        Value::String(body) => match inner_json(body) {
+            Some(inner) => inside(&inner),
+            None => test(part),
+        },
+        part => inside(part),
     }
-    None
+}
+
+fn is_asked(value: &Value<'_>) -> bool {
+    is_request(value) || is_messages(value) || has(value, "jsonrpc")
+}
+
+fn is_answered(value: &Value<'_>) -> bool {
+    is_response(value) || is_stream(value) || is_answer(value)
 }
 
 fn is_answer(value: &Value<'_>) -> bool {
@@ -175,7 +193,7 @@ fn body(value: Value<'_>) -> Value<'_> {
 /// What was sent to the model: tools, and all of the conversation so far.
 pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
     dialogue.context.add(&value);
-    dialogue.from_the_beginning();
+    dialogue.begins_here();
     dialogue.in_history = true;
     if has_list(&value, "messages")
         && ["system", "anthropic_version", "stop_sequences"]

@@ -77,7 +77,9 @@ impl Hash {
             Value::String(text) => self.text(b"\"", text),
             Value::Array(items) => {
                 self.text(b"[", "");
-                items.iter().for_each(|item| self.add(item));
+                for item in items {
+                    self.add(item);
+                }
                 self.text(b"]", "");
             }
             Value::Object(members) => {

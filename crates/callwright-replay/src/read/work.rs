@@ -95,7 +95,7 @@ impl<'a> Work<'a, '_> {
         depth: usize,
     ) -> Result<(), Value<'a>> {
         if let Value::Array(items) = value {
-            return self.array(items, context, depth);
+            return self.array(items, &context, depth);
         }
         if text(&value, "tool").is_some() {
             line::read(value, context, self.reading);
@@ -151,6 +151,13 @@ impl<'a> Work<'a, '_> {
             dialogue.end_in_file(None);
             return Ok(());
         }
+        if has_list(&value, "tool_calls") {
+            let mut dialogue = self.dialogue(context);
+            exchange::assistant(&mut dialogue, value);
+            dialogue.format(Format::OpenAiChat);
+            dialogue.end_in_file(None);
+            return Ok(());
+        }
         let is_result = match kind {
             Some("function_call_output") => Some(Format::OpenAiResponses),
             Some("tool_result") => Some(Format::Anthropic),
@@ -179,6 +186,15 @@ impl<'a> Work<'a, '_> {
             }
             return Ok(());
         }
+        if let Some(Value::Array(items)) = value.get("calls")
+            && items
+                .first()
+                .is_some_and(|call| has(call, "tool") || is_call(call))
+        {
+            let calls = list(&mut value, "calls");
+            self.calls(calls, &context);
+            return Ok(());
+        }
         if has_list(&value, "tools") {
             let tools = list(&mut value, "tools");
             let mut dialogue = self.dialogue(context);
@@ -190,14 +206,28 @@ impl<'a> Work<'a, '_> {
             self.reading.set_format(Format::OpenAiResponses);
             return Ok(());
         }
-        self.wrapped(value, context, depth)
+        self.wrapped(value, &context, depth)
+    }
+
+    /// The calls of one conversation, each as a plain line.
+    fn calls(&mut self, calls: Vec<Value<'a>>, context: &Context<'a>) {
+        let before = self.reading.seen.len();
+        for call in calls {
+            line::read(call, context.clone(), self.reading);
+        }
+        let own = format!("{}:{}", self.place.file, self.place.line);
+        for seen in &mut self.reading.seen[before..] {
+            if let crate::seen::Seen::Call(call) = seen {
+                call.at.session.get_or_insert_with(|| own.clone().into());
+            }
+        }
     }
 
     /// Looks into wrappers, and puts back what is not known.
     fn wrapped(
         &mut self,
         mut value: Value<'a>,
-        context: Context<'a>,
+        context: &Context<'a>,
         depth: usize,
     ) -> Result<(), Value<'a>> {
         if depth >= DEEPEST {
@@ -227,21 +257,21 @@ impl<'a> Work<'a, '_> {
     fn array(
         &mut self,
         items: Vec<Value<'a>>,
-        context: Context<'a>,
+        context: &Context<'a>,
         depth: usize,
     ) -> Result<(), Value<'a>> {
         let Some(first) = items.first() else {
             return Err(Value::Array(items));
         };
         if stream::is_piece(first) {
-            let mut dialogue = self.dialogue(context);
+            let mut dialogue = self.dialogue(context.clone());
             stream::read(&mut dialogue, Value::Array(items));
             dialogue.end();
             return Ok(());
         }
         if is_part(first) {
-            let mut dialogue = self.dialogue(context);
-            dialogue.from_the_beginning();
+            let mut dialogue = self.dialogue(context.clone());
+            dialogue.begins_here();
             dialogue.in_history = true;
             exchange::conversation(&mut dialogue, items);
             dialogue.format(Format::OpenAiChat);

@@ -35,6 +35,8 @@ pub(super) enum What<'p> {
         seen: Box<SeenCall<'p>>,
         /// Whether its result may stand in another record.
         answered_elsewhere: bool,
+        /// Whether other records may show it again, as requests show the whole conversation.
+        shown_again: bool,
     },
     Result(SeenResult<'p>),
 }
@@ -103,6 +105,10 @@ fn sort_out<'p>(
 ) -> Result<(), Error> {
     // These say all about a call in one record.
     let in_one = matches!(reading.format, Some(Format::Event | Format::Call));
+    let is_chat = matches!(
+        reading.format,
+        Some(Format::OpenAiChat | Format::OpenAiResponses | Format::Anthropic | Format::Gemini)
+    );
     let mut offered: Option<Arc<ToolSet>> = None;
     for seen in reading.seen.drain(..) {
         let what = match seen {
@@ -115,13 +121,17 @@ fn sort_out<'p>(
             }
             Seen::Call(seen) => What::Call {
                 answered_elsewhere: !in_one && seen.answer.is_none(),
+                shown_again: is_chat || seen.in_history,
                 seen,
             },
             Seen::Result(result) => What::Result(result),
         };
-        let set = match (tools, &offered) {
-            (Tools::Given(set), _) | (_, Some(set)) => Arc::clone(set),
-            (Tools::FromLog(log), None) => log.all()?,
+        let set = match (tools, &offered, &what) {
+            (Tools::Given(set), ..) | (_, Some(set), _) => Arc::clone(set),
+            (Tools::FromLog(log), None, What::Call { seen, .. }) => {
+                log.all_with(&seen.call.tool)?
+            }
+            (Tools::FromLog(log), None, What::Result(_)) => log.all()?,
         };
         items.push(Item { spot, set, what });
     }

@@ -79,6 +79,8 @@ pub(super) struct Local {
     tools: HashMap<usize, ToolCounts, std::hash::BuildHasherDefault<ByAddress>>,
     calls: Tally,
     time: Timeline<Tally>,
+    first: Option<i64>,
+    last: Option<i64>,
     sessions: Distinct,
     models: Few,
 }
@@ -118,6 +120,8 @@ impl Local {
         self.calls.absorb(*tally);
         if let Some(time) = at.time {
             self.time.add(time, *tally);
+            self.first = Some(self.first.map_or(time, |first| first.min(time)));
+            self.last = self.last.max(Some(time));
         }
         if let Some(session) = session {
             self.sessions.add(*session);
@@ -334,15 +338,7 @@ impl Local {
             self.summary.tools.add(name.to_owned(), counts.summary);
         }
         self.summary.calls.absorb(self.calls);
-        if let Some((first, _)) = self.time.iter().next() {
-            let last = self.time.iter().last().map_or(first, |(last, _)| last);
-            let width = self.time.width_us();
-            self.summary.input.first.get_or_insert(first);
-            self.summary
-                .input
-                .last
-                .get_or_insert(last.saturating_add(width));
-        }
+        (self.summary.input.first, self.summary.input.last) = (self.first, self.last);
         self.summary.time.absorb(self.time);
         self.summary.sessions.absorb(self.sessions);
         self.summary

@@ -16,6 +16,9 @@ use crate::judge::Judge;
 /// How many sets of tools are kept compiled at once. A fleet of agents has some dozen.
 const MOST_SETS: usize = 256;
 
+/// How many tools may be known before one that nothing declares counts as made up.
+const MOST_UNDECLARED: usize = 2_000;
+
 /// A set of tools that judges, and how each of them was declared.
 #[derive(Debug)]
 pub struct ToolSet {
@@ -137,6 +140,28 @@ impl FromLog {
         let all = Arc::new(ToolSet::new(tools, &self.policy, Arc::clone(&self.ledger))?);
         known.all = Some(Arc::clone(&all));
         Ok(all)
+    }
+
+    /// All tools, with this one. Where nothing declares it, it is a tool without a schema: its calls are counted, and
+    /// nobody knows what would be wrong with them.
+    ///
+    /// # Errors
+    /// See [`FromLog::all`].
+    pub(super) fn all_with(&self, tool: &str) -> Result<Arc<ToolSet>, Error> {
+        let all = self.all()?;
+        if all.judge().gate().tool(tool).is_some() {
+            return Ok(all);
+        }
+        {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.newest.len() >= MOST_UNDECLARED {
+                return Ok(all);
+            }
+            let undeclared = ToolSpec::without_schema(tool);
+            known.newest.entry(tool.to_owned()).or_insert(undeclared);
+            known.all = None;
+        }
+        self.all()
     }
 
     /// The tools that one request carried. Where a name stands twice, the last one counts.

@@ -51,6 +51,7 @@ pub(super) fn ready<'c>(
     item: &'c Item<'_>,
     call: &'c SeenCall<'_>,
     answered_elsewhere: bool,
+    shown_again: bool,
 ) -> Ready<'c> {
     let judge = item.set.judge();
     let judged = judge.judge(&call.call, call.answer.as_ref());
@@ -68,9 +69,9 @@ pub(super) fn ready<'c>(
             .iter()
             .map(|fault| fault.key.clone())
             .collect(),
-        shown_as: call.in_history.then(|| shown_as(call)),
+        shown_as: shown_again.then(|| shown_as(call)),
         awaited_as: match &call.call.id {
-            Some(id) if answered_elsewhere || call.in_history => Some(awaited_as(&call.at, id)),
+            Some(id) if answered_elsewhere || shown_again => Some(awaited_as(&call.at, id)),
             _ => None,
         },
         judged,
@@ -194,16 +195,19 @@ fn moment(at: &At<'_>) -> Moment {
     }
 }
 
-/// A hash of a call as histories show it. Ids alone are not enough: some models count from one in every conversation.
+/// Ids with fewer characters are counted, and begin anew with every answer of some models.
+const SHORTEST_UNIQUE: usize = 12;
+
+/// A hash of a call as requests show it again and again.
 fn shown_as(call: &SeenCall<'_>) -> u64 {
     let mut hasher = Xxh3::new();
+    hasher.update(call.at.session.as_deref().unwrap_or_default().as_bytes());
     let id = call.call.id.as_ref().map(ToString::to_string);
-    // A call without an id is known by its place in its conversation.
-    if id.is_none() {
-        hasher.update(call.at.session.as_deref().unwrap_or_default().as_bytes());
+    let id = id.unwrap_or_default();
+    if id.len() < SHORTEST_UNIQUE {
         hasher.update(&call.at.round.unwrap_or_default().to_le_bytes());
     }
-    hasher.update(id.unwrap_or_default().as_bytes());
+    hasher.update(id.as_bytes());
     hasher.update(&[0]);
     hasher.update(call.call.tool.as_bytes());
     hasher.update(&[0]);

@@ -52,7 +52,8 @@ impl Shared {
                 What::Call {
                     seen,
                     answered_elsewhere,
-                } => Some(ready(item, seen, *answered_elsewhere)),
+                    shown_again,
+                } => Some(ready(item, seen, *answered_elsewhere, *shown_again)),
                 What::Result(_) => None,
             })
             .collect();

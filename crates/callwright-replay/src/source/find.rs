@@ -47,7 +47,7 @@ impl Input {
             name: Arc::from(path.to_string_lossy().into_owned()),
             path: Some(path),
             // A pipe has no size.
-            bytes: metadata.is_file().then(|| metadata.len()),
+            bytes: metadata.is_file().then_some(metadata.len()),
         }
     }
 }

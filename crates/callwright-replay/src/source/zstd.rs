@@ -62,7 +62,7 @@ impl<R: Read> Zstd<R> {
                 }
                 Ok(())
             }
-            Err(error) => Err(explain(error)),
+            Err(error) => Err(explain(&error)),
         }
     }
 
@@ -70,7 +70,7 @@ impl<R: Read> Zstd<R> {
     fn decode(&mut self) {
         let some = BlockDecodingStrategy::UptoBytes(super::READ_BYTES);
         if let Err(error) = self.decoder.decode_blocks(&mut self.reader, some) {
-            self.failed = Some(explain(error));
+            self.failed = Some(explain(&error));
             // If this fails too, the rest of the frame is lost, which the first error tells.
             let _ = self
                 .decoder
@@ -106,8 +106,8 @@ impl<R: Read> Read for Zstd<R> {
 }
 
 /// In words that say what it means for the file.
-fn explain(error: FrameDecoderError) -> io::Error {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+fn explain(error: &FrameDecoderError) -> io::Error {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(inner) = cause {
         if let Some(inner) = inner.downcast_ref::<io::Error>() {
             return match inner.kind() {

@@ -1,4 +1,5 @@
 //! Files and readers → records: nothing is torn, nothing is lost, and what cannot be read is named.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod compressed;
 mod files;

@@ -1,4 +1,4 @@
-//! OpenInference: messages whose parts are attributes of their own,
+//! The names of `OpenInference`: messages whose parts are attributes of their own,
 //! `llm.output_messages.0.message.tool_calls.0.tool_call.function.name`.
 
 use std::collections::BTreeMap;

@@ -69,7 +69,7 @@ pub(super) fn read<'a>(work: &mut Work<'a, '_>, mut span: Value<'a>, outer: &Con
     }
     for key in MODELS {
         if let Some(Value::String(model)) = attributes.get(key) {
-            context.set_model(0, model);
+            context.set_model(0, model.clone());
         }
     }
     let start = span.get("startTimeUnixNano").and_then(time::of_nanos);
@@ -169,7 +169,7 @@ fn tool<'a>(
 fn messages_of<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: &mut Attributes<'a>) {
     let before = attributes.take_json(&["gen_ai.input.messages", "ai.prompt.messages"]);
     if let Some(Value::Array(items)) = before {
-        dialogue.from_the_beginning();
+        dialogue.begins_here();
         exchange::conversation(dialogue, items);
     }
     let after = attributes.take_json(&["gen_ai.output.messages"]);

@@ -134,9 +134,7 @@ impl<R: Read> Chunks<R> {
     fn closed(&mut self, depth: u32, end: usize) -> Option<Chunk> {
         if self.found.undecided && depth == 1 {
             self.found.undecided = false;
-            let Some(array) = self.found.open else {
-                return None;
-            };
+            let array = self.found.open?;
             let text = &self.rest[array..end];
             let first = text
                 .iter()

@@ -121,9 +121,8 @@ pub(crate) fn end_of_first(text: &[u8]) -> Option<usize> {
     }
     loop {
         match scan.step(text, at)? {
-            (Step::Opened(_), place) => at = place + 1,
             (Step::Closed(0), place) => return Some(place + 1),
-            (Step::Closed(_), place) => at = place + 1,
+            (Step::Opened(_) | Step::Closed(_), place) => at = place + 1,
             _ => return None,
         }
     }
