@@ -44,6 +44,11 @@ const PLACEHOLDERS: [&str; 11] = [
     "example",
 ];
 
+/// Words for true and false in many languages of programs.
+const BOOLEANS: [&str; 12] = [
+    "true", "false", "yes", "no", "on", "off", "y", "n", "t", "f", "1", "0",
+];
+
 /// What violations of this kind are in general.
 pub(super) fn in_general(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     let issue = facts.key.issue.as_str();
@@ -126,6 +131,14 @@ fn is_healed(facts: &Facts<'_>, reasons: &mut Vec<Reason>) -> bool {
         );
         return true;
     }
+    if is_boolean_word(facts) {
+        say(
+            reasons,
+            HEALED,
+            "a word for true or false, in quotes: to many programs every text is true",
+        );
+        return true;
+    }
     let calls = facts.cluster.calls;
     let healed = |rule: &str| {
         let times = facts.cluster.rules.get(rule).copied();
@@ -145,6 +158,22 @@ fn is_healed(facts: &Facts<'_>, reasons: &mut Vec<Reason>) -> bool {
         }
     }
     false
+}
+
+/// Whether a boolean belongs there, and words for booleans came.
+fn is_boolean_word(facts: &Facts<'_>) -> bool {
+    let is_boolean = |node: &&Json| {
+        let name = node.get("type").and_then(Json::as_str);
+        name.is_some_and(|name| name.eq_ignore_ascii_case("boolean"))
+    };
+    let is_word = |value: &Json| {
+        let word = value.as_str().map(str::to_lowercase);
+        word.is_some_and(|word| BOOLEANS.contains(&word.as_str()))
+    };
+    facts.key.issue == "type"
+        && facts.nodes.iter().any(is_boolean)
+        && !facts.values.is_empty()
+        && facts.values.iter().all(is_word)
 }
 
 fn is_placeholder(text: &str) -> bool {
