@@ -75,6 +75,10 @@ fn usual_success(facts: &Facts<'_>) -> f64 {
 pub(super) fn what_the_model_did_next(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     let led_to = facts.cluster.led_to;
     let followed = led_to.corrected + led_to.repeated + led_to.gave_up;
+    // Where no failure is known, the next call is just the next one, and mostly without the fault.
+    if led_to.tool_refused == 0 {
+        return;
+    }
     if followed < CORRECTED_CALLS || ratio(led_to.corrected, followed) < CORRECTED_SHARE {
         return;
     }
