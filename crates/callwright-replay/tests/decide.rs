@@ -1,4 +1,5 @@
 //! Runs `corpus/replay/decide`: facts about a cluster in, bug or edge case out.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
 
 mod facts;
 

@@ -82,7 +82,7 @@ impl<'f> Facts<'f> {
             },
             name: path
                 .last()
-                .map(|name| name.into_owned())
+                .map(std::borrow::Cow::into_owned)
                 .unwrap_or_default(),
         }
     }

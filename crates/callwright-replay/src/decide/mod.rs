@@ -3,6 +3,7 @@
 //! Points for and against, each with the sentence that says why. Nothing is weighed that a person cannot look up in the
 //! summary.
 
+mod company;
 mod facts;
 mod outcome;
 mod points;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::facts::{Declared, values};
 pub(crate) use self::outcome::ratio;
 
+use self::company::Company;
 use self::facts::Facts;
 use crate::summary::{ClusterKey, Side, Summary};
 
@@ -60,6 +62,7 @@ pub struct Judgement {
 /// Judges all clusters, the most frequent first.
 pub fn decide(summary: &Summary) -> Vec<Judgement> {
     let mut declared: HashMap<&str, Declared> = HashMap::new();
+    let company = Company::of(summary);
     let mut judged = Vec::with_capacity(summary.clusters.len());
     for (key, cluster) in summary.clusters.iter() {
         let tool = summary.tools.get(&key.tool);
@@ -67,7 +70,7 @@ pub fn decide(summary: &Summary) -> Vec<Judgement> {
             .entry(&key.tool)
             .or_insert_with(|| Declared::of(tool));
         let facts = Facts::gather(key, cluster, tool, declared);
-        judged.push((cluster.calls, judge(&facts)));
+        judged.push((cluster.calls, judge(&facts, &company)));
     }
     judged.sort_by(|(more, left), (calls, right)| {
         (calls, &left.cluster).cmp(&(more, &right.cluster))
@@ -76,25 +79,30 @@ pub fn decide(summary: &Summary) -> Vec<Judgement> {
 }
 
 /// Adds up the points.
-fn judge(facts: &Facts<'_>) -> Judgement {
+fn judge(facts: &Facts<'_>, company: &Company<'_>) -> Judgement {
     let mut reasons = Vec::new();
     slip::in_general(facts, &mut reasons);
+    let general = reasons.len();
     if facts.key.side == Side::Input {
         outcome::what_the_tool_made_of_it(facts, &mut reasons);
         outcome::what_the_model_did_next(facts, &mut reasons);
+        company::others_of_the_place(facts, company, &mut reasons);
+        company::one_of_many_keys(facts, company, &mut reasons);
         spread::over_models(facts, &mut reasons);
         spread::alone(facts, &mut reasons);
     }
     spread::over_time(facts, &mut reasons);
     spread::over_sessions(facts, &mut reasons);
     spread::share(facts, &mut reasons);
+    company::nothing_given(facts, company, &mut reasons);
     words::own_default(facts, &mut reasons);
     words::described(facts, &mut reasons);
     slip::slips(facts, &mut reasons);
     let score = reasons.iter().map(|reason| reason.points).sum();
     let kind = match score {
         EDGE_CASE_FROM.. => Kind::EdgeCase,
-        ..=BUG_UP_TO => Kind::Bug,
+        // What such violations are in general says nothing about this one, unless it is what they never are.
+        ..=BUG_UP_TO if reasons.len() > general || score <= points::NEVER => Kind::Bug,
         _ => Kind::Unclear,
     };
     Judgement {

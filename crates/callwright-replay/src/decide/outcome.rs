@@ -1,7 +1,12 @@
 //! Does the tool take such calls, and what did the model do next?
 
 use super::facts::Facts;
-use super::points::*;
+use super::points::{
+    CALLS_PER_SESSION, CORRECTED, CORRECTED_CALLS, CORRECTED_SHARE, FAILS_BELOW, FAILS_FEW,
+    FAILS_MANY, FAILS_ONE, FAILS_SOME, FEW_RESULTS, MANY_RESULTS, REFUSES_FEW, REFUSES_MANY,
+    REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO, SOME_RESULTS, TAKES_FEW, TAKES_FROM, TAKES_MANY,
+    TAKES_ONE, TAKES_SOME, TAKES_UNKNOWN_KEY,
+};
 use super::{Reason, say};
 
 /// Below this share of results without an error a tool is broken, and its refusals say nothing.
@@ -20,7 +25,7 @@ pub(super) fn what_the_tool_made_of_it(facts: &Facts<'_>, reasons: &mut Vec<Reas
     } else if share <= REFUSES_UP_TO {
         [REFUSES_MANY, REFUSES_SOME, REFUSES_FEW, REFUSES_ONE]
     } else if share < FAILS_BELOW {
-        [FAILS; 4]
+        [FAILS_MANY, FAILS_SOME, FAILS_FEW, FAILS_ONE]
     } else {
         [0; 4]
     };
@@ -29,6 +34,12 @@ pub(super) fn what_the_tool_made_of_it(facts: &Facts<'_>, reasons: &mut Vec<Reas
         SOME_RESULTS.. => some,
         FEW_RESULTS.. => few,
         _ => one,
+    };
+    let is_ignored = facts.key.issue == "unknown_key" && points > TAKES_UNKNOWN_KEY;
+    let points = if is_ignored {
+        TAKES_UNKNOWN_KEY
+    } else {
+        points
     };
     let ran_fine = led_to.ran_fine;
     let why = if known == 1 {
@@ -64,6 +75,10 @@ fn usual_success(facts: &Facts<'_>) -> f64 {
 pub(super) fn what_the_model_did_next(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     let led_to = facts.cluster.led_to;
     let followed = led_to.corrected + led_to.repeated + led_to.gave_up;
+    // Where no failure is known, the next call is just the next one, and mostly without the fault.
+    if led_to.tool_refused == 0 {
+        return;
+    }
     if followed < CORRECTED_CALLS || ratio(led_to.corrected, followed) < CORRECTED_SHARE {
         return;
     }

@@ -16,7 +16,7 @@ pub(super) const MISSING_KEY: i32 = -2;
 /// Another type is mostly a slip. (`null`, and a fraction where an integer belongs, are not: these say something.)
 pub(super) const OTHER_TYPE: i32 = -2;
 /// A key that nobody declared is mostly made up.
-pub(super) const UNKNOWN_KEY: i32 = -1;
+pub(super) const UNKNOWN_KEY: i32 = -2;
 /// None of the alternatives, ruled out, not allowed: mostly confusion.
 pub(super) const CONFUSION: i32 = -1;
 /// A tool is what it is: its results are not made up.
@@ -26,8 +26,8 @@ pub(super) const OWN_RESULT: i32 = 1;
 
 /// From this share on (of what the tool manages in general) it takes such calls.
 pub(super) const TAKES_FROM: f64 = 0.8;
-/// Below this share it fails more often than not.
-pub(super) const FAILS_BELOW: f64 = 0.5;
+/// Below this share it fails for more than one in three that would have worked.
+pub(super) const FAILS_BELOW: f64 = 0.65;
 /// Up to this share it refuses them.
 pub(super) const REFUSES_UP_TO: f64 = 0.2;
 /// How many results are many, some, few.
@@ -44,8 +44,16 @@ pub(super) const TAKES_SOME: i32 = 5;
 pub(super) const TAKES_FEW: i32 = 4;
 /// One or two were seen: may be luck.
 pub(super) const TAKES_ONE: i32 = 2;
-/// It fails more often than not.
-pub(super) const FAILS: i32 = -4;
+/// The tool takes them, and they only differ by a key that the schema does not name: it may just ignore the key.
+pub(super) const TAKES_UNKNOWN_KEY: i32 = 2;
+/// It fails often, and many were seen. Outweighs a spread over all models and the whole time (6).
+pub(super) const FAILS_MANY: i32 = -7;
+/// Some were seen.
+pub(super) const FAILS_SOME: i32 = -6;
+/// Few were seen.
+pub(super) const FAILS_FEW: i32 = -4;
+/// One or two were seen.
+pub(super) const FAILS_ONE: i32 = -2;
 /// It refuses them, and many were seen. Outweighs a spread over all models and the whole time (6), for models share
 /// their mistakes.
 pub(super) const REFUSES_MANY: i32 = -9;
@@ -55,6 +63,18 @@ pub(super) const REFUSES_SOME: i32 = -8;
 pub(super) const REFUSES_FEW: i32 = -6;
 /// One or two were seen: the tool may have failed for another reason.
 pub(super) const REFUSES_ONE: i32 = -4;
+
+/// Other values that break the same rule at the same place are taken: the rule is too tight there.
+pub(super) const OTHERS_TAKEN: i32 = 2;
+/// They are refused: the rule is right there.
+pub(super) const OTHERS_REFUSED: i32 = -2;
+
+/// So many different keys that nobody declared, in one object, look made up.
+pub(super) const MANY_KEYS: usize = 4;
+/// A key with this share of them stands out, and is judged by itself.
+pub(super) const OWN_SHARE: f64 = 0.3;
+/// One of many keys that were made up.
+pub(super) const ONE_OF_MANY_KEYS: i32 = -4;
 
 // What the model did next.
 
@@ -101,6 +121,12 @@ pub(super) const ONE_OF_MANY_MODELS: i32 = -4;
 pub(super) const ONE_OF_TWO_MODELS: i32 = -2;
 /// A model counts if it makes at least this share of the tool's calls.
 pub(super) const MODEL_SHARE: f64 = 0.02;
+
+/// From this share of the calls on nothing was given at all.
+pub(super) const NOTHING_GIVEN_FROM: f64 = 0.5;
+/// All required keys are missing at once: an empty answer, or a call without arguments. Outweighs what a result has for
+/// it (9).
+pub(super) const NOTHING_GIVEN: i32 = -10;
 
 // Share.
 
@@ -150,5 +176,8 @@ pub(super) const MISSPELT_VALUE: i32 = -7;
 pub(super) const PLACEHOLDER: i32 = -6;
 /// Within ten times the limit: somebody wants a little more.
 pub(super) const NEAR_LIMIT: i32 = 1;
-/// More than a thousand times the limit: nobody wants that.
-pub(super) const FAR_FROM_LIMIT: i32 = -4;
+/// More than a thousand times the limit: nobody wants that. That the tool runs fine says nothing, it clamps such numbers;
+/// so this outweighs the tool and the spread together.
+pub(super) const FAR_FROM_LIMIT: i32 = -15;
+/// A number that stands for "all", far above the limit: 9999, 2147483647.
+pub(super) const STANDS_FOR_ALL: i32 = -8;

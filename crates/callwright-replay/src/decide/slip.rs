@@ -5,7 +5,10 @@ use serde_json::Value as Json;
 
 use super::facts::Facts;
 use super::outcome::ratio;
-use super::points::*;
+use super::points::{
+    CONFUSION, FAR_FROM_LIMIT, HEALED, MISSING_KEY, MISSPELT_KEY, MISSPELT_VALUE, NEAR_LIMIT,
+    NEVER, OTHER_TYPE, OWN_RESULT, PLACEHOLDER, STANDS_FOR_ALL, UNKNOWN_KEY, UNQUOTED,
+};
 use super::spelling::misspelt;
 use super::{Reason, say};
 use crate::summary::Side;
@@ -39,6 +42,11 @@ const PLACEHOLDERS: [&str; 11] = [
     "?",
     "value",
     "example",
+];
+
+/// Words for true and false in many languages of programs.
+const BOOLEANS: [&str; 12] = [
+    "true", "false", "yes", "no", "on", "off", "y", "n", "t", "f", "1", "0",
 ];
 
 /// What violations of this kind are in general.
@@ -123,6 +131,14 @@ fn is_healed(facts: &Facts<'_>, reasons: &mut Vec<Reason>) -> bool {
         );
         return true;
     }
+    if is_boolean_word(facts) {
+        say(
+            reasons,
+            HEALED,
+            "a word for true or false, in quotes: to many programs every text is true",
+        );
+        return true;
+    }
     let calls = facts.cluster.calls;
     let healed = |rule: &str| {
         let times = facts.cluster.rules.get(rule).copied();
@@ -142,6 +158,22 @@ fn is_healed(facts: &Facts<'_>, reasons: &mut Vec<Reason>) -> bool {
         }
     }
     false
+}
+
+/// Whether a boolean belongs there, and words for booleans came.
+fn is_boolean_word(facts: &Facts<'_>) -> bool {
+    let is_boolean = |node: &&Json| {
+        let name = node.get("type").and_then(Json::as_str);
+        name.is_some_and(|name| name.eq_ignore_ascii_case("boolean"))
+    };
+    let is_word = |value: &Json| {
+        let word = value.as_str().map(str::to_lowercase);
+        word.is_some_and(|word| BOOLEANS.contains(&word.as_str()))
+    };
+    facts.key.issue == "type"
+        && facts.nodes.iter().any(is_boolean)
+        && !facts.values.is_empty()
+        && facts.values.iter().all(is_word)
 }
 
 fn is_placeholder(text: &str) -> bool {
@@ -209,5 +241,28 @@ fn limits(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     } else if extreme > limit * 1000.0 {
         let why = format!("{extreme} is more than a thousand times the limit of {limit}");
         say(reasons, FAR_FROM_LIMIT, why);
+    } else if let Some(number) = facts.values.iter().find(|value| stands_for_all(value)) {
+        say(
+            reasons,
+            STANDS_FOR_ALL,
+            format!("{number} stands for \"all of them\""),
+        );
     }
+}
+
+/// Nines only, from four on, or the largest number of a common type.
+fn stands_for_all(value: &Json) -> bool {
+    const LARGEST: [u64; 6] = [
+        0x7fff,
+        0xffff,
+        0x7fff_ffff,
+        0xffff_ffff,
+        0x1f_ffff_ffff_ffff,
+        0x7fff_ffff_ffff_ffff,
+    ];
+    value.as_u64().is_some_and(|number| {
+        let digits = number.to_string();
+        let is_nines = digits.len() >= 4 && digits.bytes().all(|digit| digit == b'9');
+        is_nines || LARGEST.contains(&number)
+    })
 }

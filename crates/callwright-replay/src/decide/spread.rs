@@ -4,7 +4,13 @@ use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::outcome::ratio;
-use super::points::*;
+use super::points::{
+    ACCIDENT, ACCIDENT_OF, ACCIDENT_UP_TO, ALL_MODELS, ALONE_BELOW, BURST, BURST_UP_TO,
+    IN_MANY_SESSIONS, IN_ONE_SESSION, IN_SEVERAL_SESSIONS, MANY_SESSIONS, MODEL_SHARE, OFTEN,
+    ONE_OF_MANY_MODELS, ONE_OF_TWO_MODELS, RESULTS_OFTEN, RESULTS_SOMETIMES, SELDOM_ALONE,
+    SEVERAL_MODELS, SEVERAL_SESSIONS, SOMETIMES, SPREAD_CALLS, SPREAD_EXPECTED, STEADY,
+    STEADY_FROM,
+};
 use super::{Reason, say};
 use crate::summary::{Side, Timeline};
 
@@ -21,10 +27,9 @@ pub(super) fn over_time(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     let Some(tool) = facts.tool.filter(|_| calls >= SPREAD_CALLS) else {
         return;
     };
-    let (first, last) = match (tool.time.iter().next(), tool.time.iter().last()) {
-        (Some((first, _)), Some((last, _))) => (first, last),
-        _ => return,
-    };
+    let mut times = tool.time.iter().map(|(time, _)| time);
+    let Some(first) = times.next() else { return };
+    let last = times.last().unwrap_or(first);
     let (unit, name) = match last.saturating_sub(first) {
         long if long >= ENOUGH_STRETCHES * DAY_US => (DAY_US, "day"),
         long if long >= ENOUGH_STRETCHES * HOUR_US => (HOUR_US, "hour"),

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::facts::Facts;
-use super::points::*;
+use super::points::{DESCRIBED, DESCRIBED_AGAINST, DESCRIBED_BY_TOOL, OWN_DEFAULT};
 use super::{Reason, say};
 
 /// Words of a description that make a key optional.

@@ -244,17 +244,17 @@ fn unmoved(patch: Patch, inside: &Path) -> Option<Patch> {
     let steps = inside.segments().count();
     let mut operations = patch.0;
     for operation in &mut operations {
-        let path = Path::from_pointer(operation.path().as_str());
-        if !inside.contains(&path) {
+        let whole = Path::from_pointer(operation.path().as_str());
+        if !inside.contains(&whole) {
             return None;
         }
-        let rest = path.segments().skip(steps);
-        let path = pointer(&rest.fold(Path::root(), |path, step| path.key(&step)));
+        let rest = whole.segments().skip(steps);
+        let inner = pointer(&rest.fold(Path::root(), |path, step| path.key(&step)));
         match operation {
-            PatchOperation::Add(it) => it.path = path,
-            PatchOperation::Remove(it) => it.path = path,
-            PatchOperation::Replace(it) => it.path = path,
-            PatchOperation::Test(it) => it.path = path,
+            PatchOperation::Add(it) => it.path = inner,
+            PatchOperation::Remove(it) => it.path = inner,
+            PatchOperation::Replace(it) => it.path = inner,
+            PatchOperation::Test(it) => it.path = inner,
             PatchOperation::Move(_) | PatchOperation::Copy(_) => return None,
         }
     }

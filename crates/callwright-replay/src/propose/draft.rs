@@ -4,7 +4,9 @@ use callwright::json::Path;
 use serde_json::Value as Json;
 
 use super::Change;
-use super::edit::Edited;
+use super::edit::{Edited, Order};
+use super::wish::Wish;
+use crate::schema::{Judge, places};
 
 /// A schema in the making.
 pub(super) struct Edits {
@@ -60,4 +62,28 @@ pub(super) fn uses_nullable(root: &Json) -> bool {
                     .any(|(_, inner, _)| says(inner, levels - 1)))
     }
     says(root, 32)
+}
+
+/// Whether the change does what it is for.
+pub(super) fn verify(order: &Order<'_>, edited: &Edited) -> Result<(), String> {
+    let first = order.wishes.first();
+    if matches!(first, Some(Wish::Optional(_) | Wish::Key(_, _))) {
+        return Ok(());
+    }
+    let mut judge = Judge::of(&edited.schema);
+    let all = places(&edited.schema, order.path);
+    for sample in order.samples {
+        let mut answers = all
+            .iter()
+            .map(|place| (place.is_alternative, judge.accepts(&place.at, sample)));
+        let refused = if all.iter().all(|place| place.is_alternative) {
+            answers.all(|(_, answer)| answer == Some(false))
+        } else {
+            answers.any(|(alternative, answer)| !alternative && answer == Some(false))
+        };
+        if refused {
+            return Err("one change alone does not allow it".to_owned());
+        }
+    }
+    Ok(())
 }

@@ -4,13 +4,14 @@ use callwright::json::Path;
 use serde_json::{Value as Json, json};
 
 use super::Change;
-use super::draft::{Edits, uses_nullable};
+use super::draft::{Edits, uses_nullable, verify};
 use super::node::{
     self, forbids, is_upper, of_type, requires, with_any_key, with_any_value, with_key, with_limit,
     with_look, with_type, with_values, without, without_required, wrapped,
 };
 use super::sketch::pattern_of;
 use super::target::{Target, targets};
+use super::title::with_article;
 use super::wish::Wish;
 use crate::schema::{Judge, Place, Positions, follow, places};
 
@@ -32,8 +33,8 @@ pub(super) struct Order<'o> {
     pub(super) wishes: &'o [Wish],
     /// Values that must be accepted afterwards.
     pub(super) samples: &'o [Json],
-    /// Whether bugs were seen that break the same keyword at the same place.
-    pub(super) beside_bugs: bool,
+    /// Whether something else breaks the same keyword at the same place, and is no edge case.
+    pub(super) beside_others: bool,
 }
 
 /// A changed schema.
@@ -88,11 +89,12 @@ impl<'s> Editor<'s> {
                     to.fold(f64::INFINITY, f64::min)
                 };
                 let limit = *limit;
-                let change = match limit {
-                    super::wish::Limit::Number => Change::WiderRange,
-                    _ => Change::WiderLength,
+                let (change, what) = match (limit.unit(), most) {
+                    (None, true) => (Change::WiderRange, format!("up to {to}")),
+                    (None, false) => (Change::WiderRange, format!("down to {to}")),
+                    (Some(unit), true) => (Change::WiderLength, format!("up to {to} {unit}")),
+                    (Some(unit), false) => (Change::WiderLength, format!("as few as {to} {unit}")),
                 };
-                let what = format!("{} {to}", if most { "up to" } else { "down to" });
                 self.keyword(order, change, what, |node| {
                     with_limit(node, limit, most, to)
                 })
@@ -105,7 +107,7 @@ impl<'s> Editor<'s> {
             }
             Wish::Look(keyword, _) => self.look(order, keyword),
         }?;
-        self.verify(order, &edited)?;
+        verify(order, &edited)?;
         Ok(edited)
     }
 
@@ -150,7 +152,8 @@ impl<'s> Editor<'s> {
             [only] if only == "null" => Change::Nullable,
             _ => Change::WiderType,
         };
-        Ok(edits.done(change, names.join(" or ")))
+        let what: Vec<String> = names.iter().map(|name| with_article(name)).collect();
+        Ok(edits.done(change, what.join(" or ")))
     }
 
     fn one_type(&mut self, edits: &mut Edits, mut at: Path, name: &str) -> Result<(), String> {
@@ -170,7 +173,7 @@ impl<'s> Editor<'s> {
                         at = target;
                         continue;
                     }
-                    _ => wrapped(&node, branch),
+                    _ => wrapped(&node, &branch),
                 },
                 _ if name == "null" && (uses_nullable(self.root) || is_upper(&node)) => {
                     let mut changed = node.clone();
@@ -192,7 +195,7 @@ impl<'s> Editor<'s> {
                     // It has the type, and something else is in the way.
                     None => return Err("the type is allowed, and something else objects".into()),
                 },
-                _ => wrapped(&node, branch),
+                _ => wrapped(&node, &branch),
             };
             return edits.set(&at, changed);
         }
@@ -216,7 +219,7 @@ impl<'s> Editor<'s> {
             let entry = edits.node(&place.at)?;
             let referred = follow(self.root, &entry);
             if referred.is_some_and(|target| self.positions.uses(&target) > 1) {
-                edits.set(&place.at, wrapped(&entry, json!({"enum": values})))?;
+                edits.set(&place.at, wrapped(&entry, &json!({"enum": values})))?;
                 continue;
             }
             match targets(self.root, &mut self.judge, place, order.samples, &lists) {
@@ -283,7 +286,7 @@ impl<'s> Editor<'s> {
         Ok(edits.done(change, what))
     }
 
-    /// A format or a pattern out of the way; only for such texts where others are bugs.
+    /// A format or a pattern out of the way; only for such texts where others are no edge cases.
     fn look(&mut self, order: &Order<'_>, keyword: &'static str) -> Result<Edited, String> {
         let only_ascii = order
             .samples
@@ -297,18 +300,15 @@ impl<'s> Editor<'s> {
             .clone()
             .map(|sketch| pattern_of(sketch, only_ascii))
             .collect();
-        match patterns.filter(|_| order.beside_bugs) {
-            Some(patterns) => {
-                let looks: Vec<&str> = sketches.map(String::as_str).collect();
-                let what = format!("a text {}", looks.join(" or "));
-                self.keyword(order, Change::NoFormat, what, |node| {
-                    with_look(node, keyword, &patterns)
-                })
-            }
-            None => {
-                let what = format!("any text without `{keyword}`");
-                self.keyword(order, Change::NoFormat, what, |node| without(node, keyword))
-            }
+        if let Some(patterns) = patterns.filter(|_| order.beside_others) {
+            let looks: Vec<&str> = sketches.map(String::as_str).collect();
+            let what = format!("a text {}", looks.join(" or "));
+            self.keyword(order, Change::NoFormat, what, |node| {
+                with_look(node, keyword, &patterns)
+            })
+        } else {
+            let what = format!("any text without `{keyword}`");
+            self.keyword(order, Change::NoFormat, what, |node| without(node, keyword))
         }
     }
 
@@ -350,8 +350,9 @@ impl<'s> Editor<'s> {
             edits.by_construction &= is_plain;
             edits.set(&at, with_key(&node, key, schema).ok_or("no object")?)?;
         }
-        let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
-        Ok(edits.done(Change::MoreKeys, names.join(" or ")))
+        let what = names.into_iter().filter(|name| !name.is_empty());
+        let what: Vec<String> = what.map(with_article).collect();
+        Ok(edits.done(Change::MoreKeys, what.join(" or ")))
     }
 
     /// Any key, where too many are missing to name them.
@@ -363,29 +364,5 @@ impl<'s> Editor<'s> {
             edits.set(&at, changed.ok_or("no object")?)?;
         }
         Ok(edits.done(Change::MoreKeys, "any key".to_owned()))
-    }
-
-    /// Whether the change does what it is for.
-    fn verify(&self, order: &Order<'_>, edited: &Edited) -> Result<(), String> {
-        let first = order.wishes.first();
-        if matches!(first, Some(Wish::Optional(_) | Wish::Key(_, _))) {
-            return Ok(());
-        }
-        let mut judge = Judge::of(&edited.schema);
-        let all = places(&edited.schema, order.path);
-        for sample in order.samples {
-            let mut answers = all
-                .iter()
-                .map(|place| (place.is_alternative, judge.accepts(&place.at, sample)));
-            let refused = if all.iter().all(|place| place.is_alternative) {
-                answers.all(|(_, answer)| answer == Some(false))
-            } else {
-                answers.any(|(alternative, answer)| !alternative && answer == Some(false))
-            };
-            if refused {
-                return Err("one change alone does not allow it".to_owned());
-            }
-        }
-        Ok(())
     }
 }

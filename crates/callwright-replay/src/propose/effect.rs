@@ -82,8 +82,15 @@ impl<'r> Recorded<'r> {
         all
     }
 
-    /// The effect of a change for some clusters.
-    pub(super) fn effect(&self, old: &Json, new: &Json, own: &[&ClusterKey]) -> Effect {
+    /// The effect of a change for some clusters. `nodes` are the parts that were changed, if nothing refers to them;
+    /// without them every cluster is looked at.
+    pub(super) fn effect(
+        &self,
+        old: &Json,
+        new: &Json,
+        own: &[&ClusterKey],
+        nodes: Option<&[Path]>,
+    ) -> Effect {
         let mut asked = Asked {
             old,
             new,
@@ -93,7 +100,12 @@ impl<'r> Recorded<'r> {
         let shares: Vec<(f64, bool)> = self
             .clusters
             .iter()
-            .map(|(key, cluster, _)| asked.share(key, cluster, own.contains(key)))
+            .map(|(key, cluster, _)| {
+                if nodes.is_some_and(|nodes| !is_near(old, key, nodes)) {
+                    return (0.0, false);
+                }
+                asked.share(key, cluster, own.contains(key))
+            })
             .collect();
         let mut effect = Effect {
             is_estimate: self.is_cut,
@@ -130,6 +142,18 @@ fn part_of(calls: u64, share: f64) -> u64 {
         return calls;
     }
     (calls as f64 * share).round() as u64
+}
+
+/// Whether a part that was changed speaks about the place of a cluster, or about what is around it or in it.
+fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
+    let path = Path::from_pointer(key.path.as_str());
+    let around = matches!(key.issue.as_str(), "required" | "unknown_key");
+    let path = if around { path.parent() } else { path };
+    let places = places(schema, path.as_pointer());
+    places.iter().any(|place| {
+        let mut nodes = nodes.iter();
+        nodes.any(|node| place.at.contains(node) || node.contains(&place.at))
+    })
 }
 
 struct Asked<'s> {

@@ -26,7 +26,7 @@ const OUTSIDE: [&str; 11] = [
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A schema with another one as an alternative.
-pub(super) fn wrapped(node: &Json, branch: Json) -> Json {
+pub(super) fn wrapped(node: &Json, branch: &Json) -> Json {
     let Json::Object(members) = node else {
         return json!({"anyOf": [node, branch]});
     };

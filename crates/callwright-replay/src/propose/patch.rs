@@ -31,12 +31,11 @@ fn compare(at: &Path, old: &Json, new: &Json, operations: &mut Vec<PatchOperatio
         (Json::Object(before), Json::Object(after)) => {
             for (key, value) in before {
                 let at = at.key(key);
-                match after.get(key) {
-                    Some(changed) => compare(&at, value, changed, operations),
-                    None => {
-                        operations.push(test(&at, value));
-                        operations.push(remove(&at));
-                    }
+                if let Some(changed) = after.get(key) {
+                    compare(&at, value, changed, operations);
+                } else {
+                    operations.push(test(&at, value));
+                    operations.push(remove(&at));
                 }
             }
             for (key, value) in after {

@@ -1,6 +1,6 @@
 //! Clusters → orders for one change each → proposals.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value as Json;
 
@@ -43,7 +43,7 @@ struct Group<'k> {
 pub(super) fn plan(summary: &Summary, judgements: &[Judgement], proposals: &mut Proposals) {
     let groups = group(summary, judgements, proposals);
     let recorded = Recorded::all(summary, judgements);
-    let bugs = bugs(judgements);
+    let others = others(judgements);
     let mut declared: HashMap<&str, Declared> = HashMap::new();
     for (together, group) in groups {
         let tool = summary.tools.get(together.tool);
@@ -55,10 +55,10 @@ pub(super) fn plan(summary: &Summary, judgements: &[Judgement], proposals: &mut 
             recorded.get(&(together.tool, together.side)),
         ) {
             (Some(schema), Some(recorded)) => {
-                let beside_bugs = group.clusters.iter().any(|(key, _)| {
-                    bugs.contains_key(&(key.tool.as_str(), key.path.as_str(), key.issue.as_str()))
+                let beside_others = group.clusters.iter().any(|(key, _)| {
+                    others.contains(&(key.tool.as_str(), key.path.as_str(), key.issue.as_str()))
                 });
-                make(schema, recorded, &together, &group, beside_bugs)
+                make(schema, recorded, &together, &group, beside_others)
             }
             _ => Err("the schema is not known".to_owned()),
         };
@@ -74,16 +74,15 @@ pub(super) fn plan(summary: &Summary, judgements: &[Judgement], proposals: &mut 
     }
 }
 
-/// How often bugs break a keyword at a place.
-fn bugs(judgements: &[Judgement]) -> HashMap<(&str, &str, &str), usize> {
-    let mut found = HashMap::new();
-    for judgement in judgements.iter().filter(|it| it.kind == Kind::Bug) {
-        let key = &judgement.cluster;
-        *found
-            .entry((key.tool.as_str(), key.path.as_str(), key.issue.as_str()))
-            .or_insert(0) += 1;
-    }
-    found
+/// Where something breaks a keyword that is no edge case.
+fn others(judgements: &[Judgement]) -> HashSet<(&str, &str, &str)> {
+    let others = judgements.iter().filter(|it| it.kind != Kind::EdgeCase);
+    others
+        .map(|judgement| {
+            let key = &judgement.cluster;
+            (key.tool.as_str(), key.path.as_str(), key.issue.as_str())
+        })
+        .collect()
 }
 
 fn group<'k>(
@@ -156,7 +155,7 @@ fn make(
     recorded: &Recorded<'_>,
     together: &Together<'_>,
     group: &Group<'_>,
-    beside_bugs: bool,
+    beside_others: bool,
 ) -> Result<Proposal, String> {
     let samples = samples(group);
     let mut editor = Editor::of(schema);
@@ -170,7 +169,7 @@ fn make(
             path: &together.path,
             wishes: &group.wishes,
             samples: &samples,
-            beside_bugs,
+            beside_others,
         })?,
     };
     let Edited {
@@ -183,7 +182,9 @@ fn make(
     let proof = prove(schema, &new, &nodes, &editor.positions, by_construction)
         .ok_or("the change would refuse something that was accepted")?;
     let clusters: Vec<&ClusterKey> = group.clusters.iter().map(|(key, _)| *key).collect();
-    let effect = recorded.effect(schema, &new, &clusters);
+    let is_shared = nodes.iter().any(|node| editor.positions.uses(node) > 0);
+    let alone = (!is_shared).then_some(nodes.as_slice());
+    let effect = recorded.effect(schema, &new, &clusters, alone);
     let change = own_default(schema, &together.path, &samples, change);
     let node = nodes.first().ok_or("nothing was changed")?;
     let (before, after) = shown(schema, &new, node);

@@ -19,19 +19,16 @@ pub(super) fn title(
     let place = label(side, path);
     let what = shortened(what);
     match change {
+        _ if what.starts_with("any value") || what.starts_with("any text") => {
+            format!("{place} may be {what}")
+        }
         Change::Optional => format!("{} may be left out", inside(side, path, key)),
         Change::MoreKeys if what == "any key" => format!("{place} may have any key"),
         Change::MoreKeys if what.is_empty() => format!("{} may be there", inside(side, path, key)),
         Change::MoreKeys => format!("{} may be there: {what}", inside(side, path, key)),
-        Change::WiderRange | Change::WiderLength if what.starts_with("any") => {
-            format!("{place} may be {what}")
-        }
         Change::WiderRange => format!("{place} may go {what}"),
-        Change::WiderLength => format!("{place} may be as long as it was: {what}"),
+        Change::WiderLength => format!("{place} may have {what}"),
         Change::DefaultAllowed => format!("{place} may be its own default, {what}"),
-        Change::OpenEnum | Change::NoFormat if what.starts_with("any") => {
-            format!("{place} may be {what}")
-        }
         _ => format!("{place} may also be {what}"),
     }
 }
@@ -60,6 +57,15 @@ fn inside(side: Side, path: &str, key: Option<&str>) -> String {
     let path = Path::from_pointer(path);
     let inner = key.map_or_else(|| path.clone(), |key| path.key(key));
     label(side, inner.as_pointer())
+}
+
+/// `an array of string`
+pub(super) fn with_article(kind: &str) -> String {
+    match kind.chars().next() {
+        _ if kind == "null" => kind.to_owned(),
+        Some('a' | 'e' | 'i' | 'o' | 'u') => format!("an {kind}"),
+        _ => format!("a {kind}"),
+    }
 }
 
 fn shortened(what: &str) -> String {

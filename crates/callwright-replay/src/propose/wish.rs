@@ -56,6 +56,18 @@ impl Limit {
     }
 }
 
+impl Limit {
+    /// What is counted, where something is.
+    pub(super) fn unit(self) -> Option<&'static str> {
+        match self {
+            Limit::Number => None,
+            Limit::Length => Some("characters"),
+            Limit::Items => Some("items"),
+            Limit::Keys => Some("keys"),
+        }
+    }
+}
+
 impl Wish {
     /// What a cluster wants; the reason where no change of a schema is known for it.
     pub(super) fn of(key: &ClusterKey, cluster: &Cluster) -> Result<Wish, String> {

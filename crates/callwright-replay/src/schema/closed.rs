@@ -92,17 +92,16 @@ impl Definitions {
 
     fn name(&mut self, target: Path) -> Option<String> {
         let known = self.known.iter().position(|known| *known == target);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                if self.known.len() >= MOST_DEFINITIONS {
-                    return None;
-                }
-                self.known.push(target.clone());
-                let index = self.known.len() - 1;
-                self.waiting.push_back((format!("part{index}"), target));
-                index
+        let index = if let Some(index) = known {
+            index
+        } else {
+            if self.known.len() >= MOST_DEFINITIONS {
+                return None;
             }
+            self.known.push(target.clone());
+            let index = self.known.len() - 1;
+            self.waiting.push_back((format!("part{index}"), target));
+            index
         };
         Some(format!("part{index}"))
     }

@@ -1,5 +1,10 @@
 //! Facts about tools and clusters, as a person writes them down → a summary.
-#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(
+    dead_code,
+    clippy::cast_possible_wrap,
+    clippy::expect_used,
+    reason = "each test uses a part of it; facts are small and well-formed"
+)]
 
 use callwright_replay::summary::{
     Cluster, ClusterKey, Combination, Example, Side, Summary, Tally, ToolSummary, Version,
@@ -17,61 +22,61 @@ const BEGIN_US: i64 = 1_767_225_600_000_000;
 /// What is known of a tool.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToolFacts {
-    pub calls: u64,
+pub(crate) struct ToolFacts {
+    pub(crate) calls: u64,
     #[serde(default)]
-    pub results: u64,
+    pub(crate) results: u64,
     #[serde(default)]
-    pub tool_errors: u64,
+    pub(crate) tool_errors: u64,
     #[serde(default)]
-    pub sessions: u64,
+    pub(crate) sessions: u64,
     #[serde(default)]
-    pub models: BTreeMap<String, u64>,
+    pub(crate) models: BTreeMap<String, u64>,
     /// On how many days it was called, as often on each.
     #[serde(default)]
-    pub days: u64,
+    pub(crate) days: u64,
 }
 
 /// What is known of a cluster.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ClusterFacts {
-    pub path: String,
-    pub issue: String,
+pub(crate) struct ClusterFacts {
+    pub(crate) path: String,
+    pub(crate) issue: String,
     #[serde(default)]
-    pub shape: String,
+    pub(crate) shape: String,
     #[serde(default)]
-    pub side: Option<Side>,
-    pub calls: u64,
+    pub(crate) side: Option<Side>,
+    pub(crate) calls: u64,
     /// All of them, if absent.
-    pub alone: Option<u64>,
+    pub(crate) alone: Option<u64>,
     #[serde(default)]
-    pub ran_fine: u64,
+    pub(crate) ran_fine: u64,
     #[serde(default)]
-    pub tool_refused: u64,
+    pub(crate) tool_refused: u64,
     #[serde(default)]
-    pub corrected: u64,
+    pub(crate) corrected: u64,
     #[serde(default)]
-    pub repeated: u64,
+    pub(crate) repeated: u64,
     #[serde(default)]
-    pub gave_up: u64,
+    pub(crate) gave_up: u64,
     #[serde(default)]
-    pub sessions: u64,
+    pub(crate) sessions: u64,
     #[serde(default)]
-    pub models: BTreeMap<String, u64>,
+    pub(crate) models: BTreeMap<String, u64>,
     /// On how many of the tool's days it was seen, from the first on.
     #[serde(default)]
-    pub days: u64,
+    pub(crate) days: u64,
     #[serde(default)]
-    pub values: Vec<Json>,
+    pub(crate) values: Vec<Json>,
     #[serde(default)]
-    pub rules: BTreeMap<String, u64>,
-    pub smallest: Option<f64>,
-    pub largest: Option<f64>,
+    pub(crate) rules: BTreeMap<String, u64>,
+    pub(crate) smallest: Option<f64>,
+    pub(crate) largest: Option<f64>,
 }
 
 impl ClusterFacts {
-    pub fn key(&self, tool: &str) -> ClusterKey {
+    pub(crate) fn key(&self, tool: &str) -> ClusterKey {
         ClusterKey {
             tool: tool.to_owned(),
             side: self.side.unwrap_or(Side::Input),
@@ -131,7 +136,7 @@ fn time(at: u64, days: u64) -> i64 {
 }
 
 /// A summary of one tool, which is declared in MCP's shape.
-pub fn summary(declared: &Json, tool: &ToolFacts, clusters: &[ClusterFacts]) -> Summary {
+pub(crate) fn summary(declared: &Json, tool: &ToolFacts, clusters: &[ClusterFacts]) -> Summary {
     let name = declared["name"].as_str().expect("a name");
     let mut known = ToolSummary {
         tally: Tally {
