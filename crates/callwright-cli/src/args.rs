@@ -169,7 +169,7 @@ pub(crate) struct McpArguments {
 
     /// Guard all servers of this file, which is written like a client's configuration (`mcpServers`, or `servers`); the
     /// names of their tools and prompts begin with the server's: `github__create_issue`
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream", "listen"])]
     pub(crate) servers: Option<PathBuf>,
 
     /// Guard the server at this address, which speaks streamable HTTP, instead of starting one; without `--listen` the

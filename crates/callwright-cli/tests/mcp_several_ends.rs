@@ -212,8 +212,16 @@ fn a_wrong_file_is_named() {
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.stderr);
         assert!(run.stderr.contains(says), "{}", run.stderr);
         assert!(run.stderr.contains("wrong.json"), "{}", run.stderr);
+        assert_eq!(
+            run.stderr.matches("line 1").count(),
+            usize::from(content == "{")
+        );
     }
-    for wrong in [&["--", "cat"][..], &["--upstream", "http://localhost"]] {
+    for wrong in [
+        &["--", "cat"][..],
+        &["--upstream", "http://localhost"],
+        &["--listen", "127.0.0.1:0"],
+    ] {
         let run = support::run(program().args(["mcp", "--servers", "x"]).args(wrong));
         assert_eq!(run.code, 2);
         assert!(run.stderr.contains("cannot be used with"), "{}", run.stderr);

@@ -45,7 +45,7 @@ pub struct ConfigError(#[from] Fault);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("this is not JSON: {0}")]
-    NotJson(#[from] serde_json::Error),
+    NotJson(serde_json::Error),
     #[error("there are no servers here; put them under `mcpServers`, or `servers` in VS Code")]
     NoServers,
     #[error("{place}: expected {expected}, found {found}")]
@@ -141,7 +141,7 @@ pub fn print_config_of_all(file: &str, callwright_path: &str) -> String {
 /// assert_eq!(error.to_string(), "mcpServers.files.args: expected a list of texts, found a string");
 /// ```
 pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
-    let file: Value = serde_json::from_str(text).map_err(Fault::from)?;
+    let file: Value = serde_json::from_str(text).map_err(Fault::NotJson)?;
     let found = ["mcpServers", "servers"]
         .into_iter()
         .find_map(|key| Some((key, file.get(key)?)));

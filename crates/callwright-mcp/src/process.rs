@@ -2,6 +2,7 @@
 //!
 //! The group matters where the command is a wrapper such as `npx` or a shell: what it starts ends with it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
@@ -38,6 +39,7 @@ impl ServerCommand {
         let mut is_secret_next = false;
         for argument in &self.arguments {
             let argument = argument.to_string_lossy();
+            let argument = without_password(&argument);
             text.push(' ');
             match argument.split_once('=') {
                 _ if is_secret_next && !argument.starts_with('-') => text.push('…'),
@@ -54,6 +56,18 @@ impl ServerCommand {
             text.push('…');
         }
         text
+    }
+}
+
+/// An address without who logs in there and how: `postgres://…@host/db`. A password may have any letters, so all up to
+/// the last `@` goes.
+fn without_password(argument: &str) -> Cow<'_, str> {
+    let parts = argument
+        .split_once("://")
+        .and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1)));
+    match parts {
+        Some((scheme, host)) => Cow::Owned(format!("{scheme}://…@{host}")),
+        None => Cow::Borrowed(argument),
     }
 }
 
@@ -226,6 +240,11 @@ mod tests {
             told("env API_TOKEN=abc s --auth=x"),
             "env API_TOKEN=… s --auth=…"
         );
+        assert_eq!(
+            told("s postgres://me:p/@ss@host/db?ssl=1 --url=http://host/x"),
+            "s postgres://…@host/db?ssl=1 --url=http://host/x"
+        );
+        assert_eq!(told("s http://me:pass@h/?key=1"), "s http://…@h/?key=…");
         let long = told(&format!("s {}", "x".repeat(1_000)));
         assert_eq!(long.chars().count(), LONGEST_COMMAND + 1);
     }

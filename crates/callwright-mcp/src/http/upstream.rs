@@ -71,7 +71,11 @@ impl Upstream {
         match uri.scheme_str() {
             Some("http") => {}
             Some("https") if cfg!(feature = "tls") => {}
-            Some("https") => return Err(HttpError::Upstream("`https` is not built in")),
+            Some("https") => {
+                return Err(HttpError::Upstream(
+                    "`https` needs a build with the feature `tls`",
+                ));
+            }
             _ => return Err(HttpError::Upstream("only `http` and `https` are known")),
         }
         let scheme = uri.scheme_str().unwrap_or_default();
