@@ -83,15 +83,21 @@ pub(crate) fn push_cut(out: &mut String, text: &str, max: usize) {
 /// The beginning of `text` between backticks: what could end the line or hide text is escaped, quotes
 /// and backslashes are shown as they are.
 pub(crate) fn snippet(text: &str, max: usize) -> String {
-    let mut out = String::with_capacity(max + 4);
-    for character in text.chars().take(max) {
+    let mut out = String::with_capacity(max.min(text.len()) + 4);
+    // Plain letters need no looking at one by one.
+    let plain = text.bytes().take(max);
+    let plain = plain.take_while(|byte| matches!(byte, b' '..=b'~') && *byte != b'`');
+    let (plain, rest) = text.split_at(plain.count());
+    out.push_str(plain);
+    let max = max - plain.len();
+    for character in rest.chars().take(max) {
         match character {
             '"' | '\\' => out.push(character),
             '`' => out.push('\''),
             other => push_escaped_char(&mut out, other),
         }
     }
-    if text.chars().nth(max).is_some() {
+    if rest.chars().nth(max).is_some() {
         out.push('…');
     }
     out

@@ -85,18 +85,20 @@ impl Conversations {
         &mut self,
         session: Option<u64>,
         tool: u64,
-        faults: &Faults,
+        faults: Option<&Faults>,
         went: Went,
         effects: &mut Vec<Effect>,
     ) {
         let Some(session) = session else {
-            add(faults, went.led_to(), effects);
+            if let Some(faults) = faults {
+                add(faults, went.led_to(), effects);
+            }
             return;
         };
         self.waiting.next_call((session, tool), faults, effects);
-        if faults.is_empty() {
+        let Some(faults) = faults else {
             return;
-        }
+        };
         if went == Went::Fine {
             add(faults, went.led_to(), effects);
         } else {
@@ -109,11 +111,11 @@ impl Conversations {
         &mut self,
         session: Option<u64>,
         tool: u64,
-        faults: &Faults,
+        faults: Option<&Faults>,
         went: Went,
         effects: &mut Vec<Effect>,
     ) {
-        if let (Some(session), false) = (session, faults.is_empty()) {
+        if let (Some(session), Some(faults)) = (session, faults) {
             self.waiting.result((session, tool), faults, went, effects);
         }
     }

@@ -28,7 +28,7 @@ pub(crate) struct WaitsForResult {
     pub(crate) bytes: usize,
     pub(crate) session: Option<String>,
     pub(crate) moment: Moment,
-    pub(crate) faults: Faults,
+    pub(crate) faults: Option<Faults>,
     pub(crate) model: Option<String>,
     pub(crate) time: Option<i64>,
 }

@@ -40,7 +40,12 @@ pub(crate) struct Saved {
 
 impl Waiting {
     /// The tool is called again: did the model correct what was wrong?
-    pub(super) fn next_call(&mut self, key: Key, faults: &Faults, effects: &mut Vec<Effect>) {
+    pub(super) fn next_call(
+        &mut self,
+        key: Key,
+        faults: Option<&Faults>,
+        effects: &mut Vec<Effect>,
+    ) {
         if self.calls.is_empty() {
             return;
         }
@@ -48,9 +53,10 @@ impl Waiting {
             return;
         };
         for cluster in before.faults.iter() {
-            let again = faults
-                .iter()
-                .any(|fault| fault.path == cluster.path && fault.issue == cluster.issue);
+            let again = faults.is_some_and(|faults| {
+                let mut faults = faults.iter();
+                faults.any(|fault| fault.path == cluster.path && fault.issue == cluster.issue)
+            });
             let mut led_to = before.went.led_to();
             if again {
                 led_to.repeated = 1;

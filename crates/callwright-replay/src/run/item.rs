@@ -25,8 +25,26 @@ pub(super) enum Tools {
 #[derive(Debug)]
 pub(super) struct Item<'p> {
     pub(super) spot: Spot<'p>,
-    pub(super) set: Arc<ToolSet>,
+    pub(super) set: Set<'p>,
     pub(super) what: What<'p>,
+}
+
+/// The tools that judge. Those that were given are borrowed: all workers counting how often they are used would be felt.
+#[derive(Debug)]
+pub(super) enum Set<'p> {
+    Given(&'p Arc<ToolSet>),
+    Shown(Arc<ToolSet>),
+}
+
+impl std::ops::Deref for Set<'_> {
+    type Target = Arc<ToolSet>;
+
+    fn deref(&self) -> &Arc<ToolSet> {
+        match self {
+            Set::Given(set) => set,
+            Set::Shown(set) => set,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -43,7 +61,7 @@ pub(super) enum What<'p> {
 
 /// Everything that the records of a piece show. What cannot be read is noted in `input`.
 pub(super) fn items<'p>(
-    tools: &Tools,
+    tools: &'p Tools,
     piece: &'p Piece,
     reader: &mut Reader,
     input: &mut Input,
@@ -98,7 +116,7 @@ fn count_format(input: &mut Input, format: Format) {
 
 /// Gives every call the tools that judge it: those that its record carries, or else all that are known.
 fn sort_out<'p>(
-    tools: &Tools,
+    tools: &'p Tools,
     reading: &mut Reading<'p>,
     spot: Spot<'p>,
     items: &mut Vec<Item<'p>>,
@@ -127,11 +145,12 @@ fn sort_out<'p>(
             Seen::Result(result) => What::Result(result),
         };
         let set = match (tools, &offered, &what) {
-            (Tools::Given(set), ..) | (_, Some(set), _) => Arc::clone(set),
+            (Tools::Given(set), ..) => Set::Given(set),
+            (_, Some(set), _) => Set::Shown(Arc::clone(set)),
             (Tools::FromLog(log), None, What::Call { seen, .. }) => {
-                log.all_with(&seen.call.tool)?
+                Set::Shown(log.all_with(&seen.call.tool)?)
             }
-            (Tools::FromLog(log), None, What::Result(_)) => log.all()?,
+            (Tools::FromLog(log), None, What::Result(_)) => Set::Shown(log.all()?),
         };
         items.push(Item { spot, set, what });
     }

@@ -194,17 +194,25 @@ impl Local {
                 leaf => Some(leaf.to_string()).filter(|json| json.len() <= LONGEST_VALUE),
             };
             let measure = measure(&shown);
-            let mut usage = FieldUse {
-                present: 1,
-                types: [(kind_name(value.kind()).to_owned(), 1)].into(),
-                smallest: measure,
-                largest: measure,
-                ..FieldUse::default()
-            };
-            if let Some(json) = json {
-                usage.values.add(json, 1);
-            }
-            counts.summary.fields.add(name.to_string(), usage);
+            counts
+                .summary
+                .fields
+                .update(name.as_ref(), |usage: &mut FieldUse| {
+                    usage.present += 1;
+                    let kind = kind_name(value.kind());
+                    match usage.types.get_mut(kind) {
+                        Some(count) => *count += 1,
+                        None => {
+                            usage.types.insert(kind.to_owned(), 1);
+                        }
+                    }
+                    usage.measured(measure);
+                    if let Some(json) = &json {
+                        usage
+                            .values
+                            .update(json.as_str(), |count: &mut u64| *count += 1);
+                    }
+                });
         }
     }
 

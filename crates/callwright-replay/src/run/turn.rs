@@ -19,7 +19,8 @@ pub(super) struct Ready<'c> {
     pub(super) judged: Judged<'c>,
     pub(super) session: Option<u64>,
     fingerprint: Option<Fingerprint>,
-    faults: Faults,
+    /// `None` if there is nothing wrong with it.
+    faults: Option<Faults>,
     /// By which it is known again when a history shows it once more.
     shown_as: Option<u64>,
     /// By which its result finds it.
@@ -32,7 +33,7 @@ pub(super) enum Outcome<'c> {
     /// It was counted before.
     ShownAgain,
     /// It is to be counted. With the code for which admission would have stopped it, if it would.
-    Call(Box<Ready<'c>>, Option<&'static str>),
+    Call(Option<&'static str>),
     /// It belongs to a call that came before.
     Result(Box<Late<'c>>),
     /// It belongs to no call that was seen.
@@ -64,11 +65,13 @@ pub(super) fn ready<'c>(
     Ready {
         session: session.map(|session| xxh3_64(session.as_bytes())),
         fingerprint,
-        faults: judged
-            .faults
-            .iter()
-            .map(|fault| fault.key.clone())
-            .collect(),
+        faults: (!judged.faults.is_empty()).then(|| {
+            judged
+                .faults
+                .iter()
+                .map(|fault| fault.key.clone())
+                .collect()
+        }),
         shown_as: shown_again.then(|| shown_as(call)),
         awaited_as: match &call.call.id {
             Some(id) if answered_elsewhere || shown_again => Some(awaited_as(&call.at, id)),
@@ -81,7 +84,7 @@ pub(super) fn ready<'c>(
 /// Goes through one call or result in its turn.
 pub(super) fn take_turn<'c>(
     item: &'c Item<'_>,
-    ready: Option<Ready<'c>>,
+    ready: Option<&Ready<'_>>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
 ) -> Outcome<'c> {
@@ -100,7 +103,7 @@ pub(super) fn take_turn<'c>(
 fn take_call<'c>(
     item: &'c Item<'_>,
     call: &'c SeenCall<'_>,
-    ready: Ready<'c>,
+    ready: &Ready<'_>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
 ) -> Outcome<'c> {
@@ -128,7 +131,13 @@ fn take_call<'c>(
     };
     let tool = tool_of(verdict).map_or(call.call.tool.as_ref(), callwright::tool::Tool::name);
     let tool_hash = xxh3_64(tool.as_bytes());
-    conversations.call(ready.session, tool_hash, &ready.faults, went, effects);
+    conversations.call(
+        ready.session,
+        tool_hash,
+        ready.faults.as_ref(),
+        went,
+        effects,
+    );
     if let (Some(key), None) = (ready.awaited_as, &call.answer) {
         let arguments = verdict.arguments().cloned().unwrap_or(Value::Null);
         let waits = WaitsForResult {
@@ -146,7 +155,7 @@ fn take_call<'c>(
         };
         conversations.unanswered.add(key, waits);
     }
-    Outcome::Call(Box::new(ready), stopped)
+    Outcome::Call(stopped)
 }
 
 /// A result that comes after its call.
@@ -159,7 +168,7 @@ fn late<'c>(
     let call = conversations.unanswered.take(key)?;
     let judge = call.set.judge();
     let tool = judge.gate().tool(&call.tool)?;
-    let closely = !call.faults.is_empty();
+    let closely = call.faults.is_some();
     let result = judge.result(tool, &call.arguments, answer, closely);
     let went = if result.failed {
         Went::Wrong
@@ -171,7 +180,7 @@ fn late<'c>(
         session.map(|session| xxh3_64(session.as_bytes())),
         xxh3_64(call.tool.as_bytes()),
     );
-    conversations.result(session_hash, tool_hash, &call.faults, went, effects);
+    conversations.result(session_hash, tool_hash, call.faults.as_ref(), went, effects);
     if let (Some(session), Some(same), false) = (session, call.fingerprint, call.is_refused) {
         let at = call.moment;
         judge

@@ -61,25 +61,33 @@ impl Shared {
         ticket.wait();
         let outcomes: Vec<Outcome<'_>> = {
             let mut conversations = self.conversations();
-            let turns = items.iter().zip(ready);
+            let turns = items.iter().zip(&ready);
             turns
-                .map(|(item, ready)| take_turn(item, ready, &mut conversations, &mut effects))
+                .map(|(item, ready)| {
+                    take_turn(item, ready.as_ref(), &mut conversations, &mut effects)
+                })
                 .collect()
         };
         drop(ticket);
         local.effects(&mut effects);
-        for (item, outcome) in items.iter().zip(outcomes) {
-            self.count(item, outcome, local);
+        for ((item, ready), outcome) in items.iter().zip(&ready).zip(outcomes) {
+            self.count(item, ready.as_ref(), outcome, local);
         }
     }
 
-    fn count(&self, item: &Item<'_>, outcome: Outcome<'_>, local: &mut Local) {
-        match (&item.what, outcome) {
-            (What::Call { seen, .. }, Outcome::Call(ready, stopped)) => {
-                self.count_call(item, seen, &ready, stopped, local);
+    fn count(
+        &self,
+        item: &Item<'_>,
+        ready: Option<&Ready<'_>>,
+        outcome: Outcome<'_>,
+        local: &mut Local,
+    ) {
+        match (&item.what, ready, outcome) {
+            (What::Call { seen, .. }, Some(ready), Outcome::Call(stopped)) => {
+                self.count_call(item, seen, ready, stopped, local);
             }
-            (_, Outcome::Result(late)) => count_late(item, &late, local),
-            (_, Outcome::ShownAgain) => local.summary.input.shown_again += 1,
+            (_, _, Outcome::Result(late)) => count_late(item, &late, local),
+            (_, _, Outcome::ShownAgain) => local.summary.input.shown_again += 1,
             _ => local.summary.input.results_without_call += 1,
         }
     }

@@ -74,6 +74,21 @@ impl<K: Ord + Clone + Hash, V: Merge, const N: usize> Bounded<K, V, N> {
         self.kept.insert(key, value);
     }
 
+    /// Counts something for a key. Only a key that is new is copied.
+    pub fn update<Q>(&mut self, key: &Q, count: impl FnOnce(&mut V))
+    where
+        K: std::borrow::Borrow<Q>,
+        Q: Ord + ToOwned<Owned = K> + ?Sized,
+        V: Default,
+    {
+        if let Some(known) = self.kept.get_mut(key) {
+            return count(known);
+        }
+        let mut value = V::default();
+        count(&mut value);
+        self.add(key.to_owned(), value);
+    }
+
     /// The value of a key, for counting on. `None` if there is no room for the key.
     pub fn entry(&mut self, key: &K) -> Option<&mut V>
     where

@@ -72,6 +72,14 @@ pub struct FieldUse {
     pub largest: Option<f64>,
 }
 
+impl FieldUse {
+    /// A number, or a length.
+    pub(crate) fn measured(&mut self, measure: Option<f64>) {
+        self.smallest = by(f64::min, self.smallest, measure);
+        self.largest = by(f64::max, self.largest, measure);
+    }
+}
+
 impl ToolSummary {
     /// The declaration that was in use last; where no times are known, the one with the most calls.
     pub fn newest(&self) -> Option<&Version> {

@@ -131,11 +131,12 @@ fn is_steady(value: &Value<'_>, depth_left: usize) -> bool {
         Value::Object(members) => {
             !is_text_block(members)
                 && members.iter().all(|(key, member)| {
-                    !may_be_about_the_answer(key) && is_steady(member, depth_left)
+                    let is_about = may_be_about_the_answer(key) && is_about_the_answer(key);
+                    !is_about && is_steady(member, depth_left)
                 })
         }
         Value::Array(items) => items.iter().all(|item| is_steady(item, depth_left)),
-        Value::String(text) => !may_be_volatile(text),
+        Value::String(text) => !may_be_volatile(text) || !is_volatile(text),
         _ => true,
     }
 }
@@ -145,6 +146,11 @@ fn may_be_volatile(text: &str) -> bool {
     // `2026-01-31T10:00`
     const SHORTEST: usize = 16;
     text.len() >= SHORTEST && text.as_bytes()[0].is_ascii_hexdigit()
+}
+
+/// Whether a whole text is a moment or a UUID.
+fn is_volatile(text: &str) -> bool {
+    WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
 /// Whether a key may be about the answer: cheap, and never wrong about a no.
@@ -208,9 +214,7 @@ fn without_volatile<'v>(
                 .map(|item| without_volatile(item, blocks, depth_left, kept))
                 .collect(),
         ),
-        Value::String(text) if WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text)) => {
-            Value::String(GAP.into())
-        }
+        Value::String(text) if is_volatile(text) => Value::String(GAP.into()),
         other => {
             *kept += 1;
             other.clone()
@@ -231,12 +235,35 @@ fn is_about_the_answer(key: &str) -> bool {
     if key.len() > LONGEST_KEY {
         return false;
     }
-    let folded: String = key
-        .chars()
-        .filter(|character| character.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
-    ABOUT_THE_REQUEST.contains(&folded.as_str()) || has_word(key, &ABOUT_THE_ANSWER)
+    let mut folded = [0; LONGEST_KEY];
+    let folded = match folded_ascii(key, &mut folded) {
+        Some(folded) => Cow::Borrowed(folded),
+        None => Cow::Owned(
+            key.chars()
+                .filter(|character| character.is_alphanumeric())
+                .flat_map(char::to_lowercase)
+                .collect(),
+        ),
+    };
+    ABOUT_THE_REQUEST.contains(&folded.as_ref())
+        // Taking a name apart costs more than looking for the letters of its words.
+        || ABOUT_THE_ANSWER.iter().any(|word| folded.contains(word))
+            && has_word(key, &ABOUT_THE_ANSWER)
+}
+
+/// A key without separators, in lower case; `None` if it is not ASCII.
+fn folded_ascii<'b>(key: &str, buffer: &'b mut [u8]) -> Option<&'b str> {
+    let mut length = 0;
+    for byte in key.bytes() {
+        if !byte.is_ascii() {
+            return None;
+        }
+        if byte.is_ascii_alphanumeric() {
+            *buffer.get_mut(length)? = byte.to_ascii_lowercase();
+            length += 1;
+        }
+    }
+    std::str::from_utf8(buffer.get(..length)?).ok()
 }
 
 /// What rate limits, overloads and time-outs are called. A bare number is no status, and a word such as "timeout"

@@ -31,6 +31,6 @@ pub use mismatch::Mismatch;
 pub use number::Number;
 pub(crate) use number::overflows;
 pub use path::{Path, Segment};
-pub(crate) use scan::plain_until;
+pub(crate) use scan::{plain_bytes, plain_until};
 pub(crate) use serialize::write_json_string;
 pub use value::{Kind, Member, Value};

@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 
 use super::error::{Problem, SyntaxError};
-use crate::json::{Member, Number, Segment, Value, has_duplicate, overflows, plain_until};
+use crate::json::{
+    Member, Number, Segment, Value, has_duplicate, overflows, plain_bytes, plain_until,
+};
 
 /// What one text held.
 #[derive(Debug)]
@@ -43,6 +45,9 @@ pub(crate) fn parse_prefix(
     Ok((value, reader.at))
 }
 
+/// Room for members of objects that are not yet at their end; most texts never need more.
+const USUAL_MEMBERS: usize = 16;
+
 type Read<T> = Result<T, Box<SyntaxError>>;
 
 struct Reader<'a> {
@@ -50,6 +55,10 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     has_duplicates: bool,
+    /// Members of the objects and items of the arrays that are not yet at their end, the innermost last. What is complete
+    /// moves out as a whole, so each container is allocated once, with the size that it has.
+    members: Vec<Member<'a>>,
+    items: Vec<Value<'a>>,
 }
 
 impl<'a> Reader<'a> {
@@ -59,6 +68,8 @@ impl<'a> Reader<'a> {
             bytes: text.as_bytes(),
             at,
             has_duplicates: false,
+            members: Vec::new(),
+            items: Vec::new(),
         }
     }
 
@@ -127,26 +138,30 @@ impl<'a> Reader<'a> {
             self.at += 1;
             return Ok(Value::Object(Vec::new()));
         }
-        let mut members: Vec<Member<'a>> = Vec::new();
+        let first = self.members.len();
+        if self.members.capacity() == 0 {
+            self.members.reserve(USUAL_MEMBERS);
+        }
         loop {
             if self.next_token() != Some(b'"') {
                 return self.unexpected("a key in double quotes");
             }
             let key = self.string()?;
             match self.member(depth_left) {
-                Ok(value) => members.push((key, value)),
+                Ok(value) => self.members.push((key, value)),
                 Err(error) => return Err(error.within(Segment::Key(key.into_owned()))),
             }
             match self.next_token() {
                 Some(b',') => self.at += 1,
                 Some(b'}') => break,
                 _ => {
-                    let last = members.pop().map(|(key, _)| key.into_owned());
+                    let last = self.members.pop().map(|(key, _)| key.into_owned());
                     return self.not_continued("`}`", Segment::Key(last.unwrap_or_default()));
                 }
             }
         }
         self.at += 1;
+        let members: Vec<Member<'a>> = self.members.drain(first..).collect();
         self.has_duplicates |= has_duplicate(&members);
         Ok(Value::Object(members))
     }
@@ -169,20 +184,22 @@ impl<'a> Reader<'a> {
             self.at += 1;
             return Ok(Value::Array(Vec::new()));
         }
-        let mut items = Vec::new();
+        let first = self.items.len();
+        let mut index = 0;
         loop {
             match self.value(depth_left - 1) {
-                Ok(value) => items.push(value),
-                Err(error) => return Err(error.within(Segment::Index(items.len()))),
+                Ok(value) => self.items.push(value),
+                Err(error) => return Err(error.within(Segment::Index(index))),
             }
             match self.next_token() {
                 Some(b',') => self.at += 1,
                 Some(b']') => break,
-                _ => return self.not_continued("`]`", Segment::Index(items.len() - 1)),
+                _ => return self.not_continued("`]`", Segment::Index(index)),
             }
+            index += 1;
         }
         self.at += 1;
-        Ok(Value::Array(items))
+        Ok(Value::Array(self.items.drain(first..).collect()))
     }
 
     /// Neither a comma nor the end of the container follows a value.
@@ -293,16 +310,22 @@ impl<'a> Reader<'a> {
         String::from_utf8(out).or_else(|_| self.fail(Problem::LoneSurrogate))
     }
 
-    /// Copies plain text. Between two escapes there are mostly a few bytes, for which looking at each
-    /// is cheaper than looking at eight and then copying.
+    /// Copies plain text. Between two escapes there are mostly a few bytes: all eight are copied and those too many
+    /// forgotten, which is cheaper than to copy as many as are wanted.
     fn copy_plain(&mut self, out: &mut Vec<u8>) {
-        const SHORT: usize = 16;
-        for _ in 0..SHORT {
-            match self.peek() {
-                None | Some(b'"' | b'\\' | 0..0x20) => return,
-                Some(plain) => out.push(plain),
+        while let Some(chunk) = self
+            .bytes
+            .get(self.at..)
+            .and_then(|it| it.first_chunk::<8>())
+        {
+            let plain = plain_bytes(*chunk);
+            let length = out.len() + plain;
+            out.extend_from_slice(chunk);
+            out.truncate(length);
+            self.at += plain;
+            if plain < chunk.len() {
+                return;
             }
-            self.at += 1;
         }
         let end = plain_until(self.bytes, self.at);
         out.extend_from_slice(&self.bytes[self.at..end]);

@@ -1,6 +1,6 @@
 //! Gemini.
 
-use super::{id, name, object, present, text, tool_name, value_arguments};
+use super::{each_key_once, id, name, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -8,6 +8,7 @@ use crate::json::Value;
 /// A part with a `functionCall`. Gemini numbers calls only in some of its APIs.
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let mut function = value.take("functionCall").unwrap_or_default();
+    each_key_once(&function)?;
     let tool = tool_name(&mut function, "name")?;
     let mut call = Call::new(tool, value_arguments(&mut function)?);
     call.id = present(&mut function, "id");

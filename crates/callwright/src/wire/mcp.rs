@@ -1,6 +1,6 @@
 //! MCP.
 
-use super::{id, not_a_call, object, text, tool_name, value_arguments};
+use super::{each_key_once, id, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::check::{Output, Ran, ToolFailure};
 use crate::error::Error;
@@ -19,6 +19,7 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
         )));
     }
     let mut params = value.take("params").unwrap_or_default();
+    each_key_once(&params)?;
     let tool = tool_name(&mut params, "name")?;
     let mut call = Call::new(tool, value_arguments(&mut params)?);
     call.id = value.take("id");

@@ -253,9 +253,8 @@ fn id<'v>(call: &'v Call<'_>) -> Option<Value<'v>> {
     call.id.clone()
 }
 
-/// The name of the tool, which every shape must have.
+/// The name of the tool, which every shape must have. Whoever asks has made sure that each key stands once.
 fn tool_name<'a>(value: &mut Value<'a>, key: &'static str) -> Result<Cow<'a, str>, Error> {
-    each_key_once(value)?;
     match value.take(key) {
         Some(Value::String(name)) => Ok(name),
         Some(other) => Err(not_a_call(&format!(

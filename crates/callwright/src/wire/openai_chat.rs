@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{id, object, present, text, text_arguments, tool_name};
+use super::{each_key_once, id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -10,6 +10,7 @@ use crate::json::Value;
 /// An element of `tool_calls[]`.
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let mut function = value.take("function").unwrap_or_default();
+    each_key_once(&function)?;
     let tool = tool_name(&mut function, "name")?;
     let mut call = Call::new(tool, text_arguments(&mut function)?);
     call.id = present(&mut value, "id");
