@@ -91,7 +91,7 @@ impl Conversations {
     ) {
         let Some(session) = session else {
             if let Some(faults) = faults {
-                add(faults, went.led_to(), effects);
+                alone(faults, went, effects);
             }
             return;
         };
@@ -124,6 +124,11 @@ impl Conversations {
     pub(crate) fn end(&mut self, effects: &mut Vec<Effect>) {
         self.waiting.end(effects);
     }
+}
+
+/// A call that belongs to no conversation: nobody knows what came next.
+pub(crate) fn alone(faults: &Faults, went: Went, effects: &mut Vec<Effect>) {
+    add(faults, went.led_to(), effects);
 }
 
 /// The same for every fault of a call.

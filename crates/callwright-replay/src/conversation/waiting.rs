@@ -1,6 +1,7 @@
 //! Calls with faults that did not work out: what did the model do next?
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +14,30 @@ const MOST: usize = 100_000;
 /// A conversation and a tool in it.
 pub(super) type Key = (u64, u64);
 
+/// Keys are hashes already.
+#[derive(Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = self.0.rotate_left(32) ^ hash;
+    }
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    calls: HashMap<Key, Call>,
+    calls: HashMap<Key, Call, BuildHasherDefault<Hashed>>,
     /// In the order in which they came, with those that are gone.
     order: VecDeque<(Key, u64)>,
     next: u64,

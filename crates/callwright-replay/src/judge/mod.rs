@@ -76,6 +76,9 @@ impl Judge {
         policy: &Policy,
         ledger: std::sync::Arc<dyn callwright::admit::Ledger>,
     ) -> Result<Self, Error> {
+        // Nobody is told what an earlier result said.
+        let mut policy = policy.clone();
+        policy.admission.remember_results = false;
         let mut plain = policy.clone().with_repair(RepairPolicy::Never);
         plain.output.detect = Some(vec![Detector::ErrorInDisguise]);
         for tool in &mut plain.tools {
@@ -88,7 +91,7 @@ impl Judge {
                 .build()?,
             gate: Gate::builder()
                 .tools(tools)
-                .policy(policy.clone())
+                .policy(policy)
                 .ledger(ledger)
                 .build()?,
         })
@@ -164,6 +167,17 @@ impl Judge {
     /// What is wrong with a call that is not valid as it stands.
     #[cold]
     fn faults(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Vec<Fault> {
+        if let Verdict::Refused(refused) = verdict
+            && let (Some(tool), Some(arguments)) = (refused.tool, &refused.arguments)
+            && !refused.failure.issues().is_empty()
+        {
+            return fault::of_arguments(tool, refused.failure.issues(), arguments);
+        }
+        if let Some(failure) = verdict.failure()
+            && failure.code == Code::UnknownTool
+        {
+            return vec![fault::of_failure(&call.tool, Side::Input, failure, None)];
+        }
         let plain = self.plain.judge(call);
         let Some(failure) = plain.failure() else {
             return Vec::new();

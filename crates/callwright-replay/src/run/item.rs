@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callwright::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::local::Spot;
+use super::local::{Local, Spot};
 use super::tools::{FromLog, ToolSet};
 use crate::read::{self, Format, Reader, Reading};
 use crate::seen::{Seen, SeenCall, SeenResult};
@@ -59,18 +59,21 @@ pub(super) enum What<'p> {
     Result(SeenResult<'p>),
 }
 
-/// Everything that the records of a piece show. What cannot be read is noted in `input`.
+/// Everything that the records of a piece show. Calls that stand for themselves go to `alone` at once; the others come
+/// back, in their order. What cannot be read is noted.
 pub(super) fn items<'p>(
     tools: &'p Tools,
     piece: &'p Piece,
     reader: &mut Reader,
-    input: &mut Input,
+    local: &mut Local,
+    mut alone: impl FnMut(&Item<'p>, &SeenCall<'p>, &mut Local),
 ) -> Vec<Item<'p>> {
     let mut items = Vec::new();
     let mut reading = Reading::default();
     let file = piece.file();
-    input.bytes += piece.bytes().len() as u64;
+    local.summary.input.bytes += piece.bytes().len() as u64;
     for record in piece.records() {
+        let input = &mut local.summary.input;
         input.records += 1;
         let line = record.line;
         let text = match record.text {
@@ -96,8 +99,18 @@ pub(super) fn items<'p>(
             line,
             hash: xxh3_64(text.as_bytes()),
         };
-        if let Err(error) = sort_out(tools, &mut reading, spot, &mut items) {
-            input
+        let sorted = sort_out(tools, &mut reading, spot, |item| match &item.what {
+            What::Call {
+                seen,
+                answered_elsewhere: false,
+                shown_again: false,
+            } if seen.at.session.is_none() => alone(&item, seen, local),
+            _ => items.push(item),
+        });
+        if let Err(error) = sorted {
+            local
+                .summary
+                .input
                 .troubles
                 .add(error.to_string(), Trouble::at(file, line));
         }
@@ -119,7 +132,7 @@ fn sort_out<'p>(
     tools: &'p Tools,
     reading: &mut Reading<'p>,
     spot: Spot<'p>,
-    items: &mut Vec<Item<'p>>,
+    mut found: impl FnMut(Item<'p>),
 ) -> Result<(), Error> {
     // These say all about a call in one record.
     let in_one = matches!(reading.format, Some(Format::Event | Format::Call));
@@ -152,7 +165,7 @@ fn sort_out<'p>(
             }
             (Tools::FromLog(log), None, What::Result(_)) => Set::Shown(log.all()?),
         };
-        items.push(Item { spot, set, what });
+        found(Item { spot, set, what });
     }
     Ok(())
 }

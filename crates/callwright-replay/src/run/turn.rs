@@ -9,7 +9,7 @@ use callwright::json::Value;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::item::{Item, What};
-use crate::conversation::{Conversations, Effect, Faults, WaitsForResult, Went};
+use crate::conversation::{self, Conversations, Effect, Faults, WaitsForResult, Went};
 use crate::judge::{Judged, JudgedResult, tool_of};
 use crate::seen::{Answer, At, SeenCall};
 
@@ -81,6 +81,24 @@ pub(super) fn ready<'c>(
     }
 }
 
+impl Ready<'_> {
+    /// How the call went.
+    fn went(&self) -> Went {
+        match &self.judged.result {
+            None => Went::Unknown,
+            Some(result) if result.failed => Went::Wrong,
+            Some(_) => Went::Fine,
+        }
+    }
+
+    /// What becomes known of a call that belongs to no conversation.
+    pub(super) fn alone(&self, effects: &mut Vec<Effect>) {
+        if let Some(faults) = &self.faults {
+            conversation::alone(faults, self.went(), effects);
+        }
+    }
+}
+
 /// Goes through one call or result in its turn.
 pub(super) fn take_turn<'c>(
     item: &'c Item<'_>,
@@ -124,11 +142,7 @@ fn take_call<'c>(
         gate.relive(&call.call, verdict, same, place, result)
     });
     let stopped = stopped.map(|failure| failure.code.name());
-    let went = match result {
-        None => Went::Unknown,
-        Some(result) if result.failed => Went::Wrong,
-        Some(_) => Went::Fine,
-    };
+    let went = ready.went();
     let tool = tool_of(verdict).map_or(call.call.tool.as_ref(), callwright::tool::Tool::name);
     let tool_hash = xxh3_64(tool.as_bytes());
     conversations.call(

@@ -45,7 +45,13 @@ impl Shared {
     pub(super) fn piece(&self, turn: usize, piece: &Piece, reader: &mut Reader, local: &mut Local) {
         // Lets the next piece pass in any case.
         let ticket = self.turnstile.ticket(turn);
-        let items = items(&self.tools, piece, reader, &mut local.summary.input);
+        let mut effects = Vec::new();
+        let alone = |item: &Item<'_>, call: &SeenCall<'_>, local: &mut Local| {
+            let ready = ready(item, call, false, false);
+            ready.alone(&mut effects);
+            self.count_call(item, call, &ready, None, local);
+        };
+        let items = items(&self.tools, piece, reader, local, alone);
         let ready: Vec<Option<Ready<'_>>> = items
             .iter()
             .map(|item| match &item.what {
@@ -57,7 +63,10 @@ impl Shared {
                 What::Result(_) => None,
             })
             .collect();
-        let mut effects = Vec::new();
+        if items.is_empty() {
+            local.effects(&mut effects);
+            return;
+        }
         ticket.wait();
         let outcomes: Vec<Outcome<'_>> = {
             let mut conversations = self.conversations();

@@ -174,6 +174,10 @@ impl Admission {
             .tools
             .get(tool.name())
             .is_some_and(|(limits, _)| limits.poller);
+        // What a tool with secrets answers may quote them.
+        let remembers =
+            self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
+        let beginning = remembers.then(|| outcome::beginning_of(checked));
         let report = Report {
             at: place.at,
             fingerprint,
@@ -182,15 +186,7 @@ impl Admission {
             poller,
             success: outcome.success,
             digest: outcome.digest,
-            // What a tool with secrets answers may quote them.
-            beginning: if self.policy.remember_results
-                && !tool.takes_secrets()
-                && !tool.returns_secrets()
-            {
-                &outcome.beginning
-            } else {
-                ""
-            },
+            beginning: beginning.as_deref().unwrap_or_default(),
         };
         let noted = self.ledger.close(place.session, &report).ok()?;
         let notice = self.notice_behind(&report, &noted)?;

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::volatile;
 use crate::check::{Checked, Output};
-use crate::classify::{Code, Next};
+use crate::classify::{Code, Failure, Next};
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
 
@@ -49,8 +49,6 @@ pub struct Outcome {
     pub success: Success,
     /// Equal for answers that say the same, times and request ids aside.
     pub digest: Digest,
-    /// The beginning of the answer.
-    pub beginning: String,
 }
 
 /// Equal for answers that say the same.
@@ -87,38 +85,55 @@ impl Outcome {
 
     /// What came of a call that was run and whose result was judged.
     pub(crate) fn of(checked: &Checked<'_>) -> Self {
-        let text;
-        let answer = match (&checked.output, &checked.failure) {
-            (Some(Output::Value(value)), _) => Answer::Value(value),
-            (Some(Output::Text(text)), _) => Answer::Text(text),
-            (Some(output), _) => {
-                text = output.text();
-                Answer::Text(&text)
-            }
-            // What the model does not hear of is told apart all the same, and not remembered in words.
-            (None, Some(failure)) => {
+        let success = success(checked);
+        match said(checked) {
+            Said::Answer(answer) => Outcome::new(success, answer),
+            Said::Text(text) => Outcome::new(success, Answer::Text(&text)),
+            // What the model does not hear of is told apart all the same.
+            Said::Failure(failure) => {
                 let hidden = failure.for_operator().unwrap_or_default();
                 let told = failure.told().unwrap_or_default();
-                return Outcome {
-                    success: success(checked),
-                    digest: Digest::of(&volatile::steady(Answer::Text(&format!(
-                        "{} {told} {hidden}",
-                        failure.code_name()
-                    )))),
-                    beginning: snippet(first_bytes(told, REMEMBERED * 4).trim(), REMEMBERED),
-                };
+                let all = format!("{} {told} {hidden}", failure.code_name());
+                Outcome::new(success, Answer::Text(&all))
             }
-            (None, None) => Answer::Text(""),
-        };
-        Outcome::new(success(checked), answer)
+        }
     }
 
     fn new(success: Success, answer: Answer<'_>) -> Self {
         Outcome {
             success,
             digest: Digest::of(&volatile::steady(answer)),
-            beginning: snippet(beginning(answer, REMEMBERED * 4).trim(), REMEMBERED),
         }
+    }
+}
+
+/// The beginning of an answer, for whoever is told about it. What the model does not hear of is not in it.
+pub(super) fn beginning_of(checked: &Checked<'_>) -> String {
+    let bytes = REMEMBERED * 4;
+    let text = match said(checked) {
+        Said::Answer(answer) => beginning(answer, bytes),
+        Said::Text(ref text) => return snippet(first_bytes(text, bytes).trim(), REMEMBERED),
+        Said::Failure(failure) => {
+            Cow::Borrowed(first_bytes(failure.told().unwrap_or_default(), bytes))
+        }
+    };
+    snippet(text.trim(), REMEMBERED)
+}
+
+/// What a call was answered with.
+enum Said<'c> {
+    Answer(Answer<'c>),
+    Text(Cow<'c, str>),
+    Failure(&'c Failure),
+}
+
+fn said<'c>(checked: &'c Checked<'_>) -> Said<'c> {
+    match (&checked.output, &checked.failure) {
+        (Some(Output::Value(value)), _) => Said::Answer(Answer::Value(value)),
+        (Some(Output::Text(text)), _) => Said::Answer(Answer::Text(text)),
+        (Some(output), _) => Said::Text(output.text()),
+        (None, Some(failure)) => Said::Failure(failure),
+        (None, None) => Said::Answer(Answer::Text("")),
     }
 }
 
