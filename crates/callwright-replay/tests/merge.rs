@@ -1,0 +1,251 @@
+//! Summaries of parts merge in any order and any grouping, and survive being written down.
+
+use callwright_replay::summary::{
+    Bounded, Cluster, ClusterKey, Combination, Distinct, Example, Examples, FieldUse, LedTo, Merge,
+    Side, Stopped, Summary, Tally, Timeline, ToolSummary, Trouble, Version,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// One call, as far as a summary is concerned.
+#[derive(Debug, Clone)]
+struct Seen {
+    tool: u8,
+    model: u8,
+    session: u16,
+    /// In minutes.
+    time: i64,
+    place: u16,
+    fault: Option<u8>,
+    stopped: bool,
+    trouble: bool,
+}
+
+fn seen() -> impl Strategy<Value = Seen> {
+    let time = prop_oneof![
+        20 => 0_i64..2_000,
+        // A clock that jumped.
+        1 => prop_oneof![Just(-9_000_000_i64), Just(90_000_000_i64)],
+    ];
+    let what = (0_u8..4, 0_u8..3, 0_u16..600, time, any::<u16>());
+    let flags = (proptest::option::of(0_u8..6), any::<bool>(), any::<bool>());
+    (what, flags).prop_map(
+        |((tool, model, session, time, place), (fault, stopped, trouble))| Seen {
+            tool,
+            model,
+            session,
+            time,
+            place,
+            fault,
+            stopped,
+            trouble,
+        },
+    )
+}
+
+/// A good hash of a number.
+fn hash(number: u64) -> u64 {
+    let mut distinct = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    distinct = (distinct ^ (distinct >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    distinct = (distinct ^ (distinct >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    distinct ^ (distinct >> 31)
+}
+
+fn summary_of(calls: &[Seen]) -> Summary {
+    let mut summary = Summary::default();
+    for call in calls {
+        summary.absorb(one(call));
+    }
+    summary
+}
+
+fn one(call: &Seen) -> Summary {
+    let mut summary = Summary::default();
+    let time = call.time * 60_000_000;
+    let tally = Tally {
+        calls: 1,
+        refused: u64::from(call.fault.is_some()),
+        stopped: u64::from(call.stopped),
+        ..Tally::default()
+    };
+    let (tool, model) = (format!("tool {}", call.tool), format!("m{}", call.model));
+    summary.input.records = 1;
+    summary.input.formats.insert("call".to_owned(), 1);
+    (summary.input.first, summary.input.last) = (Some(time), Some(time));
+    if call.trouble {
+        let at = Trouble::at("log", u64::from(call.place));
+        summary.input.troubles.add(format!("odd {}", call.tool), at);
+    }
+    summary.calls = tally;
+    summary.models.add(model.clone(), tally);
+    summary.time.add(time, tally);
+    summary.sessions.add(hash(u64::from(call.session)));
+    let mut counts = ToolSummary {
+        tally,
+        sampled: 1,
+        ..ToolSummary::default()
+    };
+    counts.time.add(time, 1);
+    counts.sessions.add(hash(u64::from(call.session)));
+    counts.models.add(model.clone(), 1);
+    let version = Version {
+        declared: "{}".to_owned(),
+        calls: 1,
+        first: Some(time),
+        last: Some(time),
+        quarantined: None,
+    };
+    counts.versions.add(format!("v{}", call.model), version);
+    let mut usage = FieldUse {
+        present: 1,
+        smallest: Some(f64::from(call.place)),
+        largest: Some(f64::from(call.place)),
+        ..FieldUse::default()
+    };
+    usage.values.add(call.place.to_string(), 1);
+    counts.fields.add("limit".to_owned(), usage);
+    summary.tools.add(tool.clone(), counts);
+    let example = Example {
+        value: call.place.to_string(),
+        whole: true,
+        place: format!("log:{}", call.place),
+        time: Some(time),
+        session: None,
+        model: None,
+    };
+    let mut examples = Examples::default();
+    // Two calls at one place are one call.
+    let at = (u64::from(call.place) << 40) ^ time.unsigned_abs();
+    examples.add(hash(at), example);
+    if let Some(fault) = call.fault {
+        let key = ClusterKey {
+            tool: tool.clone(),
+            side: Side::Input,
+            path: format!("/{fault}"),
+            issue: "type".to_owned(),
+            shape: "string".to_owned(),
+        };
+        summary.combinations.add(
+            Combination {
+                tool: tool.clone(),
+                clusters: vec![key.hash()],
+            },
+            1,
+        );
+        let mut cluster = Cluster {
+            calls: 1,
+            first: Some(time),
+            last: Some(time),
+            led_to: LedTo {
+                ran_fine: 1,
+                ..LedTo::default()
+            },
+            examples: examples.clone(),
+            ..Cluster::default()
+        };
+        cluster.time.add(time, 1);
+        cluster.sessions.add(hash(u64::from(call.session)));
+        cluster.models.add(model, 1);
+        cluster.values.add(call.place.to_string(), 1);
+        summary.clusters.add(key, cluster);
+        summary.repairs.insert("a rule".to_owned(), 1);
+    }
+    if call.stopped {
+        let mut stopped = Stopped {
+            calls: 1,
+            examples,
+            ..Stopped::default()
+        };
+        stopped.tools.add(tool, 1);
+        summary.loops.insert("cycle".to_owned(), stopped);
+    }
+    summary
+}
+
+fn merged<M: Merge>(mut one: M, other: M) -> M {
+    one.absorb(other);
+    one
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn summaries_merge_in_any_order_and_grouping(
+        a in vec(seen(), 0..120), b in vec(seen(), 0..120), c in vec(seen(), 0..120),
+    ) {
+        let all: Vec<Seen> = [a.clone(), b.clone(), c.clone()].concat();
+        let [a, b, c] = [a, b, c].map(|part| summary_of(&part));
+        let left = merged(merged(a.clone(), b.clone()), c.clone());
+        let right = merged(a.clone(), merged(b.clone(), c.clone()));
+        prop_assert!(left == right, "associative");
+        prop_assert!(merged(merged(c, a), b) == left, "commutative");
+        prop_assert!(summary_of(&all) == left, "the same as in one run");
+        prop_assert!(merged(left.clone(), Summary::default()) == left, "nothing adds nothing");
+    }
+
+    #[test]
+    fn summaries_survive_being_written_down(calls in vec(seen(), 0..200)) {
+        let summary = summary_of(&calls);
+        let json = summary.to_json().expect("JSON");
+        let read = Summary::from_json(&json).expect("a summary");
+        prop_assert!(read == summary);
+    }
+
+    #[test]
+    fn a_bounded_map_keeps_the_same_keys_in_any_order(mut keys in vec(0_u16..400, 0..300)) {
+        let map_of = |keys: &[u16]| {
+            let mut map: Bounded<u16, u64, 16> = Bounded::default();
+            keys.iter().for_each(|key| map.add(*key, 1));
+            map
+        };
+        let forward = map_of(&keys);
+        let (left, right) = keys.split_at(keys.len() / 3);
+        prop_assert_eq!(&merged(map_of(right), map_of(left)), &forward);
+        for (key, count) in forward.iter() {
+            let truly = keys.iter().filter(|other| *other == key).count() as u64;
+            prop_assert_eq!(*count, truly, "what is kept has counted everything");
+        }
+        keys.reverse();
+        prop_assert_eq!(map_of(&keys), forward);
+    }
+
+    #[test]
+    fn different_things_are_counted_exactly_or_nearly(count in 0_u64..5_000) {
+        let mut distinct = Distinct::default();
+        for number in (0..count).chain(0..count / 2) {
+            distinct.add(hash(number));
+        }
+        if count < 256 {
+            prop_assert_eq!(distinct.count(), count);
+        } else {
+            let off = distinct.count().abs_diff(count);
+            prop_assert!(off * 3 < count, "{} instead of {count}", distinct.count());
+        }
+    }
+
+    #[test]
+    fn time_is_cut_into_few_pieces_and_nothing_is_lost(times in vec(any::<i64>(), 0..2_000)) {
+        let mut timeline: Timeline<u64> = Timeline::default();
+        times.iter().for_each(|time| timeline.add(*time, 1));
+        prop_assert!(timeline.len() <= 512);
+        prop_assert_eq!(timeline.iter().map(|(_, count)| *count).sum::<u64>(), times.len() as u64);
+        prop_assert!(timeline.width_us() > 0);
+    }
+}
+
+#[test]
+fn a_summary_of_somebody_else_is_refused_with_a_reason() {
+    let error = Summary::from_json("{}").expect_err("not a summary");
+    assert!(
+        error.to_string().starts_with("not a summary of a replay"),
+        "{error}"
+    );
+    let mut json = serde_json::to_value(Summary::default()).expect("JSON");
+    json["v"] = 2.into();
+    let error = Summary::from_json(&json.to_string()).expect_err("another version");
+    assert!(error.to_string().contains("another version"), "{error}");
+    json["v"] = 1.into();
+    json["time"]["doublings"] = 4_000.into();
+    assert!(Summary::from_json(&json.to_string()).is_err());
+}
