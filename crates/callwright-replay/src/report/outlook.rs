@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::decide::Kind;
 use crate::summary::{ClusterKey, Side};
 
-use super::Report;
 use super::number::{count, thousands};
+use super::{Report, comparison, note};
 
 /// Calls that break their schema, each counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,6 +23,8 @@ pub(crate) struct Outlook {
     pub(crate) undecided: u64,
     /// Calls that look like bugs, and that proposals would let in.
     pub(crate) let_in: u64,
+    /// Calls that were not judged, because nothing declares their tools.
+    pub(crate) undeclared: u64,
     /// How many changes are proposed to the schemas of arguments.
     pub(crate) changes: usize,
 }
@@ -59,6 +61,7 @@ impl Outlook {
                 .iter()
                 .fold(0, |sum, change| change.accepts_bugs.saturating_add(sum)),
             changes: inputs.len(),
+            undeclared: note::undeclared_calls(report),
             ..Outlook::default()
         };
         for (combination, calls) in summary.combinations.iter() {
@@ -113,6 +116,16 @@ pub(crate) fn headline(report: &Report, outlook: &Outlook) -> String {
         (0, _) => format!(
             "No call was found in {}.",
             count(input.records, "record", "records")
+        ),
+        _ if outlook.undeclared >= calls => {
+            let verb = if calls == 1 { "was" } else { "were" };
+            let calls = count(calls, "call", "calls");
+            format!("No tools are known, so {calls} {verb} not judged: give --tools.")
+        }
+        (_, 0) if outlook.undeclared > 0 => format!(
+            "All calls that could be judged fit their schema: {} of {}.",
+            thousands(calls - outlook.undeclared),
+            thousands(calls)
         ),
         (1, 0) => "The only call fits its schema.".to_owned(),
         (_, 0) => format!("All {} calls fit their schema.", thousands(calls)),
@@ -183,9 +196,10 @@ pub(crate) fn results(report: &Report) -> String {
     )
 }
 
-/// The sentences that there are, the headline first.
+/// The sentences that there are, the most important first.
 pub(crate) fn sentences(report: &Report, outlook: &Outlook) -> Vec<String> {
     let all = [
+        comparison::sentence(report),
         headline(report, outlook),
         consequence(outlook),
         results(report),

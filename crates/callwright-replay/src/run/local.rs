@@ -327,14 +327,16 @@ impl Local {
             let Some((name, declared)) = counts.set.declared(address) else {
                 continue;
             };
-            let version = Version {
-                declared: declared.text.clone(),
-                calls: counts.calls,
-                first: counts.first,
-                last: counts.last,
-                quarantined: declared.quarantined.clone(),
-            };
-            counts.summary.versions.add(declared.hash.clone(), version);
+            if let Ok(declared) = declared {
+                let version = Version {
+                    declared: declared.text.clone(),
+                    calls: counts.calls,
+                    first: counts.first,
+                    last: counts.last,
+                    quarantined: declared.quarantined.clone(),
+                };
+                counts.summary.versions.add(declared.hash.clone(), version);
+            }
             self.summary.tools.add(name.to_owned(), counts.summary);
         }
         self.summary.calls.absorb(self.calls);

@@ -7,6 +7,7 @@
 mod against;
 mod checkpoint;
 mod first_pass;
+mod idle;
 mod item;
 mod local;
 mod tools;
@@ -287,6 +288,9 @@ impl Run {
         drop(conversations);
         local.effects(&mut effects);
         self.summary.absorb(local.into_summary());
+        if let Some(tools) = self.shared.tools.all() {
+            idle::add(&tools, &mut self.summary);
+        }
         self.summary.input.interrupted = !self.ended;
         self.summary
     }

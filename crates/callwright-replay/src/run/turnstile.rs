@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+/// See the module.
 #[derive(Debug, Default)]
 pub struct Turnstile {
     queue: Mutex<Queue>,

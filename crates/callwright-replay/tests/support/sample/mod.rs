@@ -2,8 +2,11 @@
 //!
 //! Every text that would come from the log goes through `say`, so that a test can make all of them hostile at once.
 
+mod compared;
 mod plans;
 mod proposals;
+
+pub(crate) use compared::compared;
 
 use std::collections::BTreeMap;
 
