@@ -42,7 +42,7 @@ fn page(report: &Report) -> String {
 }
 
 fn hostile() -> Report {
-    sample::compared(&|text: &str| format!("{text}{HOSTILE}"))
+    sample::compared::compared(&|text: &str| format!("{text}{HOSTILE}"))
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn the_terminal_shows_a_summary() {
 }
 
 fn compared() -> Report {
-    sample::compared(&|text: &str| text.to_owned())
+    sample::compared::compared(&|text: &str| text.to_owned())
 }
 
 #[test]
@@ -358,7 +358,7 @@ proptest! {
     fn no_text_changes_the_tags(text in "[ -~\\n\\t\u{0}-\u{1f}\u{80}-\u{2ff}\u{2028}]{1,60}") {
         // Names between backticks are shown as code, which is a tag of ours.
         let text = text.replace('`', "'");
-        let report = sample::compared(&|word: &str| format!("{word}{text}"));
+        let report = sample::compared::compared(&|word: &str| format!("{word}{text}"));
         prop_assert_eq!(tags::elements(&page(&report)), tags::elements(&page(&compared())));
     }
 }

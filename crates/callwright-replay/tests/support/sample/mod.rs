@@ -2,11 +2,9 @@
 //!
 //! Every text that would come from the log goes through `say`, so that a test can make all of them hostile at once.
 
-mod compared;
+pub(crate) mod compared;
 mod plans;
 mod proposals;
-
-pub(crate) use compared::compared;
 
 use std::collections::BTreeMap;
 
