@@ -116,8 +116,10 @@ fn report(
     about: &About<'_>,
     arguments: &args::OutputArguments,
 ) -> Result<Outcome> {
-    let nothing =
-        summary.input.records > 0 && summary.calls.calls == 0 && summary.input.formats.is_empty();
+    let calls = summary.calls.calls;
+    let unread = summary.input.records > 0 && calls == 0 && summary.input.formats.is_empty();
+    // A green light for calls that nobody looked at would be a lie.
+    let unjudged = calls > 0 && summary.undeclared_calls() >= calls && !summary.compared;
     let refused = summary.calls.refused + summary.calls.results_refused;
     let stricter = summary.changes.iter().any(|(key, _)| key.stricter);
     let finding = if summary.compared {
@@ -126,7 +128,7 @@ fn report(
         refused > 0
     };
     output::write_all(summary, about, arguments)?;
-    Ok(match (nothing, finding) {
+    Ok(match (unread || unjudged, finding) {
         (true, _) => Outcome::Malformed,
         (_, true) => Outcome::Findings,
         _ => Outcome::Clean,

@@ -16,10 +16,18 @@ pub(crate) struct Step {
 
 /// What there is to do. `TOOLS` stands for the tools file, which a report does not know.
 pub(crate) fn steps(report: &Report) -> Vec<Step> {
-    let mut steps = vec![Step {
+    let mut steps = Vec::new();
+    if report.summary.undeclared_calls() > 0 {
+        steps.push(Step {
+            what: "run it again with --tools FILE, a JSON list of all tools, so that every call is judged"
+                .to_owned(),
+            commands: Vec::new(),
+        });
+    }
+    steps.push(Step {
         what: "run it again with --report report.html for every cluster, with examples".to_owned(),
         commands: Vec::new(),
-    }];
+    });
     steps.extend(accepting(report));
     steps
 }

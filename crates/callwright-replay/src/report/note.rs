@@ -110,14 +110,6 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
     notes
 }
 
-/// Calls of tools that nothing declares: they were counted, and could not be judged.
-pub(crate) fn undeclared_calls(report: &Report) -> u64 {
-    let tools = report.summary.tools.iter();
-    tools.fold(0, |sum, (_, tool)| {
-        tool.undeclared_calls().saturating_add(sum)
-    })
-}
-
 fn tools(report: &Report, notes: &mut Vec<String>) {
     let tools = || report.summary.tools.iter();
     let undeclared: Vec<&str> = tools()
@@ -125,7 +117,7 @@ fn tools(report: &Report, notes: &mut Vec<String>) {
         .map(|(name, _)| name.as_str())
         .collect();
     if !undeclared.is_empty() {
-        let calls = undeclared_calls(report);
+        let calls = report.summary.undeclared_calls();
         let verb = if calls == 1 { "was" } else { "were" };
         notes.push(format!(
             "{} {verb} not judged, since nothing declares their tools (give --tools): {}.",

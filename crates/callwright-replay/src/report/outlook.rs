@@ -6,7 +6,7 @@ use crate::decide::Kind;
 use crate::summary::{ClusterKey, Side};
 
 use super::number::{count, thousands};
-use super::{Report, comparison, note};
+use super::{Report, comparison};
 
 /// Calls that break their schema, each counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,7 +61,7 @@ impl Outlook {
                 .iter()
                 .fold(0, |sum, change| change.accepts_bugs.saturating_add(sum)),
             changes: inputs.len(),
-            undeclared: note::undeclared_calls(report),
+            undeclared: report.summary.undeclared_calls(),
             ..Outlook::default()
         };
         for (combination, calls) in summary.combinations.iter() {

@@ -223,7 +223,7 @@ fn alarms(report: &Report) -> Vec<String> {
         let records = count(unread, "record", "records");
         alarms.push(format!("{records} could not be read."));
     }
-    let undeclared = note::undeclared_calls(report);
+    let undeclared = report.summary.undeclared_calls();
     if undeclared > 0 {
         let verb = if undeclared == 1 { "was" } else { "were" };
         let calls = count(undeclared, "call", "calls");

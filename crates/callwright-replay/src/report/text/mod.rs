@@ -149,6 +149,10 @@ impl Page<'_> {
             let errors = thousands(tally.tool_errors);
             parts.push(format!("{errors} answered with an error"));
         }
+        let undeclared = summary.undeclared_calls();
+        if undeclared > 0 {
+            parts.push(format!("{} not judged", thousands(undeclared)));
+        }
         self.hanging("calls  ", &parts.join(", "));
     }
 
