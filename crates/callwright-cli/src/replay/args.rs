@@ -81,7 +81,7 @@ pub(crate) struct RunArguments {
     pub(crate) against_policy: Option<PathBuf>,
 
     /// Keep the state of the run in this file: after Ctrl-C, the same command goes on from there. It is
-    /// deleted when the run has come to its end. Standard input cannot be read again, so this is for files
+    /// deleted when the run has come to its end. Logs must be the same, standard input from its beginning
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
 
