@@ -1,4 +1,5 @@
 //! Whole runs over small logs.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::atomic::AtomicBool;
 

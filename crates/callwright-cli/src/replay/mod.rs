@@ -153,7 +153,7 @@ fn settings(arguments: &RunArguments) -> Result<Settings> {
         }
     };
     Ok(Settings {
-        identity: identity(&tools, &policy, &against),
+        identity: identity(tools.as_ref(), &policy, against.as_ref()),
         tools,
         policy,
         against,
@@ -164,9 +164,9 @@ fn settings(arguments: &RunArguments) -> Result<Settings> {
 
 /// Equal for the same tools and policies: counts of different ones must not be mixed.
 fn identity(
-    tools: &Option<Vec<ToolSpec>>,
+    tools: Option<&Vec<ToolSpec>>,
     policy: &Policy,
-    against: &Option<(Vec<ToolSpec>, Policy)>,
+    against: Option<&(Vec<ToolSpec>, Policy)>,
 ) -> u64 {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();

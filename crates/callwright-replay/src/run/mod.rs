@@ -5,6 +5,7 @@
 //! interrupted, everything is in one [`Checkpoint`], from which another run can go on.
 
 mod against;
+mod by_address;
 mod checkpoint;
 mod first_pass;
 mod idle;
@@ -216,7 +217,10 @@ impl Run {
             let workers: Vec<_> = (0..run.workers)
                 .map(|_| scope.spawn(|| run.work(stop, until, &last)))
                 .collect();
-            workers.into_iter().map(|worker| worker.join()).collect()
+            workers
+                .into_iter()
+                .map(thread::ScopedJoinHandle::join)
+                .collect()
         });
         for part in parts {
             let local = part.map_err(|_| RunError::Worker)?;
