@@ -3,7 +3,9 @@
 
 mod support;
 
+use std::ffi::OsStr;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 use support::replay::{TOOLS, log, replay};
@@ -49,40 +51,75 @@ fn the_guide_shows_a_comparison() {
     );
 }
 
-fn apply(arguments: &[&std::ffi::OsStr]) -> Run {
+fn apply(arguments: &[&OsStr]) -> Run {
     run(program().args(["replay", "apply"]).args(arguments))
 }
 
-#[test]
-fn proposals_make_a_round_trip() {
-    let folder = Folder::new();
-    let (tools, log) = (
-        folder.file("tools.json", TOOLS),
-        folder.file("log.jsonl", log(400)),
-    );
-    let suggestions = folder.path().join("changes.json");
-    let new = folder.path().join("new-tools.json");
-    let shown = replay(&[
-        "--tools".as_ref(),
-        tools.as_os_str(),
-        "--suggest".as_ref(),
-        suggestions.as_os_str(),
-        log.as_os_str(),
-    ]);
-    assert!(shown.stdout.contains("--accept 1 "), "{}", shown.stdout);
-    let accept = |numbers: &str, tools: &std::path::Path, output: &std::path::Path| {
+/// Tools, a log, and what `--suggest` wrote about them.
+struct Suggested {
+    folder: Folder,
+    tools: PathBuf,
+    log: PathBuf,
+    suggestions: PathBuf,
+}
+
+impl Suggested {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let (tools, log) = (
+            folder.file("tools.json", TOOLS),
+            folder.file("log.jsonl", log(400)),
+        );
+        let suggestions = folder.path().join("changes.json");
+        let shown = replay(&[
+            "--tools".as_ref(),
+            tools.as_os_str(),
+            "--suggest".as_ref(),
+            suggestions.as_os_str(),
+            log.as_os_str(),
+        ]);
+        assert!(shown.stdout.contains("--accept 1 "), "{}", shown.stdout);
+        Suggested {
+            folder,
+            tools,
+            log,
+            suggestions,
+        }
+    }
+
+    /// `apply` of these numbers to some tools.
+    fn accept(&self, numbers: &str, tools: &Path, output: &Path) -> Run {
         let accept = format!("--accept={numbers}");
         apply(&[
             "--tools".as_ref(),
             tools.as_os_str(),
             "--suggestions".as_ref(),
-            suggestions.as_os_str(),
+            self.suggestions.as_os_str(),
             accept.as_ref(),
             "--output".as_ref(),
             output.as_os_str(),
         ])
-    };
-    let applied = accept("1", &tools, &new);
+    }
+
+    /// `--against`, as JSON.
+    fn compare(&self, first: &Path, other: &Path) -> (i32, Json) {
+        let run = run(program()
+            .args(["replay", "--format", "json", "--tools"])
+            .arg(first)
+            .arg("--against")
+            .args([other, self.log.as_path()]));
+        let report: Json = serde_json::from_str(&run.stdout).expect("JSON");
+        (run.code, report)
+    }
+}
+
+/// Proposals are applied, and the new tools only allow more.
+#[test]
+fn proposals_make_a_round_trip() {
+    let suggested = Suggested::new();
+    let tools = &suggested.tools;
+    let new = suggested.folder.path().join("new-tools.json");
+    let applied = suggested.accept("1", tools, &new);
     assert_eq!(
         (applied.code, applied.stderr.as_str()),
         (0, "applied: 1 proposal\n")
@@ -90,77 +127,71 @@ fn proposals_make_a_round_trip() {
     let written = fs::read_to_string(&new).expect("new tools");
     assert!(written.contains(r#""newest""#), "{written}");
 
-    let compare = |first: &std::path::Path, other: &std::path::Path| {
-        let run = run(program()
-            .args(["replay", "--format", "json", "--tools"])
-            .arg(first)
-            .arg("--against")
-            .args([other, log.as_path()]));
-        let report: Json = serde_json::from_str(&run.stdout).expect("JSON");
-        (run.code, report)
-    };
-    let (code, looser) = compare(&tools, &new);
+    let (code, looser) = suggested.compare(tools, &new);
     assert_eq!((code, &looser["compared"]), (0, &json!(true)));
+    assert_eq!(looser["changes"].as_array().map(Vec::len), Some(1));
     let change = &looser["changes"][0];
-    assert_eq!(change["stricter"], false);
+    let fields = ["stricter", "tool", "side", "from", "to", "path", "issue"];
     assert_eq!(
-        (&change["from"], &change["to"]),
-        (&json!("refused"), &json!("valid"))
-    );
-    assert_eq!(
-        (&change["path"], &change["issue"]),
-        (&json!("/sort"), &json!("enum"))
+        json!(fields.map(|field| &change[field])),
+        json!([
+            false, "search", "input", "refused", "valid", "/sort", "enum"
+        ])
     );
     assert_eq!(change["calls"], looser["clusters"][0]["calls"]);
-    assert_eq!(looser["changes"].as_array().map(Vec::len), Some(1));
-    let (code, stricter) = compare(&new, &tools);
-    assert_eq!(
-        (code, &stricter["changes"][0]["stricter"]),
-        (1, &json!(true))
-    );
-    let (code, same) = compare(&new, &new);
-    assert_eq!((code, &same["changes"]), (0, &json!([])));
+    assert_eq!(change["examples"][0]["value"], "\"newest\"");
 
-    // What cannot be applied changes nothing and says why.
-    let untouched = folder.path().join("untouched.json");
+    let (code, stricter) = suggested.compare(&new, tools);
+    let first = &stricter["changes"][0]["stricter"];
+    assert_eq!((code, first), (1, &json!(true)));
+    let (code, same) = suggested.compare(&new, &new);
+    assert_eq!((code, &same["changes"]), (0, &json!([])));
+}
+
+/// What cannot be applied changes nothing and says why.
+#[test]
+fn what_cannot_be_applied_says_why() {
+    let suggested = Suggested::new();
+    let tools = &suggested.tools;
+    let new = suggested.folder.path().join("new-tools.json");
+    suggested.accept("1", tools, &new);
+    let untouched = suggested.folder.path().join("untouched.json");
     for (numbers, tools, why) in [
-        ("99", &tools, "there is no proposal 99; there are 1 to"),
+        ("99", tools, "there is no proposal 99; there are 1 to"),
         (
             "1",
             &new,
             "the schema of \"search\" has changed since; run replay again",
         ),
     ] {
-        let refused = accept(numbers, tools, &untouched);
+        let refused = suggested.accept(numbers, tools, &untouched);
         assert_eq!(refused.code, 2);
         assert!(refused.stderr.contains(why), "{}", refused.stderr);
         assert!(!untouched.exists());
     }
-    let nothing = apply(&[
-        "--tools".as_ref(),
-        tools.as_os_str(),
-        "--suggestions".as_ref(),
-        suggestions.as_os_str(),
-    ]);
-    assert_eq!(nothing.code, 2);
-    assert!(
-        nothing
-            .stderr
-            .contains("no proposal is accepted; give --accept")
-    );
-    let other = apply(&[
-        "--tools".as_ref(),
-        tools.as_os_str(),
-        "--suggestions".as_ref(),
-        tools.as_os_str(),
-        "--accept=1".as_ref(),
-    ]);
-    assert_eq!(other.code, 2);
-    assert!(
-        other.stderr.contains("these are no suggestions"),
-        "{}",
-        other.stderr
-    );
+    let apply = |suggestions: &Path, more: &[&str]| {
+        let mut arguments = vec![
+            "--tools".as_ref(),
+            tools.as_os_str(),
+            "--suggestions".as_ref(),
+            suggestions.as_os_str(),
+        ];
+        arguments.extend(more.iter().map(AsRef::<OsStr>::as_ref));
+        apply(&arguments)
+    };
+    for (suggestions, more, why) in [
+        (
+            &suggested.suggestions,
+            &[][..],
+            "no proposal is accepted; give --accept",
+        ),
+        (tools, &["--accept=1"], "these are no suggestions"),
+        (&suggested.log, &["--accept=1"], "log.jsonl"),
+    ] {
+        let refused = apply(suggestions, more);
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    }
 }
 
 #[test]
