@@ -6,6 +6,7 @@ mod output;
 mod progress;
 mod review;
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +42,14 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     output::check(&arguments.output)?;
     let stop = stop_on_signals()?;
     let inputs = source::find(&arguments.logs)?;
-    let settings = settings(arguments)?;
+    let mut settings = settings(arguments)?;
+    settings.stop = Some(Arc::clone(&stop));
+    if settings.tools.is_none() && std::io::stderr().is_terminal() {
+        say(
+            "tools",
+            "looking for them in the logs first; --tools FILE saves the time",
+        );
+    }
     let state = arguments.state.as_deref();
     let mut run = match state.filter(|path| path.exists()) {
         None => Run::new(inputs, settings)?,

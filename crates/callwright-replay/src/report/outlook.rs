@@ -112,6 +112,7 @@ pub(crate) fn headline(report: &Report, outlook: &Outlook) -> String {
     } = *outlook;
     let input = &report.summary.input;
     match (calls, violations) {
+        (0, _) if input.interrupted => "Interrupted before any call was found.".to_owned(),
         (0, _) if input.records == 0 => "Nothing was read: the log is empty.".to_owned(),
         (0, _) => format!(
             "No call was found in {}.",
