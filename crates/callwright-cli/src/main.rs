@@ -1,7 +1,8 @@
 //! `callwright`: the command line.
 //!
 //! stdout carries data only; messages go to stderr. Exit codes: 0 all calls valid, 1 at least one
-//! refused, 2 usage or malformed input; `mcp` has the server's own, and 3 if there is none. A reader that closes the pipe ends the program quietly.
+//! refused, 2 usage or malformed input; `mcp` has the server's own, and 3 if there is none; `replay` has 130 if it is
+//! interrupted. A reader that closes the pipe ends the program quietly.
 
 mod args;
 mod check;

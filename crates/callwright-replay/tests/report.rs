@@ -42,7 +42,7 @@ fn page(report: &Report) -> String {
 }
 
 fn hostile() -> Report {
-    sample::report(&|text: &str| format!("{text}{HOSTILE}"))
+    sample::compared::compared(&|text: &str| format!("{text}{HOSTILE}"))
 }
 
 #[test]
@@ -54,6 +54,98 @@ fn the_terminal_shows_a_summary() {
         "report_spotless.txt",
         &text(&sample::spotless(), 100, false),
     );
+}
+
+fn compared() -> Report {
+    sample::compared::compared(&|text: &str| text.to_owned())
+}
+
+#[test]
+fn a_comparison_comes_first() {
+    let text = text(&compared(), 100, false);
+    let until = text.find("Tools whose calls").expect("more follows");
+    is_as_written("report_compared.txt", &text[..until]);
+    let value = json(&compared()).expect("JSON");
+    assert_eq!(value["compared"], true);
+    let changes = value["changes"].as_array().unwrap();
+    let stricter: Vec<bool> = changes
+        .iter()
+        .map(|change| change["stricter"].as_bool().unwrap())
+        .collect();
+    assert_eq!(stricter, [true, true, true, false]);
+    is_as_written("report_changes.json", &format!("{:#}\n", value["changes"]));
+    let page = page(&compared());
+    tags::elements(&page);
+    let section = page.find("id=\"compared\"").expect("a section");
+    assert!(section < page.find("id=\"time\"").unwrap());
+    assert!(page.contains("<h1>Compared: 3 kinds of calls get stricter (1,236 calls); 1 gets looser (5,310 calls).</h1>"));
+}
+
+#[test]
+fn a_comparison_without_a_change_says_so() {
+    let mut report = sample::spotless();
+    report.summary.compared = true;
+    assert!(text(&report, 100, false).starts_with("Compared: no verdict changes.\n"));
+    assert!(page(&report).contains("<p class=\"empty\">No verdict changes.</p>"));
+    assert_eq!(json(&report).unwrap()["changes"], serde_json::json!([]));
+    assert!(!page(&sample::spotless()).contains("id=\"compared\""));
+}
+
+#[test]
+fn calls_of_tools_that_nobody_declares_are_not_called_valid() {
+    use callwright_replay::summary::{Tally, ToolSummary};
+    let mut report = sample::spotless();
+    let tool = |calls| ToolSummary {
+        tally: Tally {
+            calls,
+            valid: calls,
+            ..Tally::default()
+        },
+        ..ToolSummary::default()
+    };
+    report.summary.tools.add("search".to_owned(), tool(5));
+    let shown = text(&report, 100, false);
+    assert!(shown.starts_with("All calls that could be judged fit their schema: 7 of 12.\n"));
+    report.summary.tools.add("read".to_owned(), tool(7));
+    let shown = text(&report, 100, false);
+    assert!(shown.starts_with("No tools are known, so 12 calls were not judged: give --tools.\n"));
+    let note =
+        "12 calls were not judged, since nothing declares their tools (give --tools): read, search";
+    assert!(shown.contains(note), "{shown}");
+    assert_eq!(json(&report).unwrap()["calls"]["undeclared"], 12);
+    assert!(
+        page(&report).contains("12 calls were not judged, since nothing declares their tools.")
+    );
+}
+
+/// Every line of commands, put together again, can be typed; numbers are never cut.
+#[test]
+fn commands_are_whole() {
+    for width in [60, 100] {
+        let shown = text(&sample::plain(), width, false);
+        let (_, next) = shown.split_once("\nNext\n").expect("what to do next");
+        let joined = next.replace(" \\\n      ", " ");
+        let command = "callwright replay apply --tools TOOLS --suggestions changes.json --accept 1,2,3,4 --output new-tools.json";
+        assert!(joined.contains(command), "{next}");
+        assert!(page(&sample::plain()).contains(command));
+    }
+    let mut report = sample::plain();
+    let change = report.proposals.changes[0].clone();
+    report.proposals.changes = (1..=40)
+        .map(|number| {
+            let mut change = change.clone();
+            change.number = number;
+            change
+        })
+        .collect();
+    let shown = text(&report, 100, false);
+    assert!(
+        shown.contains("callwright replay review changes.json\n"),
+        "{shown}"
+    );
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("40 are proved and let no bug in"), "{shown}");
+    assert!(!shown.contains("--accept"));
 }
 
 #[test]
@@ -80,7 +172,7 @@ fn the_terminal_is_not_moved_by_a_log() {
 #[test]
 fn lines_keep_to_the_width() {
     for width in [0, 60, 80, 100, 400] {
-        for line in text(&sample::plain(), width, false).lines() {
+        for line in text(&compared(), width, false).lines() {
             let columns = line.chars().count();
             assert!(columns <= width.clamp(60, 120), "{columns}: {line}");
         }
@@ -158,7 +250,7 @@ fn no_clock_is_too_wrong_for_a_report() {
 fn every_documented_field_is_there() {
     // The documentation of `json` is the contract, so it is read.
     let source = include_str!("../src/report/json/mod.rs");
-    let value = json(&sample::plain()).expect("JSON");
+    let value = json(&compared()).expect("JSON");
     for (field, part) in value.as_object().unwrap() {
         let row = source
             .lines()
@@ -179,7 +271,7 @@ fn every_documented_field_is_there() {
 
 #[test]
 fn the_page_names_every_id_once() {
-    let page = page(&sample::plain());
+    let page = page(&compared());
     let ids: Vec<&str> = page
         .split(" id=\"")
         .skip(1)
@@ -215,7 +307,7 @@ fn the_page_loads_nothing() {
 
 #[test]
 fn a_log_cannot_write_html() {
-    let (hostile, plain) = (page(&hostile()), page(&sample::plain()));
+    let (hostile, plain) = (page(&hostile()), page(&compared()));
     assert_eq!(tags::elements(&hostile), tags::elements(&plain));
     assert!(!hostile.contains("<img"));
     assert!(hostile.contains("&lt;img src=x onerror=alert(1)&gt;"));
@@ -266,7 +358,7 @@ proptest! {
     fn no_text_changes_the_tags(text in "[ -~\\n\\t\u{0}-\u{1f}\u{80}-\u{2ff}\u{2028}]{1,60}") {
         // Names between backticks are shown as code, which is a tag of ours.
         let text = text.replace('`', "'");
-        let report = sample::report(&|word: &str| format!("{word}{text}"));
-        prop_assert_eq!(tags::elements(&page(&report)), tags::elements(&page(&sample::plain())));
+        let report = sample::compared::compared(&|word: &str| format!("{word}{text}"));
+        prop_assert_eq!(tags::elements(&page(&report)), tags::elements(&page(&compared())));
     }
 }

@@ -1,4 +1,5 @@
 //! Whole runs over small logs.
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::atomic::AtomicBool;
 
@@ -236,4 +237,40 @@ fn tools_that_nothing_declares_are_counted_and_not_judged() {
     let summary = run.finish();
     assert_eq!((summary.calls.calls, summary.calls.valid), (1, 1));
     assert!(summary.clusters.is_empty());
+}
+
+/// A signal that comes while tools are looked for ends the run, with a report that says so.
+#[test]
+fn looking_for_tools_can_be_broken_off() {
+    let path = log("stopped.jsonl", &long_log());
+    let stop = std::sync::Arc::new(AtomicBool::new(true));
+    let settings = Settings {
+        stop: Some(std::sync::Arc::clone(&stop)),
+        ..Settings::default()
+    };
+    let mut run = Run::new(find(&[path]).expect("a file"), settings).expect("a run");
+    assert!(!run.leg(&stop).expect("no worker dies"));
+    let report = callwright_replay::report::Report::new(run.finish());
+    let text = callwright_replay::report::text(&report, 100, false);
+    assert!(
+        text.starts_with("Interrupted before any call was found.\n"),
+        "{text}"
+    );
+}
+
+/// Calls of a tool that nothing declares are counted, and known as such. In a file a declaration helps those before it too.
+#[test]
+fn undeclared_tools_are_known_as_such() {
+    let call = r#"{"tool":"search","arguments":{}}"#;
+    let other = r#"{"tool":"read","arguments":{}}"#;
+    let request = r#"{"model":"m","messages":[],"tools":[{"name":"search","input_schema":{"type":"object","required":["query"]}}]}"#;
+    let path = log("undeclared.jsonl", &[call, other, request, call].join("\n"));
+    let mut run = Run::new(find(&[path]).expect("a file"), Settings::default()).expect("a run");
+    let stop = AtomicBool::new(false);
+    while !run.leg(&stop).expect("no worker dies") {}
+    let summary = run.finish();
+    assert_eq!((summary.calls.calls, summary.calls.refused), (3, 2));
+    assert_eq!(summary.undeclared_calls(), 1);
+    let read = summary.tools.get("read").expect("it was called");
+    assert!(read.versions.is_empty());
 }

@@ -6,6 +6,7 @@ mod output;
 mod progress;
 mod review;
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +42,14 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     output::check(&arguments.output)?;
     let stop = stop_on_signals()?;
     let inputs = source::find(&arguments.logs)?;
-    let settings = settings(arguments)?;
+    let mut settings = settings(arguments)?;
+    settings.stop = Some(Arc::clone(&stop));
+    if settings.tools.is_none() && std::io::stderr().is_terminal() {
+        say(
+            "tools",
+            "looking for them in the logs first; --tools FILE saves the time",
+        );
+    }
     let state = arguments.state.as_deref();
     let mut run = match state.filter(|path| path.exists()) {
         None => Run::new(inputs, settings)?,
@@ -116,8 +124,10 @@ fn report(
     about: &About<'_>,
     arguments: &args::OutputArguments,
 ) -> Result<Outcome> {
-    let nothing =
-        summary.input.records > 0 && summary.calls.calls == 0 && summary.input.formats.is_empty();
+    let calls = summary.calls.calls;
+    let unread = summary.input.records > 0 && calls == 0 && summary.input.formats.is_empty();
+    // A green light for calls that nobody looked at would be a lie.
+    let unjudged = calls > 0 && summary.undeclared_calls() >= calls && !summary.compared;
     let refused = summary.calls.refused + summary.calls.results_refused;
     let stricter = summary.changes.iter().any(|(key, _)| key.stricter);
     let finding = if summary.compared {
@@ -126,7 +136,7 @@ fn report(
         refused > 0
     };
     output::write_all(summary, about, arguments)?;
-    Ok(match (nothing, finding) {
+    Ok(match (unread || unjudged, finding) {
         (true, _) => Outcome::Malformed,
         (_, true) => Outcome::Findings,
         _ => Outcome::Clean,
@@ -151,7 +161,7 @@ fn settings(arguments: &RunArguments) -> Result<Settings> {
         }
     };
     Ok(Settings {
-        identity: identity(&tools, &policy, &against),
+        identity: identity(tools.as_ref(), &policy, against.as_ref()),
         tools,
         policy,
         against,
@@ -162,9 +172,9 @@ fn settings(arguments: &RunArguments) -> Result<Settings> {
 
 /// Equal for the same tools and policies: counts of different ones must not be mixed.
 fn identity(
-    tools: &Option<Vec<ToolSpec>>,
+    tools: Option<&Vec<ToolSpec>>,
     policy: &Policy,
-    against: &Option<(Vec<ToolSpec>, Policy)>,
+    against: Option<&(Vec<ToolSpec>, Policy)>,
 ) -> u64 {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();

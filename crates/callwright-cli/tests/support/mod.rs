@@ -8,6 +8,7 @@
 
 pub(crate) mod http;
 pub(crate) mod mcp;
+pub(crate) mod replay;
 
 use std::fs;
 use std::io::Write as _;

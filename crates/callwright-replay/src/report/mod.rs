@@ -3,10 +3,12 @@
 //! [`html()`] for a team, [`text()`] for the terminal, [`json()`] for programs. All three show the same numbers in the
 //! same order, and clusters and proposals by the same numbers. Nothing is judged here.
 
+mod comparison;
 mod date;
 mod error;
 mod html;
 mod json;
+mod next;
 mod note;
 mod number;
 mod outlook;
@@ -14,6 +16,7 @@ mod phrase;
 mod printable;
 mod ranking;
 mod text;
+mod window;
 
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! What a reader must know before believing the numbers: what could not be read, and what was left out.
 
-use super::Report;
 use super::number::{count, thousands};
 use super::printable::cut;
+use super::{Report, window};
 
 /// How many tools are named in one note; the rest is counted.
 const NAMED: usize = 5;
@@ -57,6 +57,13 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
     if summary.calls.calls > 0 && summary.time.is_empty() {
         notes.push("The log carries no times, so nothing is known of when.".to_owned());
     }
+    let far = window::window(&summary.time).map_or(0, |window| window.far(&summary.time));
+    if far > 0 {
+        notes.push(format!(
+            "{} with times far from all others, as of a clock that jumped: counted, and left out of charts.",
+            count(far, "call", "calls")
+        ));
+    }
     let mut told = |number: u64, one: &str, many: &str, rest: &str| {
         if number > 0 {
             notes.push(format!("{} {rest}.", count(number, one, many)));
@@ -92,6 +99,8 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
     told(summary.clusters.dropped(), "cluster", "clusters", room);
     told(summary.tools.dropped(), "tool", "tools", room);
     told(summary.models.dropped(), "model", "models", room);
+    let kinds = "of changed verdicts beyond those that there is room for";
+    told(summary.changes.dropped(), "kind", "kinds", kinds);
     told(
         summary.combinations.dropped(),
         "combination",
@@ -104,13 +113,15 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
 fn tools(report: &Report, notes: &mut Vec<String>) {
     let tools = || report.summary.tools.iter();
     let undeclared: Vec<&str> = tools()
-        .filter(|(_, tool)| tool.versions.is_empty() && tool.tally.calls > 0)
+        .filter(|(_, tool)| tool.undeclared_calls() > 0)
         .map(|(name, _)| name.as_str())
         .collect();
     if !undeclared.is_empty() {
-        let number = count(undeclared.len() as u64, "tool", "tools");
+        let calls = report.summary.undeclared_calls();
+        let verb = if calls == 1 { "was" } else { "were" };
         notes.push(format!(
-            "{number} called but declared neither in the log nor by --tools: {}.",
+            "{} {verb} not judged, since nothing declares their tools (give --tools): {}.",
+            count(calls, "call", "calls"),
             named(&undeclared)
         ));
     }

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::decide::Kind;
 use crate::summary::{ClusterKey, Side};
 
-use super::Report;
 use super::number::{count, thousands};
+use super::{Report, comparison};
 
 /// Calls that break their schema, each counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,6 +23,8 @@ pub(crate) struct Outlook {
     pub(crate) undecided: u64,
     /// Calls that look like bugs, and that proposals would let in.
     pub(crate) let_in: u64,
+    /// Calls that were not judged, because nothing declares their tools.
+    pub(crate) undeclared: u64,
     /// How many changes are proposed to the schemas of arguments.
     pub(crate) changes: usize,
 }
@@ -59,6 +61,7 @@ impl Outlook {
                 .iter()
                 .fold(0, |sum, change| change.accepts_bugs.saturating_add(sum)),
             changes: inputs.len(),
+            undeclared: report.summary.undeclared_calls(),
             ..Outlook::default()
         };
         for (combination, calls) in summary.combinations.iter() {
@@ -109,10 +112,21 @@ pub(crate) fn headline(report: &Report, outlook: &Outlook) -> String {
     } = *outlook;
     let input = &report.summary.input;
     match (calls, violations) {
+        (0, _) if input.interrupted => "Interrupted before any call was found.".to_owned(),
         (0, _) if input.records == 0 => "Nothing was read: the log is empty.".to_owned(),
         (0, _) => format!(
             "No call was found in {}.",
             count(input.records, "record", "records")
+        ),
+        _ if outlook.undeclared >= calls => {
+            let verb = if calls == 1 { "was" } else { "were" };
+            let calls = count(calls, "call", "calls");
+            format!("No tools are known, so {calls} {verb} not judged: give --tools.")
+        }
+        (_, 0) if outlook.undeclared > 0 => format!(
+            "All calls that could be judged fit their schema: {} of {}.",
+            thousands(calls - outlook.undeclared),
+            thousands(calls)
         ),
         (1, 0) => "The only call fits its schema.".to_owned(),
         (_, 0) => format!("All {} calls fit their schema.", thousands(calls)),
@@ -183,9 +197,10 @@ pub(crate) fn results(report: &Report) -> String {
     )
 }
 
-/// The sentences that there are, the headline first.
+/// The sentences that there are, the most important first.
 pub(crate) fn sentences(report: &Report, outlook: &Outlook) -> Vec<String> {
     let all = [
+        comparison::sentence(report),
         headline(report, outlook),
         consequence(outlook),
         results(report),

@@ -3,8 +3,9 @@
 use callwright::Verdict;
 
 use super::local::{Counted, Spot, example};
-use crate::judge::{Fault, Judge, Judged, tool_of};
-use crate::seen::SeenCall;
+use super::turn::Late;
+use crate::judge::{Fault, Judge, Judged, JudgedResult, tool_of};
+use crate::seen::{Answer, SeenCall};
 use crate::summary::{Change, ChangeKey, Examples, Side, Summary};
 
 /// The other judge.
@@ -42,23 +43,51 @@ impl Against {
             };
             note(tool, &change, counted, spot, summary);
         }
-        let (Some(from), Some(to)) = (&judged.result, &other.result) else {
-            return;
-        };
-        let name = |faults: &[Fault]| if faults.is_empty() { "ok" } else { "refused" };
-        if from.faults.is_empty() != to.faults.is_empty() {
-            let stricter = from.faults.is_empty();
-            let faults = if stricter { &to.faults } else { &from.faults };
-            let change = Changed {
-                side: Side::Output,
-                from: name(&from.faults),
-                to: name(&to.faults),
-                stricter,
-                fault: faults.first(),
-            };
-            note(tool, &change, counted, spot, summary);
+        if let (Some(from), Some(to)) = (&judged.result, &other.result) {
+            compare_results(tool, (from, to), counted, spot, summary);
         }
     }
+
+    /// The same for a result that came after its call.
+    pub(super) fn compare_late(
+        &self,
+        late: &Late<'_>,
+        answer: &Answer<'_>,
+        counted: &Counted<'_>,
+        spot: Spot<'_>,
+        summary: &mut Summary,
+    ) {
+        let call = &late.call;
+        // That there is no such tool was noted for the call.
+        if let Some(tool) = self.judge.gate().tool(&call.tool) {
+            let other = self.judge.result(tool, &call.arguments, answer, false);
+            let both = (&late.result, &other);
+            compare_results(&call.tool, both, counted, spot, summary);
+        }
+    }
+}
+
+fn compare_results(
+    tool: &str,
+    (from, to): (&JudgedResult<'_>, &JudgedResult<'_>),
+    counted: &Counted<'_>,
+    spot: Spot<'_>,
+    summary: &mut Summary,
+) {
+    if from.faults.is_empty() == to.faults.is_empty() {
+        return;
+    }
+    let name = |faults: &[Fault]| if faults.is_empty() { "ok" } else { "refused" };
+    let stricter = from.faults.is_empty();
+    let faults = if stricter { &to.faults } else { &from.faults };
+    let change = Changed {
+        side: Side::Output,
+        from: name(&from.faults),
+        to: name(&to.faults),
+        stricter,
+        fault: faults.first(),
+    };
+    note(tool, &change, counted, spot, summary);
 }
 
 /// How much a verdict costs the caller.

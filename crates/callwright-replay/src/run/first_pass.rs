@@ -1,5 +1,7 @@
 //! Looks for the tools that a log shows, before anything is judged.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use memchr::memmem::Finder;
 
 use super::tools::FromLog;
@@ -15,11 +17,14 @@ const SIGNS: [&str; 4] = [
     "tool.definitions",
 ];
 
-/// Takes note of all tools in these inputs. What cannot be read is left for the second pass to tell.
-pub(super) fn learn(log: &FromLog, inputs: Vec<Input>) {
+/// Takes note of all tools in these inputs, until `stop` is set. What cannot be read is left for the second pass to tell.
+pub(super) fn learn(log: &FromLog, inputs: Vec<Input>, stop: Option<&AtomicBool>) {
     let finders = SIGNS.map(Finder::new);
     let mut reader = Reader::new();
     for item in Pieces::new(inputs) {
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return;
+        }
         let Item::Piece(piece) = item else {
             continue;
         };

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::local::{Local, Spot};
 use super::tools::{FromLog, ToolSet};
 use crate::read::{self, Format, Reader, Reading};
-use crate::seen::{Seen, SeenCall, SeenResult};
+use crate::seen::{Answer, Seen, SeenCall, SeenResult};
 use crate::source::Piece;
 use crate::summary::{Input, Trouble};
 
@@ -19,6 +19,16 @@ pub(super) enum Tools {
     Given(Arc<ToolSet>),
     /// Those that the log itself shows.
     FromLog(Box<FromLog>),
+}
+
+impl Tools {
+    /// All tools that are declared, if nothing is wrong with them.
+    pub(super) fn all(&self) -> Option<Arc<ToolSet>> {
+        match self {
+            Tools::Given(set) => Some(Arc::clone(set)),
+            Tools::FromLog(log) => log.all().ok(),
+        }
+    }
 }
 
 /// Something that a record shows, with what is needed to judge it.
@@ -57,6 +67,16 @@ pub(super) enum What<'p> {
         shown_again: bool,
     },
     Result(SeenResult<'p>),
+}
+
+impl<'p> What<'p> {
+    /// What a tool answered, if that is here.
+    pub(super) fn answer(&self) -> Option<&Answer<'p>> {
+        match self {
+            What::Call { seen, .. } => seen.answer.as_ref(),
+            What::Result(result) => Some(&result.answer),
+        }
+    }
 }
 
 /// Everything that the records of a piece show. Calls that stand for themselves go to `alone` at once; the others come

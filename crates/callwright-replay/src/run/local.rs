@@ -10,6 +10,7 @@ use callwright::json::Value;
 use callwright::tool::Tool;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::by_address::ByAddress;
 use super::tools::ToolSet;
 use crate::conversation::Effect;
 use crate::judge::{Fault, Judged, JudgedResult, kind_name, measure, tool_of};
@@ -83,27 +84,6 @@ pub(super) struct Local {
     last: Option<i64>,
     sessions: Distinct,
     models: Few,
-}
-
-/// Addresses are different enough as they are.
-#[derive(Default)]
-struct ByAddress(u64);
-
-impl std::hash::Hasher for ByAddress {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 << 8) | u64::from(*byte);
-        }
-    }
-
-    fn write_usize(&mut self, address: usize) {
-        // Spreads the bits; the lowest are always zero.
-        self.0 = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
 }
 
 impl Local {
@@ -335,14 +315,16 @@ impl Local {
             let Some((name, declared)) = counts.set.declared(address) else {
                 continue;
             };
-            let version = Version {
-                declared: declared.text.clone(),
-                calls: counts.calls,
-                first: counts.first,
-                last: counts.last,
-                quarantined: declared.quarantined.clone(),
-            };
-            counts.summary.versions.add(declared.hash.clone(), version);
+            if let Ok(declared) = declared {
+                let version = Version {
+                    declared: declared.text.clone(),
+                    calls: counts.calls,
+                    first: counts.first,
+                    last: counts.last,
+                    quarantined: declared.quarantined.clone(),
+                };
+                counts.summary.versions.add(declared.hash.clone(), version);
+            }
             self.summary.tools.add(name.to_owned(), counts.summary);
         }
         self.summary.calls.absorb(self.calls);

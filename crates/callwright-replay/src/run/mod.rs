@@ -5,8 +5,10 @@
 //! interrupted, everything is in one [`Checkpoint`], from which another run can go on.
 
 mod against;
+mod by_address;
 mod checkpoint;
 mod first_pass;
+mod idle;
 mod item;
 mod local;
 mod tools;
@@ -57,6 +59,8 @@ pub struct Settings {
     pub workers: Option<NonZero<usize>>,
     /// How much text is counted between two checkpoints; two gigabytes, some seconds' worth, if not given.
     pub leg_bytes: Option<u64>,
+    /// Breaks off looking for tools in the log, when set. The run can only end then.
+    pub stop: Option<Arc<AtomicBool>>,
     /// Equal for runs with the same tools and policy: only such a run can be resumed.
     pub identity: u64,
 }
@@ -134,7 +138,7 @@ impl Run {
         } else {
             let log = FromLog::new(settings.policy.clone(), Arc::clone(&ledger) as _);
             if inputs.iter().all(|input| input.bytes.is_some()) {
-                first_pass::learn(&log, inputs.clone());
+                first_pass::learn(&log, inputs.clone(), settings.stop.as_deref());
             } else {
                 // A pipe can be read only once: tools are learned on the way, one record after the other.
                 workers = 1;
@@ -290,6 +294,9 @@ impl Run {
         drop(conversations);
         local.effects(&mut effects);
         self.summary.absorb(local.into_summary());
+        if let Some(tools) = self.shared.tools.all() {
+            idle::add(&tools, &mut self.summary);
+        }
         self.summary.input.interrupted = !self.ended;
         self.summary
     }

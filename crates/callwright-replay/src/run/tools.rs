@@ -3,7 +3,7 @@
 //! A request carries the tools that the model was offered, and its calls are judged by these. Anything else in a log is
 //! judged by the newest declaration of each tool that was found anywhere in it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use callwright::admit::Ledger;
@@ -19,12 +19,16 @@ const MOST_SETS: usize = 256;
 /// How many tools may be known before one that nothing declares counts as made up.
 const MOST_UNDECLARED: usize = 2_000;
 
+/// A tool that nothing declares. Its calls are counted, and nobody knows what would be wrong with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Undeclared;
+
 /// A set of tools that judges, and how each of them was declared.
 #[derive(Debug)]
 pub struct ToolSet {
     judge: Arc<Judge>,
     /// By the address of the compiled tool.
-    declared: HashMap<usize, (String, Declared)>,
+    declared: HashMap<usize, (String, Result<Declared, Undeclared>)>,
 }
 
 /// How a tool was declared.
@@ -48,16 +52,31 @@ impl ToolSet {
         policy: &Policy,
         ledger: Arc<dyn Ledger>,
     ) -> Result<Self, Error> {
+        ToolSet::with_undeclared(tools, &BTreeSet::new(), policy, ledger)
+    }
+
+    /// Compiles tools, and takes others in that are known by their names only.
+    fn with_undeclared(
+        mut tools: Vec<ToolSpec>,
+        undeclared: &BTreeSet<String>,
+        policy: &Policy,
+        ledger: Arc<dyn Ledger>,
+    ) -> Result<Self, Error> {
+        tools.extend(undeclared.iter().map(ToolSpec::without_schema));
         let judge = Arc::new(Judge::new(tools, policy, ledger)?);
         let declared = judge
             .gate()
             .tools()
             .map(|tool| {
-                let text = declaration(tool.spec());
-                let declared = Declared {
-                    hash: format!("{:032x}", xxh3_128(text.as_bytes())),
-                    text,
-                    quarantined: tool.quarantined().map(str::to_owned),
+                let declared = if undeclared.contains(tool.name()) {
+                    Err(Undeclared)
+                } else {
+                    let text = declaration(tool.spec());
+                    Ok(Declared {
+                        hash: format!("{:032x}", xxh3_128(text.as_bytes())),
+                        text,
+                        quarantined: tool.quarantined().map(str::to_owned),
+                    })
                 };
                 let address = std::ptr::from_ref(tool).addr();
                 (address, (tool.name().to_owned(), declared))
@@ -71,10 +90,16 @@ impl ToolSet {
         &self.judge
     }
 
-    /// How the tool at this address was declared.
-    pub(super) fn declared(&self, address: usize) -> Option<(&str, &Declared)> {
+    /// The name of the tool at this address, and how it was declared.
+    pub(super) fn declared(&self, address: usize) -> Option<(&str, Result<&Declared, Undeclared>)> {
         let (name, declared) = self.declared.get(&address)?;
-        Some((name, declared))
+        Some((name, declared.as_ref().map_err(|undeclared| *undeclared)))
+    }
+
+    /// All tools that were declared.
+    pub(super) fn all_declared(&self) -> impl Iterator<Item = (&str, &Declared)> {
+        let all = self.declared.values();
+        all.filter_map(|(name, declared)| Some((name.as_str(), declared.as_ref().ok()?)))
     }
 }
 
@@ -95,6 +120,8 @@ pub(super) struct FromLog {
 struct Known {
     /// The newest declaration of each tool.
     newest: BTreeMap<String, ToolSpec>,
+    /// Tools that are called, and that nothing declares.
+    undeclared: BTreeSet<String>,
     /// All of them, compiled.
     all: Option<Arc<ToolSet>>,
     /// Sets as requests carried them, by a hash.
@@ -105,6 +132,7 @@ impl FromLog {
     pub(super) fn new(policy: Policy, ledger: Arc<dyn Ledger>) -> Self {
         let known = Known {
             newest: BTreeMap::new(),
+            undeclared: BTreeSet::new(),
             all: None,
             sets: HashMap::new(),
         };
@@ -122,6 +150,7 @@ impl FromLog {
             let same = known.newest.get(&tool.name) == Some(tool);
             if !same {
                 known.newest.insert(tool.name.clone(), tool.clone());
+                known.undeclared.remove(&tool.name);
                 known.all = None;
             }
         }
@@ -137,13 +166,14 @@ impl FromLog {
             return Ok(Arc::clone(all));
         }
         let tools = known.newest.values().cloned().collect();
-        let all = Arc::new(ToolSet::new(tools, &self.policy, Arc::clone(&self.ledger))?);
+        let ledger = Arc::clone(&self.ledger);
+        let all = ToolSet::with_undeclared(tools, &known.undeclared, &self.policy, ledger)?;
+        let all = Arc::new(all);
         known.all = Some(Arc::clone(&all));
         Ok(all)
     }
 
-    /// All tools, with this one. Where nothing declares it, it is a tool without a schema: its calls are counted, and
-    /// nobody knows what would be wrong with them.
+    /// All tools, with this one. Where nothing declares it, it is a tool without a schema.
     ///
     /// # Errors
     /// See [`FromLog::all`].
@@ -154,11 +184,12 @@ impl FromLog {
         }
         {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.newest.len() >= MOST_UNDECLARED {
+            if known.newest.len() + known.undeclared.len() >= MOST_UNDECLARED {
                 return Ok(all);
             }
-            let undeclared = ToolSpec::without_schema(tool);
-            known.newest.entry(tool.to_owned()).or_insert(undeclared);
+            if !known.newest.contains_key(tool) {
+                known.undeclared.insert(tool.to_owned());
+            }
             known.all = None;
         }
         self.all()

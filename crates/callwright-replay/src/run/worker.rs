@@ -18,7 +18,7 @@ use super::turnstile::Turnstile;
 use crate::conversation::Conversations;
 use crate::judge::{JudgedResult, tool_of};
 use crate::read::Reader;
-use crate::seen::{At, SeenCall};
+use crate::seen::{Answer, At, SeenCall};
 use crate::source::Piece;
 use crate::summary::Tally;
 
@@ -95,7 +95,7 @@ impl Shared {
             (What::Call { seen, .. }, Some(ready), Outcome::Call(stopped)) => {
                 self.count_call(item, seen, ready, stopped, local);
             }
-            (_, _, Outcome::Result(late)) => count_late(item, &late, local),
+            (what, _, Outcome::Result(late)) => self.count_late(item, &late, what.answer(), local),
             (_, _, Outcome::ShownAgain) => local.summary.input.shown_again += 1,
             _ => local.summary.input.results_without_call += 1,
         }
@@ -146,33 +146,45 @@ impl Shared {
             against.compare(call, judged, &counted, item.spot, &mut local.summary);
         }
     }
-}
 
-/// A result that came after its call was counted.
-fn count_late(item: &Item<'_>, late: &Late<'_>, local: &mut Local) {
-    let (call, result) = (&late.call, &late.result);
-    let Some(tool) = call.set.judge().gate().tool(&call.tool) else {
-        return;
-    };
-    let tally = tally_of(result);
-    local.late_result(&call.set, tool, tally);
-    if result.faults.is_empty() {
-        return;
+    /// A result that came after its call was counted.
+    fn count_late(
+        &self,
+        item: &Item<'_>,
+        late: &Late<'_>,
+        answer: Option<&Answer<'_>>,
+        local: &mut Local,
+    ) {
+        let (call, result) = (&late.call, &late.result);
+        let Some(tool) = call.set.judge().gate().tool(&call.tool) else {
+            return;
+        };
+        let tally = tally_of(result);
+        local.late_result(&call.set, tool, tally);
+        let against = self.against.as_ref().zip(answer);
+        if result.faults.is_empty() && against.is_none() {
+            return;
+        }
+        let at = At {
+            session: call.session.as_deref().map(Cow::Borrowed),
+            time: call.time,
+            model: call.model.as_deref().map(Cow::Borrowed),
+            ..At::default()
+        };
+        let session = call.session.as_ref();
+        let counted = Counted {
+            at: &at,
+            session: session.map(|session| xxhash_rust::xxh3::xxh3_64(session.as_bytes())),
+            tally,
+            latency_us: 0,
+        };
+        if !result.faults.is_empty() {
+            local.result_faults(result, &counted, item.spot);
+        }
+        if let Some((against, answer)) = against {
+            against.compare_late(late, answer, &counted, item.spot, &mut local.summary);
+        }
     }
-    let at = At {
-        session: call.session.as_deref().map(Cow::Borrowed),
-        time: call.time,
-        model: call.model.as_deref().map(Cow::Borrowed),
-        ..At::default()
-    };
-    let session = call.session.as_ref();
-    let counted = Counted {
-        at: &at,
-        session: session.map(|session| xxhash_rust::xxh3::xxh3_64(session.as_bytes())),
-        tally,
-        latency_us: 0,
-    };
-    local.result_faults(result, &counted, item.spot);
 }
 
 fn tally_of(result: &JudgedResult<'_>) -> Tally {

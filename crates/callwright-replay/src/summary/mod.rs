@@ -151,6 +151,13 @@ impl Summary {
         serde_json::to_string(self)
     }
 
+    /// Calls that were not judged, because nothing declares their tools.
+    pub fn undeclared_calls(&self) -> u64 {
+        self.tools.iter().fold(0, |sum, (_, tool)| {
+            tool.undeclared_calls().saturating_add(sum)
+        })
+    }
+
     /// Reads one that was written down.
     ///
     /// # Errors

@@ -88,6 +88,17 @@ impl ToolSummary {
             .max_by_key(|(hash, version)| (version.last, version.calls, *hash))
             .map(|(_, version)| version)
     }
+
+    /// Calls that were not judged, because nothing declared the tool.
+    pub fn undeclared_calls(&self) -> u64 {
+        if self.versions.dropped() > 0 {
+            // So many declarations that some were not kept; then it was declared.
+            return 0;
+        }
+        let judged = self.versions.iter();
+        let judged = judged.fold(0u64, |sum, (_, version)| sum.saturating_add(version.calls));
+        self.tally.calls.saturating_sub(judged)
+    }
 }
 
 impl Merge for Version {

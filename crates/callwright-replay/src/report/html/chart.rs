@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::summary::{Tally, Timeline};
 
 use super::super::number::{count, duration, percent, share, thousands};
+use super::super::window::{Window, window};
 use super::super::{Report, date};
 use super::ticks;
 
@@ -19,16 +20,6 @@ const SMALL_BARS: i64 = 60;
 
 /// A bar with fewer calls than this part of the busiest one does not set the scale: one broken call of two is no rate.
 const ENOUGH: f64 = 0.05;
-
-/// The time that charts cover.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
-    from: i64,
-    /// The end of the last piece.
-    to: i64,
-    /// How wide the pieces are that were counted.
-    width: i64,
-}
 
 /// The chart of all calls.
 #[derive(Serialize)]
@@ -72,80 +63,15 @@ struct Bar {
     rate_number: u64,
 }
 
-/// When nearly all calls were. `None` if no times are known.
-pub(super) fn window(time: &Timeline<Tally>) -> Option<Window> {
-    let width = time.width_us();
-    let pieces: Vec<(i64, u64)> = time
-        .iter()
-        .map(|(from, tally)| (from, tally.calls.max(1)))
-        .collect();
-    let all: u64 = pieces
-        .iter()
-        .fold(0, |sum, (_, calls)| calls.saturating_add(sum));
-    // Half a percent at either end may lie anywhere.
-    let outside = all / 200;
-    let edge = |pieces: &mut dyn Iterator<Item = &(i64, u64)>| {
-        let mut passed = 0u64;
-        for (from, calls) in pieces {
-            passed = passed.saturating_add(*calls);
-            if passed > outside {
-                return Some(*from);
-            }
-        }
-        None
-    };
-    let first = edge(&mut pieces.iter())?;
-    let last = edge(&mut pieces.iter().rev())?;
-    // As much again on both sides still belongs to it.
-    let reach = last.saturating_sub(first).saturating_add(width);
-    let (low, high) = (first.saturating_sub(reach), last.saturating_add(reach));
-    let mut inside = pieces
-        .iter()
-        .map(|(from, _)| *from)
-        .filter(|from| (low..=high).contains(from));
-    let from = inside.next()?;
-    let last = inside.next_back().unwrap_or(from);
-    Some(Window {
-        from,
-        to: last.saturating_add(width),
-        width,
-    })
-}
-
-impl Window {
-    /// How wide a bar must be, and how many there are then.
-    fn fit(&self, bars: i64) -> (i64, i64) {
-        let span = self.to.saturating_sub(self.from).max(1);
-        let mut each = self.width.max(1);
-        while span.saturating_sub(1) / each + 1 > bars {
-            each = each.saturating_mul(2);
-        }
-        (each, span.saturating_sub(1) / each + 1)
-    }
-
-    fn slot(&self, time: i64, each: i64) -> Option<i64> {
-        (self.from..self.to)
-            .contains(&time)
-            .then(|| time.saturating_sub(self.from) / each)
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "only drawn")]
-    fn left_of(&self, time: i64, drawn: i64) -> f64 {
-        rounded(100.0 * time.saturating_sub(self.from) as f64 / drawn.max(1) as f64)
-    }
-}
-
 /// The chart of all calls. `None` if no times are known.
 pub(super) fn chart(report: &Report) -> Option<Chart> {
     let time = &report.summary.time;
     let window = window(time)?;
     let (each, slots) = window.fit(BARS);
     let mut tallies: std::collections::BTreeMap<i64, Tally> = std::collections::BTreeMap::new();
-    let mut far = 0u64;
     for (from, tally) in time.iter() {
-        match window.slot(from, each) {
-            Some(slot) => crate::summary::Merge::absorb(tallies.entry(slot).or_default(), *tally),
-            None => far = far.saturating_add(tally.calls),
+        if let Some(slot) = window.slot(from, each) {
+            crate::summary::Merge::absorb(tallies.entry(slot).or_default(), *tally);
         }
     }
     let busiest = tallies.values().map(|tally| tally.calls).max().unwrap_or(0);
@@ -184,7 +110,7 @@ pub(super) fn chart(report: &Report) -> Option<Chart> {
         from: date::to_the_minute(window.from),
         to: date::to_the_minute(window.to),
         description,
-        note: note(far, cut_off),
+        note: note(window.far(time), cut_off),
     })
 }
 
@@ -308,21 +234,6 @@ mod tests {
             valid: calls,
             ..Tally::default()
         }
-    }
-
-    #[test]
-    fn a_clock_that_jumped_does_not_stretch_the_chart() {
-        let mut time = Timeline::default();
-        for day in 0..30 {
-            time.add(START + day * DAY, tally(1_000));
-        }
-        let plain = window(&time).unwrap();
-        time.add(0, tally(3));
-        time.add(i64::MAX, tally(1));
-        let jumped = window(&time).unwrap();
-        assert!(jumped.from <= plain.from && plain.from - jumped.from < DAY);
-        assert!(jumped.to - jumped.from < 32 * DAY);
-        assert!(jumped.fit(BARS).1 <= BARS);
     }
 
     #[test]

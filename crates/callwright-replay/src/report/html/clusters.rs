@@ -8,8 +8,9 @@ use crate::summary::{Examples, LedTo};
 use super::super::number::{about, percent, share, thousands};
 use super::super::printable::cut;
 use super::super::ranking::{self, Ranked};
+use super::super::window::Window;
 use super::super::{date, phrase};
-use super::chart::{self, Window};
+use super::chart;
 use super::spans::{Span, spans};
 use super::view::LONGEST;
 

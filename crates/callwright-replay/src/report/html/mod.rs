@@ -6,6 +6,7 @@
 
 mod chart;
 mod clusters;
+mod compared;
 mod diff;
 mod proposals;
 mod spans;
@@ -24,6 +25,8 @@ use view::View;
 const TEMPLATE: &str = concat!(
     include_str!("page/macros.html"),
     include_str!("page/top.html"),
+    include_str!("page/compared.html"),
+    include_str!("page/time.html"),
     include_str!("page/proposals.html"),
     include_str!("page/clusters.html"),
     include_str!("page/tables.html"),

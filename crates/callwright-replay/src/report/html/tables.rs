@@ -39,7 +39,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    fn count(number: u64) -> Self {
+    pub(super) fn count(number: u64) -> Self {
         Cell {
             number,
             text: thousands(number),

@@ -5,10 +5,11 @@ use serde::Serialize;
 use super::super::number::{about, bytes, conversations, count, duration, percent, thousands};
 use super::super::outlook::{self, Outlook};
 use super::super::printable::cut;
-use super::super::{Report, date, note, ranking};
+use super::super::{Report, comparison, date, next, note, ranking, window};
 use super::Page;
 use super::chart::{self, Chart};
 use super::clusters::{self, Card, Kinds};
+use super::compared;
 use super::proposals::{self, Change};
 use super::spans::{Span, spans};
 use super::tables::{self, Loops, Row, Rule};
@@ -33,9 +34,12 @@ pub(super) struct View {
     sentences: Vec<String>,
     figures: Vec<Figure>,
     alarms: Vec<String>,
+    compared: bool,
+    changes: Vec<compared::Row>,
+    more_changes: String,
     chart: Option<Chart>,
     proposals: Vec<Change>,
-    accept: String,
+    next: Option<Next>,
     clusters: Vec<Card>,
     kinds: Kinds,
     more_clusters: String,
@@ -56,6 +60,26 @@ struct Figure {
     number: String,
     what: String,
     more: String,
+}
+
+/// Something to do, and what to type for it.
+#[derive(Serialize)]
+struct Next {
+    what: String,
+    commands: String,
+}
+
+impl From<next::Step> for Next {
+    fn from(step: next::Step) -> Self {
+        let mut what = step.what;
+        if let Some(first) = what.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        Next {
+            what,
+            commands: step.commands.join("\n"),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -86,14 +110,11 @@ impl View {
         let mut sentences = outlook::sentences(report, &outlook);
         let headline = sentences.remove(0);
         let ranked = ranking::clusters(report);
-        let window = chart::window(&report.summary.time);
+        let window = window::window(&report.summary.time);
         let tools = ranking::tools(report);
         let models = ranking::models(report);
         let advice = &report.proposals.advice;
-        let accept: Vec<String> = ranking::safe_to_accept(report)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let changes = comparison::ranked(report);
         View {
             about: page
                 .about
@@ -104,9 +125,12 @@ impl View {
             sentences,
             figures: figures(report, &outlook),
             alarms: alarms(report),
+            compared: report.summary.compared,
+            more_changes: more(changes.len(), ROWS, "kind", "kinds"),
+            changes: compared::rows(&changes, ROWS),
             chart: chart::chart(report),
             proposals: proposals::changes(report, &ranked, CLUSTERS),
-            accept: accept.join(","),
+            next: next::accepting(report).map(Next::from),
             kinds: Kinds::of(&ranked),
             clusters: ranked
                 .iter()
@@ -198,6 +222,14 @@ fn alarms(report: &Report) -> Vec<String> {
     if unread > 0 {
         let records = count(unread, "record", "records");
         alarms.push(format!("{records} could not be read."));
+    }
+    let undeclared = report.summary.undeclared_calls();
+    if undeclared > 0 {
+        let verb = if undeclared == 1 { "was" } else { "were" };
+        let calls = count(undeclared, "call", "calls");
+        alarms.push(format!(
+            "{calls} {verb} not judged, since nothing declares their tools."
+        ));
     }
     alarms
 }

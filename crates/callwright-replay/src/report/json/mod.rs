@@ -2,6 +2,7 @@
 //!
 //! The fields are a contract of their own, documented at [`json`]: what is counted inside may change, these names do not.
 
+mod change;
 mod cluster;
 mod read;
 
@@ -14,6 +15,7 @@ use crate::summary::Tally;
 
 use super::outlook::{self, Outlook};
 use super::{Error, Report, date, ranking};
+use change::ChangeObject;
 use cluster::{ClusterObject, ExampleObject, Proposal};
 use read::Read;
 
@@ -26,6 +28,10 @@ struct Document {
     v: u32,
     /// What was found, in two or three sentences.
     headline: String,
+    /// Whether other tools or another policy were compared.
+    compared: bool,
+    /// Verdicts that the other one changes; the stricter first.
+    changes: Vec<ChangeObject>,
     /// What was read, and what could not be.
     read: Read,
     /// All calls.
@@ -76,6 +82,8 @@ struct Calls {
     look_like_bugs: u64,
     /// Of the others, those that a person has to look at: unclear ones, and edge cases for which there is no proposal.
     undecided: u64,
+    /// Calls that were not judged, because nothing declares their tools. They count as valid.
+    undeclared: u64,
 }
 
 #[derive(Serialize)]
@@ -84,7 +92,7 @@ struct Tool {
     #[serde(flatten)]
     counts: Counts,
     sessions: u64,
-    /// How often its declaration was another one, the first one included. Zero if it was never declared.
+    /// How many declarations of it there were. Zero if it was never declared.
     versions: usize,
     /// Why its schema does not compile, if it does not: then its calls were not judged.
     quarantined: Option<String>,
@@ -153,8 +161,10 @@ impl From<&Tally> for Counts {
 /// |---|---|
 /// | `v` | 1 |
 /// | `headline` | what was found, in two or three sentences |
+/// | `compared` | whether other tools or another policy judged as well |
+/// | `changes` | what these would change, the stricter first: `stricter`, `tool`, `side`, `from`, `to`, what the stricter one objects to (`path`, `issue`), `calls`, `examples` |
 /// | `read` | `files`, `bytes`, `records`, `formats` (records by format), `first`, `last`, `without_calls`, `shown_again`, `results_without_call`, `forgotten_sessions`, `interrupted`, `troubles` (`what`, `records`, `places` of `file` and `line`), `notes` (sentences) |
-/// | `calls` | counts (below), `sessions`, and of the violations: `allowed_by_proposals`, `look_like_bugs`, `undecided` |
+/// | `calls` | counts (below), `sessions`, and of the violations: `allowed_by_proposals`, `look_like_bugs`, `undecided`; and `undeclared`, calls that were not judged because nothing declares their tools |
 /// | `tools` | `name`, counts, `sessions`, `versions`, `quarantined`, `latency_us`, `models` (calls by model) |
 /// | `models` | `name`, counts |
 /// | `time` | `from`, `width_us`, counts; pieces without calls are left out |
@@ -182,6 +192,8 @@ fn document(report: &Report) -> Document {
     Document {
         v: VERSION,
         headline: outlook::sentences(report, &outlook).join(" "),
+        compared: summary.compared,
+        changes: change::changes(report),
         read: Read::of(report),
         calls: Calls {
             counts: (&summary.calls).into(),
@@ -189,6 +201,7 @@ fn document(report: &Report) -> Document {
             allowed_by_proposals: outlook.allowed,
             look_like_bugs: outlook.bugs,
             undecided: outlook.undecided,
+            undeclared: outlook.undeclared,
         },
         tools: tools(report),
         models: ranking::models(report)

@@ -2,7 +2,9 @@
 //!
 //! The worst first and only the worst; the page has the rest. Text from the log is escaped and cut.
 
+mod comparison;
 mod line;
+mod next;
 mod style;
 
 use super::number::{bytes, conversations, count, percent, share, thousands};
@@ -43,6 +45,7 @@ pub fn text(report: &Report, width: usize, colours: bool) -> String {
         lines: Vec::new(),
     };
     page.headline();
+    page.comparison();
     page.read();
     page.tools();
     page.clusters();
@@ -54,10 +57,6 @@ pub fn text(report: &Report, width: usize, colours: bool) -> String {
     text.push('\n');
     text
 }
-
-/// What to do where no call was found.
-const NO_CALLS: &str = "give it files with calls: records of callwright, requests and answers of OpenAI or Anthropic, \
-                        MCP messages, OpenTelemetry spans, or one call a line";
 
 struct Page<'r> {
     report: &'r Report,
@@ -149,6 +148,10 @@ impl Page<'_> {
         if tally.tool_errors > 0 {
             let errors = thousands(tally.tool_errors);
             parts.push(format!("{errors} answered with an error"));
+        }
+        let undeclared = summary.undeclared_calls();
+        if undeclared > 0 {
+            parts.push(format!("{} not judged", thousands(undeclared)));
         }
         self.hanging("calls  ", &parts.join(", "));
     }
@@ -290,45 +293,6 @@ impl Page<'_> {
         for note in notes {
             let note = note.trim_end_matches('.').to_owned();
             self.hanging("  ", &note);
-        }
-    }
-
-    fn next(&mut self) {
-        if self.report.summary.calls.calls == 0 {
-            self.heading("Next");
-            self.hanging("  ", NO_CALLS);
-            return;
-        }
-        let mut commands = vec![(
-            "callwright replay … --report report.html".to_owned(),
-            "every cluster, with examples",
-        )];
-        if !self.report.proposals.changes.is_empty() {
-            commands.push((
-                "callwright replay … --suggest changes.json".to_owned(),
-                "the changes as JSON Patch",
-            ));
-            let safe: Vec<String> = ranking::safe_to_accept(self.report)
-                .iter()
-                .map(ToString::to_string)
-                .collect();
-            let (numbers, why) = if safe.is_empty() {
-                ("1".to_owned(), "a new tools file with change 1")
-            } else {
-                (safe.join(","), "proved, and no bug comes in with them")
-            };
-            let apply = format!("callwright replay apply --accept {numbers}");
-            commands.push((apply, why));
-        }
-        let column = commands.iter().map(|(command, _)| width(command)).max();
-        let column = column.unwrap_or(0).min(48);
-        self.heading("Next");
-        for (command, why) in commands {
-            let command = left(&command, column);
-            let fits = 4 + width(&command) + width(why) <= self.width;
-            let why = if fits { why } else { "" };
-            let why = self.styles.faint(why);
-            self.line(format!("  {command}  {why}"));
         }
     }
 

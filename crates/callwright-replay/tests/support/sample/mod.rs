@@ -2,6 +2,7 @@
 //!
 //! Every text that would come from the log goes through `say`, so that a test can make all of them hostile at once.
 
+pub(crate) mod compared;
 mod plans;
 mod proposals;
 

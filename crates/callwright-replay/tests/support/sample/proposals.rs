@@ -35,6 +35,9 @@ fn proposal(draft: Draft, judgements: &[Judgement], say: &dyn Fn(&str) -> String
         accepts: draft.calls,
         touches: draft.calls,
         accepts_bugs: 0,
+        is_estimate: false,
+        shared_by: 0,
+        schema_hash: String::new(),
         proof: Proof::Proved(say(
             "nothing that the old schema accepts is missing from the new one",
         )),
@@ -120,5 +123,6 @@ pub(super) fn proposals(judgements: &[Judgement], say: &dyn Fn(&str) -> String) 
                 text: say(text),
             })
             .collect(),
+        unplaced: Vec::new(),
     }
 }
