@@ -196,7 +196,9 @@ proptest! {
     fn a_bounded_map_keeps_the_same_keys_in_any_order(mut keys in vec(0_u16..400, 0..300)) {
         let map_of = |keys: &[u16]| {
             let mut map: Bounded<u16, u64, 16> = Bounded::default();
-            keys.iter().for_each(|key| map.add(*key, 1));
+            for key in keys {
+                map.add(*key, 1);
+            }
             map
         };
         let forward = map_of(&keys);
@@ -227,7 +229,9 @@ proptest! {
     #[test]
     fn time_is_cut_into_few_pieces_and_nothing_is_lost(times in vec(any::<i64>(), 0..2_000)) {
         let mut timeline: Timeline<u64> = Timeline::default();
-        times.iter().for_each(|time| timeline.add(*time, 1));
+        for time in &times {
+            timeline.add(*time, 1);
+        }
         prop_assert!(timeline.len() <= 512);
         prop_assert_eq!(timeline.iter().map(|(_, count)| *count).sum::<u64>(), times.len() as u64);
         prop_assert!(timeline.width_us() > 0);
