@@ -54,6 +54,13 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
         notes.push("The run was interrupted: this is what was done until then.".to_owned());
     }
     tools(report, &mut notes);
+    let unplaced = report.proposals.unplaced.len() as u64;
+    if unplaced > 0 {
+        let clusters = count(unplaced, "kind of violation", "kinds of violations");
+        notes.push(format!(
+            "For {clusters} that may be legitimate no change of the schema is known."
+        ));
+    }
     if summary.calls.calls > 0 && summary.time.is_empty() {
         notes.push("The log carries no times, so nothing is known of when.".to_owned());
     }

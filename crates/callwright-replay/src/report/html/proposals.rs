@@ -39,6 +39,8 @@ pub(super) struct Change {
     patch: String,
     accepts: String,
     accepts_number: u64,
+    /// How many places use the part that changes; empty if one.
+    shared_by: String,
     touches: String,
     accepts_bugs: String,
     has_bugs: bool,
@@ -89,7 +91,15 @@ pub(super) fn changes(report: &Report, ranked: &[Ranked<'_>], shown: usize) -> V
                 pointer: cut(&proposal.pointer, LONGEST),
                 diff: diff(&proposal.before, &proposal.after),
                 patch: patch_lines(&patch),
-                accepts: thousands(proposal.accepts),
+                accepts: if proposal.is_estimate {
+                    format!("about {}", thousands(proposal.accepts))
+                } else {
+                    thousands(proposal.accepts)
+                },
+                shared_by: match proposal.shared_by {
+                    0 | 1 => String::new(),
+                    places => thousands(places as u64),
+                },
                 accepts_number: proposal.accepts,
                 touches: thousands(proposal.touches),
                 accepts_bugs: thousands(proposal.accepts_bugs),

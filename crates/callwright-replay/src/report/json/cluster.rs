@@ -109,7 +109,11 @@ pub(super) struct Proposal {
     patch: json_patch::Patch,
     accepts: u64,
     accepts_bugs: u64,
+    /// Whether the two numbers before are estimates, since not all values were kept.
+    is_estimate: bool,
     touches: u64,
+    /// How many places of the schema refer to the part that changes; the change loosens all of them.
+    shared_by: usize,
     proved: bool,
     /// How it was proved, or why it was not.
     proof: String,
@@ -184,12 +188,38 @@ impl From<&Example> for ExampleObject {
     }
 }
 
-/// All proposals, with the clusters by their numbers.
-pub(super) fn proposals(report: &Report) -> Vec<Proposal> {
-    let numbers: HashMap<&ClusterKey, usize> = ranking::clusters(report)
+/// A cluster for which no change is known.
+#[derive(Serialize)]
+pub(super) struct UnplacedObject {
+    /// The number of the cluster.
+    cluster: usize,
+    why: String,
+}
+
+fn numbers(report: &Report) -> HashMap<&ClusterKey, usize> {
+    ranking::clusters(report)
         .iter()
         .map(|ranked| (ranked.key, ranked.number))
-        .collect();
+        .collect()
+}
+
+/// Clusters that are no bugs, and for which no change is known.
+pub(super) fn unplaced(report: &Report) -> Vec<UnplacedObject> {
+    let numbers = numbers(report);
+    let unplaced = report.proposals.unplaced.iter();
+    unplaced
+        .filter_map(|unplaced| {
+            Some(UnplacedObject {
+                cluster: *numbers.get(&unplaced.cluster)?,
+                why: unplaced.why.clone(),
+            })
+        })
+        .collect()
+}
+
+/// All proposals, with the clusters by their numbers.
+pub(super) fn proposals(report: &Report) -> Vec<Proposal> {
+    let numbers = numbers(report);
     report
         .proposals
         .changes
@@ -217,7 +247,9 @@ pub(super) fn proposals(report: &Report) -> Vec<Proposal> {
                 patch: proposal.patch.clone(),
                 accepts: proposal.accepts,
                 accepts_bugs: proposal.accepts_bugs,
+                is_estimate: proposal.is_estimate,
                 touches: proposal.touches,
+                shared_by: proposal.shared_by,
                 proved,
                 proof: proof.clone(),
             }

@@ -16,7 +16,7 @@ use crate::summary::Tally;
 use super::outlook::{self, Outlook};
 use super::{Error, Report, date, ranking};
 use change::ChangeObject;
-use cluster::{ClusterObject, ExampleObject, Proposal};
+use cluster::{ClusterObject, ExampleObject, Proposal, UnplacedObject};
 use read::Read;
 
 /// The version of the form. Raised when a field is renamed or dropped.
@@ -46,6 +46,8 @@ struct Document {
     clusters: Vec<ClusterObject>,
     /// Changes of schemas, numbered as `apply --accept` wants them.
     proposals: Vec<Proposal>,
+    /// Clusters that are no bugs, and for which no change is known.
+    unplaced: Vec<UnplacedObject>,
     advice: Vec<Advice>,
     /// What admission would have stopped, by code.
     loops: Vec<Loop>,
@@ -169,7 +171,8 @@ impl From<&Tally> for Counts {
 /// | `models` | `name`, counts |
 /// | `time` | `from`, `width_us`, counts; pieces without calls are left out |
 /// | `clusters` | `number`, `tool`, `side`, `path`, `issue`, `shape`, `calls`, `share`, `alone`, `repaired`, `rules`, `first`, `last`, `sessions`, `models`, `values`, `smallest`, `largest`, `led_to`, `judgement` (`kind`, `score`, `reasons` of `points` and `why`), `proposals` (numbers), `examples` |
-/// | `proposals` | `number`, `tool`, `side`, `change`, `title`, `kind`, `clusters` (numbers), `pointer`, `before`, `after`, `patch`, `accepts`, `accepts_bugs`, `touches`, `proved`, `proof` |
+/// | `proposals` | `number`, `tool`, `side`, `change`, `title`, `kind`, `clusters` (numbers), `pointer`, `before`, `after`, `patch`, `accepts`, `accepts_bugs`, `is_estimate`, `touches`, `shared_by`, `proved`, `proof` |
+/// | `unplaced` | `cluster` (a number), `why`: no bug, and no change is known that would allow it |
 /// | `advice` | `tool`, `path`, `text` |
 /// | `loops` | `code`, `calls`, `sessions`, `latency_us`, `result_bytes`, `tools`, `examples` |
 /// | `repairs` | how often each rule was applied |
@@ -225,6 +228,7 @@ fn document(report: &Report) -> Document {
             .map(ClusterObject::from)
             .collect(),
         proposals: cluster::proposals(report),
+        unplaced: cluster::unplaced(report),
         advice: report
             .proposals
             .advice
