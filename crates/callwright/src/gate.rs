@@ -12,13 +12,13 @@ use crate::check::{self, Checked, Ran};
 use crate::classify::{Advice, Failure, Notice};
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
-use crate::nearest::{nearest, same_spelling};
 use crate::parse::ParseLimits;
 use crate::pipeline;
 use crate::policy::Policy;
 use crate::repair::{Grade, RepairPolicy, Trial};
 use crate::rescue::{self, Message, NoCall, Rescued};
 use crate::tool::{Tool, ToolSpec};
+use crate::unknown_tool::Guesses;
 use crate::validate::SchemaCache;
 use crate::verdict::{Opened, Settled, Verdict};
 
@@ -58,13 +58,8 @@ pub struct Gate {
     /// For all tools, and for those that have some of their own.
     advice: Advice,
     own_advice: AHashMap<String, Advice>,
-}
-
-/// There is no tool of this name; these are the nearest.
-#[derive(Debug)]
-pub(crate) struct UnknownTool {
-    pub(crate) name: String,
-    pub(crate) nearest: Vec<String>,
+    /// What names that no tool has most likely mean.
+    pub(crate) guesses: Guesses,
 }
 
 /// Collects tools and settings for a [`Gate`].
@@ -234,53 +229,9 @@ impl Gate {
         self.tools.get(name)
     }
 
-    /// The tool of this name, or what is near to it.
-    pub(crate) fn find(&self, name: &str) -> Result<&Tool, UnknownTool> {
-        self.tool(name).ok_or_else(|| UnknownTool {
-            name: name.to_owned(),
-            nearest: self
-                .nearest_tools(name)
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-        })
-    }
-
     /// All tools, in no particular order.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.values()
-    }
-
-    /// The names nearest to one that does not exist, the closest first, three at most.
-    pub fn nearest_tools(&self, name: &str) -> Vec<&str> {
-        nearest(name, self.tools.keys().map(String::as_str), 3)
-    }
-
-    /// The one tool that a name evidently means: the same but for case and separators, with a namespace
-    /// that says nothing (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or with
-    /// a control token behind it. A name in another namespace is another tool.
-    pub(crate) fn meant_tool(&self, name: &str) -> Option<&Tool> {
-        let name = name.split("<|").next().unwrap_or(name).trim();
-        let all = |same: &dyn Fn(&str) -> bool| -> Vec<&Tool> {
-            let tools = self.tools.values();
-            tools.filter(|tool| same(tool.name())).collect()
-        };
-        let mut found = all(&|tool| same_spelling(tool, name));
-        if found.is_empty() {
-            found = match bare_name(name) {
-                Some(bare) => all(&|tool| same_spelling(tool, bare)),
-                None => all(&|tool| bare_name(tool).is_some_and(|own| same_spelling(own, name))),
-            };
-        }
-        match found[..] {
-            [only] => Some(only),
-            _ => None,
-        }
-    }
-
-    /// The tool of this name, or the one that it evidently means.
-    pub(crate) fn meant(&self, name: &str) -> Option<&Tool> {
-        self.tool(name).or_else(|| self.meant_tool(name))
     }
 
     /// The highest grade of repair for calls of a tool.
@@ -292,17 +243,6 @@ impl Gate {
     pub(crate) fn limits(&self) -> &ParseLimits {
         &self.limits
     }
-}
-
-/// A name without the namespace that providers and clients put before it; `None` if it has none.
-fn bare_name(name: &str) -> Option<&str> {
-    ["functions.", "function.", "tools.", "default_api."]
-        .iter()
-        .find_map(|prefix| name.strip_prefix(prefix))
-        .or_else(|| {
-            let (server, bare) = name.strip_prefix("mcp__")?.split_once("__")?;
-            (!server.is_empty()).then_some(bare)
-        })
 }
 
 impl GateBuilder {
@@ -393,6 +333,7 @@ impl GateBuilder {
             admission,
             advice: self.policy.advice,
             own_advice,
+            guesses: Guesses::default(),
         })
     }
 }

@@ -87,6 +87,7 @@ mod nearest;
 mod panics;
 mod pipeline;
 mod text;
+mod unknown_tool;
 mod verdict;
 
 pub use call::Call;

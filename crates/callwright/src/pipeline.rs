@@ -13,12 +13,13 @@
 
 use crate::call::{Arguments, Call};
 use crate::classify::{self, Code, Refused};
-use crate::gate::{Gate, UnknownTool};
+use crate::gate::Gate;
 use crate::json::Path;
 use crate::parse;
 use crate::policy::Validation;
 use crate::repair::{self, Edit, Grade, Healing, Trace, Trial};
 use crate::tool::Tool;
+use crate::unknown_tool::UnknownTool;
 use crate::validate::{self, Valid};
 use crate::verdict::{Repaired, Verdict};
 

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::by_address::ByAddress;
 use super::tools::ToolSet;
 use crate::conversation::Effect;
-use crate::judge::{Fault, Judged, JudgedResult, kind_name, measure, tool_of};
+use crate::judge::{Fault, Judged, JudgedResult, kind_name, measure};
 use crate::seen::At;
 use crate::summary::{
     Cluster, Combination, Distinct, Example, FieldUse, Merge, Stopped, Summary, Tally, Timeline,
@@ -216,14 +216,20 @@ impl Local {
             }
             self.summary.clusters.add(fault.key.clone(), cluster);
         }
-        if let (Some(tool), false) = (tool_of(&judged.verdict), judged.faults.is_empty()) {
-            let mut clusters: Vec<u64> = judged.faults.iter().map(|it| it.key.hash()).collect();
-            clusters.sort_unstable();
-            let tool = tool.name().to_owned();
-            self.summary
-                .combinations
-                .add(Combination { tool, clusters }, 1);
-        }
+        self.combination(&judged.faults);
+    }
+
+    /// Faults that stand together.
+    fn combination(&mut self, faults: &[Fault]) {
+        let Some(first) = faults.first() else {
+            return;
+        };
+        let mut clusters: Vec<u64> = faults.iter().map(|fault| fault.key.hash()).collect();
+        clusters.sort_unstable();
+        let tool = first.key.tool.clone();
+        self.summary
+            .combinations
+            .add(Combination { tool, clusters }, 1);
     }
 
     /// The faults of a result.
@@ -244,15 +250,7 @@ impl Local {
             }
             self.summary.clusters.add(fault.key.clone(), cluster);
         }
-        let Some(first) = result.faults.first() else {
-            return;
-        };
-        let mut clusters: Vec<u64> = result.faults.iter().map(|it| it.key.hash()).collect();
-        clusters.sort_unstable();
-        let tool = first.key.tool.clone();
-        self.summary
-            .combinations
-            .add(Combination { tool, clusters }, 1);
+        self.combination(&result.faults);
     }
 
     /// A call that admission would have stopped.

@@ -17,11 +17,11 @@ pub(crate) use output::{bad_output, output_class, tool_failed};
 pub use table::{Class, Code, CodeRow, Next, TABLE};
 
 use crate::check::{OutputFault, ToolFailure};
-use crate::gate::UnknownTool;
 use crate::json::{Path, Value};
 use crate::parse::{Problem, Unreadable};
 use crate::repair::{Edit, Grade};
 use crate::tool::Tool;
+use crate::unknown_tool::UnknownTool;
 use crate::validate::{Invalid, Issue, IssueCode};
 
 /// Our verdict on a call that was refused: what is wrong and what to do next.

@@ -1,0 +1,140 @@
+//! A name that no tool has → the tool that it evidently means, or those that are near.
+//!
+//! Every tool is looked at, which takes milliseconds where there are thousands, and models call the same wrong name again
+//! and again: so what was found is remembered.
+
+use std::sync::{Mutex, PoisonError};
+
+use ahash::AHashMap;
+
+use crate::gate::Gate;
+use crate::nearest::{nearest, same_spelling};
+use crate::tool::Tool;
+
+/// How many names are remembered before all are forgotten. A name takes some hundred bytes with what it may mean.
+const MOST_NAMES: usize = 1_024;
+
+/// Longer names are not remembered; those of providers end at 64.
+const LONGEST_NAME: usize = 256;
+
+/// There is no tool of this name; these are the nearest.
+#[derive(Debug)]
+pub(crate) struct UnknownTool {
+    pub(crate) name: String,
+    pub(crate) nearest: Vec<String>,
+}
+
+/// What was found for names that no tool has.
+#[derive(Debug, Default)]
+pub(crate) struct Guesses(Mutex<AHashMap<String, Guess>>);
+
+#[derive(Debug, Clone)]
+struct Guess {
+    /// The one tool that is evidently meant.
+    meant: Option<String>,
+    nearest: Vec<String>,
+}
+
+impl Guesses {
+    fn of(&self, name: &str, guess: impl FnOnce() -> Guess) -> Guess {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(guess) = known().get(name) {
+            return guess.clone();
+        }
+        let guess = guess();
+        if name.len() <= LONGEST_NAME {
+            let mut known = known();
+            if known.len() >= MOST_NAMES {
+                known.clear();
+            }
+            known.insert(name.to_owned(), guess.clone());
+        }
+        guess
+    }
+}
+
+impl Gate {
+    /// The tool of this name, or what is near to it.
+    pub(crate) fn find(&self, name: &str) -> Result<&Tool, UnknownTool> {
+        self.tool(name).ok_or_else(|| UnknownTool {
+            name: name.to_owned(),
+            nearest: self.guess(name).nearest,
+        })
+    }
+
+    /// The names nearest to one that does not exist, the closest first, three at most.
+    pub fn nearest_tools(&self, name: &str) -> Vec<&str> {
+        nearest(name, self.tools().map(Tool::name), 3)
+    }
+
+    /// The tool of this name, or the one that it evidently means.
+    pub(crate) fn meant(&self, name: &str) -> Option<&Tool> {
+        self.tool(name).or_else(|| self.meant_tool(name))
+    }
+
+    /// The one tool that a name evidently means: the same but for case and separators, with a namespace
+    /// that says nothing (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or with
+    /// a control token behind it. A name in another namespace is another tool.
+    pub(crate) fn meant_tool(&self, name: &str) -> Option<&Tool> {
+        self.tool(&self.guess(name).meant?)
+    }
+
+    fn guess(&self, name: &str) -> Guess {
+        self.guesses.of(name, || Guess {
+            meant: self.look_for(name).map(|tool| tool.name().to_owned()),
+            nearest: self
+                .nearest_tools(name)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        })
+    }
+
+    fn look_for(&self, name: &str) -> Option<&Tool> {
+        let name = name.split("<|").next().unwrap_or(name).trim();
+        let all = |same: &dyn Fn(&str) -> bool| -> Vec<&Tool> {
+            self.tools().filter(|tool| same(tool.name())).collect()
+        };
+        let mut found = all(&|tool| same_spelling(tool, name));
+        if found.is_empty() {
+            found = match bare_name(name) {
+                Some(bare) => all(&|tool| same_spelling(tool, bare)),
+                None => all(&|tool| bare_name(tool).is_some_and(|own| same_spelling(own, name))),
+            };
+        }
+        match found[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+}
+
+/// A name without the namespace that providers and clients put before it; `None` if it has none.
+fn bare_name(name: &str) -> Option<&str> {
+    ["functions.", "function.", "tools.", "default_api."]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .or_else(|| {
+            let (server, bare) = name.strip_prefix("mcp__")?.split_once("__")?;
+            (!server.is_empty()).then_some(bare)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Gate, ToolSpec};
+
+    #[test]
+    fn what_was_found_stays_the_same_however_many_names_come() {
+        let tool = ToolSpec::without_schema("read_file");
+        let gate = Gate::builder().tool(tool).build().expect("a gate");
+        for _ in 0..2 {
+            let unknown = gate.find("raed_file").expect_err("no such tool");
+            assert_eq!(unknown.nearest, ["read_file"]);
+            assert!(gate.meant_tool("readFile").is_some());
+            for number in 0..super::MOST_NAMES {
+                assert!(gate.meant_tool(&format!("other {number}")).is_none());
+            }
+        }
+    }
+}
