@@ -23,7 +23,7 @@ use std::io::{BufWriter, Write as _};
 
 use callwright_replay::report::Report;
 use evaluation::{Evaluation, Part, Planted, evaluate, keep_planted};
-use traffic::{Format, Settings, TOOLS, World};
+use traffic::{Family, Format, Settings, World};
 
 /// Enough for nearly every pattern to show up five times, and done in some seconds without optimisation.
 const CALLS: usize = 40_000;
@@ -32,11 +32,11 @@ fn setting(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
-fn run(calls: usize, seed: u64) -> Evaluation {
+fn run(families: &[Family], calls: usize, seed: u64) -> Evaluation {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("planted-{seed}"));
     std::fs::create_dir_all(&folder).expect("a folder for the test");
-    let world = World::new();
-    let tools = callwright::tool::read_tools(TOOLS).expect("the tools can be read");
+    let world = World::of(families);
+    let tools = callwright::tool::read_tools(&world.tools_file).expect("the tools can be read");
     let path = folder.join("log.jsonl");
     let mut log = BufWriter::new(File::create(&path).expect("a file for the log"));
     let mut planted = Planted::new();
@@ -70,8 +70,18 @@ fn bugs_and_edge_cases_are_told_apart() {
     let calls =
         setting("CALLWRIGHT_PLANTED_CALLS").map_or(CALLS, |text| text.parse().expect("a number"));
     let seeds = setting("CALLWRIGHT_PLANTED_SEEDS").unwrap_or_else(|| "1".to_owned());
+    let names = setting("CALLWRIGHT_PLANTED_FAMILIES").unwrap_or_else(|| "first".to_owned());
+    let families: Vec<Family> = Family::ALL
+        .iter()
+        .filter(|(name, _)| names.contains(name))
+        .map(|(_, family)| *family)
+        .collect();
     for seed in seeds.split(',') {
-        let found = run(calls, seed.trim().parse().expect("numbers with commas"));
+        let found = run(
+            &families,
+            calls,
+            seed.trim().parse().expect("numbers with commas"),
+        );
         println!("\n{calls} calls, seed {seed}\n{}", found.remarks);
         shown("precision by clusters", found.precision_by_clusters);
         shown("precision by calls", found.precision_by_calls);

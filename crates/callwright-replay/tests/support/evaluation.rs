@@ -25,7 +25,7 @@ use callwright_replay::summary::ClusterKey;
 
 use super::engine::replay;
 use super::objections;
-use super::traffic::{Label, Pattern, TOOLS, World, planted};
+use super::traffic::{Label, Pattern, World, planted};
 
 /// How many calls a pattern has at least to be counted as a pattern.
 pub(crate) const ENOUGH: u64 = 5;
@@ -95,7 +95,7 @@ pub(crate) fn evaluate(
     evaluation.precision(world, report, &truth);
     evaluation.recall(world, report, &truth);
     evaluation.proofs(report);
-    evaluation.acceptance(world, &changed(report), calls);
+    evaluation.acceptance(world, &changed(&world.tools_file, report), calls);
     evaluation
 }
 
@@ -278,14 +278,14 @@ impl Evaluation {
 }
 
 /// The tools with all proposals that are about edge cases, as `callwright replay apply` writes them.
-fn changed(report: &Report) -> Vec<ToolSpec> {
+fn changed(tools_file: &str, report: &Report) -> Vec<ToolSpec> {
     let proposals = &report.proposals;
     let edge_cases = proposals.changes.iter();
     let accept: Vec<usize> = edge_cases
         .filter(|proposal| proposal.kind == Kind::EdgeCase)
         .map(|proposal| proposal.number)
         .collect();
-    let suggestions = suggestions_file(proposals, Some(TOOLS));
-    let text = apply(TOOLS, &suggestions, &accept, true).expect("the proposals go together");
+    let suggestions = suggestions_file(proposals, Some(tools_file));
+    let text = apply(tools_file, &suggestions, &accept, true).expect("the proposals go together");
     callwright::tool::read_tools(&text).expect("the new tools can be read")
 }
