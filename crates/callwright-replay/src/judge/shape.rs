@@ -29,7 +29,8 @@ pub(super) fn shape(value: Option<&Value<'_>>, issue: IssueCode) -> String {
         | IssueCode::MaxItems
         | IssueCode::MinProperties
         | IssueCode::MaxProperties => length(value),
-        IssueCode::Format | IssueCode::Pattern => sketch(value),
+        IssueCode::Format => sketch(value, false),
+        IssueCode::Pattern => sketch(value, true),
         _ => None,
     }
     .unwrap_or_else(|| general(value))
@@ -96,8 +97,9 @@ fn length(value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// `like 9999-99-99`: letters and digits by their kind, everything else as it is.
-fn sketch(value: &Value<'_>) -> Option<String> {
+/// `like 9999-99-99`: letters and digits by their kind, everything else as it is. Patterns are of codes and identifiers,
+/// so for them words in capitals are told apart: `AUT` is `like A`, and `Austria` is `like a`.
+fn sketch(value: &Value<'_>, capitals: bool) -> Option<String> {
     let text = value.as_str()?;
     if text.is_empty() {
         return None;
@@ -113,6 +115,10 @@ fn sketch(value: &Value<'_>) -> Option<String> {
         if character.is_alphabetic() {
             letters += 1;
             if letters > 1 {
+                if !character.is_ascii_uppercase() && drawn.ends_with('A') {
+                    drawn.pop();
+                    drawn.push('a');
+                }
                 continue;
             }
         } else {
@@ -123,6 +129,7 @@ fn sketch(value: &Value<'_>) -> Option<String> {
             return Some("long text".to_owned());
         }
         drawn.push(match character {
+            _ if capitals && character.is_ascii_uppercase() => 'A',
             _ if character.is_alphabetic() => 'a',
             _ if character.is_numeric() => '9',
             _ if character.is_control() => ' ',
@@ -221,6 +228,8 @@ mod tests {
             (r#""2026-05-01""#, IssueCode::Format, "like 9999-99-99"),
             (r#""tomorrow""#, IssueCode::Format, "like a"),
             (r#""Ann@example.org""#, IssueCode::Pattern, "like a@a.a"),
+            (r#""DEV-00A1""#, IssueCode::Pattern, "like A-99A9"),
+            (r#""Austria""#, IssueCode::Pattern, "like a"),
             (r#""5""#, IssueCode::Type, "integer in a string"),
             (r#"" -5.5""#, IssueCode::Type, "number in a string"),
             (r#""True""#, IssueCode::Type, "boolean in a string"),

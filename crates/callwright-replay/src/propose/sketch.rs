@@ -8,6 +8,7 @@ pub(super) fn pattern_of(sketch: &str, only_ascii: bool) -> Option<String> {
     let mut left = sketch.strip_prefix("like ")?.chars().peekable();
     while let Some(letter) = left.next() {
         match letter {
+            'A' => pattern.push_str("[A-Z]+"),
             'a' => pattern.push_str(letters),
             '9' => {
                 let mut digits = 1;
@@ -45,6 +46,7 @@ mod tests {
             pattern("like a@a.a").as_deref(),
             Some(r"^[A-Za-z]+@[A-Za-z]+\.[A-Za-z]+$")
         );
+        assert_eq!(pattern("like A-9").as_deref(), Some("^[A-Z]+-[0-9]$"));
         assert_eq!(pattern("long text"), None);
     }
 }
