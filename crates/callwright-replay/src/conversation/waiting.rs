@@ -60,6 +60,7 @@ impl Waiting {
             effects.push(Effect {
                 cluster: cluster.clone(),
                 led_to,
+                at: None,
             });
         }
     }

@@ -8,6 +8,7 @@ mod facts;
 mod farther;
 mod outcome;
 mod points;
+mod rollout;
 mod slip;
 mod spelling;
 mod spread;

@@ -5,9 +5,11 @@ use super::facts::Facts;
 use super::points::{
     CALLS_PER_SESSION, CORRECTED, CORRECTED_CALLS, CORRECTED_SHARE, FAILS_BELOW, FAILS_FEW,
     FAILS_MANY, FAILS_ONE, FAILS_SOME, FEW_RESULTS, MANY_RESULTS, REFUSES_FEW, REFUSES_MANY,
-    REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO, SOME_RESULTS, TAKES_FEW, TAKES_FROM, TAKES_MANY,
-    TAKES_ONE, TAKES_SOME, TAKES_UNKNOWN_KEY, WAVERS, WAVERS_BELOW, WAVERS_FEW,
+    REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO, SOME_RESULTS, SURE_RESULTS, TAKES_ALL_FROM,
+    TAKES_FEW, TAKES_FROM, TAKES_MANY, TAKES_ONE, TAKES_SOME, TAKES_SOME_NOT_ALL,
+    TAKES_UNKNOWN_KEY, WAVERS, WAVERS_BELOW, WAVERS_FEW,
 };
+use super::rollout;
 use super::{Reason, say};
 
 /// Below this share of results without an error a tool is broken, and its refusals say nothing.
@@ -35,15 +37,26 @@ pub(super) fn what_the_tool_made_of_it(
     } else {
         ""
     };
-    let share = ratio(ran_fine, known) / usual_success(facts);
-    let [many, some, few, one] = if share >= TAKES_FROM {
+    let usual = usual_success(facts);
+    let share = ratio(ran_fine, known) / usual;
+    if share < TAKES_FROM
+        && let Some(since) = rollout::since(facts)
+        && ratio(since.ran_fine, since.calls) / usual >= TAKES_FROM
+    {
+        return say(reasons, TAKES_MANY, since.why());
+    }
+    let [many, some, few, one] = if share >= TAKES_ALL_FROM {
         [TAKES_MANY, TAKES_SOME, TAKES_FEW, TAKES_ONE]
+    } else if share >= TAKES_FROM {
+        [TAKES_MANY, TAKES_SOME_NOT_ALL, TAKES_FEW, TAKES_ONE]
     } else if share <= REFUSES_UP_TO {
         [REFUSES_MANY, REFUSES_SOME, REFUSES_FEW, REFUSES_ONE]
     } else if share < FAILS_BELOW {
         [FAILS_MANY, FAILS_SOME, FAILS_FEW, FAILS_ONE]
     } else if share < WAVERS_BELOW {
         [WAVERS, WAVERS, WAVERS_FEW, 0]
+    } else if known < SURE_RESULTS {
+        [WAVERS_FEW; 4]
     } else {
         [0; 4]
     };

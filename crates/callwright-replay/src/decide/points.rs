@@ -43,6 +43,10 @@ pub(super) const FEW_RESULTS: u64 = 3;
 pub(super) const TAKES_MANY: i32 = 6;
 /// Some were seen: just enough by itself.
 pub(super) const TAKES_SOME: i32 = 5;
+/// Some were seen, and one or two failed: chance makes a tool that refuses every third call look like this.
+pub(super) const TAKES_SOME_NOT_ALL: i32 = 3;
+/// From this share on none that counts has failed.
+pub(super) const TAKES_ALL_FROM: f64 = 0.9;
 /// Few were seen: needs one more sign.
 pub(super) const TAKES_FEW: i32 = 4;
 /// One or two were seen: may be luck.
@@ -60,8 +64,10 @@ pub(super) const FAILS_ONE: i32 = -2;
 /// It fails for one in four, and at least five were seen: a spread over all models and the whole time (6) does not
 /// outweigh that. It stays unclear.
 pub(super) const WAVERS: i32 = -3;
-/// Few were seen.
+/// Few were seen, or fewer than this many and one in five fails: chance may have lifted them.
 pub(super) const WAVERS_FEW: i32 = -1;
+/// See [`WAVERS_FEW`].
+pub(super) const SURE_RESULTS: u64 = 50;
 /// It refuses them, and many were seen. Outweighs a spread over all models and the whole time (6), for models share
 /// their mistakes.
 pub(super) const REFUSES_MANY: i32 = -9;

@@ -3,6 +3,9 @@
 /// A pattern for all texts of a sketch (`like 9999-99`): as many digits, words of any length. `None` where the sketch is
 /// none, as of long texts.
 pub(super) fn pattern_of(sketch: &str, only_ascii: bool) -> Option<String> {
+    if sketch == "empty string" {
+        return Some("^$".to_owned());
+    }
     let letters = if only_ascii { "[A-Za-z]+" } else { "\\p{L}+" };
     let mut pattern = String::from("^");
     let mut left = sketch.strip_prefix("like ")?.chars().peekable();
@@ -47,6 +50,7 @@ mod tests {
             Some(r"^[A-Za-z]+@[A-Za-z]+\.[A-Za-z]+$")
         );
         assert_eq!(pattern("like A-9").as_deref(), Some("^[A-Z]+-[0-9]$"));
+        assert_eq!(pattern("empty string").as_deref(), Some("^$"));
         assert_eq!(pattern("long text"), None);
     }
 }

@@ -41,6 +41,16 @@ pub(super) enum What<'p> {
     Result(SeenResult<'p>),
 }
 
+impl Item<'_> {
+    /// When it happened.
+    pub(super) fn time(&self) -> Option<i64> {
+        match &self.what {
+            What::Call { seen, .. } => seen.at.time,
+            What::Result(result) => result.at.time,
+        }
+    }
+}
+
 /// Everything that the records of a piece show. What cannot be read is noted in `input`.
 pub(super) fn items<'p>(
     tools: &Tools,

@@ -63,7 +63,13 @@ impl Shared {
             let mut conversations = self.conversations();
             let turns = items.iter().zip(ready);
             turns
-                .map(|(item, ready)| take_turn(item, ready, &mut conversations, &mut effects))
+                .map(|(item, ready)| {
+                    let known = effects.len();
+                    let outcome = take_turn(item, ready, &mut conversations, &mut effects);
+                    let at = item.time();
+                    effects[known..].iter_mut().for_each(|it| it.at = at);
+                    outcome
+                })
                 .collect()
         };
         drop(ticket);
