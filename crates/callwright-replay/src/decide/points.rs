@@ -65,7 +65,7 @@ pub(super) const FAILS_ONE: i32 = -2;
 /// outweigh that. It stays unclear.
 pub(super) const WAVERS: i32 = -3;
 /// Few were seen, or fewer than this many and one in five fails: chance may have lifted them.
-pub(super) const WAVERS_FEW: i32 = -1;
+pub(super) const WAVERS_FEW: i32 = -2;
 /// See [`WAVERS_FEW`].
 pub(super) const SURE_RESULTS: u64 = 50;
 /// It refuses them, and many were seen. Outweighs a spread over all models and the whole time (6), for models share
