@@ -105,7 +105,9 @@ pub(super) fn what_the_model_did_next(facts: &Facts<'_>, reasons: &mut Vec<Reaso
     let led_to = facts.cluster.led_to;
     let followed = led_to.corrected + led_to.repeated + led_to.gave_up;
     // Where no failure is known, the next call is just the next one, and mostly without the fault.
-    if led_to.tool_refused == 0 {
+    // So it is where nearly all such calls run fine.
+    let known = led_to.ran_fine + led_to.tool_refused;
+    if led_to.tool_refused == 0 || ratio(led_to.ran_fine, known) >= TAKES_FROM {
         return;
     }
     if followed < CORRECTED_CALLS || ratio(led_to.corrected, followed) < CORRECTED_SHARE {
