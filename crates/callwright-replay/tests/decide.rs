@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use callwright_replay::decide::{BUG_UP_TO, EDGE_CASE_FROM, Kind, decide};
 use facts::{ClusterFacts, ToolFacts, summary};
 use serde::Deserialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,6 +73,39 @@ fn the_corpus_holds() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(all >= 40, "the corpus has shrunk to {all}");
+}
+
+/// A limit has no holes: what lies before an edge case is one too, unless the tool refuses it.
+#[test]
+fn a_few_values_before_an_edge_case_are_one() {
+    let declared = json!({"name": "t", "inputSchema": {"type": "object", "properties": {
+        "count": {"type": "integer", "maximum": 80}}}});
+    let tool: ToolFacts =
+        serde_json::from_value(json!({"calls": 500, "results": 500})).expect("facts");
+    let cluster = |shape: &str, calls: u64, fine: u64, largest: u64| -> ClusterFacts {
+        let facts = json!({"path": "/count", "issue": "maximum", "shape": shape, "calls": calls,
+            "ran_fine": fine, "tool_refused": calls - fine, "smallest": largest, "largest": largest});
+        serde_json::from_value(facts).expect("facts")
+    };
+    let many = cluster("integer of 3 digits", 60, 60, 200);
+    let kind_of_few = |few: ClusterFacts| {
+        let shape = few.shape.clone();
+        let judged = decide(&summary(&declared, &tool, &[many.clone(), few]));
+        let own = judged.iter().find(|it| it.cluster.shape == shape);
+        own.expect("it is judged").kind
+    };
+    assert_eq!(
+        kind_of_few(cluster("integer of 2 digits", 1, 1, 95)),
+        Kind::EdgeCase
+    );
+    assert_ne!(
+        kind_of_few(cluster("integer of 2 digits", 4, 0, 95)),
+        Kind::EdgeCase
+    );
+    assert_ne!(
+        kind_of_few(cluster("integer of 4 digits", 1, 1, 9_500)),
+        Kind::EdgeCase
+    );
 }
 
 #[test]

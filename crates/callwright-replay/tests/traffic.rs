@@ -13,7 +13,7 @@ mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use traffic::{Format, Label, Settings, TOOLS, World, planted};
+use traffic::{Family, Format, Label, Settings, World, planted};
 
 /// A few seconds' worth, without optimisation.
 const CALLS: usize = 10_000;
@@ -32,6 +32,11 @@ fn settings(format: Format) -> Settings {
     }
 }
 
+/// All families.
+fn all() -> World {
+    World::of(&Family::ALL.map(|(_, family)| family))
+}
+
 /// Whether a path is the one that a label means.
 fn is_at(path: &str, label: &str) -> bool {
     let mut segments = path.split('/');
@@ -44,8 +49,8 @@ fn is_at(path: &str, label: &str) -> bool {
 
 #[test]
 fn what_is_planted_is_refused_as_its_label_says() {
-    let world = World::new();
-    let gate = objections::gate(callwright::tool::read_tools(TOOLS).expect("tools"));
+    let world = all();
+    let gate = objections::gate(callwright::tool::read_tools(&world.tools_file).expect("tools"));
     assert!(gate.tools().all(|tool| tool.quarantined().is_none()));
     for pattern in &world.patterns {
         let format = [Format::Events, Format::Lines][pattern.number % 2];
@@ -71,8 +76,8 @@ fn what_is_planted_is_refused_as_its_label_says() {
 
 #[test]
 fn a_log_is_refused_where_something_is_planted_and_nowhere_else() {
-    let world = World::new();
-    let gate = objections::gate(callwright::tool::read_tools(TOOLS).expect("tools"));
+    let world = all();
+    let gate = objections::gate(callwright::tool::read_tools(&world.tools_file).expect("tools"));
     for line in log(&world, settings(Format::Lines)) {
         let recorded = objections::read(&line);
         let patterns = planted(objections::id(&recorded));

@@ -23,6 +23,8 @@ pub(crate) type Faults = Arc<[ClusterKey]>;
 pub(crate) struct Effect {
     pub(crate) cluster: ClusterKey,
     pub(crate) led_to: LedTo,
+    /// When it became known, in microseconds since 1970.
+    pub(crate) at: Option<i64>,
 }
 
 /// How a call with faults went, as far as is known.
@@ -136,5 +138,6 @@ fn add(faults: &Faults, led_to: LedTo, effects: &mut Vec<Effect>) {
     effects.extend(faults.iter().map(|cluster| Effect {
         cluster: cluster.clone(),
         led_to,
+        at: None,
     }));
 }

@@ -87,6 +87,7 @@ impl Waiting {
             effects.push(Effect {
                 cluster: cluster.clone(),
                 led_to,
+                at: None,
             });
         }
     }

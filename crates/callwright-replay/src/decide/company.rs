@@ -7,11 +7,11 @@ use callwright::json::Path;
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::points::{
-    MANY_KEYS, NOTHING_GIVEN, NOTHING_GIVEN_FROM, ONE_OF_MANY_KEYS, OTHERS_REFUSED, OTHERS_TAKEN,
-    OWN_SHARE, REFUSES_UP_TO, SOME_RESULTS, TAKES_FROM,
+    MANY_KEYS, MANY_RESULTS, NOTHING_GIVEN, NOTHING_GIVEN_FROM, ONE_OF_MANY_KEYS, OTHERS_REFUSED,
+    OTHERS_TAKEN, OWN_SHARE, REFUSES_UP_TO, SOME_RESULTS, TAKES_FROM,
 };
 use super::{Reason, say};
-use crate::summary::{ClusterKey, LedTo, Side, Summary};
+use crate::summary::{Cluster, ClusterKey, LedTo, Side, Summary};
 
 /// Issues of which one place has many clusters: one for each value, size, length or look.
 const DIVIDED: [&str; 11] = [
@@ -34,11 +34,29 @@ fn place(key: &ClusterKey) -> Place<'_> {
     (&key.tool, key.side, &key.path, &key.issue)
 }
 
+/// What several clusters led to, together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Together {
+    pub(super) calls: u64,
+    pub(super) ran_fine: u64,
+    pub(super) refused: u64,
+}
+
+impl Together {
+    fn add(&mut self, cluster: &Cluster) {
+        self.calls += cluster.calls;
+        self.ran_fine += cluster.led_to.ran_fine;
+        self.refused += cluster.led_to.tool_refused;
+    }
+}
+
 /// What is known of all clusters together.
 #[derive(Debug)]
 pub(super) struct Company<'s> {
-    /// By place and issue, what all calls led to: fine and refused.
-    led_to: HashMap<Place<'s>, (u64, u64)>,
+    /// By place and issue.
+    places: HashMap<Place<'s>, Together>,
+    /// By place, issue and look.
+    looks: HashMap<(Place<'s>, String), Together>,
     /// By object, the keys that nobody declared and their calls.
     unknown: HashMap<(&'s str, Side, Path), BTreeMap<&'s str, u64>>,
     /// Of clusters about missing keys: how many keys of the object are missing, in how many calls.
@@ -48,14 +66,16 @@ pub(super) struct Company<'s> {
 impl<'s> Company<'s> {
     /// Looks at all of them.
     pub(super) fn of(summary: &'s Summary) -> Self {
-        let mut led_to: HashMap<Place<'s>, (u64, u64)> = HashMap::new();
+        let mut places: HashMap<Place<'s>, Together> = HashMap::new();
+        let mut looks: HashMap<_, Together> = HashMap::new();
         let mut unknown: HashMap<_, BTreeMap<&str, u64>> = HashMap::new();
         let mut parents: HashMap<u64, (Side, Path)> = HashMap::new();
         for (key, cluster) in summary.clusters.iter() {
             if DIVIDED.contains(&key.issue.as_str()) {
-                let (fine, refused) = led_to.entry(place(key)).or_default();
-                *fine += cluster.led_to.ran_fine;
-                *refused += cluster.led_to.tool_refused;
+                places.entry(place(key)).or_default().add(cluster);
+            }
+            if let Some(look) = look(&key.shape) {
+                looks.entry((place(key), look)).or_default().add(cluster);
             }
             let around = Path::from_pointer(key.path.as_str()).parent();
             if key.issue == "unknown_key" {
@@ -77,18 +97,29 @@ impl<'s> Company<'s> {
             }
         }
         Company {
-            led_to,
+            places,
+            looks,
             unknown,
             missing,
         }
     }
 
+    /// All clusters of the place that break the same rule.
+    pub(super) fn of_the_place(&self, key: &ClusterKey) -> Option<Together> {
+        self.places.get(&place(key)).copied()
+    }
+
+    /// All clusters of the place that look the same but for the number of digits.
+    pub(super) fn alike(&self, key: &ClusterKey) -> Option<Together> {
+        self.looks.get(&(place(key), look(&key.shape)?)).copied()
+    }
+
     /// What calls with other clusters of the place led to.
     fn others(&self, key: &ClusterKey, own: LedTo) -> Option<(u64, u64)> {
-        let (fine, refused) = self.led_to.get(&place(key))?;
+        let all = self.places.get(&place(key))?;
         Some((
-            fine.saturating_sub(own.ran_fine),
-            refused.saturating_sub(own.tool_refused),
+            all.ran_fine.saturating_sub(own.ran_fine),
+            all.refused.saturating_sub(own.tool_refused),
         ))
     }
 }
@@ -99,7 +130,12 @@ pub(super) fn others_of_the_place(
     company: &Company<'_>,
     reasons: &mut Vec<Reason>,
 ) {
-    let Some((fine, refused)) = company.others(facts.key, facts.cluster.led_to) else {
+    let own = facts.cluster.led_to;
+    // With many results of its own a cluster speaks for itself.
+    if own.ran_fine + own.tool_refused >= MANY_RESULTS {
+        return;
+    }
+    let Some((fine, refused)) = company.others(facts.key, own) else {
         return;
     };
     let known = fine + refused;
@@ -114,6 +150,29 @@ pub(super) fn others_of_the_place(
         let why = format!("{refused} of {known} calls with other such values there failed");
         say(reasons, OTHERS_REFUSED, why);
     }
+}
+
+/// A sketch without the number of digits: `like 9.99` is `9.9`, and a word with digits in it, as of an id in hexadecimal
+/// digits, is `x`.
+fn look(shape: &str) -> Option<String> {
+    let is_of_word = |letter: char| matches!(letter, 'a' | 'A' | '9');
+    let mut rest = shape.strip_prefix("like ")?;
+    let mut look = String::new();
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|letter| !is_of_word(letter));
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        match (word.contains('9'), word.contains(['a', 'A'])) {
+            (true, true) => look.push('x'),
+            (true, false) => look.push('9'),
+            (false, true) => look.push_str(word),
+            (false, false) => {
+                look.push(first);
+                rest = &after[first.len_utf8()..];
+            }
+        }
+    }
+    Some(look)
 }
 
 /// Whether it is one of many keys that nobody declared.

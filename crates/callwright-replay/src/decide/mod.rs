@@ -5,8 +5,10 @@
 
 mod company;
 mod facts;
+mod farther;
 mod outcome;
 mod points;
+mod rollout;
 mod slip;
 mod spelling;
 mod spread;
@@ -72,6 +74,7 @@ pub fn decide(summary: &Summary) -> Vec<Judgement> {
         let facts = Facts::gather(key, cluster, tool, declared);
         judged.push((cluster.calls, judge(&facts, &company)));
     }
+    farther::than_a_few(summary, &mut judged);
     judged.sort_by(|(more, left), (calls, right)| {
         (calls, &left.cluster).cmp(&(more, &right.cluster))
     });
@@ -84,32 +87,40 @@ fn judge(facts: &Facts<'_>, company: &Company<'_>) -> Judgement {
     slip::in_general(facts, &mut reasons);
     let general = reasons.len();
     if facts.key.side == Side::Input {
-        outcome::what_the_tool_made_of_it(facts, &mut reasons);
+        outcome::what_the_tool_made_of_it(facts, company, &mut reasons);
         outcome::what_the_model_did_next(facts, &mut reasons);
         company::others_of_the_place(facts, company, &mut reasons);
         company::one_of_many_keys(facts, company, &mut reasons);
         spread::over_models(facts, &mut reasons);
         spread::alone(facts, &mut reasons);
+        spread::rare_and_unknown(facts, &mut reasons);
     }
     spread::over_time(facts, &mut reasons);
     spread::over_sessions(facts, &mut reasons);
-    spread::share(facts, &mut reasons);
+    spread::share(facts, company, &mut reasons);
     company::nothing_given(facts, company, &mut reasons);
     words::own_default(facts, &mut reasons);
     words::described(facts, &mut reasons);
     slip::slips(facts, &mut reasons);
     let score = reasons.iter().map(|reason| reason.points).sum();
-    let kind = match score {
-        EDGE_CASE_FROM.. => Kind::EdgeCase,
+    let kind = match kind_of(score) {
         // What such violations are in general says nothing about this one, unless it is what they never are.
-        ..=BUG_UP_TO if reasons.len() > general || score <= points::NEVER => Kind::Bug,
-        _ => Kind::Unclear,
+        Kind::Bug if reasons.len() == general && score > points::NEVER => Kind::Unclear,
+        kind => kind,
     };
     Judgement {
         cluster: facts.key.clone(),
         kind,
         score,
         reasons,
+    }
+}
+
+fn kind_of(score: i32) -> Kind {
+    match score {
+        EDGE_CASE_FROM.. => Kind::EdgeCase,
+        ..=BUG_UP_TO => Kind::Bug,
+        _ => Kind::Unclear,
     }
 }
 

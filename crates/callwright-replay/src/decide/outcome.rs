@@ -1,31 +1,62 @@
 //! Does the tool take such calls, and what did the model do next?
 
+use super::company::Company;
 use super::facts::Facts;
 use super::points::{
     CALLS_PER_SESSION, CORRECTED, CORRECTED_CALLS, CORRECTED_SHARE, FAILS_BELOW, FAILS_FEW,
     FAILS_MANY, FAILS_ONE, FAILS_SOME, FEW_RESULTS, MANY_RESULTS, REFUSES_FEW, REFUSES_MANY,
-    REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO, SOME_RESULTS, TAKES_FEW, TAKES_FROM, TAKES_MANY,
-    TAKES_ONE, TAKES_SOME, TAKES_UNKNOWN_KEY,
+    REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO, SOME_RESULTS, SURE_RESULTS, TAKES_ALL_FROM,
+    TAKES_FEW, TAKES_FROM, TAKES_MANY, TAKES_ONE, TAKES_SOME, TAKES_SOME_NOT_ALL,
+    TAKES_UNKNOWN_KEY, WAVERS, WAVERS_BELOW, WAVERS_FEW,
 };
+use super::rollout;
 use super::{Reason, say};
 
 /// Below this share of results without an error a tool is broken, and its refusals say nothing.
 const LOWEST_SUCCESS: f64 = 0.3;
 
 /// What the tool made of such calls.
-pub(super) fn what_the_tool_made_of_it(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+pub(super) fn what_the_tool_made_of_it(
+    facts: &Facts<'_>,
+    company: &Company<'_>,
+    reasons: &mut Vec<Reason>,
+) {
     let led_to = facts.cluster.led_to;
-    let known = led_to.ran_fine + led_to.tool_refused;
-    if known == 0 {
+    let own = led_to.ran_fine + led_to.tool_refused;
+    if own == 0 {
         return;
     }
-    let share = ratio(led_to.ran_fine, known) / usual_success(facts);
-    let [many, some, few, one] = if share >= TAKES_FROM {
+    // Few by themselves: those that look alike but for the number of digits are counted too.
+    let alike = company.alike(facts.key).filter(|_| own < MANY_RESULTS);
+    let (ran_fine, refused) = alike.map_or((led_to.ran_fine, led_to.tool_refused), |alike| {
+        (alike.ran_fine, alike.refused)
+    });
+    let known = ran_fine + refused;
+    let of_a_look = if known > own {
+        " of such calls that look alike"
+    } else {
+        ""
+    };
+    let usual = usual_success(facts);
+    let share = ratio(ran_fine, known) / usual;
+    if share < TAKES_FROM
+        && let Some(since) = rollout::since(facts)
+        && ratio(since.ran_fine, since.calls) / usual >= TAKES_FROM
+    {
+        return say(reasons, TAKES_MANY, since.why());
+    }
+    let [many, some, few, one] = if share >= TAKES_ALL_FROM {
         [TAKES_MANY, TAKES_SOME, TAKES_FEW, TAKES_ONE]
+    } else if share >= TAKES_FROM {
+        [TAKES_MANY, TAKES_SOME_NOT_ALL, TAKES_FEW, TAKES_ONE]
     } else if share <= REFUSES_UP_TO {
         [REFUSES_MANY, REFUSES_SOME, REFUSES_FEW, REFUSES_ONE]
     } else if share < FAILS_BELOW {
         [FAILS_MANY, FAILS_SOME, FAILS_FEW, FAILS_ONE]
+    } else if share < WAVERS_BELOW {
+        [WAVERS, WAVERS, WAVERS_FEW, 0]
+    } else if known < SURE_RESULTS {
+        [WAVERS_FEW; 4]
     } else {
         [0; 4]
     };
@@ -41,17 +72,15 @@ pub(super) fn what_the_tool_made_of_it(facts: &Facts<'_>, reasons: &mut Vec<Reas
     } else {
         points
     };
-    let ran_fine = led_to.ran_fine;
     let why = if known == 1 {
         format!(
             "the one call with a known result {}",
             if ran_fine == 1 { "ran fine" } else { "failed" }
         )
     } else if share <= REFUSES_UP_TO {
-        let refused = led_to.tool_refused;
-        format!("{refused} of {known} calls with a known result failed")
+        format!("{refused} of {known} calls with a known result failed{of_a_look}")
     } else {
-        format!("{ran_fine} of {known} calls with a known result ran fine")
+        format!("{ran_fine} of {known} calls with a known result ran fine{of_a_look}")
     };
     say(reasons, points, why);
 }
@@ -76,7 +105,9 @@ pub(super) fn what_the_model_did_next(facts: &Facts<'_>, reasons: &mut Vec<Reaso
     let led_to = facts.cluster.led_to;
     let followed = led_to.corrected + led_to.repeated + led_to.gave_up;
     // Where no failure is known, the next call is just the next one, and mostly without the fault.
-    if led_to.tool_refused == 0 {
+    // So it is where nearly all such calls run fine.
+    let known = led_to.ran_fine + led_to.tool_refused;
+    if led_to.tool_refused == 0 || ratio(led_to.ran_fine, known) >= TAKES_FROM {
         return;
     }
     if followed < CORRECTED_CALLS || ratio(led_to.corrected, followed) < CORRECTED_SHARE {

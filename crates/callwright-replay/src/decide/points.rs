@@ -19,8 +19,8 @@ pub(super) const OTHER_TYPE: i32 = -2;
 pub(super) const UNKNOWN_KEY: i32 = -2;
 /// None of the alternatives, ruled out, not allowed: mostly confusion.
 pub(super) const CONFUSION: i32 = -1;
-/// A tool is what it is: its results are not made up.
-pub(super) const OWN_RESULT: i32 = 1;
+/// A tool is what it is: its results are not made up. Rare ones that come steadily need little more.
+pub(super) const OWN_RESULT: i32 = 2;
 
 // What the tool made of such calls.
 
@@ -28,6 +28,9 @@ pub(super) const OWN_RESULT: i32 = 1;
 pub(super) const TAKES_FROM: f64 = 0.8;
 /// Below this share it fails for more than one in three that would have worked.
 pub(super) const FAILS_BELOW: f64 = 0.65;
+/// Below this share it fails for more than one in four: too many for a tool that takes such calls, and chance alone may
+/// have lifted it over the limit above.
+pub(super) const WAVERS_BELOW: f64 = 0.72;
 /// Up to this share it refuses them.
 pub(super) const REFUSES_UP_TO: f64 = 0.2;
 /// How many results are many, some, few.
@@ -40,6 +43,10 @@ pub(super) const FEW_RESULTS: u64 = 3;
 pub(super) const TAKES_MANY: i32 = 6;
 /// Some were seen: just enough by itself.
 pub(super) const TAKES_SOME: i32 = 5;
+/// Some were seen, and one or two failed: chance makes a tool that refuses every third call look like this.
+pub(super) const TAKES_SOME_NOT_ALL: i32 = 3;
+/// From this share on none that counts has failed.
+pub(super) const TAKES_ALL_FROM: f64 = 0.9;
 /// Few were seen: needs one more sign.
 pub(super) const TAKES_FEW: i32 = 4;
 /// One or two were seen: may be luck.
@@ -54,6 +61,13 @@ pub(super) const FAILS_SOME: i32 = -6;
 pub(super) const FAILS_FEW: i32 = -4;
 /// One or two were seen.
 pub(super) const FAILS_ONE: i32 = -2;
+/// It fails for one in four, and at least five were seen: a spread over all models and the whole time (6) does not
+/// outweigh that. It stays unclear.
+pub(super) const WAVERS: i32 = -3;
+/// Few were seen, or fewer than this many and one in five fails: chance may have lifted them.
+pub(super) const WAVERS_FEW: i32 = -2;
+/// See [`WAVERS_FEW`].
+pub(super) const SURE_RESULTS: u64 = 50;
 /// It refuses them, and many were seen. Outweighs a spread over all models and the whole time (6), for models share
 /// their mistakes.
 pub(super) const REFUSES_MANY: i32 = -9;
@@ -68,6 +82,9 @@ pub(super) const REFUSES_ONE: i32 = -4;
 pub(super) const OTHERS_TAKEN: i32 = 2;
 /// They are refused: the rule is right there.
 pub(super) const OTHERS_REFUSED: i32 = -2;
+
+/// Values that are farther beyond the same limit are an edge case: whoever allows them allows these.
+pub(super) const FARTHER_TAKEN: i32 = 5;
 
 /// So many different keys that nobody declared, in one object, look made up.
 pub(super) const MANY_KEYS: usize = 4;
@@ -101,6 +118,11 @@ pub(super) const BURST_UP_TO: f64 = 0.34;
 pub(super) const STEADY: i32 = 2;
 /// It came in a burst: a bad deployment, one broken prompt.
 pub(super) const BURST: i32 = -5;
+/// From so many stretches of time on, and in several conversations, it is a season or a new version rather than an
+/// accident.
+pub(super) const SEASON_FROM: usize = 3;
+/// A season: a tool that takes such calls still has more for it.
+pub(super) const SEASON: i32 = -2;
 /// From so many conversations on they are many.
 pub(super) const MANY_SESSIONS: u64 = 50;
 /// From so many on they are several.
@@ -136,6 +158,10 @@ pub(super) const ACCIDENT_OF: u64 = 1_000;
 pub(super) const ACCIDENT_UP_TO: u64 = 2;
 /// An accident.
 pub(super) const ACCIDENT: i32 = -3;
+/// Where nothing is known of the results, a value needs this share of the tool's calls to count for something.
+pub(super) const UNKNOWN_AND_RARE_BELOW: f64 = 0.003;
+/// Rare, and nobody knows what came of it: a spread alone (6) is not enough then.
+pub(super) const UNKNOWN_AND_RARE: i32 = -2;
 /// Results: from this share on the tool answers so often enough to mean it.
 pub(super) const RESULTS_OFTEN: f64 = 0.05;
 /// Results: from this share on it answers so now and then.
@@ -170,10 +196,16 @@ pub(super) const UNQUOTED: i32 = -4;
 /// A misspelt key: that a tool runs fine says nothing, it ignores what it does not know. Outweighs the tool and the
 /// spread together.
 pub(super) const MISSPELT_KEY: i32 = -12;
+/// An allowed value in other letters, capitals or separators. Repair heals it; but where a tool takes it from everybody,
+/// it does not look at case, and the schema may say so.
+pub(super) const OTHER_CASE: i32 = -4;
 /// A misspelt value. Where all models write it steadily and the tool takes it, it is a spelling of its own.
 pub(super) const MISSPELT_VALUE: i32 = -7;
 /// A text that stands for a value that somebody was to fill in.
 pub(super) const PLACEHOLDER: i32 = -6;
+/// Such a text where a format, a pattern or another type is asked for: it says that nothing is known, and a tool that
+/// keeps it keeps rubbish. Outweighs the tool and the spread together (12). In a list of values it may be one of its own.
+pub(super) const FILLER: i32 = -13;
 /// Within ten times the limit: somebody wants a little more.
 pub(super) const NEAR_LIMIT: i32 = 1;
 /// More than a thousand times the limit: nobody wants that. That the tool runs fine says nothing, it clamps such numbers;

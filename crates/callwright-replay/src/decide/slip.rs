@@ -6,18 +6,18 @@ use serde_json::Value as Json;
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::points::{
-    CONFUSION, FAR_FROM_LIMIT, HEALED, MISSING_KEY, MISSPELT_KEY, MISSPELT_VALUE, NEAR_LIMIT,
-    NEVER, OTHER_TYPE, OWN_RESULT, PLACEHOLDER, STANDS_FOR_ALL, UNKNOWN_KEY, UNQUOTED,
+    CONFUSION, FAR_FROM_LIMIT, FILLER, HEALED, MISSING_KEY, MISSPELT_KEY, MISSPELT_VALUE,
+    NEAR_LIMIT, NEVER, OTHER_CASE, OTHER_TYPE, OWN_RESULT, PLACEHOLDER, STANDS_FOR_ALL,
+    UNKNOWN_KEY, UNQUOTED,
 };
-use super::spelling::misspelt;
+use super::spelling::{is_same_in_other_letters, misspelt};
 use super::{Reason, say};
 use crate::summary::Side;
 
 /// Rules of repair that mend a slip of the pen, whatever the schema is: what was meant stands there already.
-const HEALING: [&str; 9] = [
+const HEALING: [&str; 8] = [
     "boolean_from_string",
     "date_separators",
-    "enum_spelling",
     "json_from_string",
     "key_repeated",
     "key_spelling",
@@ -29,8 +29,8 @@ const HEALING: [&str; 9] = [
 /// From this share of the calls on a rule speaks for the cluster.
 const HEALED_FROM: f64 = 0.5;
 
-/// Texts that stand for a value that somebody was to fill in.
-const PLACEHOLDERS: [&str; 11] = [
+/// Texts that stand for a value that somebody was to fill in, or that say that there is none.
+const PLACEHOLDERS: [&str; 21] = [
     "string",
     "n/a",
     "todo",
@@ -42,6 +42,16 @@ const PLACEHOLDERS: [&str; 11] = [
     "?",
     "value",
     "example",
+    "unknown",
+    "none",
+    "na",
+    "nil",
+    "-",
+    "missing",
+    "not provided",
+    "not specified",
+    "not available",
+    "not given",
 ];
 
 /// Words for true and false in many languages of programs.
@@ -102,15 +112,7 @@ pub(super) fn slips(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     if is_healed(facts, reasons) {
         return;
     }
-    if let Some(text) = facts
-        .values
-        .iter()
-        .find_map(Json::as_str)
-        .filter(|text| is_placeholder(text))
-    {
-        let why = format!("{text:?} stands for a value that was to be filled in");
-        say(reasons, PLACEHOLDER, why);
-    }
+    placeholders(facts, reasons);
     misspellings(facts, reasons);
 }
 
@@ -176,6 +178,22 @@ fn is_boolean_word(facts: &Facts<'_>) -> bool {
         && facts.values.iter().all(is_word)
 }
 
+/// Whether at least half of the values only hold the place of one.
+fn placeholders(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+    let texts: Vec<&str> = facts.values.iter().filter_map(Json::as_str).collect();
+    let mut found = texts.iter().filter(|text| is_placeholder(text));
+    let count = found.clone().count();
+    let Some(first) = found.next().filter(|_| 2 * count >= texts.len()) else {
+        return;
+    };
+    let points = match facts.key.issue.as_str() {
+        "format" | "pattern" | "type" => FILLER,
+        _ => PLACEHOLDER,
+    };
+    let why = format!("{first:?} stands for a value that was to be filled in");
+    say(reasons, points, why);
+}
+
 fn is_placeholder(text: &str) -> bool {
     let lower = text.trim().to_lowercase();
     let between = |open: &str, close: &str| lower.starts_with(open) && lower.ends_with(close);
@@ -208,8 +226,13 @@ fn misspellings(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
                 values.into_iter().flatten().chain(node.get("const"))
             });
             if let Some(meant) = misspelt(&value, listed.filter_map(Json::as_str)) {
-                let why = format!("close to the allowed value {meant:?}: a misspelling");
-                say(reasons, MISSPELT_VALUE, why);
+                if is_same_in_other_letters(&value, meant) {
+                    let why = format!("the allowed value {meant:?} in other letters");
+                    say(reasons, OTHER_CASE, why);
+                } else {
+                    let why = format!("close to the allowed value {meant:?}: a misspelling");
+                    say(reasons, MISSPELT_VALUE, why);
+                }
             }
         }
         _ => {}

@@ -36,6 +36,11 @@ fn is_slip(name: &str, known: &str) -> bool {
     strsim::damerau_levenshtein(&folded, &other) <= most
 }
 
+/// Whether two names differ by capitals and separators only.
+pub(super) fn is_same_in_other_letters(name: &str, known: &str) -> bool {
+    folded(name) == folded(known)
+}
+
 fn folded(name: &str) -> String {
     let letters = name.chars().filter(|letter| letter.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()

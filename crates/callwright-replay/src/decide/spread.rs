@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::company::Company;
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::points::{
     ACCIDENT, ACCIDENT_OF, ACCIDENT_UP_TO, ALL_MODELS, ALONE_BELOW, BURST, BURST_UP_TO,
     IN_MANY_SESSIONS, IN_ONE_SESSION, IN_SEVERAL_SESSIONS, MANY_SESSIONS, MODEL_SHARE, OFTEN,
-    ONE_OF_MANY_MODELS, ONE_OF_TWO_MODELS, RESULTS_OFTEN, RESULTS_SOMETIMES, SELDOM_ALONE,
-    SEVERAL_MODELS, SEVERAL_SESSIONS, SOMETIMES, SPREAD_CALLS, SPREAD_EXPECTED, STEADY,
-    STEADY_FROM,
+    ONE_OF_MANY_MODELS, ONE_OF_TWO_MODELS, RESULTS_OFTEN, RESULTS_SOMETIMES, SEASON, SEASON_FROM,
+    SELDOM_ALONE, SEVERAL_MODELS, SEVERAL_SESSIONS, SOMETIMES, SPREAD_CALLS, SPREAD_EXPECTED,
+    STEADY, STEADY_FROM, UNKNOWN_AND_RARE, UNKNOWN_AND_RARE_BELOW,
 };
 use super::{Reason, say};
 use crate::summary::{Side, Timeline};
@@ -57,9 +58,10 @@ pub(super) fn over_time(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
         } else {
             format!("{seen} {name}s")
         };
+        let is_season = seen >= SEASON_FROM && facts.cluster.sessions.count() >= SEVERAL_SESSIONS;
         say(
             reasons,
-            BURST,
+            if is_season { SEASON } else { BURST },
             format!("all {calls} came {on} {times}, though the tool was called {on} {of}"),
         );
     }
@@ -181,9 +183,27 @@ pub(super) fn alone(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     }
 }
 
-/// Whether there are too few to mean something; for results, how many there are.
-pub(super) fn share(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+/// Whether nothing is known of the results, and there are few of them.
+pub(super) fn rare_and_unknown(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+    let led_to = facts.cluster.led_to;
     let (calls, of) = (facts.cluster.calls, facts.tool_calls());
+    let is_unknown = led_to.ran_fine + led_to.tool_refused == 0;
+    if is_unknown && calls >= SPREAD_CALLS && ratio(calls, of) < UNKNOWN_AND_RARE_BELOW {
+        let why = format!("no result is known, and only {calls} of {of} calls have it");
+        say(reasons, UNKNOWN_AND_RARE, why);
+    }
+}
+
+/// Whether there are too few to mean something; for results, how many there are.
+pub(super) fn share(facts: &Facts<'_>, company: &Company<'_>, reasons: &mut Vec<Reason>) {
+    let of = facts.tool_calls();
+    let own = facts.cluster.calls;
+    // A place has a cluster for each value: that the tool answers with one of them counts for all.
+    let together = match facts.key.side {
+        Side::Input => company.alike(facts.key),
+        Side::Output => company.of_the_place(facts.key),
+    };
+    let calls = together.map_or(own, |together| together.calls.max(own));
     let share = ratio(calls, of);
     match facts.key.side {
         _ if calls <= ACCIDENT_UP_TO && of >= ACCIDENT_OF => {

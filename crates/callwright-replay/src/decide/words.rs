@@ -152,6 +152,7 @@ fn type_words(shape: &str) -> &'static [&'static str] {
             "numeric",
         ],
         "boolean" => &["or a boolean", "or boolean", "or true", "or false"],
+        "date in a string" | "date-time in a string" => &["or a date", "or date", "iso 8601"],
         "string" | "empty string" => &[
             "or a string",
             "or string",

@@ -29,7 +29,8 @@ pub(super) fn shape(value: Option<&Value<'_>>, issue: IssueCode) -> String {
         | IssueCode::MaxItems
         | IssueCode::MinProperties
         | IssueCode::MaxProperties => length(value),
-        IssueCode::Format | IssueCode::Pattern => sketch(value),
+        IssueCode::Format => sketch(value, false),
+        IssueCode::Pattern => sketch(value, true),
         _ => None,
     }
     .unwrap_or_else(|| general(value))
@@ -96,8 +97,9 @@ fn length(value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// `like 9999-99-99`: letters and digits by their kind, everything else as it is.
-fn sketch(value: &Value<'_>) -> Option<String> {
+/// `like 9999-99-99`: letters and digits by their kind, everything else as it is. Patterns are of codes and identifiers,
+/// so for them words in capitals are told apart: `AUT` is `like A`, and `Austria` is `like a`.
+fn sketch(value: &Value<'_>, capitals: bool) -> Option<String> {
     let text = value.as_str()?;
     if text.is_empty() {
         return None;
@@ -113,6 +115,10 @@ fn sketch(value: &Value<'_>) -> Option<String> {
         if character.is_alphabetic() {
             letters += 1;
             if letters > 1 {
+                if !character.is_ascii_uppercase() && drawn.ends_with('A') {
+                    drawn.pop();
+                    drawn.push('a');
+                }
                 continue;
             }
         } else {
@@ -123,6 +129,7 @@ fn sketch(value: &Value<'_>) -> Option<String> {
             return Some("long text".to_owned());
         }
         drawn.push(match character {
+            _ if capitals && character.is_ascii_uppercase() => 'A',
             _ if character.is_alphabetic() => 'a',
             _ if character.is_numeric() => '9',
             _ if character.is_control() => ' ',
@@ -137,7 +144,7 @@ fn general(value: &Value<'_>) -> String {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
         Value::Number(_) => number_kind(value),
-        Value::String(text) => text_kind(text),
+        Value::String(text) => text_kind(text.trim()),
         Value::Object(members) if members.is_empty() => "empty object",
         Value::Object(_) => "object",
         Value::Array(items) => return array_of(items),
@@ -169,8 +176,7 @@ fn number_kind(value: &Value<'_>) -> &'static str {
     if is_integer { "integer" } else { "number" }
 }
 
-fn text_kind(text: &str) -> &'static str {
-    let inner = text.trim();
+fn text_kind(inner: &str) -> &'static str {
     if inner.is_empty() {
         return "empty string";
     }
@@ -187,6 +193,9 @@ fn text_kind(text: &str) -> &'static str {
     {
         return "number in a string";
     }
+    if let Some(kind) = date_kind(inner) {
+        return kind;
+    }
     if inner.starts_with(['{', '[']) && inner.len() <= LONGEST_LOOKED_INTO {
         let read = serde_json::from_str::<serde::de::IgnoredAny>(inner).is_ok();
         return match (read, inner.starts_with('{')) {
@@ -196,6 +205,35 @@ fn text_kind(text: &str) -> &'static str {
         };
     }
     "string"
+}
+
+/// A date, or a date with its time and zone, as the standard writes them. Whether there is such a day is not looked at.
+fn date_kind(text: &str) -> Option<&'static str> {
+    let is_like = |text: &str, model: &str| {
+        let mut pairs = text.bytes().zip(model.bytes());
+        text.len() == model.len()
+            && pairs.all(|(byte, model)| match model {
+                b'9' => byte.is_ascii_digit(),
+                sign => byte == sign,
+            })
+    };
+    let (date, rest) = text.split_at_checked(10)?;
+    if !is_like(date, "9999-99-99") {
+        return None;
+    }
+    if rest.is_empty() {
+        return Some("date in a string");
+    }
+    let (time, rest) = rest.split_at_checked(9)?;
+    let fraction = rest.strip_prefix('.').unwrap_or_default();
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    let zone = if digits > 0 {
+        &fraction[digits..]
+    } else {
+        rest
+    };
+    let is_zone = zone == "Z" || is_like(zone, "+99:99") || is_like(zone, "-99:99");
+    (is_like(time, "T99:99:99") && is_zone).then_some("date-time in a string")
 }
 
 #[cfg(test)]
@@ -221,12 +259,22 @@ mod tests {
             (r#""2026-05-01""#, IssueCode::Format, "like 9999-99-99"),
             (r#""tomorrow""#, IssueCode::Format, "like a"),
             (r#""Ann@example.org""#, IssueCode::Pattern, "like a@a.a"),
+            (r#""DEV-00A1""#, IssueCode::Pattern, "like A-99A9"),
+            (r#""Austria""#, IssueCode::Pattern, "like a"),
             (r#""5""#, IssueCode::Type, "integer in a string"),
             (r#"" -5.5""#, IssueCode::Type, "number in a string"),
             (r#""True""#, IssueCode::Type, "boolean in a string"),
             (r#""null""#, IssueCode::Type, "null in a string"),
             (r#""{\"a\": 1}""#, IssueCode::Type, "object in a string"),
             (r#""[1, 2""#, IssueCode::Type, "broken JSON in a string"),
+            (r#""2026-05-01""#, IssueCode::Type, "date in a string"),
+            (
+                r#""2026-05-01T10:00:00.5+02:00""#,
+                IssueCode::Type,
+                "date-time in a string",
+            ),
+            (r#""2026-05-01T10:00""#, IssueCode::Type, "string"),
+            (r#""2026-05-0ä""#, IssueCode::Type, "string"),
             (r#""nan""#, IssueCode::Type, "string"),
             (r#"" ""#, IssueCode::Type, "empty string"),
             ("1.5", IssueCode::Type, "number"),

@@ -72,7 +72,7 @@ impl<'s> Editor<'s> {
                     Wish::Type(name) => Some(name.clone()),
                     _ => None,
                 });
-                self.types(order, &names.collect::<Vec<_>>())
+                self.types(order, &one_text(names.collect()))
             }
             Wish::Value(_) => self.values(order),
             Wish::Optional(key) => self.optional(order, key),
@@ -365,4 +365,16 @@ impl<'s> Editor<'s> {
         }
         Ok(edits.done(Change::MoreKeys, "any key".to_owned()))
     }
+}
+
+/// Texts of several looks are plain texts.
+fn one_text(mut names: Vec<String>) -> Vec<String> {
+    let is_text = |name: &String| name == "string" || name.starts_with("string as ");
+    let mut texts: Vec<&String> = names.iter().filter(|name| is_text(name)).collect();
+    texts.dedup();
+    if texts.len() > 1 {
+        names.retain(|name| !is_text(name));
+        names.push("string".to_owned());
+    }
+    names
 }

@@ -47,7 +47,7 @@ pub(super) fn with_branch(node: &Json, union: &str, branch: Json) -> Option<Json
     Some(changed)
 }
 
-/// The schema of all values of a type. `array of string` has a type for its items.
+/// The schema of all values of a type. `array of string` has a type for its items, `string as date` a format.
 pub(super) fn of_type(name: &str, upper: bool) -> Json {
     let spelt = |name: &str| {
         if upper {
@@ -56,6 +56,9 @@ pub(super) fn of_type(name: &str, upper: bool) -> Json {
             name.to_owned()
         }
     };
+    if let Some(format) = name.strip_prefix("string as ") {
+        return json!({"type": spelt("string"), "format": format});
+    }
     match name.strip_prefix("array of ") {
         Some(items) => json!({"type": spelt("array"), "items": {"type": spelt(items)}}),
         None if name.is_empty() => json!({}),
@@ -113,6 +116,11 @@ pub(super) fn with_type(node: &Json, name: &str) -> Option<Json> {
         several => json!(several),
     };
     members.insert("type".to_owned(), types);
+    if let Some(format) = name.strip_prefix("string as ")
+        && !members.contains_key("format")
+    {
+        members.insert("format".to_owned(), json!(format));
+    }
     if let Some(items) = name.strip_prefix("array of ")
         && !members.contains_key("items")
         && !members.contains_key("prefixItems")

@@ -79,6 +79,16 @@ impl<'p> What<'p> {
     }
 }
 
+impl Item<'_> {
+    /// When it happened.
+    pub(super) fn time(&self) -> Option<i64> {
+        match &self.what {
+            What::Call { seen, .. } => seen.at.time,
+            What::Result(result) => result.at.time,
+        }
+    }
+}
+
 /// Everything that the records of a piece show. Calls that stand for themselves go to `alone` at once; the others come
 /// back, in their order. What cannot be read is noted.
 pub(super) fn items<'p>(

@@ -288,11 +288,15 @@ impl Local {
 
     /// What became known of calls.
     pub(super) fn effects(&mut self, effects: &mut Vec<Effect>) {
-        for Effect { cluster, led_to } in effects.drain(..) {
-            let known = Cluster {
-                led_to,
+        for effect in effects.drain(..) {
+            let mut known = Cluster {
+                led_to: effect.led_to,
                 ..Cluster::default()
             };
+            if let Some(at) = effect.at.filter(|_| effect.led_to.ran_fine > 0) {
+                known.add_fine(at, effect.led_to.ran_fine);
+            }
+            let cluster = effect.cluster;
             self.summary.clusters.add(cluster, known);
         }
     }

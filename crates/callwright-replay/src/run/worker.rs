@@ -15,7 +15,7 @@ use super::item::{Item, Tools, What, items};
 use super::local::{Counted, Local};
 use super::turn::{Late, Outcome, Ready, ready, take_turn};
 use super::turnstile::Turnstile;
-use crate::conversation::Conversations;
+use crate::conversation::{Conversations, Effect};
 use crate::judge::{JudgedResult, tool_of};
 use crate::read::Reader;
 use crate::seen::{Answer, At, SeenCall};
@@ -48,7 +48,9 @@ impl Shared {
         let mut effects = Vec::new();
         let alone = |item: &Item<'_>, call: &SeenCall<'_>, local: &mut Local| {
             let ready = ready(item, call, false, false);
+            let known = effects.len();
             ready.alone(&mut effects);
+            happened_at(item.time(), &mut effects[known..]);
             self.count_call(item, call, &ready, None, local);
         };
         let items = items(&self.tools, piece, reader, local, alone);
@@ -73,7 +75,10 @@ impl Shared {
             let turns = items.iter().zip(&ready);
             turns
                 .map(|(item, ready)| {
-                    take_turn(item, ready.as_ref(), &mut conversations, &mut effects)
+                    let known = effects.len();
+                    let turn = take_turn(item, ready.as_ref(), &mut conversations, &mut effects);
+                    happened_at(item.time(), &mut effects[known..]);
+                    turn
                 })
                 .collect()
         };
@@ -184,6 +189,13 @@ impl Shared {
         if let Some((against, answer)) = against {
             against.compare_late(late, answer, &counted, item.spot, &mut local.summary);
         }
+    }
+}
+
+/// Says when something became known.
+fn happened_at(time: Option<i64>, effects: &mut [Effect]) {
+    for effect in effects {
+        effect.at = time;
     }
 }
 

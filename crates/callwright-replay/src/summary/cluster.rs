@@ -9,6 +9,9 @@ use super::{Bounded, Distinct, Examples, Merge, Timeline};
 /// How many models are told apart in a cluster.
 const KEPT_MODELS: usize = 50;
 
+/// A day.
+const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
+
 /// How many different values of a cluster are kept.
 const KEPT_VALUES: usize = 64;
 
@@ -67,6 +70,9 @@ pub struct Cluster {
     pub last: Option<i64>,
     /// When.
     pub time: Timeline<u64>,
+    /// On which days the tool ran fine anyway: a tool may learn to take such calls.
+    #[serde(default)]
+    pub fine: Timeline<u64>,
     /// In which conversations.
     pub sessions: Distinct,
     /// From which models.
@@ -112,6 +118,13 @@ impl Merge for LedTo {
     }
 }
 
+impl Cluster {
+    /// Notes that the tool ran fine at a time. Days are enough, and cost little.
+    pub fn add_fine(&mut self, time: i64, calls: u64) {
+        self.fine.add(time.div_euclid(DAY_US) * DAY_US, calls);
+    }
+}
+
 impl Merge for Cluster {
     fn absorb(&mut self, other: Self) {
         self.calls.absorb(other.calls);
@@ -121,6 +134,7 @@ impl Merge for Cluster {
         self.first = earliest(self.first, other.first);
         self.last = self.last.max(other.last);
         self.time.absorb(other.time);
+        self.fine.absorb(other.fine);
         self.sessions.absorb(other.sessions);
         self.models.absorb(other.models);
         self.values.absorb(other.values);

@@ -67,6 +67,9 @@ pub(crate) struct ClusterFacts {
     /// On how many of the tool's days it was seen, from the first on.
     #[serde(default)]
     pub(crate) days: u64,
+    /// On how many of its days no call ran fine, from the first on; those that did are spread over the others.
+    #[serde(default)]
+    pub(crate) days_without_success: u64,
     #[serde(default)]
     pub(crate) values: Vec<Json>,
     #[serde(default)]
@@ -110,6 +113,13 @@ impl ClusterFacts {
         for at in 0..self.calls {
             if self.days > 0 {
                 cluster.time.add(time(at, self.days), 1);
+            }
+        }
+        let days_with = self.days.saturating_sub(self.days_without_success);
+        for at in 0..self.ran_fine {
+            if days_with > 0 {
+                let day = self.days_without_success + at % days_with;
+                cluster.add_fine(time(day, self.days), 1);
             }
         }
         for (at, value) in self.values.iter().enumerate() {

@@ -5,13 +5,15 @@
 //! - **Truth.** All calls with one planted pattern are replayed by themselves. The clusters of that run are the pattern's,
 //!   with as many calls as it says. A cluster is an edge case in truth if more than half of its calls are.
 //! - **Precision** by clusters: of those judged to be edge cases, how many are in truth. By calls: of the calls in them,
-//!   how many are. A cluster that nobody planted counts as wrong.
+//!   how many are. A cluster that nobody planted counts as wrong. One that only calls with two patterns have is not
+//!   counted: of which of the two it is, nobody wrote down.
 //! - **Recall** by patterns: a planted edge case is found if nine in ten of its calls are in clusters that are judged to
 //!   be edge cases. By calls: how many of all planted edge-case calls are in such clusters.
 //! - **Accepted**: every planted call is judged anew by the real gate, with repair off, by the tools with all proposals of
 //!   the kind "edge case" applied, arguments and result. A call with a bug and an edge case is a bug.
-//! - Patterns with fewer than [`ENOUGH`] calls are printed and counted by calls; by patterns they are not counted: nobody
-//!   can tell a habit from a slip in four calls.
+//! - Patterns with fewer than [`ENOUGH`] calls are printed and counted by calls; by patterns they are not counted. In a
+//!   short log a pattern falls apart into a cluster for each value, and nobody can tell a habit from a slip in the three
+//!   calls of one of them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,10 +27,13 @@ use callwright_replay::summary::ClusterKey;
 
 use super::engine::replay;
 use super::objections;
-use super::traffic::{Label, Pattern, TOOLS, World, planted};
+use super::traffic::{Label, Pattern, World, planted};
 
 /// How many calls a pattern has at least to be counted as a pattern.
-pub(crate) const ENOUGH: u64 = 5;
+///
+/// A pattern has up to four common values or looks; with twenty calls there are five of each, which is where the rule
+/// begins to look at how they are spread.
+pub(crate) const ENOUGH: u64 = 20;
 
 /// Calls of a kind, and how many of them have some quality.
 #[derive(Debug, Clone, Copy, Default)]
@@ -79,6 +84,9 @@ pub(crate) fn keep_planted(line: &str, into: &mut Planted) {
     }
 }
 
+/// Stands for calls with several patterns; numbers of patterns begin with one.
+const SEVERAL: usize = 0;
+
 /// How many calls of which pattern are in a cluster.
 type Truth = BTreeMap<ClusterKey, BTreeMap<usize, u64>>;
 
@@ -95,7 +103,7 @@ pub(crate) fn evaluate(
     evaluation.precision(world, report, &truth);
     evaluation.recall(world, report, &truth);
     evaluation.proofs(report);
-    evaluation.acceptance(world, &changed(report), calls);
+    evaluation.acceptance(world, &changed(&world.tools_file, report), calls);
     evaluation
 }
 
@@ -103,11 +111,14 @@ pub(crate) fn evaluate(
 fn truth(tools: &[ToolSpec], calls: &Planted, folder: &Path) -> Truth {
     let mut texts: BTreeMap<usize, String> = BTreeMap::new();
     for (numbers, line) in calls {
-        if let [only] = numbers[..] {
-            let text = texts.entry(only).or_default();
-            text.push_str(line);
-            text.push('\n');
-        }
+        let number = if let [only] = numbers[..] {
+            only
+        } else {
+            SEVERAL
+        };
+        let text = texts.entry(number).or_default();
+        text.push_str(line);
+        text.push('\n');
     }
     let mut truth = Truth::new();
     for (number, text) in texts {
@@ -148,9 +159,21 @@ fn named(pattern: &Pattern) -> String {
 
 impl Evaluation {
     fn precision(&mut self, world: &World, report: &Report, truth: &Truth) {
-        for key in judged_edge_cases(report) {
+        for judgement in report
+            .judgements
+            .iter()
+            .filter(|it| it.kind == Kind::EdgeCase)
+        {
+            let key = &judgement.cluster;
+            let patterns = truth.get(key);
+            if patterns.is_some_and(|patterns| patterns.keys().all(|number| *number == SEVERAL)) {
+                continue;
+            }
             let (mut edge, mut bug) = (0, 0);
-            for (number, calls) in truth.get(key).into_iter().flatten() {
+            for (number, calls) in patterns.into_iter().flatten() {
+                if *number == SEVERAL {
+                    continue;
+                }
                 if is_edge(world, *number) {
                     edge += calls;
                 } else {
@@ -171,7 +194,8 @@ impl Evaluation {
                 } = key;
                 let _ = writeln!(
                     self.remarks,
-                    "taken for an edge case: {tool} {path} {issue} {shape}, {bug} calls with a bug, {edge} without"
+                    "taken for an edge case: {tool} {path} {issue} {shape}, {bug} calls with a bug, {edge} without: {:?}",
+                    judgement.reasons
                 );
             }
         }
@@ -278,14 +302,14 @@ impl Evaluation {
 }
 
 /// The tools with all proposals that are about edge cases, as `callwright replay apply` writes them.
-fn changed(report: &Report) -> Vec<ToolSpec> {
+fn changed(tools_file: &str, report: &Report) -> Vec<ToolSpec> {
     let proposals = &report.proposals;
     let edge_cases = proposals.changes.iter();
     let accept: Vec<usize> = edge_cases
         .filter(|proposal| proposal.kind == Kind::EdgeCase)
         .map(|proposal| proposal.number)
         .collect();
-    let suggestions = suggestions_file(proposals, Some(TOOLS));
-    let text = apply(TOOLS, &suggestions, &accept, true).expect("the proposals go together");
+    let suggestions = suggestions_file(proposals, Some(tools_file));
+    let text = apply(tools_file, &suggestions, &accept, true).expect("the proposals go together");
     callwright::tool::read_tools(&text).expect("the new tools can be read")
 }

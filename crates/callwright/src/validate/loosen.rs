@@ -9,8 +9,10 @@ use super::cache::text_size;
 use super::engine::covers;
 use crate::tool::normalise;
 
-/// The longest schema that is compared, in bytes of text. The algebra multiplies unions out; what is larger than this
-/// took it more than a second now and then.
+/// The longest schema that is compared, in bytes of text. What costs time is not length: with this limit lifted, 13,000
+/// comparisons of real tools' schemas, up to 44 KB long, took 25 ms at most and 35 µs in the middle. It is unions, which
+/// the algebra multiplies out: a made-up schema of 1 KB, an `allOf` of six unions, took 1.6 s until the algebra gave up.
+/// The limit keeps such a thing from being many times as large. Of those real schemas, two in a thousand are longer.
 const LARGEST: usize = 16 * 1024;
 
 /// How deep a schema may be nested: the algebra recurses along it.

@@ -1,6 +1,6 @@
 //! Traffic of tools, made up, with the truth about every violation beside it.
 //!
-//! In comes a seed and a number of calls, out go the declarations of 36 tools, a log of fourteen days and a label for
+//! In comes a seed and a number of calls, out go the declarations of 36 tools (or of another [`Family`] of tools), a log of fourteen days and a label for
 //! every planted pattern. The same seed gives the same log. Nothing here knows how a replay decides: what is a bug and
 //! what an edge case follows from what the pattern stands for in the real world, which is written beside each in
 //! [`edge_cases`] and [`bugs`], and from nothing else.
@@ -33,11 +33,13 @@
 
 mod bugs;
 mod edge_cases;
+mod kept;
 mod lines;
 mod make;
 mod offered;
 mod pattern;
 mod random;
+mod second;
 mod session;
 mod values;
 mod words;
@@ -57,6 +59,45 @@ use session::{Record, Session};
 /// The tools, in all the shapes in which people declare them.
 pub(crate) const TOOLS: &str = include_str!("tools.json");
 
+/// Tools that belong together, with the patterns in their calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// The one that was there when the rule was made.
+    First,
+    /// Written without looking at the rule.
+    Second,
+    /// A few that are not looked at while the rule is changed.
+    Kept,
+}
+
+impl Family {
+    pub(crate) const ALL: [(&'static str, Family); 3] = [
+        ("first", Family::First),
+        ("second", Family::Second),
+        ("kept", Family::Kept),
+    ];
+
+    fn tools(self) -> &'static str {
+        match self {
+            Family::First => TOOLS,
+            Family::Second => second::TOOLS,
+            Family::Kept => kept::TOOLS,
+        }
+    }
+
+    fn patterns(self) -> Vec<Pattern> {
+        match self {
+            Family::First => {
+                let mut all = edge_cases::edge_cases();
+                all.extend(bugs::bugs());
+                all
+            }
+            Family::Second => second::patterns(),
+            Family::Kept => kept::patterns(),
+        }
+    }
+}
+
 /// What to make.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
@@ -69,17 +110,33 @@ pub(crate) struct Settings {
 pub(crate) struct World {
     tools: Vec<Offered>,
     declared: Vec<Value>,
+    /// The file with all tools.
+    pub(crate) tools_file: String,
     popularity: Vec<f64>,
     pub(crate) patterns: Vec<Pattern>,
 }
 
 impl World {
-    /// Reads the tools and numbers the patterns.
+    /// The first family.
     pub(crate) fn new() -> Self {
-        let specs = callwright::tool::read_tools(TOOLS).expect("the tools can be read");
-        let declared: Vec<Value> = serde_json::from_str(TOOLS).expect("the tools are JSON");
-        let mut patterns = edge_cases::edge_cases();
-        patterns.extend(bugs::bugs());
+        World::of(&[Family::First])
+    }
+
+    /// Reads the tools of some families and numbers their patterns.
+    pub(crate) fn of(families: &[Family]) -> Self {
+        let mut declared: Vec<Value> = Vec::new();
+        let mut patterns = Vec::new();
+        for family in families {
+            let tools: Vec<Value> =
+                serde_json::from_str(family.tools()).expect("the tools are JSON");
+            declared.extend(tools);
+            patterns.extend(family.patterns());
+        }
+        let tools_file = match families {
+            [only] => only.tools().to_owned(),
+            _ => Value::from(declared.clone()).to_string(),
+        };
+        let specs = callwright::tool::read_tools(&tools_file).expect("the tools can be read");
         for (at, pattern) in patterns.iter_mut().enumerate() {
             pattern.number = at + 1;
         }
@@ -95,13 +152,14 @@ impl World {
                 spec,
             })
             .collect();
-        // The first tool is called ten times as often as the last.
+        // The first tool of the first family is called ten times as often as its last.
         let popularity = (0..tools.len())
             .map(|rank| 1.0 / (rank + 4) as f64)
             .collect();
         World {
             tools,
             declared,
+            tools_file,
             popularity,
             patterns,
         }

@@ -27,12 +27,16 @@ pub(crate) enum Damage {
     Rename(&'static str, &'static str),
     /// One of several keys that the schema does not know is added to the object at the place.
     Add(&'static str, &'static [&'static str], Make),
+    /// Several changes that come together.
+    All(&'static [Damage]),
     /// The text of the arguments ends early.
     Cut,
     /// A tool that does not exist.
     Tool(&'static [&'static str]),
     /// Another value at a place of the result.
     SetResult(&'static str, Make),
+    /// A key that the schema does not know is added to the object at a place of the result.
+    AddResult(&'static str, &'static str, Make),
     /// The result ends early.
     CutResult,
 }
@@ -69,6 +73,10 @@ pub(crate) struct Pattern {
     pub(crate) models: &'static [usize],
     /// It begins on this day.
     pub(crate) since_day: i64,
+    /// It ends with this day.
+    pub(crate) until_day: i64,
+    /// Before this day the tool refuses every such call: a new version is rolled out then.
+    pub(crate) taken_since: i64,
     /// How often the tool refuses the call because of it.
     pub(crate) refused: f64,
     /// Errors of other causes, beyond those that every call of the tool has.
@@ -98,6 +106,8 @@ impl Pattern {
             share,
             models: &[],
             since_day: 0,
+            until_day: i64::MAX,
+            taken_since: 0,
             refused: 0.0,
             more_errors: 0.0,
             noticed: 0.0,
@@ -131,6 +141,16 @@ impl Pattern {
         self
     }
 
+    pub(crate) fn until_day(mut self, day: i64) -> Self {
+        self.until_day = day;
+        self
+    }
+
+    pub(crate) fn taken_since(mut self, day: i64) -> Self {
+        self.taken_since = day;
+        self
+    }
+
     pub(crate) fn with_errors(mut self, share: f64) -> Self {
         self.more_errors = share;
         self
@@ -148,7 +168,10 @@ impl Pattern {
 
     /// Whether it is about the result of a call.
     pub(crate) fn is_in_result(&self) -> bool {
-        matches!(self.damage, Damage::SetResult(..) | Damage::CutResult)
+        matches!(
+            self.damage,
+            Damage::SetResult(..) | Damage::AddResult(..) | Damage::CutResult
+        )
     }
 
     /// The top-level parameter that it touches, if it is about just one.
@@ -166,6 +189,11 @@ impl Damage {
         match *self {
             Damage::Set(place, make) => {
                 set(random, arguments, place, make);
+            }
+            Damage::All(changes) => {
+                for change in changes {
+                    change.arguments(random, arguments);
+                }
             }
             Damage::Leave(place) => {
                 let (parent, key) = place.rsplit_once('/').unwrap_or_default();
@@ -195,6 +223,13 @@ impl Damage {
     pub(crate) fn result(&self, random: &mut Random, result: &mut Value) -> bool {
         match *self {
             Damage::SetResult(place, make) => return set(random, result, place, make),
+            Damage::AddResult(place, key, make) => {
+                let value = make(random, None);
+                let Some(Value::Object(members)) = slot(result, place) else {
+                    return false;
+                };
+                members.insert(key.to_owned(), value);
+            }
             Damage::CutResult => *result = json!(cut(random, &result.to_string())),
             _ => {}
         }

@@ -184,7 +184,9 @@ impl<'w> Session<'w> {
 
     fn likelihood(&self, pattern: &Pattern) -> f64 {
         let is_theirs = pattern.models.is_empty() || pattern.models.contains(&self.model);
-        if !is_theirs || pattern.burst.is_some() || world::day(self.time) < pattern.since_day {
+        let day = world::day(self.time);
+        let is_their_time = (pattern.since_day..=pattern.until_day).contains(&day);
+        if !is_theirs || pattern.burst.is_some() || !is_their_time {
             return 0.0;
         }
         let habit = match pattern.label {
@@ -234,9 +236,9 @@ impl<'w> Session<'w> {
             .map(|&at| &self.world.patterns[at])
             .collect();
         let mut output = tool.result(&mut self.random);
-        let is_refused = patterns
-            .iter()
-            .any(|pattern| self.random.chance(pattern.refused));
+        let is_refused = patterns.iter().any(|pattern| {
+            world::day(self.time) < pattern.taken_since || self.random.chance(pattern.refused)
+        });
         let errors = patterns
             .iter()
             .map(|pattern| pattern.more_errors)

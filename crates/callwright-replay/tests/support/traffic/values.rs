@@ -30,7 +30,11 @@ impl<'s> Values<'s> {
             let target = self.root.pointer(pointer.trim_start_matches('#'));
             return self.at(random, target.unwrap_or(&Value::Null), name, depth);
         }
-        if let Some(branches) = schema["anyOf"].as_array() {
+        if let Some(value) = schema.get("const") {
+            return value.clone();
+        }
+        let branches = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
+        if let Some(branches) = branches {
             // The first one is the usual one, and the deeper it goes, the sooner it ends.
             let first = depth > 2 || random.chance(0.7);
             let branch = if first {
@@ -71,9 +75,15 @@ impl<'s> Values<'s> {
                 }
             }
         } else {
+            let of_values = &schema["additionalProperties"];
             for _ in 0..random.below(3) {
                 let key = format!("x-{}", words::person(random));
-                members.insert(key, json!(words::sentence(random)));
+                let value = if of_values.is_object() {
+                    self.at(random, of_values, "", depth + 1)
+                } else {
+                    json!(words::sentence(random))
+                };
+                members.insert(key, value);
             }
         }
         Value::Object(members)

@@ -126,6 +126,35 @@ pub(crate) fn matching(random: &mut Random, pattern: &str) -> String {
             )
         }
         "^[0-9]+[smh]$" => format!("{}{}", random.between(1, 30), random.pick(&["s", "m", "h"])),
+        _ => matching_in_the_second(random, pattern),
+    }
+}
+
+/// The same for the tools of the second family and the kept one.
+fn matching_in_the_second(random: &mut Random, pattern: &str) -> String {
+    match pattern {
+        "^RRULE:" => format!("RRULE:FREQ=WEEKLY;COUNT={}", random.between(2, 20)),
+        "^\\+[0-9]{7,15}$" => format!("+431{:07}", random.below(9_999_999)),
+        "^[A-Z]{2}$" => (*random.pick(&["AT", "DE", "CH", "GB", "US"])).to_owned(),
+        "^[a-z]{2}$" => (*random.pick(&["de", "en", "fr", "pt"])).to_owned(),
+        "^dev-[0-9a-f]{6}$" => format!("dev-{:06x}", random.below(0xff_ffff)),
+        "^[0-2][0-9]:[0-5][0-9]$" => {
+            format!("{:02}:{:02}", random.below(24), 5 * random.below(12))
+        }
+        "^[0-9]+\\.[0-9]{2}$" => format!("{}.{:02}", random.below(2_000), random.below(100)),
+        "^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$" => {
+            format!("AT61{:016}", random.next() % 10_000_000_000_000_000)
+        }
+        "^[a-z0-9-]+/[a-z0-9-]+$" => format!("acme/{}", random.pick(NOUNS)),
+        "^[a-z0-9-]+$" => person(random).to_owned(),
+        "^[a-z]+/[a-z0-9.+-]+$" => {
+            (*random.pick(&["text/plain", "text/csv", "application/pdf", "image/png"])).to_owned()
+        }
+        "^[a-z0-9/_-]+$" => format!(
+            "{}/{}",
+            random.pick(&["feature", "fix"]),
+            random.pick(NOUNS)
+        ),
         other => other.to_owned(),
     }
 }

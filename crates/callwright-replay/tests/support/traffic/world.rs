@@ -96,7 +96,7 @@ pub(crate) fn error_rate(tool: &str) -> f64 {
 
 /// Tools that hand work to something else; nobody records what comes of it.
 pub(crate) fn is_recorded(tool: &str) -> bool {
-    !matches!(tool, "send_message" | "enqueue_job")
+    !matches!(tool, "send_message" | "enqueue_job" | "run_pipeline")
 }
 
 /// Tools that tell of errors as if they were results.
