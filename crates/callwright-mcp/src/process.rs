@@ -14,6 +14,9 @@ use tokio::process::{Child, Command};
 /// Longer commands are cut where they are told.
 const LONGEST_COMMAND: usize = 200;
 
+/// Shorter values of variables are no secrets, and may be a part of any word.
+const SHORTEST_SECRET: usize = 6;
+
 /// How a server is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerCommand {
@@ -35,6 +38,15 @@ pub(crate) struct Surroundings {
 impl ServerCommand {
     /// The command as it may be told to a client: without what looks like a secret.
     pub(crate) fn told(&self) -> String {
+        let variables = std::env::vars_os();
+        let variables = variables.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        self.told_without(variables)
+    }
+
+    /// The same; these variables may have been put into the arguments by whoever wrote the command.
+    fn told_without(&self, variables: impl Iterator<Item = (String, String)>) -> String {
         let mut text = self.program.to_string_lossy().into_owned();
         let mut is_secret_next = false;
         for argument in &self.arguments {
@@ -50,6 +62,11 @@ impl ServerCommand {
                 _ => text.push_str(&argument),
             }
             is_secret_next = argument.starts_with('-') && names_secret(&argument);
+        }
+        for (name, value) in variables {
+            if value.len() >= SHORTEST_SECRET && names_secret(&name) && text.contains(&value) {
+                text = text.replace(&value, "…");
+            }
         }
         if let Some((cut, _)) = text.char_indices().nth(LONGEST_COMMAND) {
             text.truncate(cut);
@@ -223,6 +240,18 @@ pub(crate) fn exit_code(status: ExitStatus) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_of_the_environment_are_not_told() {
+        let command = ServerCommand {
+            program: "server".into(),
+            arguments: vec!["tok-123456".into(), "en_GB".into()],
+        };
+        let variables = [("GITHUB_TOKEN", "tok-123456"), ("LANGUAGE", "en_GB")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let told = command.told_without(variables.into_iter());
+        assert_eq!(told, "server … en_GB");
+    }
 
     #[test]
     fn secrets_are_not_told() {
