@@ -45,8 +45,11 @@ pub(crate) fn parse_prefix(
     Ok((value, reader.at))
 }
 
-/// Room for members of objects that are not yet at their end; most texts never need more.
-const USUAL_MEMBERS: usize = 16;
+/// Most objects have no more members; a list of them has room for as many at first.
+const SMALL_OBJECT: usize = 4;
+
+/// An object with more is most likely a record with many, so its list need not grow step by step.
+const LARGER_OBJECT: usize = 20;
 
 type Read<T> = Result<T, Box<SyntaxError>>;
 
@@ -55,10 +58,6 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     has_duplicates: bool,
-    /// Members of the objects and items of the arrays that are not yet at their end, the innermost last. What is complete
-    /// moves out as a whole, so each container is allocated once, with the size that it has.
-    members: Vec<Member<'a>>,
-    items: Vec<Value<'a>>,
 }
 
 impl<'a> Reader<'a> {
@@ -68,8 +67,6 @@ impl<'a> Reader<'a> {
             bytes: text.as_bytes(),
             at,
             has_duplicates: false,
-            members: Vec::new(),
-            items: Vec::new(),
         }
     }
 
@@ -138,30 +135,29 @@ impl<'a> Reader<'a> {
             self.at += 1;
             return Ok(Value::Object(Vec::new()));
         }
-        let first = self.members.len();
-        if self.members.capacity() == 0 {
-            self.members.reserve(USUAL_MEMBERS);
-        }
+        let mut members: Vec<Member<'a>> = Vec::new();
         loop {
+            if members.len() == SMALL_OBJECT {
+                members.reserve_exact(LARGER_OBJECT - SMALL_OBJECT);
+            }
             if self.next_token() != Some(b'"') {
                 return self.unexpected("a key in double quotes");
             }
             let key = self.string()?;
             match self.member(depth_left) {
-                Ok(value) => self.members.push((key, value)),
+                Ok(value) => members.push((key, value)),
                 Err(error) => return Err(error.within(Segment::Key(key.into_owned()))),
             }
             match self.next_token() {
                 Some(b',') => self.at += 1,
                 Some(b'}') => break,
                 _ => {
-                    let last = self.members.pop().map(|(key, _)| key.into_owned());
+                    let last = members.pop().map(|(key, _)| key.into_owned());
                     return self.not_continued("`}`", Segment::Key(last.unwrap_or_default()));
                 }
             }
         }
         self.at += 1;
-        let members: Vec<Member<'a>> = self.members.drain(first..).collect();
         self.has_duplicates |= has_duplicate(&members);
         Ok(Value::Object(members))
     }
@@ -184,22 +180,20 @@ impl<'a> Reader<'a> {
             self.at += 1;
             return Ok(Value::Array(Vec::new()));
         }
-        let first = self.items.len();
-        let mut index = 0;
+        let mut items = Vec::new();
         loop {
             match self.value(depth_left - 1) {
-                Ok(value) => self.items.push(value),
-                Err(error) => return Err(error.within(Segment::Index(index))),
+                Ok(value) => items.push(value),
+                Err(error) => return Err(error.within(Segment::Index(items.len()))),
             }
             match self.next_token() {
                 Some(b',') => self.at += 1,
                 Some(b']') => break,
-                _ => return self.not_continued("`]`", Segment::Index(index)),
+                _ => return self.not_continued("`]`", Segment::Index(items.len() - 1)),
             }
-            index += 1;
         }
         self.at += 1;
-        Ok(Value::Array(self.items.drain(first..).collect()))
+        Ok(Value::Array(items))
     }
 
     /// Neither a comma nor the end of the container follows a value.
