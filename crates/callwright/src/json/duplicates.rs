@@ -8,12 +8,19 @@ use std::collections::HashSet;
 
 use super::{Member, Path, Value};
 
+/// Up to here keys are compared as they are: most comparisons end at the length.
+const FEW: usize = 8;
+
 /// Up to here comparing all pairs is cheaper than hashing: 48 keys are about 1,100 comparisons of numbers, of which a
 /// processor does several at once.
 const PAIRWISE_LIMIT: usize = 48;
 
 /// Whether a key stands twice among the members of one object.
 pub(crate) fn has_duplicate(members: &[Member<'_>]) -> bool {
+    if members.len() <= FEW {
+        let mut keys = members.iter().enumerate();
+        return keys.any(|(at, (key, _))| members[..at].iter().any(|(earlier, _)| earlier == key));
+    }
     if members.len() > PAIRWISE_LIMIT {
         let mut seen = HashSet::with_capacity(members.len());
         return !members.iter().all(|(key, _)| seen.insert(key.as_ref()));
