@@ -1,5 +1,7 @@
 //! Microseconds since 1970 as dates. Always UTC: a report looks the same wherever it is made.
 
+use callwright::event::calendar_date;
+
 const DAY_US: i64 = 86_400_000_000;
 
 /// A moment in the calendar.
@@ -28,18 +30,9 @@ impl Moment {
     )]
     pub(crate) fn from_us(us: i64) -> Self {
         let (days, rest) = (us.div_euclid(DAY_US), us.rem_euclid(DAY_US) / 1_000_000);
-        // Years that begin in March end with the leap day; eras of 400 years are all alike.
-        let shifted = days + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month_from_march = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-        let month = (month_from_march + 2) % 12 + 1;
+        let (year, month, day) = calendar_date(days);
         Moment {
-            year: year_of_era + era * 400 + i64::from(month <= 2),
+            year,
             month: month as u32,
             day: day as u32,
             hour: (rest / 3_600) as u32,

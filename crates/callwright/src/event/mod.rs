@@ -34,6 +34,7 @@ pub use ready_made::{Callback, ChannelSink, callback, channel};
 pub use sink::{Sink, SinkError, SinkStats};
 pub use sinks::{Registration, Sinks, SinksBuilder};
 pub use span::{SpanOutcome, ToolSpan};
+pub use time::calendar_date;
 
 use crate::admit::{Digest, Fingerprint, Place};
 use crate::call::{Arguments, Call, Completeness};

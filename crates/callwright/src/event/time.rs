@@ -18,7 +18,9 @@ const LAST: i128 = 253_402_300_800 * MICROS_PER_SECOND - 1;
 pub(super) fn write_rfc3339(time: SystemTime, out: &mut String) {
     let micros = micros_since_1970(time).clamp(FIRST, LAST);
     let seconds = micros.div_euclid(MICROS_PER_SECOND);
-    let (year, month, day) = date(seconds.div_euclid(SECONDS_PER_DAY));
+    // Within four digits of years, so it always fits.
+    let day = i64::try_from(seconds.div_euclid(SECONDS_PER_DAY)).unwrap_or_default();
+    let (year, month, day) = calendar_date(day);
     let second = seconds.rem_euclid(SECONDS_PER_DAY);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     let fraction = micros.rem_euclid(MICROS_PER_SECOND);
@@ -40,9 +42,9 @@ fn micros_since_1970(time: SystemTime) -> i128 {
 
 /// Year, month and day of a day since 1970. Years are counted from March here, so that the day that is sometimes there
 /// is the last of its year; 400 years always have 146,097 days.
-fn date(day: i128) -> (i128, i128, i128) {
+pub fn calendar_date(day: i64) -> (i64, i64, i64) {
     // From the first of March of the year 0.
-    let day = day + 719_468;
+    let day = day.saturating_add(719_468);
     let era = day.div_euclid(146_097);
     let day_of_era = day.rem_euclid(146_097);
     let year_of_era =
@@ -52,7 +54,7 @@ fn date(day: i128) -> (i128, i128, i128) {
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = (month_from_march + 2) % 12 + 1;
-    let year = era * 400 + year_of_era + i128::from(month <= 2);
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
     (year, month, day)
 }
 
@@ -117,10 +119,10 @@ mod tests {
         let (mut year, mut month, mut day) = (1970, 1, 1);
         // Past 2400, which is a leap year again.
         for number in 0..160_000 {
-            assert_eq!(date(number), (year, month, day));
+            assert_eq!(calendar_date(number), (year, month, day));
             let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-            let length = lengths[usize::try_from(month).expect("small") - 1]
-                + i128::from(leap && month == 2);
+            let length =
+                lengths[usize::try_from(month).expect("small") - 1] + i64::from(leap && month == 2);
             day += 1;
             if day > length {
                 (month, day) = (month + 1, 1);

@@ -124,21 +124,8 @@ pub(crate) fn error_of_another_cause(random: &mut Random) -> &'static str {
 /// RFC 3339, UTC, microseconds.
 pub(crate) fn rfc3339(time: i64) -> String {
     let (days, in_day) = (time.div_euclid(DAY_US), time.rem_euclid(DAY_US));
-    let (year, month, day) = civil(days);
+    let (year, month, day) = callwright::event::calendar_date(days);
     let (seconds, micros) = (in_day / SECOND_US, in_day % SECOND_US);
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
-}
-
-/// Year, month and day of a number of days since 1970, in the Gregorian calendar.
-fn civil(days: i64) -> (i64, i64, i64) {
-    // Years start in March here, so that the leap day is the last of one; 146,097 days are 400 years.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
 }
