@@ -83,6 +83,10 @@ pub(super) fn in_general(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
     if facts.key.side == Side::Output {
         return say(reasons, OWN_RESULT, "the tool itself answers so");
     }
+    if issue == "type" && facts.key.path.is_empty() {
+        let why = "arguments are always an object";
+        return say(reasons, NEVER, why);
+    }
     match (issue, facts.key.shape.as_str()) {
         ("required" | "dependent_required", _) => {
             say(reasons, MISSING_KEY, "a missing key was mostly forgotten");
