@@ -4,18 +4,14 @@ use std::io::Write as _;
 
 use anyhow::{Context, Result, bail};
 use callwright_replay::propose;
-use serde_json::Value as Json;
 
 use super::args::ApplyArguments;
-use super::{LARGEST_STATE, output, review};
+use super::{output, review};
 use crate::{Outcome, input, say};
 
 pub(super) fn run(arguments: &ApplyArguments) -> Result<Outcome> {
     let tools = input::read_text(&arguments.tools, "tool file", input::LARGEST_TOOL_FILE)?;
-    let path = &arguments.suggestions;
-    let text = input::read_text(path, "file of suggestions", LARGEST_STATE)?;
-    let suggestions: Json =
-        serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+    let suggestions = review::read(&arguments.suggestions)?;
     let accept = match &arguments.accept {
         Some(numbers) => numbers.clone(),
         None => review::accepted(&suggestions),

@@ -27,9 +27,7 @@ enum Answer {
 
 /// Walks through the proposals of a file that are not decided yet.
 pub(super) fn run(path: &Path) -> Result<Outcome> {
-    let text = input::read_text(path, "file of suggestions", LARGEST_STATE)?;
-    let mut file: Json =
-        serde_json::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+    let mut file = read(path)?;
     let places = places(&file);
     if places.is_empty() {
         say("review", "there are no proposals to decide on");
@@ -74,6 +72,15 @@ pub(super) fn run(path: &Path) -> Result<Outcome> {
         ),
     );
     Ok(Outcome::Clean)
+}
+
+/// Reads a file of suggestions.
+pub(super) fn read(path: &Path) -> Result<Json> {
+    let text = input::read_text(path, "file of suggestions", LARGEST_STATE)?;
+    serde_json::from_str(&text).map_err(|error| {
+        let path = path.display();
+        anyhow::anyhow!("{path} holds no suggestions: {error}; give what `--suggest` wrote")
+    })
 }
 
 /// The numbers of the proposals that were accepted.

@@ -23,7 +23,7 @@ pub struct Checkpoint {
 pub enum CheckpointError {
     /// It is none.
     #[error("not a state of a replay: {0}; delete the file to start anew")]
-    NotOne(#[from] serde_json::Error),
+    NotOne(serde_json::Error),
     /// Another version wrote it.
     #[error(
         "written by another version ({found} instead of {VERSION}); delete the file to start anew"
@@ -48,7 +48,7 @@ impl Checkpoint {
     /// # Errors
     /// Fails if it is none, or of another version.
     pub fn from_json(text: &str) -> Result<Self, CheckpointError> {
-        let checkpoint: Checkpoint = serde_json::from_str(text)?;
+        let checkpoint: Checkpoint = serde_json::from_str(text).map_err(CheckpointError::NotOne)?;
         let found = checkpoint.summary.v;
         if found != VERSION {
             return Err(CheckpointError::Version { found });

@@ -133,7 +133,7 @@ impl Default for Summary {
 pub enum SummaryError {
     /// It is none.
     #[error("not a summary of a replay: {0}; give files that `--emit-summary` wrote")]
-    NotOne(#[from] serde_json::Error),
+    NotOne(serde_json::Error),
     /// Another version wrote it.
     #[error("written by another version ({found} instead of {VERSION}); make it anew")]
     Version {
@@ -163,7 +163,7 @@ impl Summary {
     /// # Errors
     /// Fails if it is none, or of another version.
     pub fn from_json(text: &str) -> Result<Self, SummaryError> {
-        let summary: Summary = serde_json::from_str(text)?;
+        let summary: Summary = serde_json::from_str(text).map_err(SummaryError::NotOne)?;
         match summary.v {
             VERSION => Ok(summary),
             found => Err(SummaryError::Version { found }),
