@@ -1,7 +1,7 @@
 //! Whole runs over small logs.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use callwright::tool::read_tools;
 use callwright_replay::run::{Checkpoint, Run, Settings};
@@ -22,7 +22,11 @@ fn settings() -> Settings {
 
 /// A folder of this test's own, with one file in it.
 fn log(name: &str, text: &str) -> String {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay-run");
+    // Tests run side by side: no two of them may write the same file.
+    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    let nth = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let folder =
+        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("replay-run-{nth}"));
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join(name);
     std::fs::write(&path, text).expect("a file");
