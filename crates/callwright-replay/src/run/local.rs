@@ -55,6 +55,7 @@ struct ToolCounts {
     calls: u64,
     first: Option<i64>,
     last: Option<i64>,
+    last_session: Option<u64>,
     models: Few,
 }
 
@@ -83,6 +84,7 @@ pub(super) struct Local {
     first: Option<i64>,
     last: Option<i64>,
     sessions: Distinct,
+    last_session: Option<u64>,
     models: Few,
 }
 
@@ -103,8 +105,10 @@ impl Local {
             self.first = Some(self.first.map_or(time, |first| first.min(time)));
             self.last = self.last.max(Some(time));
         }
-        if let Some(session) = session {
-            self.sessions.add(*session);
+        // Calls of one conversation stand together.
+        if let Some(session) = session.filter(|_| *session != self.last_session) {
+            self.sessions.add(session);
+            self.last_session = Some(session);
         }
         if let Some(model) = &at.model {
             self.models.add(model, *tally);
@@ -127,8 +131,9 @@ impl Local {
             counts.first = Some(counts.first.map_or(time, |first| first.min(time)));
             counts.last = counts.last.max(Some(time));
         }
-        if let Some(session) = session {
-            counts.summary.sessions.add(*session);
+        if let Some(session) = session.filter(|_| *session != counts.last_session) {
+            counts.summary.sessions.add(session);
+            counts.last_session = Some(session);
         }
         if let Some(model) = &at.model {
             counts.models.add(
@@ -345,6 +350,7 @@ impl ToolCounts {
             calls: 0,
             first: None,
             last: None,
+            last_session: None,
             models: Few::default(),
         }
     }

@@ -21,11 +21,8 @@ pub struct Distinct(BTreeSet<u64>);
 impl Distinct {
     /// Adds something, by a hash of 64 good bits.
     pub fn add(&mut self, hash: u64) {
-        if self.0.len() >= KEPT {
-            match self.0.last() {
-                Some(largest) if hash >= *largest => return,
-                _ => {}
-            }
+        if self.0.len() >= KEPT && self.0.last().is_some_and(|largest| hash >= *largest) {
+            return;
         }
         if self.0.insert(hash) && self.0.len() > KEPT {
             self.0.pop_last();

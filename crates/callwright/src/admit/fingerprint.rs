@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value as Schema;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::json::{Path, Value, write_canonical_string};
+use crate::json::{Path, Value, with_buffer, write_canonical_string};
 
 /// How deep objects inside objects are searched for defaults. The arguments of real tools are flatter.
 const DEEPEST_DEFAULT: usize = 8;
@@ -24,31 +24,28 @@ pub struct Fingerprint(u128);
 impl Fingerprint {
     /// The fingerprint of readable arguments, seen through the shape of the tool's schema.
     pub fn of(tool: &str, arguments: &Value<'_>, shape: &Shape) -> Self {
-        Fingerprint(xxh3_128(canonical(tool, arguments, shape).as_bytes()))
+        with_buffer(|out| {
+            write(tool, arguments, shape, out);
+            Fingerprint(xxh3_128(out.as_bytes()))
+        })
     }
 
     /// The fingerprint of arguments that could not be read.
     pub fn of_text(tool: &str, text: &str) -> Self {
-        let mut out = named(tool);
-        // No canonical text begins like this.
-        out.push('!');
-        out.push_str(text.trim_ascii());
-        Fingerprint(xxh3_128(out.as_bytes()))
+        with_buffer(|out| {
+            write_canonical_string(tool, out);
+            // No canonical text begins like this.
+            out.push('!');
+            out.push_str(text.trim_ascii());
+            Fingerprint(xxh3_128(out.as_bytes()))
+        })
     }
 }
 
-/// The text that is hashed.
-pub(crate) fn canonical(tool: &str, arguments: &Value<'_>, shape: &Shape) -> String {
-    let mut out = named(tool);
-    shape.write(arguments, &mut out);
-    out
-}
-
-fn named(tool: &str) -> String {
-    // Most calls fit without growing.
-    let mut out = String::with_capacity(256);
-    write_canonical_string(tool, &mut out);
-    out
+/// Writes the text that is hashed.
+pub(crate) fn write(tool: &str, arguments: &Value<'_>, shape: &Shape, out: &mut String) {
+    write_canonical_string(tool, out);
+    shape.write(arguments, out);
 }
 
 /// What of a tool's arguments goes without saying: their defaults, and the fields that are left out.

@@ -162,32 +162,13 @@ impl Admission {
         checked: &Checked<'_>,
     ) -> Option<Notice> {
         let place = place?;
-        match checked.failure.as_ref().map(|failure| failure.code) {
-            // Nobody knows what came of it.
-            Some(Code::Cancelled) => return None,
-            // It may have been paid, so it is not paid again unasked.
-            Some(Code::Timeout) if tool.is_once() => return None,
-            _ => {}
-        }
-        let outcome = checked.outcome();
-        let poller = self
-            .tools
-            .get(tool.name())
-            .is_some_and(|(limits, _)| limits.poller);
+        let limits = self.limits(Some(tool));
         // What a tool with secrets answers may quote them.
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let beginning = remembers.then(|| outcome::beginning_of(checked));
-        let report = Report {
-            at: place.at,
-            fingerprint,
-            tool: tool.name(),
-            changes: tool.spec().effect != Effect::Read,
-            poller,
-            success: outcome.success,
-            digest: outcome.digest,
-            beginning: beginning.as_deref().unwrap_or_default(),
-        };
+        let mut report = report(tool, limits, fingerprint, place.at, checked)?;
+        report.beginning = beginning.as_deref().unwrap_or_default();
         let noted = self.ledger.close(place.session, &report).ok()?;
         let notice = self.notice_behind(&report, &noted)?;
         Some(Notice {
@@ -326,6 +307,33 @@ impl Admission {
         };
         Some(Notice::new(reason, report.tool, count))
     }
+}
+
+/// What came of a call, if anybody knows.
+fn report<'t>(
+    tool: &'t Tool,
+    limits: Limits,
+    fingerprint: Fingerprint,
+    at: Moment,
+    checked: &Checked<'_>,
+) -> Option<Report<'t>> {
+    match checked.failure.as_ref().map(|failure| failure.code) {
+        Some(Code::Cancelled) => return None,
+        // It may have been paid, so it is not paid again unasked.
+        Some(Code::Timeout) if tool.is_once() => return None,
+        _ => {}
+    }
+    let outcome = checked.outcome();
+    Some(Report {
+        at,
+        fingerprint,
+        tool: tool.name(),
+        changes: tool.spec().effect != Effect::Read,
+        poller: limits.poller,
+        success: outcome.success,
+        digest: outcome.digest,
+        beginning: "",
+    })
 }
 
 /// Equal for refusals for the same reason: the same code, and the same objections at the same places.

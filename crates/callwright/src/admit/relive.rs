@@ -1,7 +1,7 @@
 //! Calls of a recording, which ran long ago: would they have been let through?
 
 use super::ledger::{Ask, RefusedCall};
-use super::{Admission, Fingerprint, Place, digest};
+use super::{Admission, Fingerprint, Place, digest, report};
 use crate::call::Call;
 use crate::check::Checked;
 use crate::classify::{Cause, Failure};
@@ -72,14 +72,14 @@ impl Admission {
             Verdict::Refused(refused) => refused.tool,
         };
         let ask = self.ask(call, verdict, tool, fingerprint, place);
-        let ruling = self.ledger().open(place.session, &ask).ok()?;
-        if ruling.reason.is_some() {
-            return Some(self.failure(&ask, ruling, tool, None));
-        }
-        if let (Some(tool), Some(result), None) = (tool, result, verdict.failure()) {
-            self.note(tool, Some(place), fingerprint, result);
-        }
-        None
+        let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
+        // What it said is not remembered: nobody will be told.
+        let report =
+            ran.and_then(|(tool, result)| report(tool, ask.limits, fingerprint, place.at, result));
+        let ledger = self.ledger();
+        let ruling = ledger.relive(place.session, &ask, report.as_ref()).ok()?;
+        let stopped = ruling.reason.is_some();
+        stopped.then(|| self.failure(&ask, ruling, tool, None))
     }
 
     /// What the ledger is asked about a call.

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::outcome::Answer;
-use crate::json::Value;
+use crate::json::{Value, with_buffer};
 use crate::nearest::has_word;
 use crate::parse::read_value;
 
@@ -73,13 +73,21 @@ const ABOUT_THE_REQUEST: [&str; 12] = [
     "checkedat",
 ];
 
-/// The part of an answer that says something.
-pub(super) fn steady(answer: Answer<'_>) -> Cow<'_, str> {
-    match answer {
-        Answer::Text(text) => steady_text(text, Blocks::Opened),
-        Answer::Value(Value::String(text)) => steady_text(text, Blocks::Opened),
-        Answer::Value(value) => Cow::Owned(steady_json(value, Blocks::Opened)),
-    }
+/// Gives the part of an answer that says something to `read`.
+pub(super) fn steady<T>(answer: Answer<'_>, read: impl FnOnce(&str) -> T) -> T {
+    let text = match answer {
+        Answer::Text(text) => text,
+        Answer::Value(Value::String(text)) => text,
+        // The usual case.
+        Answer::Value(value) if is_steady(value, DEEPEST) => {
+            return with_buffer(|out| {
+                value.write_canonical(out);
+                read(out)
+            });
+        }
+        Answer::Value(value) => return read(&steady_json(value, Blocks::Opened)),
+    };
+    read(&steady_text(text, Blocks::Opened))
 }
 
 /// Whether blocks of text are looked into. Those inside of such a block are not: one answer wraps one other.
@@ -247,8 +255,18 @@ fn is_about_the_answer(key: &str) -> bool {
     };
     ABOUT_THE_REQUEST.contains(&folded.as_ref())
         // Taking a name apart costs more than looking for the letters of its words.
-        || ABOUT_THE_ANSWER.iter().any(|word| folded.contains(word))
-            && has_word(key, &ABOUT_THE_ANSWER)
+        || holds_letters_of(&ABOUT_THE_ANSWER, folded.as_bytes()) && has_word(key, &ABOUT_THE_ANSWER)
+}
+
+/// Whether the letters of one of these words stand in a name one after the other.
+fn holds_letters_of(words: &[&str], name: &[u8]) -> bool {
+    (0..name.len()).any(|at| {
+        let rest = &name[at..];
+        words.iter().any(|word| {
+            let word = word.as_bytes();
+            word.first() == rest.first() && rest.starts_with(word)
+        })
+    })
 }
 
 /// A key without separators, in lower case; `None` if it is not ASCII.
@@ -294,7 +312,8 @@ mod tests {
     use super::*;
 
     fn same(left: &str, right: &str) -> bool {
-        steady(Answer::Text(left)) == steady(Answer::Text(right))
+        let text = |text| steady(Answer::Text(text), str::to_owned);
+        text(left) == text(right)
     }
 
     #[test]

@@ -3,7 +3,26 @@
 //! Keys are sorted by their bytes, `1`, `1.0` and `10e-1` are one number, and numbers are exact at any length.
 //! Fingerprints are made of it, so its form is fixed: `docs/fingerprint.md` defines it for other languages.
 
+use std::cell::Cell;
+
 use super::{Number, Value};
+
+/// The longest buffer that is kept to be used again, in bytes.
+const LONGEST_KEPT: usize = 64 * 1024;
+
+/// Lends an empty text to write into. Most canonical texts are hashed and forgotten, so a thread has one for all of them.
+pub(crate) fn with_buffer<T>(write: impl FnOnce(&mut String) -> T) -> T {
+    thread_local! {
+        static BUFFER: Cell<String> = const { Cell::new(String::new()) };
+    }
+    let mut buffer = BUFFER.take();
+    buffer.clear();
+    let result = write(&mut buffer);
+    if buffer.capacity() <= LONGEST_KEPT {
+        BUFFER.set(buffer);
+    }
+    result
+}
 
 impl Value<'_> {
     /// The canonical text of this value.

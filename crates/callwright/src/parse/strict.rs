@@ -48,8 +48,9 @@ pub(crate) fn parse_prefix(
 /// Most objects have no more members; a list of them has room for as many at first.
 const SMALL_OBJECT: usize = 4;
 
-/// An object with more is most likely a record with many, so its list need not grow step by step.
-const LARGER_OBJECT: usize = 20;
+/// An object with more is most likely a record with many, so its list need not grow step by step. A list of this size is just
+/// under a kilobyte, the largest size that allocators hand out without searching.
+const LARGER_OBJECT: usize = 18;
 
 type Read<T> = Result<T, Box<SyntaxError>>;
 
@@ -137,8 +138,11 @@ impl<'a> Reader<'a> {
         }
         let mut members: Vec<Member<'a>> = Vec::new();
         loop {
-            if members.len() == SMALL_OBJECT {
-                members.reserve_exact(LARGER_OBJECT - SMALL_OBJECT);
+            if members.len() == SMALL_OBJECT && members.capacity() == SMALL_OBJECT {
+                // Not by growing it: allocators keep chunks of this size at hand for new lists only.
+                let mut larger = Vec::with_capacity(LARGER_OBJECT);
+                larger.append(&mut members);
+                members = larger;
             }
             if self.next_token() != Some(b'"') {
                 return self.unexpected("a key in double quotes");

@@ -201,6 +201,21 @@ impl Ledger for MemoryLedger {
         Ok(self.with(session, |state| state.close(report)))
     }
 
+    fn relive(
+        &self,
+        session: &str,
+        ask: &Ask<'_>,
+        report: Option<&Report<'_>>,
+    ) -> Result<Ruling, LedgerAway> {
+        Ok(self.with(session, |state| {
+            let ruling = state.open(ask);
+            if let (None, Some(report)) = (ruling.reason, report) {
+                state.close(report);
+            }
+            ruling
+        }))
+    }
+
     fn answer(&self, session: &str, reply: &Reply) -> Result<(), LedgerAway> {
         self.with(session, |state| state.answer(reply));
         Ok(())

@@ -39,6 +39,23 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// Fails if the memory cannot be reached; the outcome is then forgotten.
     fn close(&self, session: &str, report: &Report<'_>) -> Result<Noted, LedgerAway>;
 
+    /// Both at once, of a call that ran long ago: may it run, and if so, what came of it.
+    ///
+    /// # Errors
+    /// Fails if the memory cannot be reached.
+    fn relive(
+        &self,
+        session: &str,
+        ask: &Ask<'_>,
+        report: Option<&Report<'_>>,
+    ) -> Result<Ruling, LedgerAway> {
+        let ruling = self.open(session, ask)?;
+        if let (None, Some(report)) = (ruling.reason, report) {
+            self.close(session, report)?;
+        }
+        Ok(ruling)
+    }
+
     /// What the user said when asked.
     ///
     /// # Errors
