@@ -1,7 +1,9 @@
 //! A key with a slip: `qurey` for `query`.
 //!
 //! A guess, where exactly one key is near, one slip of the pen away, and the value fits. A similar name
-//! (`path` for `filePath`) is only proposed to the model: it is the right one too seldom.
+//! (`path` for `filePath`) is only proposed to the model: it is the right one too seldom. A name that is
+//! the same but for signs around it (`_class` for `class`, where a language reserves the word) is as good
+//! as a slip, if that key is missing.
 
 use super::super::Grade;
 use super::{Change, Rule, Site};
@@ -30,7 +32,13 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     };
     match site.code() {
         IssueCode::Required => {
-            let sent = single_nearest(&key, unknown()).filter(|sent| is_slip(sent, &key))?;
+            let named = bare(&key);
+            let mut dressed = unknown().filter(|sent| !named.is_empty() && bare(sent) == named);
+            let sent = match (dressed.next(), dressed.next()) {
+                (Some(only), None) => only,
+                (Some(_), Some(_)) => return None,
+                (None, _) => single_nearest(&key, unknown()).filter(|sent| is_slip(sent, &key))?,
+            };
             Some(Change::Rename(place.key(sent), key.into_owned()))
         }
         IssueCode::UnknownKey => {
@@ -40,4 +48,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         }
         _ => None,
     }
+}
+
+/// A name without the signs around it.
+fn bare(name: &str) -> &str {
+    name.trim_matches(['_', '.', ' '])
 }

@@ -1,8 +1,9 @@
 //! An optional argument that was sent as null: it is left out.
 //!
 //! Many models fill in every key they know. Lossless: null and absent say the same. `"null"`, `"None"`
-//! and an empty text count as null where no text is accepted. A required key stays, and is refused;
-//! unless the schema has a default for it.
+//! and an empty text count as null where no text is accepted, or only a few that are listed. Where any
+//! text of a certain form is accepted, an empty one may be meant to clear a value. A required key stays,
+//! and is refused; unless the schema has a default for it.
 
 use super::super::Grade;
 use super::{Change, Rule, Site};
@@ -22,6 +23,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         Value::Null => true,
         _ => site
             .misplaced_text()
+            .or_else(|| value.as_str().filter(|_| site.code() == IssueCode::Enum))
             .is_some_and(|text| matches!(text.trim(), "" | "null" | "None" | "undefined")),
     };
     let around = site.root.at(&site.path().parent())?;
