@@ -253,11 +253,14 @@ impl Call<'_> {
 /// "if" may make the call depend on something.
 fn without_courtesy(words: &str) -> String {
     const BEGINS: [&str; 3] = [
-        "let me know if you need ",
-        "please let me know if you need ",
-        "feel free to let me know if you need ",
+        "let me know if you ",
+        "please let me know if you ",
+        "feel free to let me know if you ",
     ];
-    const GOES_ON: [&str; 14] = [
+    // Words that name nothing. "Objections" is none of them, nor is "how to proceed".
+    const GOES_ON: [&str; 17] = [
+        "need",
+        "have",
         "any",
         "anything",
         "else",
@@ -268,6 +271,7 @@ fn without_courtesy(words: &str) -> String {
         "assistance",
         "help",
         "information",
+        "questions",
         "with",
         "this",
         "that",
@@ -275,10 +279,10 @@ fn without_courtesy(words: &str) -> String {
     ];
     let is_courtesy = |sentence: &str| {
         let sentence = sentence.trim().to_lowercase();
-        BEGINS
+        let rest = BEGINS
             .iter()
-            .find_map(|begins| sentence.strip_prefix(begins))
-            .is_some_and(|rest| rest.split_whitespace().all(|word| GOES_ON.contains(&word)))
+            .find_map(|begins| sentence.strip_prefix(begins));
+        rest.is_some_and(|rest| rest.split_whitespace().all(|word| GOES_ON.contains(&word)))
     };
     words
         .split_inclusive(['.', '!', '\n'])
