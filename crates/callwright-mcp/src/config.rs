@@ -7,6 +7,7 @@ mod expand;
 
 use std::collections::BTreeMap;
 
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value, json};
 
 pub use self::expand::expand;
@@ -45,7 +46,7 @@ pub struct ConfigError(#[from] Fault);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("this is not JSON: {0}")]
-    NotJson(serde_json::Error),
+    NotJson(jsonc_parser::errors::ParseError),
     #[error("there are no servers here; put them under `mcpServers`, or `servers` in VS Code")]
     NoServers,
     #[error("{place}: expected {expected}, found {found}")]
@@ -141,7 +142,7 @@ pub fn print_config_of_all(file: &str, callwright_path: &str) -> String {
 /// assert_eq!(error.to_string(), "mcpServers.files.args: expected a list of texts, found a string");
 /// ```
 pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
-    let file: Value = serde_json::from_str(text).map_err(Fault::NotJson)?;
+    let file = read_file(text).map_err(Fault::NotJson)?;
     let found = ["mcpServers", "servers"]
         .into_iter()
         .find_map(|key| Some((key, file.get(key)?)));
@@ -156,6 +157,28 @@ pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
         .filter(|(_, entry)| !is_disabled(entry))
         .map(read)
         .collect()
+}
+
+/// JSON; with comments and commas at the end of a list, as editors allow them in their settings, and no other liberty.
+fn read_file(text: &str) -> Result<Value, jsonc_parser::errors::ParseError> {
+    let collect = CollectOptions {
+        comments: CommentCollectionStrategy::Off,
+        tokens: false,
+    };
+    let liberties = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_missing_commas: false,
+        allow_loose_object_property_names: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let value = parse_to_ast(text, &collect, &liberties)?.value;
+    Ok(value.map_or(Value::Null, Value::from))
 }
 
 /// Clients have either word for it.
@@ -235,6 +258,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn comments_and_last_commas_are_no_errors() {
+        let text = r#"{
+            // VS Code
+            "servers": {
+                /* files */
+                "files": {"command": "npx", "args": ["-y", "https://x//y",],},
+            },
+        }"#;
+        let servers = read_servers(text).expect("settings as editors have them");
+        let Some(Server::Command { args, .. }) = servers.get("files") else {
+            panic!("{servers:?}");
+        };
+        assert_eq!(args[1], "https://x//y");
+    }
+
+    #[test]
+    fn no_other_liberty_is_taken() {
+        for text in [
+            "{servers: {}}",
+            "{'servers': {}}",
+            r#"{"servers": {"a": {"command": "x"} "b": {"command": "y"}}}"#,
+            r#"{"servers": {"a": {"command": "x"}}"#,
+            &"[".repeat(100_000),
+        ] {
+            let error = read_servers(text).expect_err("not JSON").to_string();
+            assert!(error.starts_with("this is not JSON: "), "{error}");
+        }
+    }
+
+    #[test]
     fn servers_are_read_from_either_file() {
         let servers = r#"{
             "files": {"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}, "cwd": "/tmp", "disabled": false},
@@ -277,7 +330,7 @@ mod tests {
         for (text, says) in [
             (
                 "{",
-                "this is not JSON: EOF while parsing an object at line 1 column 1",
+                "this is not JSON: Unterminated object on line 1 column 1",
             ),
             (
                 "{}",
