@@ -11,7 +11,7 @@ use crate::json::{Path, Value};
 use crate::parse::parse_at;
 
 /// Longer texts are left alone: each place where a bracket could be wrong costs a walk through all tokens. 256
-/// are some sixty members, more than 99 of 100 real calls have, and 130,000 steps at most.
+/// are some sixty members, more than 99 of 100 real calls have, and 200,000 steps at most.
 const MOST_TOKENS: usize = 256;
 
 /// Reads the value that starts at byte `from` and ends with the last bracket of the text.
@@ -53,6 +53,25 @@ enum Kind {
 }
 
 impl Kind {
+    fn opens(self) -> bool {
+        matches!(self, Kind::OpenObject | Kind::OpenList)
+    }
+
+    fn is_bracket(self) -> bool {
+        !self.sign().is_empty()
+    }
+
+    /// The bracket of the other kind.
+    fn sibling(self) -> Option<Kind> {
+        match self {
+            Kind::OpenObject => Some(Kind::OpenList),
+            Kind::CloseObject => Some(Kind::CloseList),
+            Kind::OpenList => Some(Kind::OpenObject),
+            Kind::CloseList => Some(Kind::CloseObject),
+            _ => None,
+        }
+    }
+
     fn sign(self) -> &'static str {
         match self {
             Kind::OpenObject => "{",
@@ -142,18 +161,18 @@ impl Change {
         }
     }
 
-    /// Whether the result may be used. A bracket put around everything, or taken from between two objects,
-    /// makes one value of two; and what does not end with its own bracket is cut off. Such a result only
-    /// shows that there is more than one reading.
+    /// Whether the result may be used. What does not end with its own bracket is cut off, and so may be what a
+    /// bracket opens that is never closed; a bracket around everything makes one value of two; one next to
+    /// its other half holds nothing that was sent. Such a result only shows that there is another reading.
     fn is_safe(self, tokens: &[Token]) -> bool {
         let last = tokens.len() - 1;
         match self {
-            Change::Insert(at, _) => at > 0 && at <= last,
-            Change::Delete(at) => {
-                let opens = matches!(tokens[at].kind, Kind::OpenObject | Kind::OpenList);
-                let behind_comma = at > 0 && tokens[at - 1].kind == Kind::Comma;
-                at < last && !(opens && behind_comma)
+            Change::Insert(at, kind) if at > 0 && at <= last => {
+                let beside = if kind.opens() { at } else { at - 1 };
+                tokens[beside].kind.opens() == kind.opens() || !tokens[beside].kind.is_bracket()
             }
+            Change::Insert(..) => false,
+            Change::Delete(at) => at < last && !tokens[at].kind.opens(),
             Change::Replace(at, _) => at < last,
         }
     }
@@ -188,26 +207,30 @@ impl Change {
     }
 }
 
-/// The change that makes one whole value of the tokens, if all that do lead to the same one.
+/// The change that makes one whole value of the tokens, if all that do lead to the same one, and no bracket of
+/// the other kind makes the text one that was cut off.
 fn only_change(tokens: &[Token]) -> Option<Change> {
-    let (missing, extra, replaced) = what_could_be_wrong(tokens)?;
+    let (missing, extra) = what_could_be_wrong(tokens)?;
     let inserted = missing
         .into_iter()
         .flat_map(|kind| (0..=tokens.len()).map(move |at| Change::Insert(at, kind)));
-    let of_kind = |wanted: Kind| {
-        let found = tokens.iter().enumerate();
-        found.filter_map(move |(at, token)| (token.kind == wanted).then_some(at))
-    };
-    let deleted = extra.into_iter().flat_map(of_kind).map(Change::Delete);
-    let exchanged = replaced
-        .into_iter()
-        .flat_map(|(old, new)| of_kind(old).map(move |at| Change::Replace(at, new)));
+    let each = tokens.iter().enumerate();
+    let deleted = each.clone().filter_map(|(at, token)| {
+        let is_extra = Some(token.kind) == extra;
+        is_extra.then_some(Change::Delete(at))
+    });
+    let replaced = each.filter_map(|(at, token)| {
+        let sibling = token.kind.sibling()?;
+        Some(Change::Replace(at, sibling))
+    });
     let mut found: Option<(Change, Vec<Kind>)> = None;
     let mut kinds = Vec::with_capacity(tokens.len() + 1);
-    for change in inserted.chain(deleted).chain(exchanged) {
+    for change in inserted.chain(deleted).chain(replaced) {
         change.kinds(tokens, &mut kinds);
-        if !is_one_value(&kinds) {
-            continue;
+        match extent(&kinds) {
+            Extent::Whole => {}
+            Extent::CutOff if matches!(change, Change::Replace(..)) => return None,
+            Extent::CutOff | Extent::Broken => continue,
         }
         // Brackets differ, then so do the values: nothing else was changed.
         let differs = found.as_ref().is_some_and(|(_, first)| *first != kinds);
@@ -219,10 +242,9 @@ fn only_change(tokens: &[Token]) -> Option<Change> {
     found.map(|(change, _)| change)
 }
 
-type Wrong = (Option<Kind>, Option<Kind>, Vec<(Kind, Kind)>);
-
-/// Which bracket could be missing, which too many, and which of the other kind, from counting them alone.
-fn what_could_be_wrong(tokens: &[Token]) -> Option<Wrong> {
+/// Which bracket could be missing and which too many, from counting them alone; nothing, if no single bracket
+/// makes the counts right. Where neither is named, one is of the other kind.
+fn what_could_be_wrong(tokens: &[Token]) -> Option<(Option<Kind>, Option<Kind>)> {
     use Kind::{CloseList, CloseObject, OpenList, OpenObject};
     let (mut objects, mut lists) = (0_i32, 0_i32);
     for token in tokens {
@@ -235,24 +257,26 @@ fn what_could_be_wrong(tokens: &[Token]) -> Option<Wrong> {
         }
     }
     match (objects, lists) {
-        (1, 0) => Some((Some(CloseObject), Some(OpenObject), Vec::new())),
-        (-1, 0) => Some((Some(OpenObject), Some(CloseObject), Vec::new())),
-        (0, 1) => Some((Some(CloseList), Some(OpenList), Vec::new())),
-        (0, -1) => Some((Some(OpenList), Some(CloseList), Vec::new())),
-        (1, -1) => {
-            let either = vec![(OpenObject, OpenList), (CloseList, CloseObject)];
-            Some((None, None, either))
-        }
-        (-1, 1) => {
-            let either = vec![(OpenList, OpenObject), (CloseObject, CloseList)];
-            Some((None, None, either))
-        }
+        (1, 0) => Some((Some(CloseObject), Some(OpenObject))),
+        (-1, 0) => Some((Some(OpenObject), Some(CloseObject))),
+        (0, 1) => Some((Some(CloseList), Some(OpenList))),
+        (0, -1) => Some((Some(OpenList), Some(CloseList))),
+        (1, -1) | (-1, 1) => Some((None, None)),
         _ => None,
     }
 }
 
-/// Whether these tokens are one value, whole and with nothing behind it.
-fn is_one_value(kinds: &[Kind]) -> bool {
+#[derive(Debug, PartialEq, Eq)]
+enum Extent {
+    /// One value with nothing behind it.
+    Whole,
+    /// The beginning of one.
+    CutOff,
+    Broken,
+}
+
+/// How much of a value these tokens are.
+fn extent(kinds: &[Kind]) -> Extent {
     #[derive(PartialEq)]
     enum Expected {
         Value,
@@ -287,11 +311,15 @@ fn is_one_value(kinds: &[Kind]) -> bool {
                 open.pop();
                 Next
             }
-            _ => return false,
+            _ => return Extent::Broken,
         };
         if open.is_empty() {
             expected = Nothing;
         }
     }
-    expected == Nothing
+    if expected == Nothing {
+        Extent::Whole
+    } else {
+        Extent::CutOff
+    }
 }
