@@ -124,16 +124,22 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     }
 }
 
-/// The length of a text in quotes. One that goes over a line may lack its closing quote.
+/// The length of a text in quotes. One that goes over a line may lack its closing quote, and one with half a
+/// pair of brackets may hold the bracket that is missing elsewhere.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
+    let (mut objects, mut lists) = (0_i64, 0_i64);
     while let Some((at, c)) = characters.next() {
         match c {
             '\\' => {
                 characters.next();
             }
             '\n' | '\r' => return None,
-            c if c == quote => return Some(at + 1),
+            '{' => objects += 1,
+            '}' => objects -= 1,
+            '[' => lists += 1,
+            ']' => lists -= 1,
+            c if c == quote => return ((objects, lists) == (0, 0)).then_some(at + 1),
             _ => {}
         }
     }
@@ -161,19 +167,45 @@ impl Change {
         }
     }
 
-    /// Whether the result may be used. What does not end with its own bracket is cut off, and so may be what a
-    /// bracket opens that is never closed; a bracket around everything makes one value of two; one next to
-    /// its other half holds nothing that was sent. Such a result only shows that there is another reading.
+    /// Whether the result may be used. If not, it only shows that there is another reading.
     fn is_safe(self, tokens: &[Token]) -> bool {
         let last = tokens.len() - 1;
         match self {
-            Change::Insert(at, kind) if at > 0 && at <= last => {
-                let beside = if kind.opens() { at } else { at - 1 };
-                tokens[beside].kind.opens() == kind.opens() || !tokens[beside].kind.is_bracket()
+            // Around everything it makes one value of two; at the end it completes what was cut off; next
+            // to its other half it holds nothing that was sent. What follows the objects of a list may be the next
+            // one, without its brace and cut off.
+            Change::Insert(at, kind) => {
+                let beside = if kind.opens() {
+                    Some(at)
+                } else {
+                    at.checked_sub(1)
+                };
+                let beside = beside.and_then(|at| tokens.get(at));
+                let holds_something = beside.is_some_and(|token| {
+                    !token.kind.is_bracket() || token.kind.opens() == kind.opens()
+                });
+                let ends_objects = kind == Kind::CloseList
+                    && tokens[..at].last().map(|token| token.kind) == Some(Kind::CloseObject)
+                    && tokens[at..].first().map(|token| token.kind) == Some(Kind::Comma);
+                at > 0 && at <= last && holds_something && !ends_objects
             }
-            Change::Insert(..) => false,
-            Change::Delete(at) => at < last && !tokens[at].kind.opens(),
-            Change::Replace(at, _) => at < last,
+            // What an opening bracket opened may be cut off. A closing one that fits nowhere may be one of the other
+            // kind, next to another fault.
+            Change::Delete(at) => {
+                let kinds: Vec<Kind> = tokens[..=at].iter().map(|token| token.kind).collect();
+                at < last && !tokens[at].kind.opens() && extent(&kinds) != Extent::Broken
+            }
+            // In a list of lists one more level is easily made by two faults.
+            Change::Replace(at, kind) if kind.opens() => {
+                let is_member = at > 0 && tokens[at - 1].kind == Kind::Colon;
+                is_member && at < last && !tokens[at + 1].kind.is_bracket()
+            }
+            // Without it the text may be cut off.
+            Change::Replace(at, _) => {
+                let mut without = Vec::new();
+                Change::Delete(at).kinds(tokens, &mut without);
+                at < last && extent(&without) == Extent::Broken
+            }
         }
     }
 

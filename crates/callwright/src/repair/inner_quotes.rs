@@ -24,13 +24,15 @@ const LOOK_AHEAD: usize = 200;
 
 /// Which quote ends the text that begins at `start`, behind its opening quote.
 pub(super) fn ending(text: &str, start: usize, in_list: bool) -> Ending {
-    match text[start..].find(['"', '\\']) {
-        Some(at) if text[start + at..].starts_with('"') => {
-            if can_end(&text[start + at + 1..], in_list) {
-                return Ending::FirstQuote;
-            }
+    let has_inner = match text[start..].find(['"', '\\']) {
+        Some(at) => {
+            let at = start + at;
+            text[at..].starts_with('"') && !can_end(&text[at + 1..], in_list)
         }
-        _ => return Ending::FirstQuote,
+        None => false,
+    };
+    if !has_inner {
+        return Ending::FirstQuote;
     }
     let mut first: Option<Range<usize>> = None;
     let mut outside = Outside::default();
@@ -43,9 +45,12 @@ pub(super) fn ending(text: &str, start: usize, in_list: bool) -> Ending {
         }
         let behind = &text[open + 1..];
         if can_end(behind, in_list) {
+            // A quote behind one of these opens rather than ends, and the text is cut off in what it opens.
             return match first {
-                Some(first) => Ending::Behind { first, end: open },
-                None => Ending::FirstQuote,
+                Some(first) if !before.ends_with([' ', '\t', '=', '(']) => {
+                    Ending::Behind { first, end: open }
+                }
+                _ => Ending::Unclear,
             };
         }
         outside.parentheses(before);

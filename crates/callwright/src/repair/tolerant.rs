@@ -311,7 +311,9 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    /// A text that may hold quotes that nobody escaped. It has no escapes then.
+    /// A text that may hold quotes that nobody escaped. It has no escapes then. Where some are content, a text
+    /// with others that are escaped may end elsewhere, two in a row may open a quoted part, and blanks at the edge of an
+    /// item may be those around a comma in it.
     fn quoting(&mut self, path: &Path) -> Read<Value<'static>> {
         let start = self.at + 1;
         let text = match ending(self.text, start, self.in_list) {
@@ -330,6 +332,11 @@ impl<'t> Reader<'t> {
                 written.to_owned()
             }
         };
+        let half_escaped = self.text[start..self.at].contains("\\\"");
+        let loose = self.in_list && text.trim() != text;
+        if text.is_empty() || half_escaped || loose {
+            return Err(NoReading::Unclear);
+        }
         Ok(Value::String(Cow::Owned(text)))
     }
 
