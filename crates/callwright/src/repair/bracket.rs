@@ -333,9 +333,8 @@ fn extent(kinds: &[Kind]) -> Extent {
                 FirstItem
             }
             (FirstKey | Key, Kind::Text) => Colon,
-            (Colon, Kind::Colon) => Value,
             (Next, Kind::Comma) if open.last() == Some(&Kind::CloseObject) => Key,
-            (Next, Kind::Comma) => Value,
+            (Colon, Kind::Colon) | (Next, Kind::Comma) => Value,
             (Value | FirstItem, Kind::Text | Kind::Scalar) => Next,
             (FirstItem | FirstKey | Next, Kind::CloseObject | Kind::CloseList)
                 if open.last() == Some(&kind) =>
