@@ -124,23 +124,28 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     }
 }
 
-/// The length of a text in quotes. One that goes over a line may lack its closing quote, and one with half a
-/// pair of brackets may hold the bracket that is missing elsewhere.
+/// The length of a text in quotes. Where quotes are wrong, texts are taken for what is between them: one that goes
+/// over a line, holds half a pair of brackets, or nothing but signs that separate values.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
-    let (mut objects, mut lists) = (0_i64, 0_i64);
+    let (mut objects, mut lists) = (0_usize, 0_usize);
+    let mut says_something = false;
     while let Some((at, c)) = characters.next() {
         match c {
             '\\' => {
                 characters.next();
+                says_something = true;
             }
             '\n' | '\r' => return None,
             '{' => objects += 1,
-            '}' => objects -= 1,
+            '}' => objects = objects.checked_sub(1)?,
             '[' => lists += 1,
-            ']' => lists -= 1,
-            c if c == quote => return ((objects, lists) == (0, 0)).then_some(at + 1),
-            _ => {}
+            ']' => lists = lists.checked_sub(1)?,
+            c if c == quote => {
+                let is_text = says_something && (objects, lists) == (0, 0);
+                return is_text.then_some(at + 1);
+            }
+            c => says_something |= !(c.is_whitespace() || matches!(c, ',' | ':' | ';')),
         }
     }
     None
