@@ -69,6 +69,7 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
         count += 1;
         at = reading.end;
     }
+    let marked = before;
     let (before, behind) = without_code_marks(before, &text[at..]);
     let call = Call {
         tool,
@@ -82,6 +83,8 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     }
     if !before.is_empty() {
         edits.push(around_edit(before));
+    } else if !marked.is_empty() {
+        edits.push(edit("fence", Grade::Lossless, marked));
     }
     if count > 1 {
         edits.push(edit("repeated_value", Grade::Lossless, &text[end..at]));
