@@ -35,6 +35,33 @@ fn leaves(value: &Value, found: &mut Vec<String>) {
     }
 }
 
+/// The text with one bracket outside its strings put in, left out or exchanged for the other kind.
+fn with_wrong_bracket(text: &str, place: prop::sample::Index, how: u8) -> String {
+    let (mut inside, mut escaped) = (false, false);
+    let outside: Vec<usize> = text
+        .char_indices()
+        .filter_map(|(at, c)| {
+            let was_inside = inside;
+            inside ^= c == '"' && !escaped;
+            escaped = was_inside && c == '\\' && !escaped;
+            (!was_inside).then_some(at)
+        })
+        .collect();
+    let is_bracket = |at: &usize| text[*at..].starts_with(['{', '}', '[', ']']);
+    let brackets: Vec<usize> = outside.iter().copied().filter(is_bracket).collect();
+    let (at, length, sign) = match how % 6 {
+        0..4 => (outside[place.index(outside.len())], 0, how % 4),
+        4 => (brackets[place.index(brackets.len())], 1, 9),
+        _ => {
+            let at = brackets[place.index(brackets.len())];
+            let sibling = "]}[{".find(&text[at..=at]).unwrap_or(0);
+            (at, 1, u8::try_from(sibling).unwrap_or(0))
+        }
+    };
+    let sign = ["}", "]", "{", "["].get(usize::from(sign)).unwrap_or(&"");
+    format!("{}{sign}{}", &text[..at], &text[at + length..])
+}
+
 /// The engine as its own crate offers it, on its own values: the judge of our judge.
 fn reference(schema: &Value) -> Option<jsonschema::Validator> {
     jsonschema::options()
@@ -240,6 +267,44 @@ proptest! {
         if kept.len() < text.len() {
             let call = Call::from_text("tool", format!("{front}{kept}"));
             prop_assert_eq!(gate.judge(&call).name(), "refused", "{}", kept);
+        }
+    }
+
+    /// Where one bracket is wrong and the call is mended, the value is the one that was meant.
+    #[test]
+    fn a_mended_bracket_was_the_wrong_one(
+        value in arguments(),
+        place in any::<prop::sample::Index>(),
+        how in any::<u8>(),
+    ) {
+        let gate = repairing_gate(&serde_json::json!({}), RepairPolicy::UpTo(Grade::Guess));
+        let call = Call::from_text("tool", with_wrong_bracket(&value.to_string(), place, how));
+        let verdict = gate.judge(&call);
+        let Verdict::Repaired(repaired) = &verdict else { return Ok(()); };
+        if repaired.edits().iter().any(|edit| edit.rule == "bracket") {
+            prop_assert_eq!(repaired.arguments().to_string(), value.to_string());
+        }
+    }
+
+    /// Quotes that nobody escaped: what comes out stands in the text as it is, and the text is not cut off.
+    #[test]
+    fn unescaped_quotes_add_nothing(
+        texts in prop::collection::vec("( ?[a-z=(),:;<>{}]{0,3}( ?\"[a-z ]{1,4}\")?){1,4}", 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let gate = repairing_gate(&serde_json::json!({}), RepairPolicy::UpTo(Grade::Guess));
+        let members: Vec<String> =
+            texts.iter().enumerate().map(|(at, text)| format!("\"k{at}\": \"{text}\"")).collect();
+        let whole = format!("{{{}}}", members.join(", "));
+        let kept: String = whole.chars().take(1 + cut.index(whole.len())).collect();
+        for text in [whole.as_str(), kept.as_str()] {
+            let call = Call::from_text("tool", text);
+            let verdict = gate.judge(&call);
+            let Verdict::Repaired(repaired) = &verdict else { continue };
+            prop_assert_eq!(text.chars().next_back(), Some('}'));
+            let mut made = Vec::new();
+            leaves(&Value::from(repaired.arguments()), &mut made);
+            prop_assert!(made.iter().all(|leaf| text.contains(leaf.as_str())), "{}", text);
         }
     }
 

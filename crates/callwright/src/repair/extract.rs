@@ -3,6 +3,8 @@
 //! In comes text that is no JSON, out goes the only value in it and the edits that it took. Several
 //! values that differ are never merged and none is dropped; one that is cut off is never completed.
 
+use super::bracket;
+use super::inner_quotes::goes_on;
 use super::surroundings::{Call, is_behind, is_between, is_in_front};
 use super::tolerant::{self, NoReading, Reading};
 use super::{Edit, Grade};
@@ -30,7 +32,7 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
         return Extract::Nothing;
     };
     let before = text[..start].trim_matches(JSON_BLANK);
-    let first = match read_at(text, start, max_depth) {
+    let first = match first_value(text, start, max_depth) {
         Found::Value(first) => first,
         Found::CutOff(path) => {
             let nothing = Call {
@@ -67,6 +69,7 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
         count += 1;
         at = reading.end;
     }
+    let marked = before;
     let (before, behind) = without_code_marks(before, &text[at..]);
     let call = Call {
         tool,
@@ -80,6 +83,8 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     }
     if !before.is_empty() {
         edits.push(around_edit(before));
+    } else if !marked.is_empty() {
+        edits.push(edit("fence", Grade::Lossless, marked));
     }
     if count > 1 {
         edits.push(edit("repeated_value", Grade::Lossless, &text[end..at]));
@@ -97,6 +102,24 @@ enum Found {
     Unclear,
 }
 
+/// The first value of a text. If it is unclear, or ends where another member follows, one bracket may be
+/// wrong; of further values that is not asked.
+fn first_value(text: &str, start: usize, max_depth: usize) -> Found {
+    let found = read_at(text, start, max_depth);
+    let may_be_mended = match &found {
+        Found::Value(first) => goes_on(&text[first.end..]),
+        Found::CutOff(_) => false,
+        Found::Unclear => true,
+    };
+    if !may_be_mended {
+        return found;
+    }
+    match bracket::read(text, start, max_depth) {
+        Some(reading) if is_call(&reading.value) => Found::Value(reading),
+        _ => found,
+    }
+}
+
 /// The value that starts at this very bracket, strictly read if possible. A bracket of which nobody
 /// knows what it opens ends the search: what stands inside something broken is no call.
 fn read_at(text: &str, start: usize, max_depth: usize) -> Found {
@@ -109,18 +132,27 @@ fn read_at(text: &str, start: usize, max_depth: usize) -> Found {
         None => match tolerant::read(text, start, max_depth) {
             Ok(reading) => reading,
             Err((NoReading::CutOff, path)) => return Found::CutOff(path),
-            Err((NoReading::Unclear, _)) => return Found::Unclear,
+            Err((NoReading::Unclear, _)) => {
+                match tolerant::read_inner_quotes(text, start, max_depth) {
+                    Some(reading) => reading,
+                    None => return Found::Unclear,
+                }
+            }
         },
     };
-    let is_call = match &reading.value {
-        Value::Object(members) => !members.is_empty(),
-        Value::Array(items) => items.iter().any(|item| matches!(item, Value::Object(_))),
-        _ => false,
-    };
-    if is_call {
+    if is_call(&reading.value) {
         Found::Value(reading)
     } else {
         Found::Unclear
+    }
+}
+
+/// Whether a value could be the arguments of a call, or a list of them.
+fn is_call(value: &Value<'_>) -> bool {
+    match value {
+        Value::Object(members) => !members.is_empty(),
+        Value::Array(items) => items.iter().any(|item| matches!(item, Value::Object(_))),
+        _ => false,
     }
 }
 

@@ -10,7 +10,10 @@
 //! 5. Two equally good edits with different results are an ambiguity, and that is a refusal.
 //! 6. No edit above the grade that the policy allows is applied.
 
+mod bracket;
+mod escapes;
 mod extract;
+mod inner_quotes;
 mod rules;
 mod search;
 mod surroundings;

@@ -2,11 +2,14 @@
 //!
 //! In comes text that starts with `{` or `[`, out goes its one reading, the edits, and where it ends; or
 //! nothing, where there is more than one reading or none. It never completes a text that ends in the
-//! middle, never drops a character of a string, and takes no expression for a value.
+//! middle, never drops a character of a string, and takes no expression for a value. Quotes inside a text
+//! that nobody escaped are content only if it is asked for that.
 
 use std::borrow::Cow;
 
+use super::escapes::escape;
 use super::extract::JSON_BLANK;
+use super::inner_quotes::{Ending, ending};
 use super::{Edit, Grade};
 use crate::json::{Member, Number, Path, Value, has_duplicate, overflows};
 
@@ -27,7 +30,7 @@ pub(super) enum NoReading {
     Unclear,
 }
 
-type Read<T> = Result<T, NoReading>;
+pub(super) type Read<T> = Result<T, NoReading>;
 
 /// Reads the value that starts at byte `from`; if it has no reading, says why and where.
 pub(super) fn read(
@@ -35,11 +38,31 @@ pub(super) fn read(
     from: usize,
     max_depth: usize,
 ) -> Result<Reading, (NoReading, Path)> {
+    run(text, from, max_depth, false)
+}
+
+/// The same, where quotes inside a text may be content that nobody escaped. A text that takes other liberties
+/// with what separates one value from the next has no reading then: each would weaken the evidence for the other.
+pub(super) fn read_inner_quotes(text: &str, from: usize, max_depth: usize) -> Option<Reading> {
+    const TOO_MUCH: [&str; 3] = ["missing_comma", "comment", "unquoted_key"];
+    let reading = run(text, from, max_depth, true).ok()?;
+    let mut rules = reading.edits.iter().map(|edit| edit.rule);
+    (!rules.any(|rule| TOO_MUCH.contains(&rule))).then_some(reading)
+}
+
+fn run(
+    text: &str,
+    from: usize,
+    max_depth: usize,
+    inner_quotes: bool,
+) -> Result<Reading, (NoReading, Path)> {
     let mut reader = Reader {
         text,
         at: from,
         edits: Vec::new(),
         stopped: None,
+        inner_quotes,
+        in_list: false,
     };
     match reader.value(&Path::root(), max_depth) {
         Ok(value) => Ok(Reading {
@@ -57,6 +80,10 @@ struct Reader<'t> {
     edits: Vec<Edit>,
     /// The innermost place that was being read when reading stopped.
     stopped: Option<Path>,
+    /// Whether quotes inside a text may be content.
+    inner_quotes: bool,
+    /// Whether the value that comes next is an item of a list.
+    in_list: bool,
 }
 
 impl<'t> Reader<'t> {
@@ -123,6 +150,7 @@ impl<'t> Reader<'t> {
         match self.next_token()? {
             '{' if depth_left > 0 => self.object(path, depth_left - 1),
             '[' if depth_left > 0 => self.array(path, depth_left - 1),
+            '"' if self.inner_quotes => self.quoting(path),
             quote @ ('"' | '\'') => Ok(Value::String(Cow::Owned(self.string(quote, path)?))),
             '-' | '0'..='9' => self.number(),
             c if c.is_alphabetic() => self.word(path),
@@ -162,6 +190,7 @@ impl<'t> Reader<'t> {
             }
             self.at += 1;
             let here = path.key(&key);
+            self.in_list = false;
             let value = self.inner(&here, depth_left)?;
             let end = self.at;
             members.push((Cow::Owned(key), value));
@@ -220,6 +249,7 @@ impl<'t> Reader<'t> {
                 ',' => return Err(NoReading::Unclear),
                 _ => {}
             }
+            self.in_list = true;
             items.push(self.inner(&path.index(items.len()), depth_left)?);
             match self.next_token()? {
                 ',' => {
@@ -281,6 +311,35 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
+    /// A text that may hold quotes that nobody escaped. It has no escapes then. Where some are content, a text
+    /// with others that are escaped may end elsewhere, two in a row may open a quoted part, and blanks at the edge of an
+    /// item may be those around a comma in it.
+    fn quoting(&mut self, path: &Path) -> Read<Value<'static>> {
+        let start = self.at + 1;
+        let text = match ending(self.text, start, self.in_list) {
+            Ending::FirstQuote => self.string('"', path)?,
+            Ending::Unclear => return Err(NoReading::Unclear),
+            Ending::Behind { first, end } => {
+                let pair = &self.text[first];
+                let escaped = pair.replace('"', "\\\"");
+                self.note("inner_quotes", Grade::Guess, path, pair, &escaped);
+                let written = &self.text[start..end];
+                if let Some(control) = written.chars().find(|c| c.is_control()) {
+                    let before = control.to_string();
+                    self.note("raw_control", Grade::Lossless, path, &before, "\\n");
+                }
+                self.at = end + 1;
+                written.to_owned()
+            }
+        };
+        let half_escaped = self.text[start..self.at].contains("\\\"");
+        let loose = self.in_list && text.trim() != text;
+        if text.is_empty() || half_escaped || loose {
+            return Err(NoReading::Unclear);
+        }
+        Ok(Value::String(Cow::Owned(text)))
+    }
+
     /// A string ends at the first quote of its own kind. Whether that was meant shows in what follows.
     fn string(&mut self, quote: char, path: &Path) -> Read<String> {
         self.at += 1;
@@ -290,7 +349,8 @@ impl<'t> Reader<'t> {
         loop {
             match self.peek().ok_or(NoReading::CutOff)? {
                 '\\' => {
-                    let decoded = self.escape(quote)?;
+                    let (decoded, length) = escape(self.rest(), quote)?;
+                    self.at += length;
                     decoded_escape |= decoded.is_some();
                     kept_backslash |= decoded.is_none();
                     out.push(decoded.unwrap_or('\\'));
@@ -320,71 +380,6 @@ impl<'t> Reader<'t> {
         }
         Ok(out)
     }
-
-    /// What an escape stands for; nothing, if it is none of JSON's and the backslash stands for itself.
-    fn escape(&mut self, quote: char) -> Read<Option<char>> {
-        let mut characters = self.rest().chars();
-        characters.next();
-        let kind = characters.next().ok_or(NoReading::CutOff)?;
-        let decoded = match kind {
-            '"' => '"',
-            '\\' => '\\',
-            '/' if quote == '"' => '/',
-            '/' => return Err(NoReading::Unclear),
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            '\'' if quote == '\'' => '\'',
-            'u' => return self.unicode().map(Some),
-            // Escapes of other languages: they may be meant.
-            '\'' | 'x' | 'N' | 'a' | 'v' | '\n' | '\r' | '0'..='9' => {
-                return Err(NoReading::Unclear);
-            }
-            'U' if self.rest()[2..].starts_with("000") => return Err(NoReading::Unclear),
-            _ => {
-                self.at += 1;
-                return Ok(None);
-            }
-        };
-        self.at += 1 + kind.len_utf8();
-        Ok(Some(decoded))
-    }
-
-    /// `\u` with four hex digits, and its other half where it has one.
-    fn unicode(&mut self) -> Read<char> {
-        let first = unit(self.rest())?;
-        if let Some(decoded) = char::from_u32(first) {
-            self.at += 6;
-            return Ok(decoded);
-        }
-        let second = unit(self.rest().get(6..).unwrap_or_default())?;
-        if !(0xD800..0xDC00).contains(&first) || !(0xDC00..0xE000).contains(&second) {
-            return Err(NoReading::Unclear);
-        }
-        let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-        self.at += 12;
-        char::from_u32(code).ok_or(NoReading::Unclear)
-    }
-}
-
-/// The number in a `\u` escape.
-fn unit(text: &str) -> Read<u32> {
-    let mut code = 0;
-    let mut characters = text.chars();
-    for expected in ['\\', 'u'] {
-        match characters.next() {
-            Some(c) if c == expected => {}
-            Some(_) => return Err(NoReading::Unclear),
-            None => return Err(NoReading::CutOff),
-        }
-    }
-    for _ in 0..4 {
-        let digit = characters.next().ok_or(NoReading::CutOff)?;
-        code = code * 16 + digit.to_digit(16).ok_or(NoReading::Unclear)?;
-    }
-    Ok(code)
 }
 
 /// Whether a text is a number as JSON writes them, within the range of a double.

@@ -1,0 +1,361 @@
+//! A text in which exactly one bracket is wrong: missing, too many, or of the other kind.
+//!
+//! In comes a text of whole tokens that has no reading as it is, out goes the value that it holds if every way to
+//! set one bracket right leads to the same one. It never merges two values, never ends a text whose
+//! last bracket is missing or wrong (that one is cut off), and changes nothing but one bracket.
+
+use super::extract::JSON_BLANK;
+use super::tolerant::{self, Reading};
+use super::{Edit, Grade};
+use crate::json::{Path, Value};
+use crate::parse::parse_at;
+
+/// Longer texts are left alone: each place where a bracket could be wrong costs a walk through all tokens. 256
+/// are some sixty members, more than 99 of 100 real calls have, and 200,000 steps at most.
+const MOST_TOKENS: usize = 256;
+
+/// Reads the value that starts at byte `from` and ends with the last bracket of the text.
+pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Option<Reading> {
+    let end = text.rfind(['}', ']'])? + 1;
+    let region = text.get(from..end)?;
+    let tokens = tokens(region)?;
+    let change = only_change(&tokens)?;
+    let (mended, edit) = change.apply(region, &tokens);
+    let reading = match parse_at(&mended, 0, max_depth) {
+        Some((value, end)) => Reading {
+            value,
+            edits: Vec::new(),
+            end,
+        },
+        None => tolerant::read(&mended, 0, max_depth).ok()?,
+    };
+    let mut edits = vec![edit];
+    edits.extend(reading.edits);
+    (reading.end == mended.len()).then_some(Reading {
+        value: reading.value,
+        edits,
+        end,
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    OpenObject,
+    CloseObject,
+    OpenList,
+    CloseList,
+    Comma,
+    Colon,
+    /// What may be a key.
+    Text,
+    /// A number or a word.
+    Scalar,
+}
+
+impl Kind {
+    fn opens(self) -> bool {
+        matches!(self, Kind::OpenObject | Kind::OpenList)
+    }
+
+    fn is_bracket(self) -> bool {
+        !self.sign().is_empty()
+    }
+
+    /// The bracket of the other kind.
+    fn sibling(self) -> Option<Kind> {
+        match self {
+            Kind::OpenObject => Some(Kind::OpenList),
+            Kind::CloseObject => Some(Kind::CloseList),
+            Kind::OpenList => Some(Kind::OpenObject),
+            Kind::CloseList => Some(Kind::CloseObject),
+            _ => None,
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Kind::OpenObject => "{",
+            Kind::CloseObject => "}",
+            Kind::OpenList => "[",
+            Kind::CloseList => "]",
+            _ => "",
+        }
+    }
+}
+
+struct Token {
+    kind: Kind,
+    at: usize,
+    length: usize,
+}
+
+/// The tokens of a text; nothing if it holds anything else or too many.
+fn tokens(text: &str) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    loop {
+        let rest = text[at..].trim_start();
+        at = text.len() - rest.len();
+        let Some(first) = rest.chars().next() else {
+            return Some(tokens);
+        };
+        let one = |kind| Some((kind, 1));
+        let run = |part: fn(char) -> bool| {
+            let length = rest.find(|c: char| !part(c)).unwrap_or(rest.len());
+            Some((Kind::Scalar, length))
+        };
+        let (kind, length) = match first {
+            '{' => one(Kind::OpenObject),
+            '}' => one(Kind::CloseObject),
+            '[' => one(Kind::OpenList),
+            ']' => one(Kind::CloseList),
+            ',' => one(Kind::Comma),
+            ':' => one(Kind::Colon),
+            '"' | '\'' => quoted(rest, first).map(|length| (Kind::Text, length)),
+            '-' | '0'..='9' => run(|c| matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')),
+            'a'..='z' | 'A'..='Z' => run(|c| c.is_ascii_alphabetic()),
+            _ => None,
+        }?;
+        if tokens.len() == MOST_TOKENS {
+            return None;
+        }
+        tokens.push(Token { kind, at, length });
+        at += length;
+    }
+}
+
+/// The length of a text in quotes. Where quotes are wrong, texts are taken for what is between them: one that goes
+/// over a line, holds half a pair of brackets, or nothing but signs that separate values.
+fn quoted(text: &str, quote: char) -> Option<usize> {
+    let mut characters = text.char_indices().skip(1);
+    let (mut objects, mut lists) = (0_usize, 0_usize);
+    let mut says_something = false;
+    while let Some((at, c)) = characters.next() {
+        match c {
+            '\\' => {
+                characters.next();
+                says_something = true;
+            }
+            '\n' | '\r' => return None,
+            '{' => objects += 1,
+            '}' => objects = objects.checked_sub(1)?,
+            '[' => lists += 1,
+            ']' => lists = lists.checked_sub(1)?,
+            c if c == quote => {
+                let is_text = says_something && (objects, lists) == (0, 0);
+                return is_text.then_some(at + 1);
+            }
+            c => says_something |= !(c.is_whitespace() || matches!(c, ',' | ':' | ';')),
+        }
+    }
+    None
+}
+
+/// One bracket set right.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Insert(usize, Kind),
+    Delete(usize),
+    Replace(usize, Kind),
+}
+
+impl Change {
+    fn kinds(self, tokens: &[Token], into: &mut Vec<Kind>) {
+        into.clear();
+        into.extend(tokens.iter().map(|token| token.kind));
+        match self {
+            Change::Insert(at, kind) => into.insert(at, kind),
+            Change::Delete(at) => {
+                into.remove(at);
+            }
+            Change::Replace(at, kind) => into[at] = kind,
+        }
+    }
+
+    /// Whether the result may be used. If not, it only shows that there is another reading.
+    fn is_safe(self, tokens: &[Token]) -> bool {
+        let last = tokens.len() - 1;
+        match self {
+            // Around everything it makes one value of two; at the end it completes what was cut off; next
+            // to its other half it holds nothing that was sent. What follows the objects of a list may be the next
+            // one, without its brace and cut off.
+            Change::Insert(at, kind) => {
+                let beside = if kind.opens() {
+                    Some(at)
+                } else {
+                    at.checked_sub(1)
+                };
+                let beside = beside.and_then(|at| tokens.get(at));
+                let holds_something = beside.is_some_and(|token| {
+                    !token.kind.is_bracket() || token.kind.opens() == kind.opens()
+                });
+                let ends_objects = kind == Kind::CloseList
+                    && tokens[..at].last().map(|token| token.kind) == Some(Kind::CloseObject)
+                    && tokens[at..].first().map(|token| token.kind) == Some(Kind::Comma);
+                at > 0 && at <= last && holds_something && !ends_objects
+            }
+            // What an opening bracket opened may be cut off. A closing one that fits nowhere may be one of the other
+            // kind, next to another fault.
+            Change::Delete(at) => {
+                let kinds: Vec<Kind> = tokens[..=at].iter().map(|token| token.kind).collect();
+                at < last && !tokens[at].kind.opens() && extent(&kinds) != Extent::Broken
+            }
+            // In a list of lists one more level is easily made by two faults.
+            Change::Replace(at, kind) if kind.opens() => {
+                let is_member = at > 0 && tokens[at - 1].kind == Kind::Colon;
+                is_member && at < last && !tokens[at + 1].kind.is_bracket()
+            }
+            // Without it the text may be cut off.
+            Change::Replace(at, _) => {
+                let mut without = Vec::new();
+                Change::Delete(at).kinds(tokens, &mut without);
+                at < last && extent(&without) == Extent::Broken
+            }
+        }
+    }
+
+    /// The text with the change, and the record of it: what stood around the bracket before and after.
+    fn apply(self, text: &str, tokens: &[Token]) -> (String, Edit) {
+        const AROUND: usize = 16;
+        let (at, length, sign) = match self {
+            Change::Insert(at, kind) => {
+                let end = tokens.get(at).map_or(text.len(), |token| token.at);
+                (end, 0, kind.sign())
+            }
+            Change::Delete(at) => (tokens[at].at, tokens[at].length, ""),
+            Change::Replace(at, kind) => (tokens[at].at, tokens[at].length, kind.sign()),
+        };
+        let (front, old, back) = (&text[..at], &text[at..at + length], &text[at + length..]);
+        let start = front.char_indices().rev().take(AROUND).last();
+        let near_front = &front[start.map_or(at, |(start, _)| start)..];
+        let near_back: String = back.chars().take(AROUND).collect();
+        let shown = |sign: &str| {
+            let shown = format!("{near_front}{sign}{near_back}");
+            Value::String(shown.trim_matches(JSON_BLANK).to_owned().into())
+        };
+        let edit = Edit {
+            path: Path::root(),
+            rule: "bracket",
+            grade: Grade::Guess,
+            before: shown(old),
+            after: shown(sign),
+        };
+        (format!("{front}{sign}{back}"), edit)
+    }
+}
+
+/// The change that makes one whole value of the tokens, if all that do lead to the same one, and no bracket of
+/// the other kind makes the text one that was cut off.
+fn only_change(tokens: &[Token]) -> Option<Change> {
+    let (missing, extra) = what_could_be_wrong(tokens)?;
+    let inserted = missing
+        .into_iter()
+        .flat_map(|kind| (0..=tokens.len()).map(move |at| Change::Insert(at, kind)));
+    let each = tokens.iter().enumerate();
+    let deleted = each.clone().filter_map(|(at, token)| {
+        let is_extra = Some(token.kind) == extra;
+        is_extra.then_some(Change::Delete(at))
+    });
+    let replaced = each.filter_map(|(at, token)| {
+        let sibling = token.kind.sibling()?;
+        Some(Change::Replace(at, sibling))
+    });
+    let mut found: Option<(Change, Vec<Kind>)> = None;
+    let mut kinds = Vec::with_capacity(tokens.len() + 1);
+    for change in inserted.chain(deleted).chain(replaced) {
+        change.kinds(tokens, &mut kinds);
+        match extent(&kinds) {
+            Extent::Whole => {}
+            Extent::CutOff if matches!(change, Change::Replace(..)) => return None,
+            Extent::CutOff | Extent::Broken => continue,
+        }
+        // Brackets differ, then so do the values: nothing else was changed.
+        let differs = found.as_ref().is_some_and(|(_, first)| *first != kinds);
+        if differs || !change.is_safe(tokens) {
+            return None;
+        }
+        found.get_or_insert_with(|| (change, kinds.clone()));
+    }
+    found.map(|(change, _)| change)
+}
+
+/// Which bracket could be missing and which too many, from counting them alone; nothing, if no single bracket
+/// makes the counts right. Where neither is named, one is of the other kind.
+fn what_could_be_wrong(tokens: &[Token]) -> Option<(Option<Kind>, Option<Kind>)> {
+    use Kind::{CloseList, CloseObject, OpenList, OpenObject};
+    let (mut objects, mut lists) = (0_i32, 0_i32);
+    for token in tokens {
+        match token.kind {
+            OpenObject => objects += 1,
+            CloseObject => objects -= 1,
+            OpenList => lists += 1,
+            CloseList => lists -= 1,
+            _ => {}
+        }
+    }
+    match (objects, lists) {
+        (1, 0) => Some((Some(CloseObject), Some(OpenObject))),
+        (-1, 0) => Some((Some(OpenObject), Some(CloseObject))),
+        (0, 1) => Some((Some(CloseList), Some(OpenList))),
+        (0, -1) => Some((Some(OpenList), Some(CloseList))),
+        (1, -1) | (-1, 1) => Some((None, None)),
+        _ => None,
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Extent {
+    /// One value with nothing behind it.
+    Whole,
+    /// The beginning of one.
+    CutOff,
+    Broken,
+}
+
+/// How much of a value these tokens are.
+fn extent(kinds: &[Kind]) -> Extent {
+    #[derive(PartialEq)]
+    enum Expected {
+        Value,
+        FirstItem,
+        FirstKey,
+        Key,
+        Colon,
+        Next,
+        Nothing,
+    }
+    use Expected::{Colon, FirstItem, FirstKey, Key, Next, Nothing, Value};
+    let mut open = Vec::new();
+    let mut expected = Value;
+    for &kind in kinds {
+        expected = match (expected, kind) {
+            (Value | FirstItem, Kind::OpenObject) => {
+                open.push(Kind::CloseObject);
+                FirstKey
+            }
+            (Value | FirstItem, Kind::OpenList) => {
+                open.push(Kind::CloseList);
+                FirstItem
+            }
+            (FirstKey | Key, Kind::Text) => Colon,
+            (Next, Kind::Comma) if open.last() == Some(&Kind::CloseObject) => Key,
+            (Colon, Kind::Colon) | (Next, Kind::Comma) => Value,
+            (Value | FirstItem, Kind::Text | Kind::Scalar) => Next,
+            (FirstItem | FirstKey | Next, Kind::CloseObject | Kind::CloseList)
+                if open.last() == Some(&kind) =>
+            {
+                open.pop();
+                Next
+            }
+            _ => return Extent::Broken,
+        };
+        if open.is_empty() {
+            expected = Nothing;
+        }
+    }
+    if expected == Nothing {
+        Extent::Whole
+    } else {
+        Extent::CutOff
+    }
+}

@@ -1,0 +1,67 @@
+//! Escapes inside a text, as JSON writes them and as models do.
+//!
+//! In comes text that starts with a backslash, out goes the character that it stands for and how long it is
+//! written; or nothing, where it may mean more than one thing. It never guesses at escapes of other languages.
+
+use super::tolerant::{NoReading, Read};
+
+/// What the escape stands for, and its length; no character, if it is none of JSON's and the backslash stands
+/// for itself.
+pub(super) fn escape(text: &str, quote: char) -> Read<(Option<char>, usize)> {
+    let mut characters = text.chars();
+    characters.next();
+    let kind = characters.next().ok_or(NoReading::CutOff)?;
+    let decoded = match kind {
+        '"' => '"',
+        '\\' => '\\',
+        '/' if quote == '"' => '/',
+        '/' => return Err(NoReading::Unclear),
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        '\'' if quote == '\'' => '\'',
+        'u' => return unicode(text),
+        // Escapes of other languages: they may be meant.
+        '\'' | 'x' | 'N' | 'a' | 'v' | '\n' | '\r' | '0'..='9' => {
+            return Err(NoReading::Unclear);
+        }
+        'U' if text[2..].starts_with("000") => return Err(NoReading::Unclear),
+        _ => return Ok((None, 1)),
+    };
+    Ok((Some(decoded), 1 + kind.len_utf8()))
+}
+
+/// `\u` with four hex digits, and its other half where it has one.
+fn unicode(text: &str) -> Read<(Option<char>, usize)> {
+    let first = unit(text)?;
+    if let Some(decoded) = char::from_u32(first) {
+        return Ok((Some(decoded), 6));
+    }
+    let second = unit(text.get(6..).unwrap_or_default())?;
+    if !(0xD800..0xDC00).contains(&first) || !(0xDC00..0xE000).contains(&second) {
+        return Err(NoReading::Unclear);
+    }
+    let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+    let decoded = char::from_u32(code).ok_or(NoReading::Unclear)?;
+    Ok((Some(decoded), 12))
+}
+
+/// The number in a `\u` escape.
+fn unit(text: &str) -> Read<u32> {
+    let mut code = 0;
+    let mut characters = text.chars();
+    for expected in ['\\', 'u'] {
+        match characters.next() {
+            Some(c) if c == expected => {}
+            Some(_) => return Err(NoReading::Unclear),
+            None => return Err(NoReading::CutOff),
+        }
+    }
+    for _ in 0..4 {
+        let digit = characters.next().ok_or(NoReading::CutOff)?;
+        code = code * 16 + digit.to_digit(16).ok_or(NoReading::Unclear)?;
+    }
+    Ok(code)
+}

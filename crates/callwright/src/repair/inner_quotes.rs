@@ -1,0 +1,185 @@
+//! Where a text ends that holds quotes which nobody escaped.
+//!
+//! In comes the place where a text begins, out goes the quote that ends it, if every other quote in it can only
+//! be content: `git log --format="%H" -1`. It never takes a quote for content that could end the text or open
+//! a key, never lets the end of the arguments end a text, and never reads an escape: a text that was
+//! not escaped in one place may not have been in another, so what `\n` means in it nobody knows.
+
+use std::ops::Range;
+
+/// How a text ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// With its first quote, as usual.
+    FirstQuote,
+    /// Behind quotes that are content, of which this is the first pair.
+    Behind { first: Range<usize>, end: usize },
+    /// Nobody knows.
+    Unclear,
+}
+
+/// How far the text behind a quote is looked at. Keys of real tools have up to 60 characters; a text in quotes
+/// that is longer might be one, so its quote is not taken for content.
+const LOOK_AHEAD: usize = 200;
+
+/// Which quote ends the text that begins at `start`, behind its opening quote.
+pub(super) fn ending(text: &str, start: usize, in_list: bool) -> Ending {
+    let has_inner = match text[start..].find(['"', '\\']) {
+        Some(at) => {
+            let at = start + at;
+            text[at..].starts_with('"') && !can_end(&text[at + 1..], in_list)
+        }
+        None => false,
+    };
+    if !has_inner {
+        return Ending::FirstQuote;
+    }
+    let mut first: Option<Range<usize>> = None;
+    let mut outside = Outside::default();
+    let mut from = start;
+    while let Some(length) = text[from..].find('"') {
+        let open = from + length;
+        let before = &text[from..open];
+        if before.contains('\\') {
+            return Ending::Unclear;
+        }
+        let behind = &text[open + 1..];
+        if can_end(behind, in_list) {
+            // A quote behind one of these opens rather than ends, and the text is cut off in what it opens.
+            return match first {
+                Some(first) if !before.ends_with([' ', '\t', '=', '(']) => {
+                    Ending::Behind { first, end: open }
+                }
+                _ => Ending::Unclear,
+            };
+        }
+        outside.parentheses(before);
+        let Some(length) = behind.find('"') else {
+            return Ending::Unclear;
+        };
+        let (quoted, behind) = (&behind[..length], &behind[length + 1..]);
+        let is_pair = outside.can_open(before, first.is_some())
+            && is_quoted(quoted)
+            && !can_end(behind, in_list)
+            && can_follow(behind, in_list);
+        if !is_pair {
+            return Ending::Unclear;
+        }
+        from = open + length + 2;
+        first = first.or(Some(open..from));
+    }
+    Ending::Unclear
+}
+
+/// What was seen of a text between its quoted parts.
+#[derive(Default)]
+struct Outside {
+    open_parentheses: usize,
+}
+
+impl Outside {
+    fn parentheses(&mut self, part: &str) {
+        for c in part.chars() {
+            match c {
+                '(' => self.open_parentheses += 1,
+                ')' => self.open_parentheses = self.open_parentheses.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a quote behind this part of the text, which begins the text or follows a quoted part, can open
+    /// a quoted part: `say "`, `href="`, `print("`, `get("KEY", "`. One that begins a line is rather the key of a
+    /// member, one behind a colon its value, and one behind a comma an item, unless a call of a function is open.
+    fn can_open(&self, part: &str, follows_quoted: bool) -> bool {
+        if part.ends_with(['=', '(', '>']) {
+            return true;
+        }
+        let words = part.trim_end_matches([' ', '\t']);
+        if words.len() == part.len() {
+            return false;
+        }
+        match words.chars().next_back() {
+            None => follows_quoted,
+            Some(',') => follows_quoted && self.open_parentheses > 0,
+            Some(c) => !matches!(c, ':' | '{' | '[' | '\n' | '\r'),
+        }
+    }
+}
+
+/// Whether these characters can stand between two quotes that belong together. What begins or ends like an
+/// operator stands between two texts that are added up: `"ls "+dir+" -la"`, `"ls ".$dir." -la"`.
+fn is_quoted(quoted: &str) -> bool {
+    let begins = |c: char| c.is_whitespace() || ",:{}[]+&|\\);".contains(c);
+    let ends = |c: char| c.is_whitespace() || ",:{[(=+&|".contains(c);
+    let operator = ["<<", "<>"].iter().any(|sign| quoted.starts_with(sign))
+        || (quoted.starts_with('.') && quoted.ends_with('.'));
+    !quoted.is_empty()
+        && !quoted.starts_with(begins)
+        && !quoted.ends_with(ends)
+        && !quoted.contains(['\\', '\n', '\r'])
+        && !operator
+}
+
+/// Whether this can follow a quoted part inside a text: a blank, a sign, or the quote that ends the text.
+fn can_follow(behind: &str, in_list: bool) -> bool {
+    match behind.chars().next() {
+        Some('"') => can_end(&behind[1..], in_list),
+        Some(c) => c.is_whitespace() || ").,;!?>/=+-*|&<'`".contains(c),
+        None => false,
+    }
+}
+
+/// Whether a quote with this behind it could end a text, or be the end of a key. What cannot be seen
+/// within the look-ahead could be anything.
+fn can_end(behind: &str, in_list: bool) -> bool {
+    let near = near(behind);
+    let next = near.trim_start();
+    match next.chars().next() {
+        None | Some('}' | ']' | ':') => true,
+        Some(',') => in_list || is_key(&next[1..]),
+        Some('"') if in_list => next.len() < near.len(),
+        Some('/') => is_comment(next),
+        Some(_) => next.len() < near.len() && is_key(next),
+    }
+}
+
+/// Whether a key with its colon could stand here, or the end of an object behind a comma too many.
+fn is_key(text: &str) -> bool {
+    let text = text.trim_start();
+    let quoted = |quote: char| match text[1..].split_once(quote) {
+        Some((_, behind)) => matches!(behind.trim_start().chars().next(), None | Some(':')),
+        None => true,
+    };
+    match text.chars().next() {
+        None | Some('}' | ']') => true,
+        Some(quote @ ('"' | '\'')) => quoted(quote),
+        Some('/') => is_comment(text),
+        Some(_) => {
+            let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.');
+            let behind = text.trim_start_matches(name);
+            let behind = behind.strip_prefix(['"', '\'']).unwrap_or(behind);
+            let colon = behind.trim_start();
+            // An address is no key.
+            colon.is_empty() || (colon.starts_with(':') && !colon.starts_with("://"))
+        }
+    }
+}
+
+fn is_comment(text: &str) -> bool {
+    text.starts_with("//") || text.starts_with("/*")
+}
+
+/// Whether text behind a value goes on with another member: a comma, a key and a colon.
+pub(super) fn goes_on(behind: &str) -> bool {
+    let next = near(behind).trim_start().strip_prefix(',');
+    next.is_some_and(|next| next.trim_start().starts_with(['"', '\'']) && is_key(next))
+}
+
+fn near(text: &str) -> &str {
+    let mut end = text.len().min(LOOK_AHEAD);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
