@@ -9,6 +9,9 @@ use callwright::json::Value;
 use super::time;
 use crate::seen::At;
 
+/// No call takes 30,000 years; sums of what is shorter stay within bounds.
+const LONGEST_US: u64 = 1_000_000_000_000_000_000;
+
 /// What is known of a record from beside its calls.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Context<'a> {
@@ -113,18 +116,18 @@ impl<'a> Context<'a> {
 
     fn add_latency(&mut self, key: &str, value: &Value<'a>) {
         let unit = match key {
-            "latency_us" | "duration_us" => 1.0,
-            "latency_ms" | "duration_ms" | "durationMs" => 1e3,
+            "latency_us" | "duration_us" => 1_u32,
+            "latency_ms" | "duration_ms" | "durationMs" => 1_000,
             _ => return,
         };
-        let micros = value.as_number().map(|number| number.as_f64() * unit);
-        if let Some(micros) = micros.filter(|micros| (0.0..1e18).contains(micros)) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "within the bounds"
-            )]
-            let micros = micros as u64;
+        let Some(number) = value.as_number() else {
+            return;
+        };
+        let micros = match number.as_u64() {
+            Some(whole) => Some(whole.saturating_mul(u64::from(unit))),
+            None => whole_part(number.as_f64() * f64::from(unit)),
+        };
+        if let Some(micros) = micros.filter(|micros| *micros < LONGEST_US) {
             self.latency_us = Some(micros);
         }
     }
@@ -153,4 +156,16 @@ impl<'a> Context<'a> {
     pub(super) fn has_session(&self) -> bool {
         self.session.is_some()
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "within the bounds"
+)]
+fn whole_part(micros: f64) -> Option<u64> {
+    (0.0..LONGEST_US as f64)
+        .contains(&micros)
+        .then_some(micros as u64)
 }

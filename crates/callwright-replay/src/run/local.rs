@@ -16,7 +16,7 @@ use crate::conversation::Effect;
 use crate::judge::{Fault, Judged, JudgedResult, kind_name, measure};
 use crate::seen::At;
 use crate::summary::{
-    Cluster, Combination, Distinct, Example, FieldUse, Merge, Stopped, Summary, Tally, Timeline,
+    ByMinute, Cluster, Combination, Distinct, Example, FieldUse, Merge, Stopped, Summary, Tally,
     ToolSummary, Version,
 };
 
@@ -56,6 +56,7 @@ struct ToolCounts {
     first: Option<i64>,
     last: Option<i64>,
     last_session: Option<u64>,
+    time: ByMinute<u64>,
     models: Few,
 }
 
@@ -80,7 +81,7 @@ pub(super) struct Local {
     /// By the address of the tool, which lives as long as its set.
     tools: HashMap<usize, ToolCounts, std::hash::BuildHasherDefault<ByAddress>>,
     calls: Tally,
-    time: Timeline<Tally>,
+    time: ByMinute<Tally>,
     first: Option<i64>,
     last: Option<i64>,
     sessions: Distinct,
@@ -127,7 +128,7 @@ impl Local {
         counts.summary.tally.absorb(*tally);
         counts.summary.latency_us += counted.latency_us;
         if let Some(time) = at.time {
-            counts.summary.time.add(time, 1);
+            counts.time.add(time, 1);
             counts.first = Some(counts.first.map_or(time, |first| first.min(time)));
             counts.last = counts.last.max(Some(time));
         }
@@ -319,6 +320,8 @@ impl Local {
         tools.sort_unstable_by_key(|(address, _)| *address);
         for (address, mut counts) in tools {
             counts.hand_on_models();
+            let time = counts.time.into_timeline();
+            counts.summary.time.absorb(time);
             let Some((name, declared)) = counts.set.declared(address) else {
                 continue;
             };
@@ -336,7 +339,7 @@ impl Local {
         }
         self.summary.calls.absorb(self.calls);
         (self.summary.input.first, self.summary.input.last) = (self.first, self.last);
-        self.summary.time.absorb(self.time);
+        self.summary.time.absorb(self.time.into_timeline());
         self.summary.sessions.absorb(self.sessions);
         self.summary
     }
@@ -351,6 +354,7 @@ impl ToolCounts {
             first: None,
             last: None,
             last_session: None,
+            time: ByMinute::default(),
             models: Few::default(),
         }
     }

@@ -10,9 +10,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value as Schema;
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::json::{Path, Value, with_buffer, write_canonical_string};
+use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string};
 
 /// How deep objects inside objects are searched for defaults. The arguments of real tools are flatter.
 const DEEPEST_DEFAULT: usize = 8;
@@ -96,7 +97,7 @@ impl Shape {
         };
         let is_kept = |key: &str| !self.volatile.iter().any(|name| name == key);
         let absent = |key: &str| !members.iter().any(|(name, _)| name == key);
-        let mut sorted: Vec<(&str, Part<'_>)> = members
+        let mut sorted: SmallVec<[(&str, Part<'_>); FEW]> = members
             .iter()
             .map(|(key, member)| (key.as_ref(), Part::Sent(member)))
             .chain(

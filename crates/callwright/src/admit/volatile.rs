@@ -163,10 +163,20 @@ fn is_volatile(text: &str) -> bool {
 
 /// Whether a key may be about the answer: cheap, and never wrong about a no.
 fn may_be_about_the_answer(key: &str) -> bool {
-    // Each name in the lists holds one of these two letters in a row.
-    const PAIRS: [&[u8; 2]; 10] = [
-        b"ti", b"ts", b"el", b"to", b"la", b"no", b"et", b"tr", b"id", b"at",
+    // Each name in the lists holds two of these letters in a row.
+    const PAIRS: [[u8; 2]; 10] = [
+        *b"ti", *b"ts", *b"el", *b"to", *b"la", *b"no", *b"et", *b"tr", *b"id", *b"at",
     ];
+    // For each letter, those that may follow it.
+    const FOLLOWS: [u32; 128] = {
+        let (mut follows, mut at) = ([0; 128], 0);
+        while at < PAIRS.len() {
+            let [first, second] = PAIRS[at];
+            follows[first as usize] |= 1 << (second - b'a');
+            at += 1;
+        }
+        follows
+    };
     let mut last = 0;
     for byte in key.bytes() {
         // Who knows how it looks in lower case?
@@ -176,10 +186,11 @@ fn may_be_about_the_answer(key: &str) -> bool {
         // Separators may stand between the letters of a name.
         if byte.is_ascii_alphanumeric() {
             let byte = byte.to_ascii_lowercase();
-            if PAIRS.contains(&&[last, byte]) {
+            let follows = byte.is_ascii_lowercase() && FOLLOWS[last] >> (byte - b'a') & 1 == 1;
+            if follows {
                 return true;
             }
-            last = byte;
+            last = usize::from(byte);
         }
     }
     false

@@ -5,7 +5,12 @@
 
 use std::cell::Cell;
 
+use smallvec::SmallVec;
+
 use super::{Number, Value};
+
+/// Most objects have no more members.
+pub(crate) const FEW: usize = 8;
 
 /// The longest buffer that is kept to be used again, in bytes.
 const LONGEST_KEPT: usize = 64 * 1024;
@@ -54,7 +59,7 @@ fn write(value: &Value<'_>, out: &mut String) {
             out.push(']');
         }
         Value::Object(members) => {
-            let mut sorted: Vec<_> = members.iter().collect();
+            let mut sorted: SmallVec<[_; FEW]> = members.iter().collect();
             sorted.sort_by(|(left, _), (right, _)| left.cmp(right));
             out.push('{');
             for (key, member) in sorted {

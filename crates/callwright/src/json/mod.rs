@@ -19,7 +19,7 @@ mod scan;
 mod serialize;
 mod value;
 
-pub(crate) use canonical::{with_buffer, write_string as write_canonical_string};
+pub(crate) use canonical::{FEW, with_buffer, write_string as write_canonical_string};
 pub(crate) use duplicates::{duplicate_keys, has_duplicate};
 pub use from_type::from_type;
 #[cfg(feature = "toolbox")]

@@ -76,11 +76,7 @@ fn is_hopeless(
         .iter()
         .any(|finding| finding.issue.code == IssueCode::UnknownKey);
     findings.iter().take(MOST_FINDINGS).any(|finding| {
-        let site = Site {
-            finding,
-            root,
-            schema,
-        };
+        let site = Site::new(finding, root, schema);
         let stands_alone = match finding.issue.code {
             IssueCode::UnknownKey => false,
             IssueCode::Required => !unknown_keys,
@@ -91,11 +87,7 @@ fn is_hopeless(
             // Two objections to one value, such as its type and its allowed values, go together.
             && !findings.iter().any(|other| {
                 let same_place = other.issue.path == finding.issue.path;
-                let site = Site {
-                    finding: other,
-                    root,
-                    schema,
-                };
+                let site = Site::new(other, root, schema);
                 same_place && proposes(&site, cap)
             })
     })
@@ -133,11 +125,7 @@ fn next_edit(
 ) -> Step {
     for rule_tier in tiers(cap) {
         for finding in findings.iter().take(MOST_FINDINGS) {
-            let site = Site {
-                finding,
-                root: value,
-                schema,
-            };
+            let site = Site::new(finding, value, schema);
             let mut found: Option<(Value<'static>, Edit)> = None;
             for rule in rule_tier {
                 let Some(change) = (rule.propose)(&site) else {

@@ -24,7 +24,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         return None;
     }
     let text = site.value()?.as_str()?;
-    let node = site.schema.node(&site.finding.owner)?;
+    let node = site.node()?;
     let rewritten = match node.get("format").and_then(Schema::as_str)? {
         "date" => date(text)?,
         "date-time" => {

@@ -20,8 +20,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn propose(site: &Site<'_>) -> Option<Change> {
+    if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
+        return None;
+    }
     let text = site.value()?.as_str()?;
-    let node = site.schema.node(&site.finding.owner)?;
+    let node = site.node()?;
     let allowed: Vec<&str> = match site.code() {
         IssueCode::Enum => node
             .get("enum")?
@@ -29,8 +32,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
             .iter()
             .filter_map(Schema::as_str)
             .collect(),
-        IssueCode::Const => node.get("const")?.as_str().into_iter().collect(),
-        _ => return None,
+        _ => node.get("const")?.as_str().into_iter().collect(),
     };
     let short = text.chars().filter(|c| c.is_alphabetic()).count() <= 3;
     if short && !written_alike(&allowed) {

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn propose(site: &Site<'_>) -> Option<Change> {
-    let node = site.schema.node(&site.finding.owner)?;
+    let node = site.node()?;
     let wants_date = node.get("format").and_then(Schema::as_str) == Some("date");
     if site.code() != IssueCode::Format || !wants_date {
         return None;

@@ -27,6 +27,8 @@ mod string_from_boolean;
 mod string_from_scalar;
 mod unknown_key_dropped;
 
+use std::cell::OnceCell;
+
 use serde_json::Value as Schema;
 
 use super::Grade;
@@ -48,9 +50,11 @@ pub(super) struct Rule {
 
 /// An objection and what is known about it.
 pub(super) struct Site<'s> {
-    pub(super) finding: &'s Finding,
-    pub(super) root: &'s Value<'static>,
-    pub(super) schema: &'s CompiledSchema,
+    finding: &'s Finding,
+    root: &'s Value<'static>,
+    schema: &'s CompiledSchema,
+    /// The part of the schema that objects. Most rules ask for it, and finding it takes longer than they do.
+    node: OnceCell<Option<&'s Schema>>,
 }
 
 /// What a rule would change.
@@ -93,6 +97,25 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 impl<'s> Site<'s> {
+    pub(super) fn new(
+        finding: &'s Finding,
+        root: &'s Value<'static>,
+        schema: &'s CompiledSchema,
+    ) -> Self {
+        Site {
+            finding,
+            root,
+            schema,
+            node: OnceCell::new(),
+        }
+    }
+
+    /// The part of the schema that objects.
+    fn node(&self) -> Option<&'s Schema> {
+        let find = || self.schema.node(&self.finding.owner);
+        *self.node.get_or_init(find)
+    }
+
     fn path(&self) -> &'s Path {
         &self.finding.issue.path
     }
@@ -108,14 +131,13 @@ impl<'s> Site<'s> {
 
     /// The value, if its type is what is objected to: only then may it become another type.
     fn wrong_type(&self) -> Option<&'s Value<'static>> {
-        let node = self.schema.node(&self.finding.owner);
         let only_other_types = |node: &Schema| {
             let values = node.get("enum").and_then(Schema::as_array);
             values.is_some_and(|values| !values.iter().any(Schema::is_string))
         };
         match self.code() {
             IssueCode::Type => self.value(),
-            IssueCode::Enum if node.is_some_and(only_other_types) => self.value(),
+            IssueCode::Enum if self.node().is_some_and(only_other_types) => self.value(),
             _ => None,
         }
     }
@@ -127,7 +149,7 @@ impl<'s> Site<'s> {
 
     /// What the schema says about the items of the list that it wants here.
     fn items(&self) -> Option<&'s Schema> {
-        let node = self.schema.node(&self.finding.owner)?;
+        let node = self.node()?;
         Some(self.schema.follow(node.get("items")?))
     }
 

@@ -22,7 +22,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     let place = site.path().parent();
     let members = site.root.at(&place).and_then(Value::as_object)?;
     let properties = Properties::of(site.schema, &site.finding.owner);
-    let required = site.schema.node(&site.finding.owner)?.get("required")?;
+    let required = site.node()?.get("required")?;
     let missing = required
         .as_array()?
         .iter()

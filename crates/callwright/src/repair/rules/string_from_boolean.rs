@@ -26,7 +26,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     let Value::Bool(sent) = site.value()? else {
         return None;
     };
-    let node = site.schema.follow(site.schema.node(&site.finding.owner)?);
+    let node = site.schema.follow(site.node()?);
     if node.get("type")?.as_str()? != "string" {
         return None;
     }
