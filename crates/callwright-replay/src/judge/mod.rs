@@ -27,7 +27,7 @@ use callwright::parse::read_value;
 use callwright::policy::OutputSettings;
 use callwright::repair::RepairPolicy;
 use callwright::tool::Tool;
-use callwright::wire::recorded_output;
+use callwright::wire::{into_recorded_output, recorded_output};
 use callwright::{Call, Error, Gate, Policy, ToolSpec, Verdict};
 
 pub(crate) use self::fault::Fault;
@@ -103,11 +103,7 @@ impl Judge {
     }
 
     /// Judges a call and what came of it, each by itself.
-    pub(crate) fn judge<'c>(
-        &'c self,
-        call: &'c Call<'_>,
-        answer: Option<&'c Answer<'_>>,
-    ) -> Judged<'c> {
+    pub(crate) fn judge<'c>(&'c self, call: &'c Call<'_>, answer: Option<Given<'c>>) -> Judged<'c> {
         let verdict = self.gate.judge(call);
         let faults = match &verdict {
             Verdict::Valid(valid) => match valid.warning() {
@@ -135,10 +131,11 @@ impl Judge {
         &self,
         tool: &Tool,
         arguments: &Value<'_>,
-        answer: &'c Answer<'_>,
+        answer: Given<'c>,
         closely: bool,
     ) -> JudgedResult<'c> {
-        let checked = self.gate.check(tool, arguments, ran(answer));
+        let bytes = bytes_of(answer.output());
+        let checked = self.gate.check(tool, arguments, answer.into_ran());
         let says_so = |checked: &Checked<'_>| {
             let failure = checked.failure.as_deref();
             let is_error = |failure: &Failure| {
@@ -148,7 +145,10 @@ impl Judge {
         };
         let in_disguise = || {
             let tool = self.plain.tool(tool.name());
-            tool.is_some_and(|tool| says_so(&self.plain.check(tool, arguments, ran(answer))))
+            tool.zip(checked.output.clone())
+                .is_some_and(|(tool, output)| {
+                    says_so(&self.plain.check(tool, arguments, Ran::ok(output)))
+                })
         };
         let mut faults = result_faults(tool, &checked);
         let failed = says_so(&checked) || (closely || !faults.is_empty()) && in_disguise();
@@ -157,10 +157,10 @@ impl Judge {
             faults.clear();
         }
         JudgedResult {
-            bytes: bytes_of(&answer.output),
             checked,
             faults,
             failed,
+            bytes,
         }
     }
 
@@ -213,13 +213,34 @@ pub(crate) fn tool_of<'c>(verdict: &Verdict<'c>) -> Option<&'c Tool> {
     }
 }
 
-/// A recorded answer as whoever ran the tool would have given it.
-pub(crate) fn ran<'c>(answer: &'c Answer<'_>) -> Ran<'c> {
-    let output = recorded_output(&answer.output);
-    if answer.is_error {
-        return Ran::failed(callwright::check::ToolFailure::said(output.into_owned()));
+/// An answer that is judged.
+#[derive(Debug)]
+pub(crate) enum Given<'c> {
+    /// It is needed afterwards.
+    Lent(&'c Answer<'c>),
+    /// It is not, and nothing of it need be copied.
+    Owned(Answer<'c>),
+}
+
+impl<'c> Given<'c> {
+    fn output(&self) -> &Value<'c> {
+        match self {
+            Given::Lent(answer) => &answer.output,
+            Given::Owned(answer) => &answer.output,
+        }
     }
-    Ran::ok(output)
+
+    /// The answer as whoever ran the tool would have given it.
+    fn into_ran(self) -> Ran<'c> {
+        let (output, is_error) = match self {
+            Given::Lent(answer) => (recorded_output(&answer.output), answer.is_error),
+            Given::Owned(answer) => (into_recorded_output(answer.output), answer.is_error),
+        };
+        if is_error {
+            return Ran::failed(callwright::check::ToolFailure::said(output.into_owned()));
+        }
+        Ran::ok(output)
+    }
 }
 
 fn result_faults(tool: &Tool, checked: &Checked<'_>) -> Vec<Fault> {

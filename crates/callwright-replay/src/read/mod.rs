@@ -14,6 +14,7 @@ mod messages;
 mod openai_responses;
 mod otel;
 mod pick;
+mod plain;
 mod stream;
 mod time;
 mod tools;
@@ -123,7 +124,9 @@ impl Reader {
                     .get("tool")
                     .is_some_and(|tool| tool.as_str().is_some()) =>
             {
-                line::read(value, Context::default(), reading);
+                if let Err(value) = plain::read(value, reading) {
+                    line::read(value, Context::default(), reading);
+                }
             }
             Ok(value) => self.work(place, reading).value(value, Context::default()),
             Err(error) => {

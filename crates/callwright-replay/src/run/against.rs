@@ -4,7 +4,7 @@ use callwright::Verdict;
 
 use super::local::{Counted, Spot, example};
 use super::turn::Late;
-use crate::judge::{Fault, Judge, Judged, JudgedResult, tool_of};
+use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, tool_of};
 use crate::seen::{Answer, SeenCall};
 use crate::summary::{Change, ChangeKey, Examples, Side, Summary};
 
@@ -24,7 +24,9 @@ impl Against {
         spot: Spot<'_>,
         summary: &mut Summary,
     ) {
-        let other = self.judge.judge(&call.call, call.answer.as_ref());
+        let other = self
+            .judge
+            .judge(&call.call, call.answer.as_ref().map(Given::Lent));
         let tool = tool_of(&judged.verdict).map_or(call.call.tool.as_ref(), |tool| tool.name());
         let (from, to) = (&judged.verdict, &other.verdict);
         if from.name() != to.name() {
@@ -60,7 +62,9 @@ impl Against {
         let call = &late.call;
         // That there is no such tool was noted for the call.
         if let Some(tool) = self.judge.gate().tool(&call.tool) {
-            let other = self.judge.result(tool, &call.arguments, answer, false);
+            let other = self
+                .judge
+                .result(tool, &call.arguments, Given::Lent(answer), false);
             let both = (&late.result, &other);
             compare_results(&call.tool, both, counted, spot, summary);
         }

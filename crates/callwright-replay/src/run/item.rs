@@ -79,7 +79,31 @@ impl<'p> What<'p> {
     }
 }
 
-impl Item<'_> {
+impl<'p> Item<'p> {
+    /// The call, if it can be counted at once: nothing else shows it, and no result of it comes later.
+    pub(super) fn counts_now(&self) -> Option<&SeenCall<'p>> {
+        match &self.what {
+            What::Call {
+                seen,
+                answered_elsewhere: false,
+                shown_again: false,
+            } => Some(seen),
+            _ => None,
+        }
+    }
+
+    /// What came of a call that can be counted at once.
+    pub(super) fn take_answer(&mut self) -> Option<Answer<'p>> {
+        match &mut self.what {
+            What::Call {
+                seen,
+                answered_elsewhere: false,
+                shown_again: false,
+            } => seen.answer.take(),
+            _ => None,
+        }
+    }
+
     /// When it happened.
     pub(super) fn time(&self) -> Option<i64> {
         match &self.what {
@@ -89,16 +113,14 @@ impl Item<'_> {
     }
 }
 
-/// Everything that the records of a piece show. Calls that stand for themselves go to `alone` at once; the others come
-/// back, in their order. What cannot be read is noted.
+/// Everything that the records of a piece show, with the record, goes to `found`. What cannot be read is noted.
 pub(super) fn items<'p>(
     tools: &'p Tools,
     piece: &'p Piece,
     reader: &mut Reader,
     local: &mut Local,
-    mut alone: impl FnMut(&Item<'p>, &SeenCall<'p>, &mut Local),
-) -> Vec<Item<'p>> {
-    let mut items = Vec::new();
+    mut found: impl FnMut(Item<'p>, &'p str, &mut Local),
+) {
     let mut reading = Reading::default();
     let file = piece.file();
     local.summary.input.bytes += piece.bytes().len() as u64;
@@ -129,14 +151,7 @@ pub(super) fn items<'p>(
             line,
             hash: xxh3_64(text.as_bytes()),
         };
-        let sorted = sort_out(tools, &mut reading, spot, |item| match &item.what {
-            What::Call {
-                seen,
-                answered_elsewhere: false,
-                shown_again: false,
-            } if seen.at.session.is_none() => alone(&item, seen, local),
-            _ => items.push(item),
-        });
+        let sorted = sort_out(tools, &mut reading, spot, |item| found(item, text, local));
         if let Err(error) = sorted {
             local
                 .summary
@@ -145,7 +160,6 @@ pub(super) fn items<'p>(
                 .add(error.to_string(), Trouble::at(file, line));
         }
     }
-    items
 }
 
 fn count_format(input: &mut Input, format: Format) {

@@ -259,17 +259,30 @@ impl Local {
         self.combination(&result.faults);
     }
 
-    /// A call that admission would have stopped.
+    /// A call that was counted, and that admission would have stopped. `shown` is the call for people.
     #[cold]
     pub(super) fn stopped(
         &mut self,
         code: &str,
-        tool: &str,
+        tool: (&str, Option<&Tool>),
         counted: &Counted<'_>,
         result_bytes: u64,
-        arguments: &str,
+        shown: String,
         spot: Spot<'_>,
     ) {
+        let at = counted.at;
+        self.calls.absorb(counted.tally);
+        if let Some(time) = at.time {
+            self.time.add(time, counted.tally);
+        }
+        if let Some(model) = &at.model {
+            self.models.add(model, counted.tally);
+        }
+        let (name, tool) = tool;
+        let address = tool.map(|tool| std::ptr::from_ref(tool).addr());
+        if let Some(counts) = address.and_then(|address| self.tools.get_mut(&address)) {
+            counts.summary.tally.absorb(counted.tally);
+        }
         let mut stopped = Stopped {
             calls: 1,
             latency_us: counted.latency_us,
@@ -279,11 +292,10 @@ impl Local {
         if let Some(session) = counted.session {
             stopped.sessions.add(session);
         }
-        stopped.tools.add(tool.to_owned(), 1);
-        let value = format!("{tool} {arguments}");
+        stopped.tools.add(name.to_owned(), 1);
         stopped
             .examples
-            .add(spot.hash, example(value, true, counted.at, spot));
+            .add(spot.hash, example(shown, true, at, spot));
         match self.summary.loops.get_mut(code) {
             Some(known) => known.absorb(stopped),
             None => {

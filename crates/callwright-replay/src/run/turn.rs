@@ -1,30 +1,72 @@
 //! Calls and results in their order.
 //!
-//! What can be worked out before is in [`Ready`]; what is found out in a call's turn is an [`Outcome`].
+//! What can be worked out before is in [`Ready`], or in [`Brief`] where nothing else is needed any more; what is found out in
+//! a call's turn is an [`Outcome`].
 
-use callwright::Verdict;
-use callwright::admit::{Fingerprint, Moment, Place};
+use std::borrow::Cow;
+
+use callwright::admit::{Moment, Place, Recalled};
 use callwright::call::Arguments;
 use callwright::json::Value;
+use callwright::{Gate, Verdict};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::item::{Item, What};
 use crate::conversation::{self, Conversations, Effect, Faults, WaitsForResult, Went};
-use crate::judge::{Judged, JudgedResult, tool_of};
+use crate::judge::{Given, Judged, JudgedResult, tool_of};
 use crate::seen::{Answer, At, SeenCall};
 
 /// A call that was judged, and what can be worked out before its turn.
 #[derive(Debug)]
-pub(super) struct Ready<'c> {
+pub(super) struct Ready<'c, 'p> {
     pub(super) judged: Judged<'c>,
     pub(super) session: Option<u64>,
-    fingerprint: Option<Fingerprint>,
+    /// What admission has to know of it.
+    recalled: Option<Recalled<'p>>,
     /// `None` if there is nothing wrong with it.
     faults: Option<Faults>,
     /// By which it is known again when a history shows it once more.
     shown_as: Option<u64>,
     /// By which its result finds it.
     awaited_as: Option<u64>,
+}
+
+/// All that is left of a call that was judged and counted before its turn. Most calls are of this kind, and what is dropped
+/// at once never leaves the cache.
+#[derive(Debug)]
+pub(super) struct Brief<'p> {
+    recalled: Recalled<'p>,
+    place: (Cow<'p, str>, Moment),
+    session: u64,
+    time: Option<i64>,
+    faults: Option<Faults>,
+    went: Went,
+}
+
+impl Brief<'_> {
+    /// When it happened.
+    pub(super) fn time(&self) -> Option<i64> {
+        self.time
+    }
+
+    /// Goes through the call in its turn: the code for which admission would have stopped it, if it would.
+    pub(super) fn take_turn(
+        &self,
+        gate: &Gate,
+        conversations: &mut Conversations,
+        effects: &mut Vec<Effect>,
+    ) -> Option<&'static str> {
+        let (session, at) = (self.place.0.as_ref(), self.place.1);
+        let stopped = gate.relive(&self.recalled, Place { session, at });
+        conversations.call(
+            Some(self.session),
+            xxh3_64(self.recalled.tool().as_bytes()),
+            self.faults.as_ref(),
+            self.went,
+            effects,
+        );
+        stopped.map(|failure| failure.code.name())
+    }
 }
 
 /// What was found out about a call or a result in its turn.
@@ -47,24 +89,20 @@ pub(super) struct Late<'c> {
     pub(super) result: JudgedResult<'c>,
 }
 
-/// Judges a call, and works out what can be before its turn.
-pub(super) fn ready<'c>(
-    item: &'c Item<'_>,
-    call: &'c SeenCall<'_>,
+/// Judges a call, and works out what can be before its turn, but for what admission has to know.
+pub(super) fn ready<'c, 'p>(
+    item: &'c Item<'p>,
+    call: &'c SeenCall<'p>,
+    answer: Option<Given<'c>>,
     answered_elsewhere: bool,
     shown_again: bool,
-) -> Ready<'c> {
+) -> Ready<'c, 'p> {
     let judge = item.set.judge();
-    let judged = judge.judge(&call.call, call.answer.as_ref());
+    let judged = judge.judge(&call.call, answer);
     let session = call.at.session.as_deref();
-    let fingerprint = session.map(|_| judge.gate().fingerprint(&call.call, &judged.verdict));
-    if let (Some(_), Some(result)) = (session, &judged.result) {
-        // Long answers take a while to read, and nobody need wait for that.
-        result.checked.outcome();
-    }
     Ready {
         session: session.map(|session| xxh3_64(session.as_bytes())),
-        fingerprint,
+        recalled: None,
         faults: (!judged.faults.is_empty()).then(|| {
             judged
                 .faults
@@ -81,7 +119,29 @@ pub(super) fn ready<'c>(
     }
 }
 
-impl Ready<'_> {
+impl<'p> Ready<'_, 'p> {
+    /// Works out what admission has to know, if it belongs to a conversation.
+    pub(super) fn recall(&mut self, item: &Item<'p>, call: &SeenCall<'p>) {
+        if self.session.is_some() {
+            let judged = &self.judged;
+            let result = judged.result.as_ref().map(|result| &result.checked);
+            let gate = item.set.judge().gate();
+            self.recalled = Some(gate.recall(&call.call, &judged.verdict, result));
+        }
+    }
+
+    /// What is needed in its turn, if it belongs to a conversation.
+    pub(super) fn into_brief(self, at: &At<'p>) -> Option<Brief<'p>> {
+        Some(Brief {
+            went: self.went(),
+            recalled: self.recalled?,
+            place: (at.session.clone()?, moment(at)),
+            session: self.session?,
+            time: at.time,
+            faults: self.faults,
+        })
+    }
+
     /// How the call went.
     fn went(&self) -> Went {
         match &self.judged.result {
@@ -102,7 +162,7 @@ impl Ready<'_> {
 /// Goes through one call or result in its turn.
 pub(super) fn take_turn<'c>(
     item: &'c Item<'_>,
-    ready: Option<&Ready<'_>>,
+    ready: Option<&Ready<'_, '_>>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
 ) -> Outcome<'c> {
@@ -121,7 +181,7 @@ pub(super) fn take_turn<'c>(
 fn take_call<'c>(
     item: &'c Item<'_>,
     call: &'c SeenCall<'_>,
-    ready: &Ready<'_>,
+    ready: &Ready<'_, '_>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
 ) -> Outcome<'c> {
@@ -134,12 +194,10 @@ fn take_call<'c>(
         return late.unwrap_or(Outcome::ShownAgain);
     }
     let verdict = &ready.judged.verdict;
-    let result = ready.judged.result.as_ref();
-    let place = place(&call.at);
-    let stopped = ready.fingerprint.zip(place).and_then(|(same, place)| {
-        let result = result.map(|result| &result.checked);
+    let recalled = ready.recalled.as_ref();
+    let stopped = recalled.zip(place(&call.at)).and_then(|(recalled, place)| {
         let gate = item.set.judge().gate();
-        gate.relive(&call.call, verdict, same, place, result)
+        gate.relive(recalled, place)
     });
     let stopped = stopped.map(|failure| failure.code.name());
     let went = ready.went();
@@ -156,7 +214,9 @@ fn take_call<'c>(
         let arguments = verdict.arguments().cloned().unwrap_or(Value::Null);
         let waits = WaitsForResult {
             set: std::sync::Arc::clone(&item.set),
-            fingerprint: ready.fingerprint.filter(|_| stopped.is_none()),
+            fingerprint: recalled
+                .filter(|_| stopped.is_none())
+                .map(Recalled::fingerprint),
             is_refused: matches!(verdict, Verdict::Refused(_)),
             bytes: callwright::parse::size(&arguments),
             arguments: arguments.into_owned(),
@@ -183,7 +243,7 @@ fn late<'c>(
     let judge = call.set.judge();
     let tool = judge.gate().tool(&call.tool)?;
     let closely = call.faults.is_some();
-    let result = judge.result(tool, &call.arguments, answer, closely);
+    let result = judge.result(tool, &call.arguments, Given::Lent(answer), closely);
     let went = if result.failed {
         Went::Wrong
     } else {

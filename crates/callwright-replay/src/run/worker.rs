@@ -1,7 +1,8 @@
 //! A piece of a log → counts.
 //!
 //! Three passes over its records: they are read and judged, then gone through in order when it is this piece's turn, then
-//! counted. Only the middle one waits for other pieces, so it does nothing that can be done before or behind it.
+//! counted. Only the middle one waits for other pieces, so it does nothing that can be done before or behind it. Calls of
+//! which it is clear from the start that they count are counted in the first.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,18 +10,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use callwright::Verdict;
 use callwright::json::Path;
 use callwright::tool::Tool;
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::against::Against;
-use super::item::{Item, Tools, What, items};
-use super::local::{Counted, Local};
-use super::turn::{Late, Outcome, Ready, ready, take_turn};
+use super::item::{Item, Set, Tools, What, items};
+use super::local::{Counted, Local, Spot};
+use super::turn::{Brief, Late, Outcome, Ready, ready, take_turn};
 use super::turnstile::Turnstile;
 use crate::conversation::{Conversations, Effect};
-use crate::judge::{JudgedResult, tool_of};
-use crate::read::Reader;
-use crate::seen::{Answer, At, SeenCall};
+use crate::judge::{Given, Judged, JudgedResult, tool_of};
+use crate::read::{self, Reader, Reading};
+use crate::seen::{Answer, At, Seen, SeenCall};
 use crate::source::Piece;
 use crate::summary::Tally;
+
+/// How many calls are taken through one step before the next step begins. A step's code is read once for all of them, and
+/// they still fit into the cache beside it.
+const BATCH: usize = 8;
 
 /// How much of the arguments of a call is shown, in characters.
 const SHOWN: usize = 160;
@@ -46,59 +53,141 @@ impl Shared {
         // Lets the next piece pass in any case.
         let ticket = self.turnstile.ticket(turn);
         let mut effects = Vec::new();
-        let alone = |item: &Item<'_>, call: &SeenCall<'_>, local: &mut Local| {
-            let ready = ready(item, call, false, false);
-            let known = effects.len();
-            ready.alone(&mut effects);
-            happened_at(item.time(), &mut effects[known..]);
-            self.count_call(item, call, &ready, None, local);
-        };
-        let items = items(&self.tools, piece, reader, local, alone);
-        let ready: Vec<Option<Ready<'_>>> = items
-            .iter()
+        let mut waiting = Vec::new();
+        let mut batch = Vec::with_capacity(BATCH);
+        items(&self.tools, piece, reader, local, |item, record, local| {
+            batch.push((item, record));
+            if batch.len() == BATCH {
+                self.settle(&mut batch, &mut waiting, &mut effects, local);
+            }
+        });
+        self.settle(&mut batch, &mut waiting, &mut effects, local);
+        if waiting.is_empty() {
+            local.effects(&mut effects);
+            return;
+        }
+        let ready: Vec<Option<Ready<'_, '_>>> = later(&waiting)
             .map(|item| match &item.what {
                 What::Call {
                     seen,
                     answered_elsewhere,
                     shown_again,
-                } => Some(ready(item, seen, *answered_elsewhere, *shown_again)),
+                } => {
+                    let answer = seen.answer.as_ref().map(Given::Lent);
+                    let mut ready = ready(item, seen, answer, *answered_elsewhere, *shown_again);
+                    ready.recall(item, seen);
+                    Some(ready)
+                }
                 What::Result(_) => None,
             })
             .collect();
-        if items.is_empty() {
-            local.effects(&mut effects);
-            return;
-        }
         ticket.wait();
-        let outcomes: Vec<Outcome<'_>> = {
+        let (mut stopped, mut outcomes) = (Vec::new(), Vec::new());
+        {
             let mut conversations = self.conversations();
-            let turns = items.iter().zip(&ready);
-            turns
-                .map(|(item, ready)| {
-                    let known = effects.len();
-                    let turn = take_turn(item, ready.as_ref(), &mut conversations, &mut effects);
-                    happened_at(item.time(), &mut effects[known..]);
-                    turn
-                })
-                .collect()
-        };
+            let conversations = &mut *conversations;
+            let mut ready = ready.iter();
+            for waits in &waiting {
+                let known = effects.len();
+                let time = match waits {
+                    Waits::Counted(call) => {
+                        let gate = call.set.judge().gate();
+                        let code = call.brief.take_turn(gate, conversations, &mut effects);
+                        stopped.extend(code.map(|code| (call, code)));
+                        call.brief.time()
+                    }
+                    Waits::Uncounted(item) => {
+                        let ready = ready.next().and_then(Option::as_ref);
+                        outcomes.push(take_turn(item, ready, conversations, &mut effects));
+                        item.time()
+                    }
+                };
+                happened_at(time, &mut effects[known..]);
+            }
+        }
         drop(ticket);
         local.effects(&mut effects);
-        for ((item, ready), outcome) in items.iter().zip(&ready).zip(outcomes) {
+        for (call, code) in stopped {
+            count_stopped_again(call, code, reader, local);
+        }
+        for ((item, ready), outcome) in later(&waiting).zip(&ready).zip(outcomes) {
             self.count(item, ready.as_ref(), outcome, local);
+        }
+    }
+
+    /// Judges and counts what stands for itself; what has to wait for its turn goes to `waiting`.
+    fn settle<'p>(
+        &self,
+        batch: &mut Vec<(Item<'p>, &'p str)>,
+        waiting: &mut Vec<Waits<'p>>,
+        effects: &mut Vec<Effect>,
+        local: &mut Local,
+    ) {
+        // Another judge needs the answers too.
+        let answers: SmallVec<[Option<Answer<'p>>; BATCH]> = match &self.against {
+            None => batch
+                .iter_mut()
+                .map(|(item, _)| item.take_answer())
+                .collect(),
+            Some(_) => batch.iter().map(|_| None).collect(),
+        };
+        let mut ready: SmallVec<[Option<Ready<'_, 'p>>; BATCH]> = batch
+            .iter()
+            .zip(answers)
+            .map(|((item, _), answer)| {
+                let call = item.counts_now()?;
+                let lent = || call.answer.as_ref().map(Given::Lent);
+                let answer = answer.map(Given::Owned).or_else(lent);
+                Some(ready(item, call, answer, false, false))
+            })
+            .collect();
+        let each = || batch.iter().map(|(item, _)| item);
+        for (item, ready) in each().zip(&mut ready) {
+            if let (Some(call), Some(ready)) = (item.counts_now(), ready) {
+                ready.recall(item, call);
+            }
+        }
+        for (item, ready) in each().zip(&ready) {
+            if let (Some(call), Some(ready)) = (item.counts_now(), ready) {
+                self.count_call(item, call, ready, local);
+                if ready.session.is_none() {
+                    let known = effects.len();
+                    ready.alone(effects);
+                    happened_at(item.time(), &mut effects[known..]);
+                }
+            }
+        }
+        let briefs: Vec<Option<Brief<'p>>> = each()
+            .zip(ready)
+            .map(|(item, ready)| ready?.into_brief(&item.counts_now()?.at))
+            .collect();
+        for ((item, record), brief) in batch.drain(..).zip(briefs) {
+            match brief {
+                Some(brief) => waiting.push(Waits::Counted(CountedCall {
+                    brief,
+                    record,
+                    spot: item.spot,
+                    set: item.set,
+                })),
+                None if item.counts_now().is_some() => {}
+                None => waiting.push(Waits::Uncounted(item)),
+            }
         }
     }
 
     fn count(
         &self,
         item: &Item<'_>,
-        ready: Option<&Ready<'_>>,
+        ready: Option<&Ready<'_, '_>>,
         outcome: Outcome<'_>,
         local: &mut Local,
     ) {
         match (&item.what, ready, outcome) {
             (What::Call { seen, .. }, Some(ready), Outcome::Call(stopped)) => {
-                self.count_call(item, seen, ready, stopped, local);
+                self.count_call(item, seen, ready, local);
+                if let Some(code) = stopped {
+                    count_stopped(code, item.spot, seen, &ready.judged, local);
+                }
             }
             (what, _, Outcome::Result(late)) => self.count_late(item, &late, what.answer(), local),
             (_, _, Outcome::ShownAgain) => local.summary.input.shown_again += 1,
@@ -110,15 +199,13 @@ impl Shared {
         &self,
         item: &Item<'_>,
         call: &SeenCall<'_>,
-        ready: &Ready<'_>,
-        stopped: Option<&str>,
+        ready: &Ready<'_, '_>,
         local: &mut Local,
     ) {
         let judged = &ready.judged;
         let result = judged.result.as_ref();
         let mut tally = result.map(tally_of).unwrap_or_default();
         tally.calls = 1;
-        tally.stopped = u64::from(stopped.is_some());
         match judged.verdict {
             Verdict::Repaired(_) => tally.repaired = 1,
             Verdict::Refused(_) => tally.refused = 1,
@@ -140,12 +227,6 @@ impl Shared {
         }
         if let Some(result) = result.filter(|result| !result.faults.is_empty()) {
             local.result_faults(result, &counted, item.spot);
-        }
-        if let Some(code) = stopped {
-            let bytes = result.map_or(0, |result| result.bytes);
-            let shown = shown_arguments(tool, &judged.verdict);
-            let tool = tool.map_or(call.call.tool.as_ref(), Tool::name);
-            local.stopped(code, tool, &counted, bytes, &shown, item.spot);
         }
         if let Some(against) = &self.against {
             against.compare(call, judged, &counted, item.spot, &mut local.summary);
@@ -179,7 +260,7 @@ impl Shared {
         let session = call.session.as_ref();
         let counted = Counted {
             at: &at,
-            session: session.map(|session| xxhash_rust::xxh3::xxh3_64(session.as_bytes())),
+            session: session.map(|session| xxh3_64(session.as_bytes())),
             tally,
             latency_us: 0,
         };
@@ -190,6 +271,81 @@ impl Shared {
             against.compare_late(late, answer, &counted, item.spot, &mut local.summary);
         }
     }
+}
+
+/// What waits for its turn.
+enum Waits<'p> {
+    /// A call that was counted already.
+    Counted(CountedCall<'p>),
+    /// A call that may have been shown before, or a result.
+    Uncounted(Item<'p>),
+}
+
+/// A call that was counted, and where to find it again.
+struct CountedCall<'p> {
+    brief: Brief<'p>,
+    spot: Spot<'p>,
+    record: &'p str,
+    set: Set<'p>,
+}
+
+/// What is not counted yet.
+fn later<'w, 'p>(waiting: &'w [Waits<'p>]) -> impl Iterator<Item = &'w Item<'p>> {
+    waiting.iter().filter_map(|waits| match waits {
+        Waits::Counted(_) => None,
+        Waits::Uncounted(item) => Some(item),
+    })
+}
+
+/// A call that turned out to be one that admission would have stopped. They are rare enough to be read again.
+#[cold]
+fn count_stopped_again(
+    call: &CountedCall<'_>,
+    code: &'static str,
+    reader: &mut Reader,
+    local: &mut Local,
+) {
+    let Spot { file, line, .. } = call.spot;
+    let mut reading = Reading::default();
+    reader.read(call.record, read::Place { file, line }, &mut reading);
+    for seen in &reading.seen {
+        if let Seen::Call(seen) = seen {
+            let judged = call
+                .set
+                .judge()
+                .judge(&seen.call, seen.answer.as_ref().map(Given::Lent));
+            count_stopped(code, call.spot, seen, &judged, local);
+        }
+    }
+}
+
+/// A call that was counted, and that admission would have stopped.
+#[cold]
+fn count_stopped(
+    code: &'static str,
+    spot: Spot<'_>,
+    call: &SeenCall<'_>,
+    judged: &Judged<'_>,
+    local: &mut Local,
+) {
+    let counted = Counted {
+        at: &call.at,
+        session: call
+            .at
+            .session
+            .as_deref()
+            .map(|session| xxh3_64(session.as_bytes())),
+        tally: Tally {
+            stopped: 1,
+            ..Tally::default()
+        },
+        latency_us: call.latency_us.unwrap_or_default(),
+    };
+    let bytes = judged.result.as_ref().map_or(0, |result| result.bytes);
+    let tool = tool_of(&judged.verdict);
+    let name = tool.map_or(call.call.tool.as_ref(), Tool::name);
+    let shown = format!("{name} {}", shown_arguments(tool, &judged.verdict));
+    local.stopped(code, (name, tool), &counted, bytes, shown, spot);
 }
 
 /// Says when something became known.

@@ -32,6 +32,7 @@ pub use self::open_call::OpenCall;
 pub use self::outcome::{Answer, Digest, Outcome, Success};
 pub use self::overlap::Rounds;
 pub use self::policy::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
+pub use self::relive::Recalled;
 pub use self::session::Session;
 pub use self::ticket::{Place, Ticket};
 

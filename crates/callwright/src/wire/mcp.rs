@@ -72,6 +72,11 @@ pub fn read_result<'v>(result: &'v Value<'_>) -> Ran<'v> {
     Ran::ok(output(result))
 }
 
+/// Whether a value has what a `CallToolResult` has.
+pub(super) fn is_result(value: &Value<'_>) -> bool {
+    value.get("structuredContent").is_some() || value.get("content").is_some()
+}
+
 /// What a `CallToolResult` says: its structured content, which is what an output schema is about, or its text if it is
 /// one; any other value as it is.
 pub(super) fn output<'v>(result: &'v Value<'_>) -> Output<'v> {

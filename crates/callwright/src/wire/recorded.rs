@@ -67,6 +67,15 @@ pub fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
     }
 }
 
+/// The same of an answer that nobody else needs: nothing of it is copied.
+pub fn into_recorded_output(output: Value<'_>) -> Output<'_> {
+    match output {
+        Value::String(text) => Output::Text(text),
+        value if mcp::is_result(&value) => mcp::output(&value).into_owned(),
+        value => Output::Value(value),
+    }
+}
+
 /// Reads one line of JSON Lines: a call in any known shape, and where it stands.
 ///
 /// # Errors
