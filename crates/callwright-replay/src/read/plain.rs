@@ -20,19 +20,19 @@ pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<()
     let mut call = Call::new("", Arguments::Absent);
     let (mut output, mut is_error, mut latency_us) = (None, false, None);
     for (key, value) in members {
-        match (key.as_ref(), value) {
-            ("tool", Value::String(tool)) => call.tool = tool,
-            ("arguments", Value::String(text)) => call.arguments = Arguments::Text(text),
-            ("arguments", value) => call.arguments = Arguments::Value(value),
-            ("id", id) => call.id = Some(id),
-            ("session", Value::String(session)) => at.session = Some(session),
-            ("turn", Value::Number(turn)) => at.turn = turn.as_u64(),
-            ("round", Value::Number(round)) => at.round = round.as_u64(),
-            ("model", Value::String(model)) => at.model = Some(model),
-            ("time", value) => at.time = time::read(&value),
-            ("latency_us", Value::Number(latency)) => latency_us = latency.as_u64(),
-            ("output", value) => output = Some(value),
-            ("is_error", Value::Bool(yes)) => is_error = yes,
+        match (slot(&key), value) {
+            (Some(Slot::Tool), Value::String(tool)) => call.tool = tool,
+            (Some(Slot::Arguments), Value::String(text)) => call.arguments = Arguments::Text(text),
+            (Some(Slot::Arguments), value) => call.arguments = Arguments::Value(value),
+            (Some(Slot::Id), id) => call.id = Some(id),
+            (Some(Slot::Session), Value::String(session)) => at.session = Some(session),
+            (Some(Slot::Turn), Value::Number(turn)) => at.turn = turn.as_u64(),
+            (Some(Slot::Round), Value::Number(round)) => at.round = round.as_u64(),
+            (Some(Slot::Model), Value::String(model)) => at.model = Some(model),
+            (Some(Slot::Time), value) => at.time = time::read(&value),
+            (Some(Slot::Latency), Value::Number(latency)) => latency_us = latency.as_u64(),
+            (Some(Slot::Output), value) => output = Some(value),
+            (Some(Slot::IsError), Value::Bool(yes)) => is_error = yes,
             // There is nothing else in a plain line.
             _ => {}
         }
@@ -56,31 +56,64 @@ pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<()
     Ok(())
 }
 
+/// The members of a plain line.
+#[derive(Clone, Copy, PartialEq)]
+enum Slot {
+    Tool,
+    Arguments,
+    Id,
+    Session,
+    Turn,
+    Round,
+    Model,
+    Time,
+    Latency,
+    Output,
+    IsError,
+}
+
+/// Which member a key names. By its length first: a key is compared with few others then.
+fn slot(key: &str) -> Option<Slot> {
+    let named = |name: &str, slot| (key == name).then_some(slot);
+    match key.len() {
+        2 => named("id", Slot::Id),
+        4 => named("tool", Slot::Tool)
+            .or_else(|| named("time", Slot::Time))
+            .or_else(|| named("turn", Slot::Turn)),
+        5 => named("round", Slot::Round).or_else(|| named("model", Slot::Model)),
+        6 => named("output", Slot::Output),
+        7 => named("session", Slot::Session),
+        8 => named("is_error", Slot::IsError),
+        9 => named("arguments", Slot::Arguments),
+        10 => named("latency_us", Slot::Latency),
+        _ => None,
+    }
+}
+
 /// Whether a line has a tool, and no members but those that are read here: each once, and of its usual type.
 fn is_plain(members: &[(std::borrow::Cow<'_, str>, Value<'_>)]) -> bool {
-    const TOOL: u16 = 1;
-    let mut found = 0;
+    let mut found = 0_u16;
     for (key, value) in members {
-        let member = match (key.as_ref(), value) {
-            ("tool", Value::String(_)) => TOOL,
-            ("arguments", Value::String(_) | Value::Object(_) | Value::Array(_)) => 1 << 1,
-            ("id", Value::String(_) | Value::Number(_)) => 1 << 2,
-            ("session", Value::String(_)) => 1 << 3,
-            ("turn", Value::Number(number)) if is_small(number) => 1 << 4,
-            ("round", Value::Number(number)) if is_small(number) => 1 << 5,
-            ("model", Value::String(model)) if !model.is_empty() => 1 << 6,
-            ("time", Value::String(_) | Value::Number(_)) => 1 << 7,
-            ("latency_us", Value::Number(number)) if is_small(number) => 1 << 8,
-            ("output", _) => 1 << 9,
-            ("is_error", Value::Bool(_)) => 1 << 10,
-            _ => return false,
+        let Some(slot) = slot(key) else {
+            return false;
         };
-        if found & member != 0 {
+        let fits = match (slot, value) {
+            (Slot::Tool | Slot::Session, Value::String(_))
+            | (Slot::Id | Slot::Time, Value::String(_) | Value::Number(_))
+            | (Slot::Arguments, Value::String(_) | Value::Object(_) | Value::Array(_))
+            | (Slot::IsError, Value::Bool(_))
+            | (Slot::Output, _) => true,
+            (Slot::Turn | Slot::Round | Slot::Latency, Value::Number(number)) => is_small(number),
+            (Slot::Model, Value::String(model)) => !model.is_empty(),
+            _ => false,
+        };
+        let bit = 1 << slot as u16;
+        if !fits || found & bit != 0 {
             return false;
         }
-        found |= member;
+        found |= bit;
     }
-    found & TOOL != 0
+    found & (1 << Slot::Tool as u16) != 0
 }
 
 /// A whole number that is far from every limit.

@@ -39,8 +39,18 @@ pub(super) struct Item<'p> {
     pub(super) what: What<'p>,
 }
 
-/// The tools that judge. Those that were given are borrowed: all workers counting how often they are used would be felt.
+/// A call of which it is clear that it counts.
 #[derive(Debug)]
+pub(super) struct Settled<'p> {
+    pub(super) spot: Spot<'p>,
+    pub(super) set: Set<'p>,
+    pub(super) call: Box<SeenCall<'p>>,
+    /// The record that shows it.
+    pub(super) record: &'p str,
+}
+
+/// The tools that judge. Those that were given are borrowed: all workers counting how often they are used would be felt.
+#[derive(Debug, Clone)]
 pub(super) enum Set<'p> {
     Given(&'p Arc<ToolSet>),
     Shown(Arc<ToolSet>),
@@ -81,26 +91,24 @@ impl<'p> What<'p> {
 
 impl<'p> Item<'p> {
     /// The call, if it can be counted at once: nothing else shows it, and no result of it comes later.
-    pub(super) fn counts_now(&self) -> Option<&SeenCall<'p>> {
-        match &self.what {
+    #[expect(
+        clippy::result_large_err,
+        reason = "no error, and as large as what it was"
+    )]
+    pub(super) fn into_settled(self, record: &'p str) -> Result<Settled<'p>, Item<'p>> {
+        let Item { spot, set, what } = self;
+        match what {
             What::Call {
-                seen,
+                seen: call,
                 answered_elsewhere: false,
                 shown_again: false,
-            } => Some(seen),
-            _ => None,
-        }
-    }
-
-    /// What came of a call that can be counted at once.
-    pub(super) fn take_answer(&mut self) -> Option<Answer<'p>> {
-        match &mut self.what {
-            What::Call {
-                seen,
-                answered_elsewhere: false,
-                shown_again: false,
-            } => seen.answer.take(),
-            _ => None,
+            } => Ok(Settled {
+                spot,
+                set,
+                call,
+                record,
+            }),
+            what => Err(Item { spot, set, what }),
         }
     }
 

@@ -12,6 +12,7 @@ use callwright::{Gate, Verdict};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::item::{Item, What};
+use super::tools::ToolSet;
 use crate::conversation::{self, Conversations, Effect, Faults, WaitsForResult, Went};
 use crate::judge::{Given, Judged, JudgedResult, tool_of};
 use crate::seen::{Answer, At, SeenCall};
@@ -91,14 +92,13 @@ pub(super) struct Late<'c> {
 
 /// Judges a call, and works out what can be before its turn, but for what admission has to know.
 pub(super) fn ready<'c, 'p>(
-    item: &'c Item<'p>,
+    set: &'c ToolSet,
     call: &'c SeenCall<'p>,
     answer: Option<Given<'c>>,
     answered_elsewhere: bool,
     shown_again: bool,
 ) -> Ready<'c, 'p> {
-    let judge = item.set.judge();
-    let judged = judge.judge(&call.call, answer);
+    let judged = set.judge().judge(&call.call, answer);
     let session = call.at.session.as_deref();
     Ready {
         session: session.map(|session| xxh3_64(session.as_bytes())),
@@ -121,11 +121,11 @@ pub(super) fn ready<'c, 'p>(
 
 impl<'p> Ready<'_, 'p> {
     /// Works out what admission has to know, if it belongs to a conversation.
-    pub(super) fn recall(&mut self, item: &Item<'p>, call: &SeenCall<'p>) {
+    pub(super) fn recall(&mut self, set: &ToolSet, call: &SeenCall<'p>) {
         if self.session.is_some() {
             let judged = &self.judged;
             let result = judged.result.as_ref().map(|result| &result.checked);
-            let gate = item.set.judge().gate();
+            let gate = set.judge().gate();
             self.recalled = Some(gate.recall(&call.call, &judged.verdict, result));
         }
     }

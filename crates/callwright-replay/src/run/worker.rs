@@ -5,7 +5,7 @@
 //! which it is clear from the start that they count are counted in the first.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use callwright::Verdict;
 use callwright::json::Path;
@@ -14,8 +14,9 @@ use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::against::Against;
-use super::item::{Item, Set, Tools, What, items};
+use super::item::{Item, Set, Settled, Tools, What, items};
 use super::local::{Counted, Local, Spot};
+use super::tools::ToolSet;
 use super::turn::{Brief, Late, Outcome, Ready, ready, take_turn};
 use super::turnstile::Turnstile;
 use crate::conversation::{Conversations, Effect};
@@ -28,6 +29,9 @@ use crate::summary::Tally;
 /// How many calls are taken through one step before the next step begins. A step's code is read once for all of them, and
 /// they still fit into the cache beside it.
 const BATCH: usize = 8;
+
+/// About how many bytes a record has: room is made for as many as a piece then holds. A guess will do.
+const USUAL_RECORD: usize = 512;
 
 /// How much of the arguments of a call is shown, in characters.
 const SHOWN: usize = 160;
@@ -53,13 +57,20 @@ impl Shared {
         // Lets the next piece pass in any case.
         let ticket = self.turnstile.ticket(turn);
         let mut effects = Vec::new();
-        let mut waiting = Vec::new();
-        let mut batch = Vec::with_capacity(BATCH);
+        let mut waiting = Vec::with_capacity(piece.bytes().len() / USUAL_RECORD);
+        let mut batch = SmallVec::new();
         items(&self.tools, piece, reader, local, |item, record, local| {
-            batch.push((item, record));
-            if batch.len() == BATCH {
+            let later = match item.into_settled(record) {
+                Ok(call) => {
+                    batch.push(call);
+                    None
+                }
+                Err(item) => Some(Waits::Uncounted(item)),
+            };
+            if batch.len() == BATCH || later.is_some() {
                 self.settle(&mut batch, &mut waiting, &mut effects, local);
             }
+            waiting.extend(later);
         });
         self.settle(&mut batch, &mut waiting, &mut effects, local);
         if waiting.is_empty() {
@@ -74,8 +85,9 @@ impl Shared {
                     shown_again,
                 } => {
                     let answer = seen.answer.as_ref().map(Given::Lent);
-                    let mut ready = ready(item, seen, answer, *answered_elsewhere, *shown_again);
-                    ready.recall(item, seen);
+                    let set = &item.set;
+                    let mut ready = ready(set, seen, answer, *answered_elsewhere, *shown_again);
+                    ready.recall(set, seen);
                     Some(ready)
                 }
                 What::Result(_) => None,
@@ -115,64 +127,50 @@ impl Shared {
         }
     }
 
-    /// Judges and counts what stands for itself; what has to wait for its turn goes to `waiting`.
+    /// Judges and counts calls; those of conversations then wait for their turn.
     fn settle<'p>(
         &self,
-        batch: &mut Vec<(Item<'p>, &'p str)>,
+        batch: &mut SmallVec<[Settled<'p>; BATCH]>,
         waiting: &mut Vec<Waits<'p>>,
         effects: &mut Vec<Effect>,
         local: &mut Local,
     ) {
         // Another judge needs the answers too.
-        let answers: SmallVec<[Option<Answer<'p>>; BATCH]> = match &self.against {
-            None => batch
-                .iter_mut()
-                .map(|(item, _)| item.take_answer())
-                .collect(),
-            Some(_) => batch.iter().map(|_| None).collect(),
-        };
-        let mut ready: SmallVec<[Option<Ready<'_, 'p>>; BATCH]> = batch
+        let answers: SmallVec<[Option<Answer<'p>>; BATCH]> = batch
+            .iter_mut()
+            .map(|it| it.call.answer.take_if(|_| self.against.is_none()))
+            .collect();
+        let mut ready: SmallVec<[Ready<'_, 'p>; BATCH]> = batch
             .iter()
             .zip(answers)
-            .map(|((item, _), answer)| {
-                let call = item.counts_now()?;
-                let lent = || call.answer.as_ref().map(Given::Lent);
+            .map(|(it, answer)| {
+                let lent = || it.call.answer.as_ref().map(Given::Lent);
                 let answer = answer.map(Given::Owned).or_else(lent);
-                Some(ready(item, call, answer, false, false))
+                ready(&it.set, &it.call, answer, false, false)
             })
             .collect();
-        let each = || batch.iter().map(|(item, _)| item);
-        for (item, ready) in each().zip(&mut ready) {
-            if let (Some(call), Some(ready)) = (item.counts_now(), ready) {
-                ready.recall(item, call);
+        for (it, ready) in batch.iter().zip(&mut ready) {
+            ready.recall(&it.set, &it.call);
+        }
+        for (it, ready) in batch.iter().zip(&ready) {
+            self.count_call(it.spot, &it.set, &it.call, ready, local);
+            if ready.session.is_none() {
+                let known = effects.len();
+                ready.alone(effects);
+                happened_at(it.call.at.time, &mut effects[known..]);
             }
         }
-        for (item, ready) in each().zip(&ready) {
-            if let (Some(call), Some(ready)) = (item.counts_now(), ready) {
-                self.count_call(item, call, ready, local);
-                if ready.session.is_none() {
-                    let known = effects.len();
-                    ready.alone(effects);
-                    happened_at(item.time(), &mut effects[known..]);
-                }
-            }
-        }
-        let briefs: Vec<Option<Brief<'p>>> = each()
-            .zip(ready)
-            .map(|(item, ready)| ready?.into_brief(&item.counts_now()?.at))
-            .collect();
-        for ((item, record), brief) in batch.drain(..).zip(briefs) {
-            match brief {
-                Some(brief) => waiting.push(Waits::Counted(CountedCall {
+        for (it, ready) in batch.iter().zip(ready) {
+            waiting.extend(ready.into_brief(&it.call.at).map(|brief| {
+                Waits::Counted(CountedCall {
                     brief,
-                    record,
-                    spot: item.spot,
-                    set: item.set,
-                })),
-                None if item.counts_now().is_some() => {}
-                None => waiting.push(Waits::Uncounted(item)),
-            }
+                    record: it.record,
+                    spot: it.spot,
+                    set: it.set.clone(),
+                })
+            }));
         }
+        batch.clear();
     }
 
     fn count(
@@ -184,7 +182,7 @@ impl Shared {
     ) {
         match (&item.what, ready, outcome) {
             (What::Call { seen, .. }, Some(ready), Outcome::Call(stopped)) => {
-                self.count_call(item, seen, ready, local);
+                self.count_call(item.spot, &item.set, seen, ready, local);
                 if let Some(code) = stopped {
                     count_stopped(code, item.spot, seen, &ready.judged, local);
                 }
@@ -197,7 +195,8 @@ impl Shared {
 
     fn count_call(
         &self,
-        item: &Item<'_>,
+        spot: Spot<'_>,
+        set: &Arc<ToolSet>,
         call: &SeenCall<'_>,
         ready: &Ready<'_, '_>,
         local: &mut Local,
@@ -218,18 +217,18 @@ impl Shared {
             latency_us: call.latency_us.unwrap_or_default(),
         };
         let tool = tool_of(&judged.verdict);
-        local.call(&item.set, tool, &counted);
+        local.call(set, tool, &counted);
         if let (Verdict::Valid(valid), Some(tool)) = (&judged.verdict, tool) {
-            local.sample(tool, valid.arguments(), item.spot.hash);
+            local.sample(tool, valid.arguments(), spot.hash);
         }
         if !judged.faults.is_empty() {
-            local.faults(judged, &counted, item.spot);
+            local.faults(judged, &counted, spot);
         }
         if let Some(result) = result.filter(|result| !result.faults.is_empty()) {
-            local.result_faults(result, &counted, item.spot);
+            local.result_faults(result, &counted, spot);
         }
         if let Some(against) = &self.against {
-            against.compare(call, judged, &counted, item.spot, &mut local.summary);
+            against.compare(call, judged, &counted, spot, &mut local.summary);
         }
     }
 
