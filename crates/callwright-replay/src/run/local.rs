@@ -214,13 +214,18 @@ impl Local {
                 .absorb(1);
         }
         for fault in &judged.faults {
-            let mut cluster = cluster(fault, counted, spot);
-            cluster.repaired = u64::from(repaired);
-            cluster.alone = u64::from(judged.faults.len() == 1);
-            for edit in judged.verdict.edits() {
-                cluster.rules.insert(edit.rule.to_string(), 1);
-            }
-            self.summary.clusters.add(fault.key.clone(), cluster);
+            self.summary.clusters.update(&fault.key, |cluster| {
+                add_call(cluster, fault, counted, spot);
+                cluster.repaired += u64::from(repaired);
+                cluster.alone += u64::from(judged.faults.len() == 1);
+                let edits = judged.verdict.edits();
+                for (at, edit) in edits.iter().enumerate() {
+                    // A rule counts once in a call.
+                    if !edits[..at].iter().any(|earlier| earlier.rule == edit.rule) {
+                        *cluster.rules.entry(edit.rule.to_string()).or_default() += 1;
+                    }
+                }
+            });
         }
         self.combination(&judged.faults);
     }
@@ -247,14 +252,15 @@ impl Local {
         spot: Spot<'_>,
     ) {
         for fault in &result.faults {
-            let mut cluster = cluster(fault, counted, spot);
-            cluster.alone = u64::from(result.faults.len() == 1);
-            if result.failed {
-                cluster.led_to.tool_refused = 1;
-            } else {
-                cluster.led_to.ran_fine = 1;
-            }
-            self.summary.clusters.add(fault.key.clone(), cluster);
+            self.summary.clusters.update(&fault.key, |cluster| {
+                add_call(cluster, fault, counted, spot);
+                cluster.alone += u64::from(result.faults.len() == 1);
+                if result.failed {
+                    cluster.led_to.tool_refused += 1;
+                } else {
+                    cluster.led_to.ran_fine += 1;
+                }
+            });
         }
         self.combination(&result.faults);
     }
@@ -378,33 +384,32 @@ impl ToolCounts {
     }
 }
 
-/// A cluster of one call.
-fn cluster(fault: &Fault, counted: &Counted<'_>, spot: Spot<'_>) -> Cluster {
+/// Counts a call with a fault.
+fn add_call(cluster: &mut Cluster, fault: &Fault, counted: &Counted<'_>, spot: Spot<'_>) {
     let at = counted.at;
-    let mut cluster = Cluster {
-        calls: 1,
-        first: at.time,
-        last: at.time,
-        smallest: fault.measure,
-        largest: fault.measure,
-        ..Cluster::default()
-    };
+    cluster.calls += 1;
+    cluster.measured(fault.measure);
     if let Some(time) = at.time {
-        cluster.time.add(time, 1);
+        cluster.seen_at(time);
     }
     if let Some(session) = counted.session {
         cluster.sessions.add(session);
     }
     if let Some(model) = &at.model {
-        cluster.models.add(model.to_string(), 1);
+        cluster
+            .models
+            .update(model.as_ref(), |count: &mut u64| *count += 1);
     }
     if fault.whole && !fault.value.is_empty() {
-        cluster.values.add(fault.value.clone(), 1);
+        cluster
+            .values
+            .update(fault.value.as_str(), |count: &mut u64| *count += 1);
     }
     let hash = spot.hash ^ xxh3_64(fault.value.as_bytes());
-    let example = example(fault.value.clone(), fault.whole, at, spot);
-    cluster.examples.add(hash, example);
-    cluster
+    if cluster.examples.wants(hash) {
+        let example = example(fault.value.clone(), fault.whole, at, spot);
+        cluster.examples.add(hash, example);
+    }
 }
 
 pub(super) fn example(value: String, whole: bool, at: &At<'_>, spot: Spot<'_>) -> Example {

@@ -125,6 +125,21 @@ impl Cluster {
     }
 }
 
+impl Cluster {
+    /// Counts a call at a time.
+    pub(crate) fn seen_at(&mut self, time: i64) {
+        self.time.add(time, 1);
+        self.first = earliest(self.first, Some(time));
+        self.last = self.last.max(Some(time));
+    }
+
+    /// Notes how large a value was.
+    pub(crate) fn measured(&mut self, measure: Option<f64>) {
+        self.smallest = by(f64::min, self.smallest, measure);
+        self.largest = by(f64::max, self.largest, measure);
+    }
+}
+
 impl Merge for Cluster {
     fn absorb(&mut self, other: Self) {
         self.calls.absorb(other.calls);

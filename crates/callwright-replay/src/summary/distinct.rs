@@ -3,9 +3,7 @@
 //! The smallest hashes are kept. As long as there is room for all, the count is exact; then the density of the kept ones
 //! tells it, to about six in a hundred.
 
-use std::collections::BTreeSet;
-
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Merge;
@@ -13,19 +11,23 @@ use super::Merge;
 /// How many hashes are kept: the error is about one over the root of this.
 const KEPT: usize = 256;
 
-/// See the module.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// See the module. The hashes are sorted: where there is no more room, the last one decides most questions.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
-pub struct Distinct(BTreeSet<u64>);
+pub struct Distinct(Vec<u64>);
 
 impl Distinct {
     /// Adds something, by a hash of 64 good bits.
     pub fn add(&mut self, hash: u64) {
-        if self.0.len() >= KEPT && self.0.last().is_some_and(|largest| hash >= *largest) {
+        let full = self.0.len() >= KEPT;
+        if full && self.0.last().is_some_and(|largest| hash >= *largest) {
             return;
         }
-        if self.0.insert(hash) && self.0.len() > KEPT {
-            self.0.pop_last();
+        if let Err(at) = self.0.binary_search(&hash) {
+            if full {
+                self.0.pop();
+            }
+            self.0.insert(at, hash);
         }
     }
 
@@ -54,6 +56,17 @@ impl Distinct {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// What somebody else wrote may be in any order.
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut distinct = Distinct::default();
+        for hash in Vec::deserialize(deserializer)? {
+            distinct.add(hash);
+        }
+        Ok(distinct)
     }
 }
 

@@ -280,8 +280,8 @@ impl<'a> Reader<'a> {
 
     /// The rest of a string in which something other than plain text was met.
     fn escaped_string(&mut self, start: usize) -> Read<String> {
-        /// Most strings with escapes are short, or soon show how long they are.
-        const FIRST_GUESS: usize = 128;
+        /// Most strings with escapes are arguments as text, and not longer.
+        const FIRST_GUESS: usize = 256;
         let left = self.bytes.len() - start;
         let mut out = Vec::with_capacity((self.at - start) + left.min(FIRST_GUESS));
         out.extend_from_slice(&self.bytes[start..self.at]);

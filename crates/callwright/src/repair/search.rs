@@ -30,7 +30,7 @@ pub(super) fn search(
     trace: &mut Trace,
 ) -> Healing {
     let mut edits = Vec::new();
-    let size = value.to_string().len();
+    let size = crate::parse::size(&value);
     if size > MOST_WORK / 4 {
         return Healing::Hopeless;
     }
