@@ -62,8 +62,18 @@ pub(crate) struct JudgedResult<'c> {
     pub(crate) faults: Vec<Fault>,
     /// Whether the tool says that it failed, openly or in disguise.
     pub(crate) failed: bool,
-    /// How much the model got.
-    pub(crate) bytes: u64,
+}
+
+impl JudgedResult<'_> {
+    /// About how many bytes the model got.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = match &self.checked.output {
+            Some(Output::Value(value)) => callwright::parse::size(value),
+            Some(output) => output.text().len(),
+            None => 0,
+        };
+        bytes as u64
+    }
 }
 
 impl Judge {
@@ -134,7 +144,6 @@ impl Judge {
         answer: Given<'c>,
         closely: bool,
     ) -> JudgedResult<'c> {
-        let bytes = bytes_of(answer.output());
         let checked = self.gate.check(tool, arguments, answer.into_ran());
         let says_so = |checked: &Checked<'_>| {
             let failure = checked.failure.as_deref();
@@ -160,7 +169,6 @@ impl Judge {
             checked,
             faults,
             failed,
-            bytes,
         }
     }
 
@@ -223,13 +231,6 @@ pub(crate) enum Given<'c> {
 }
 
 impl<'c> Given<'c> {
-    fn output(&self) -> &Value<'c> {
-        match self {
-            Given::Lent(answer) => &answer.output,
-            Given::Owned(answer) => &answer.output,
-        }
-    }
-
     /// The answer as whoever ran the tool would have given it.
     fn into_ran(self) -> Ran<'c> {
         let (output, is_error) = match self {
@@ -262,13 +263,5 @@ fn result_faults(tool: &Tool, checked: &Checked<'_>) -> Vec<Fault> {
             Err(_) => Vec::new(),
         },
         _ => Vec::new(),
-    }
-}
-
-/// About how many bytes the model got.
-fn bytes_of(output: &Value<'_>) -> u64 {
-    match output {
-        Value::String(text) => text.len() as u64,
-        value => callwright::parse::size(value) as u64,
     }
 }

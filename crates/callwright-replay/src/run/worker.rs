@@ -31,7 +31,7 @@ use crate::summary::Tally;
 const BATCH: usize = 8;
 
 /// About how many bytes a record has: room is made for as many as a piece then holds. A guess will do.
-const USUAL_RECORD: usize = 512;
+const USUAL_RECORD: usize = 300;
 
 /// How much of the arguments of a call is shown, in characters.
 const SHOWN: usize = 160;
@@ -340,7 +340,7 @@ fn count_stopped(
         },
         latency_us: call.latency_us.unwrap_or_default(),
     };
-    let bytes = judged.result.as_ref().map_or(0, |result| result.bytes);
+    let bytes = judged.result.as_ref().map_or(0, JudgedResult::bytes);
     let tool = tool_of(&judged.verdict);
     let name = tool.map_or(call.call.tool.as_ref(), Tool::name);
     let shown = format!("{name} {}", shown_arguments(tool, &judged.verdict));

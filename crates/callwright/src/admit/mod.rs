@@ -168,7 +168,9 @@ impl Admission {
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let beginning = remembers.then(|| outcome::beginning_of(checked));
-        let mut report = report(tool, limits, fingerprint, place.at, checked)?;
+        let mut report = report(tool, limits, fingerprint, place.at, checked, || {
+            checked.outcome().clone()
+        })?;
         report.beginning = beginning.as_deref().unwrap_or_default();
         let noted = self.ledger.close(place.session, &report).ok()?;
         let notice = self.notice_behind(&report, &noted)?;
@@ -317,6 +319,7 @@ fn report<'t>(
     fingerprint: Fingerprint,
     at: Moment,
     checked: &Checked<'_>,
+    outcome: impl FnOnce() -> Outcome,
 ) -> Option<Report<'t>> {
     match checked.failure.as_ref().map(|failure| failure.code) {
         Some(Code::Cancelled) => return None,
@@ -324,7 +327,7 @@ fn report<'t>(
         Some(Code::Timeout) if tool.is_once() => return None,
         _ => {}
     }
-    let outcome = checked.outcome();
+    let outcome = outcome();
     Some(Report {
         at,
         fingerprint,

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::ledger::{Ask, Limits, RefusedCall, Report};
-use super::{Admission, Digest, Fingerprint, Moment, Place, Success, digest, report};
+use super::{Admission, Digest, Fingerprint, Moment, Outcome, Place, Success, digest, report};
 use crate::call::Call;
 use crate::check::Checked;
 use crate::classify::{Cause, Failure};
@@ -129,7 +129,16 @@ impl Admission {
         let limits = self.limits(tool);
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
         let report = ran.and_then(|(tool, result)| {
-            report(tool, limits, fingerprint, Moment::default(), result)
+            // Nobody will ask the result for it again.
+            let outcome = || Outcome::of(result);
+            report(
+                tool,
+                limits,
+                fingerprint,
+                Moment::default(),
+                result,
+                outcome,
+            )
         });
         Recalled {
             tool: name,

@@ -266,17 +266,24 @@ fn is_about_the_answer(key: &str) -> bool {
     };
     ABOUT_THE_REQUEST.contains(&folded.as_ref())
         // Taking a name apart costs more than looking for the letters of its words.
-        || holds_letters_of(&ABOUT_THE_ANSWER, folded.as_bytes()) && has_word(key, &ABOUT_THE_ANSWER)
+        || holds_letters(folded.as_bytes()) && has_word(key, &ABOUT_THE_ANSWER)
 }
 
-/// Whether the letters of one of these words stand in a name one after the other.
-fn holds_letters_of(words: &[&str], name: &[u8]) -> bool {
+/// Whether the letters of a word about the answer stand in a name one after the other.
+fn holds_letters(name: &[u8]) -> bool {
+    // The letters with which these words begin.
+    const FIRST: u32 = {
+        let (mut letters, mut at) = (0, 0);
+        while at < ABOUT_THE_ANSWER.len() {
+            letters |= 1 << (ABOUT_THE_ANSWER[at].as_bytes()[0] - b'a');
+            at += 1;
+        }
+        letters
+    };
+    let begins = |byte: u8| byte.is_ascii_lowercase() && FIRST >> (byte - b'a') & 1 == 1;
     (0..name.len()).any(|at| {
-        let rest = &name[at..];
-        words.iter().any(|word| {
-            let word = word.as_bytes();
-            word.first() == rest.first() && rest.starts_with(word)
-        })
+        let mut words = ABOUT_THE_ANSWER.iter();
+        begins(name[at]) && words.any(|word| name[at..].starts_with(word.as_bytes()))
     })
 }
 
