@@ -39,9 +39,10 @@ use crate::read::Reader;
 use crate::source::{Input, Item, Pieces, Position, Progress, SourceError};
 use crate::summary::{Merge, Summary, Trouble};
 
-/// How many conversations admission remembers. The least recently used one is forgotten first. They take up to 100 MB if
-/// they are long.
-const SESSIONS: usize = 20_000;
+/// How many conversations admission remembers. The least recently used one is forgotten first. Between two calls of a loop
+/// some seconds pass, and in a minute not even those who make a hundred million calls a week have as many conversations.
+/// More would not fit into a processor's cache, and are felt.
+const SESSIONS: usize = 5_000;
 
 /// How much text is counted between two checkpoints, if nobody says otherwise.
 const LEG_BYTES: u64 = 2 * 1024 * 1024 * 1024;
