@@ -26,4 +26,4 @@ pub const LONGEST_RECORD: usize = 64 * 1024 * 1024;
 
 /// How much is read at once. Large enough to make the hand-over between threads cheap, small enough for a handful of them
 /// to fit into a processor's cache.
-const READ_BYTES: usize = 64 * 1024;
+const READ_BYTES: usize = 192 * 1024;
