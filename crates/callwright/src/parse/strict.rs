@@ -48,6 +48,9 @@ pub(crate) fn parse_prefix(
 /// Most objects have no more members; a list of them has room for as many at first.
 const SMALL_OBJECT: usize = 4;
 
+/// The same for the outermost object: arguments are larger than what is in them.
+const OUTER_OBJECT: usize = 8;
+
 /// An object with more is most likely a record with many, so its list need not grow step by step. A list of this size is just
 /// under a kilobyte, the largest size that allocators hand out without searching.
 const LARGER_OBJECT: usize = 18;
@@ -59,6 +62,8 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     has_duplicates: bool,
+    /// For how many members the next object gets room.
+    room: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -68,6 +73,7 @@ impl<'a> Reader<'a> {
             bytes: text.as_bytes(),
             at,
             has_duplicates: false,
+            room: OUTER_OBJECT,
         }
     }
 
@@ -136,9 +142,10 @@ impl<'a> Reader<'a> {
             self.at += 1;
             return Ok(Value::Object(Vec::new()));
         }
-        let mut members: Vec<Member<'a>> = Vec::new();
+        let room = std::mem::replace(&mut self.room, SMALL_OBJECT);
+        let mut members: Vec<Member<'a>> = Vec::with_capacity(room);
         loop {
-            if members.len() == SMALL_OBJECT && members.capacity() == SMALL_OBJECT {
+            if members.len() == room {
                 // Not by growing it: allocators keep chunks of this size at hand for new lists only.
                 let mut larger = Vec::with_capacity(LARGER_OBJECT);
                 larger.append(&mut members);
