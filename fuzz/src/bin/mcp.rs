@@ -35,6 +35,7 @@ C{"id":3,"method":"resources/read","params":{"uri":"x://y"}}
 T{"id":"q","method":"roots/list","params":{"_meta":{"progressToken":5}}}
 C{"id":"1/\"q\"","result":{"roots":[]}}
 C{"id":4,"method":"tools/call","params":{"name":"b__t.u"}}"#,
+        "C\x0c{\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"b__t.u\"}}",
     ]
     .iter()
     .map(|script| format!("{LIST}{script}").into_bytes())

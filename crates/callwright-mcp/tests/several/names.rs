@@ -55,6 +55,18 @@ fn lists_are_put_together_byte_for_byte() {
 }
 
 #[test]
+fn what_goes_on_is_json() {
+    let call =
+        |name: &str| format!(r#"{{"id":4,"method":"tools/call","params":{{"name":"{name}"}}}}"#);
+    for blank in ["\x0c", " \x0c\n", "\t"] {
+        let came = scene().client(&format!("{blank}{}{blank}", call("b__t.u")));
+        let (server, sent) = came.sent();
+        assert_eq!((server, sent.trim()), (1, call("t.u").as_str()));
+        assert!(!sent.contains('\x0c'), "{sent:?}");
+    }
+}
+
+#[test]
 fn prompts_have_names_too() {
     let scene = scene();
     let asked = scene.client(&request(1, "prompts/list", &json!({})));

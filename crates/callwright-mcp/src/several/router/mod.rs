@@ -222,8 +222,21 @@ impl Router {
     }
 }
 
+/// A message as it is; but for the one blank around it that is read over, and that JSON does not know.
+fn without_form_feeds(message: &[u8]) -> &[u8] {
+    let inner = message.trim_ascii();
+    let front = message.len() - message.trim_ascii_start().len();
+    let (before, behind) = (&message[..front], &message[front + inner.len()..]);
+    if before.contains(&b'\x0c') || behind.contains(&b'\x0c') {
+        inner
+    } else {
+        message
+    }
+}
+
 /// A message, or each message of a batch.
 fn each(message: &[u8]) -> Vec<(&[u8], Message<'_>)> {
+    let message = without_form_feeds(message);
     match Message::read(message) {
         Message::Batch(parts) => parts
             .into_iter()
