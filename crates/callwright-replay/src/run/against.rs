@@ -2,7 +2,8 @@
 
 use callwright::Verdict;
 
-use super::local::{Counted, Spot, example};
+use super::faulty::example;
+use super::local::{Counted, Spot};
 use super::turn::Late;
 use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, tool_of};
 use crate::seen::{Answer, SeenCall};

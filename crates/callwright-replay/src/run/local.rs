@@ -8,15 +8,15 @@ use std::sync::Arc;
 use callwright::Verdict;
 use callwright::json::Value;
 use callwright::tool::Tool;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::by_address::ByAddress;
+use super::faulty::{add_call, example};
 use super::tools::ToolSet;
 use crate::conversation::Effect;
 use crate::judge::{Fault, Judged, JudgedResult, kind_name, measure};
 use crate::seen::At;
 use crate::summary::{
-    ByMinute, Cluster, Combination, Distinct, Example, FieldUse, Merge, Stopped, Summary, Tally,
+    ByMinute, Cluster, Combination, Distinct, FieldUse, Merge, Stopped, Summary, Tally,
     ToolSummary, Version,
 };
 
@@ -381,44 +381,5 @@ impl ToolCounts {
         for (name, tally) in self.models.0.drain(..) {
             self.summary.models.add(name, tally.calls);
         }
-    }
-}
-
-/// Counts a call with a fault.
-fn add_call(cluster: &mut Cluster, fault: &Fault, counted: &Counted<'_>, spot: Spot<'_>) {
-    let at = counted.at;
-    cluster.calls += 1;
-    cluster.measured(fault.measure);
-    if let Some(time) = at.time {
-        cluster.seen_at(time);
-    }
-    if let Some(session) = counted.session {
-        cluster.sessions.add(session);
-    }
-    if let Some(model) = &at.model {
-        cluster
-            .models
-            .update(model.as_ref(), |count: &mut u64| *count += 1);
-    }
-    if fault.whole && !fault.value.is_empty() {
-        cluster
-            .values
-            .update(fault.value.as_str(), |count: &mut u64| *count += 1);
-    }
-    let hash = spot.hash ^ xxh3_64(fault.value.as_bytes());
-    if cluster.examples.wants(hash) {
-        let example = example(fault.value.clone(), fault.whole, at, spot);
-        cluster.examples.add(hash, example);
-    }
-}
-
-pub(super) fn example(value: String, whole: bool, at: &At<'_>, spot: Spot<'_>) -> Example {
-    Example {
-        value,
-        whole,
-        place: format!("{}:{}", spot.file, spot.line),
-        time: at.time,
-        session: at.session.as_deref().map(str::to_owned),
-        model: at.model.as_deref().map(str::to_owned),
     }
 }

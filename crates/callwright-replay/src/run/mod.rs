@@ -7,6 +7,7 @@
 mod against;
 mod by_address;
 mod checkpoint;
+mod faulty;
 mod first_pass;
 mod idle;
 mod item;
