@@ -308,7 +308,9 @@ impl GateBuilder {
         for mut spec in self.specs {
             let name = spec.name.clone();
             let own = self.policy.own(&name, &names);
-            spec.effect = own.effect.unwrap_or(spec.effect);
+            if let Some(effect) = own.effect {
+                spec = spec.with_effect(effect);
+            }
             if let Some(repair) = own.repair {
                 own_repair.insert(name.clone(), repair);
             }

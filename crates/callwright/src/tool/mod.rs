@@ -4,6 +4,7 @@
 //! into a [`Tool`]. A schema that cannot be compiled quarantines its one tool: its calls pass
 //! unvalidated, and the others work.
 
+mod effect;
 mod normalise;
 mod read;
 mod standard;
@@ -11,9 +12,9 @@ mod standard;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use effect::{DeclaredBy, Effect};
 pub use normalise::normalise;
 pub use read::read_tools;
-use serde::Serialize;
 use serde_json::Value as Schema;
 
 use crate::check::OutputPolicy;
@@ -42,6 +43,8 @@ pub struct ToolSpec {
     pub output_schema: Option<Arc<Schema>>,
     /// What a call does to the world.
     pub effect: Effect,
+    /// Who said so.
+    pub declared_by: DeclaredBy,
     /// Whether calling it twice with the same arguments is as good as once.
     pub idempotent: bool,
 }
@@ -63,6 +66,7 @@ impl ToolSpec {
             input_schema: None,
             output_schema: None,
             effect: Effect::Unknown,
+            declared_by: DeclaredBy::default(),
             idempotent: false,
         }
     }
@@ -88,27 +92,13 @@ impl ToolSpec {
         self
     }
 
-    /// The same tool with another effect.
+    /// The same tool, declared by its operator to have this effect.
     #[must_use]
     pub fn with_effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
+        self.declared_by = DeclaredBy::Operator;
         self
     }
-}
-
-/// What a call of a tool does to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// Nobody declared it.
-    #[default]
-    Unknown,
-    /// It only looks.
-    Read,
-    /// It adds or changes something that can be changed back.
-    Write,
-    /// It may destroy something.
-    Destructive,
 }
 
 /// A tool that the gate knows: declared, and compiled if possible.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::{Effect, ToolSpec};
+use super::{DeclaredBy, Effect, ToolSpec};
 use crate::error::{Error, ErrorKind};
 
 /// Reads tools in any of these shapes, alone, in an array, or under `tools`: MCP (a whole
@@ -137,6 +137,7 @@ fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Erro
         output_schema: first(&["outputSchema", "output_schema", "responseJsonSchema"])
             .map(Arc::new),
         effect,
+        declared_by: DeclaredBy::Hint,
         idempotent,
     })
 }

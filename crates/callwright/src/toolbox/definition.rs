@@ -224,7 +224,7 @@ impl<A, O> ToolDef<A, O> {
     /// The same tool, declared to do this to the world. What is declared to change something is never run twice by
     /// itself.
     pub fn effect(mut self, effect: Effect) -> Self {
-        self.spec.effect = effect;
+        self.spec = self.spec.with_effect(effect);
         self
     }
 
