@@ -32,55 +32,67 @@ pub enum Arguments<'a> {
     Value(Value<'a>),
 }
 
-/// Whether the model came to the end of what it wanted to send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Whether the model came to the end of what it wanted to send. Ordered by what it forbids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Completeness {
-    /// Nobody said; the structure of the text decides.
+    /// No reason was given; the structure of the text decides.
     #[default]
     Unknown,
     /// The provider says that the answer ended by itself. The structure is looked at all the same:
     /// providers are known to say this of calls that were cut.
     Complete,
+    /// The provider gave a reason that is not known to be a good one (`error`, `MALFORMED_FUNCTION_CALL`).
+    /// It counts as a cut, unless the tool only reads.
+    Doubtful,
     /// The provider says that the answer was cut (token limit, content filter). Such a call is never
-    /// run, however whole it looks: somebody on the way may have closed its brackets.
+    /// run, however whole it looks: a gateway on the way may have closed its brackets.
     CutOff,
 }
+
+/// The finish reasons that say that an answer ended by itself, by provider. Any other word is doubtful: new ones come
+/// up every year, and most of them name a failure.
+const GOOD_REASONS: [(&str, &[&str]); 7] = [
+    (
+        "OpenAI, vLLM, Ollama, Mistral",
+        &["stop", "tool_calls", "function_call"],
+    ),
+    ("OpenAI responses", &["completed"]),
+    ("Anthropic, Bedrock", &["end_turn", "tool_use"]),
+    ("Gemini", &["STOP"]),
+    ("Cohere", &["COMPLETE", "TOOL_CALL"]),
+    ("Vercel AI SDK", &["tool-calls"]),
+    ("text-generation-inference, watsonx", &["eos_token"]),
+];
+
+/// The finish reasons that say that an answer was cut, or that a filter stopped it.
+const CUT_REASONS: [&str; 15] = [
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "max_completion_tokens",
+    "model_length",
+    "model_context_window_exceeded",
+    "incomplete",
+    "in_progress",
+    "content_filter",
+    "safety",
+    "recitation",
+    "blocklist",
+    "prohibited_content",
+    "spii",
+    "refusal",
+];
 
 impl Completeness {
     /// Reads a finish or stop reason in the words of any provider.
     pub fn from_finish_reason(reason: &str) -> Self {
-        const CUT: [&str; 15] = [
-            "length",
-            "max_tokens",
-            "max_output_tokens",
-            "max_completion_tokens",
-            "model_length",
-            "model_context_window_exceeded",
-            "incomplete",
-            "in_progress",
-            "content_filter",
-            "safety",
-            "recitation",
-            "blocklist",
-            "prohibited_content",
-            "spii",
-            "refusal",
-        ];
-        const DONE: [&str; 6] = [
-            "stop",
-            "tool_calls",
-            "tool_use",
-            "end_turn",
-            "function_call",
-            "completed",
-        ];
         let is = |word: &&str| word.eq_ignore_ascii_case(reason);
-        if CUT.iter().any(is) {
+        if CUT_REASONS.iter().any(is) {
             Completeness::CutOff
-        } else if DONE.iter().any(is) {
+        } else if GOOD_REASONS.iter().any(|(_, words)| words.iter().any(is)) {
             Completeness::Complete
         } else {
-            Completeness::Unknown
+            Completeness::Doubtful
         }
     }
 }

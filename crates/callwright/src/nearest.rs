@@ -105,7 +105,7 @@ fn spelt(name: &str) -> String {
 
 /// Whether one name is another with one slip of the pen: a letter too many, too few, wrong or in its
 /// neighbour's place, in a name of five letters at least. More than one letter is another word as often
-/// as not (`min`, `max`; `paid`, `unpaid`), and digits are never slips.
+/// as not (`min`, `max`; `paid`, `unpaid`), digits are never slips, and a word of its own is not one either.
 pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
     const SHORTEST: usize = 5;
     let digits = |name: &str| {
@@ -115,11 +115,33 @@ pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
     };
     let (left, right) = (sent.to_lowercase(), meant.to_lowercase());
     left.len().min(right.len()) >= SHORTEST
-        // A letter in front makes the opposite: `asynchronous`.
         && left.chars().next() == right.chars().next()
         && left.len().max(right.len()) <= 128
         && digits(&left) == digits(&right)
         && strsim::damerau_levenshtein(&left, &right) == 1
+        && is_slip_within_words(&words(sent), &words(meant))
+}
+
+/// Whether two names have the same words but for one that is misspelt: it begins with the same letter, since a letter
+/// in front makes the opposite (`asynchronous`), and it is not a word of its own (`county`, `passed`).
+fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
+    let mut differing = sent.iter().zip(meant).filter(|(sent, meant)| sent != meant);
+    sent.len() != meant.len()
+        || differing.all(|(sent, meant)| {
+            let plural = is_plural(sent, meant) || is_plural(meant, sent);
+            sent.chars().next() == meant.chars().next() && (plural || !is_word(sent))
+        })
+}
+
+fn is_plural(word: &str, of: &str) -> bool {
+    word.strip_suffix('s') == Some(of)
+}
+
+/// Whether this is an English word that is one letter away from another one. The list was made by comparing the words
+/// that occur in the documentation of software; each is on a line of its own.
+fn is_word(word: &str) -> bool {
+    const WORDS: &str = include_str!("near_words.txt");
+    WORDS.contains(&format!("\n{word}\n"))
 }
 
 /// Names above this are worth a proposal. One wrong letter in a word of three (0.67) is, and so is
@@ -230,6 +252,11 @@ impl Name {
     }
 }
 
+/// The words of a name, in lower case.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    Name::new(name).words().map(str::to_owned).collect()
+}
+
 /// Whether one of the words of a name is among these, which are in lower case.
 pub(crate) fn has_word(name: &str, words: &[&str]) -> bool {
     Name::new(name).words().any(|word| words.contains(&word))
@@ -265,6 +292,28 @@ mod tests {
             single_nearest("fileContent", ["filePath", "content"]),
             Some("content")
         );
+    }
+
+    #[test]
+    fn a_word_of_its_own_is_not_a_slip() {
+        for (sent, meant) in [
+            ("shiped", "shipped"),
+            ("qurey", "query"),
+            ("customer_adress", "customer_address"),
+            ("limits", "limit"),
+        ] {
+            assert!(is_slip(sent, meant), "{sent} {meant}");
+        }
+        for (sent, meant) in [
+            ("county", "country"),
+            ("passed", "paused"),
+            ("ship_to_county", "ship_to_country"),
+            ("synchronous", "asynchronous"),
+            ("run_typical", "run_atypical"),
+            ("order1", "order2"),
+        ] {
+            assert!(!is_slip(sent, meant), "{sent} {meant}");
+        }
     }
 
     #[test]

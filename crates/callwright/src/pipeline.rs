@@ -11,13 +11,13 @@
 //! stands behind it, see [`crate::admit`]. Each stage takes a type that only the stage before it makes, so a call cannot
 //! skip one.
 
-use crate::call::{Arguments, Call};
+use crate::call::{Arguments, Call, Completeness};
 use crate::classify::{self, Code, Refused};
 use crate::gate::Gate;
 use crate::json::Path;
-use crate::parse;
+use crate::parse::{self, Blank};
 use crate::policy::Validation;
-use crate::repair::{self, Edit, Grade, Healing, Trace, Trial};
+use crate::repair::{self, Edit, Grade, Healing, Terms, Trace, Trial};
 use crate::tool::Tool;
 use crate::unknown_tool::UnknownTool;
 use crate::validate::{self, Valid};
@@ -49,9 +49,16 @@ fn pass<'c>(
     tool: &'c Tool,
     call: &'c Call<'_>,
 ) -> Result<Valid<'c>, Box<Refused<'c>>> {
-    let parsed = parse::read(call, gate.limits()).map_err(|why| classify::unreadable(why, tool))?;
+    let only_reads = tool.spec().only_reads();
+    let parsed = parse::read(call, only_reads, gate.limits())
+        .map_err(|why| classify::unreadable(why, tool))?;
+    let blank = parsed.blank;
     let valid = validate::validate(parsed, tool).map_err(|why| classify::invalid(why, tool))?;
-    Ok(valid)
+    match blank {
+        Some(Blank::Text) if !only_reads => Err(classify::blank(tool).into()),
+        Some(Blank::Null) if tool.spec().may_destroy() => Err(classify::blank(tool).into()),
+        _ => Ok(valid),
+    }
 }
 
 /// A call to which only the schema objects, where the policy just wants to hear of it.
@@ -128,10 +135,15 @@ fn look_for_edits(
     cap: Grade,
     trace: &mut Trace,
 ) -> Healing {
+    let terms = Terms {
+        tool,
+        cap,
+        is_complete: call.completeness == Completeness::Complete,
+    };
     match (&refused.arguments, &call.arguments) {
-        (Some(read), _) => repair::heal_value((**read).clone().into_owned(), tool, cap, trace),
+        (Some(read), _) => repair::heal_value((**read).clone().into_owned(), &terms, trace),
         (None, Arguments::Text(text)) => {
-            repair::heal_text(text, tool, gate.limits().max_depth, cap, trace)
+            repair::heal_text(text, &terms, gate.limits().max_depth, trace)
         }
         (None, _) => Healing::Hopeless,
     }

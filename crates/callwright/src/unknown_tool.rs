@@ -91,22 +91,44 @@ impl Gate {
     }
 
     fn look_for(&self, name: &str) -> Option<&Tool> {
-        let name = name.split("<|").next().unwrap_or(name).trim();
+        let (name, tokens) = name.split_at(name.find("<|").unwrap_or(name.len()));
+        let name = name.trim();
         let all = |same: &dyn Fn(&str) -> bool| -> Vec<&Tool> {
             self.tools().filter(|tool| same(tool.name())).collect()
         };
         let mut found = all(&|tool| same_spelling(tool, name));
+        let mut careful = !is_debris(tokens);
         if found.is_empty() {
+            careful |= is_of_a_server(name);
             found = match bare_name(name) {
                 Some(bare) => all(&|tool| same_spelling(tool, bare)),
                 None => all(&|tool| bare_name(tool).is_some_and(|own| same_spelling(own, name))),
             };
         }
         match found[..] {
-            [only] => Some(only),
+            [only] if !careful || only.spec().only_reads() => Some(only),
             _ => None,
         }
     }
+}
+
+/// Whether a name is that of a tool of a certain MCP server: it may be another server's than ours.
+fn is_of_a_server(name: &str) -> bool {
+    name.starts_with("mcp__")
+}
+
+/// Whether what follows a name is control tokens and the words that a chat template puts between them.
+fn is_debris(tokens: &str) -> bool {
+    const CHANNELS: [&str; 6] = ["", "commentary", "analysis", "final", "json", "code"];
+    tokens
+        .split("<|")
+        .all(|token| match token.split_once("|>") {
+            Some((name, behind)) => {
+                let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                name.chars().all(in_word) && CHANNELS.contains(&behind.trim())
+            }
+            None => token.is_empty(),
+        })
 }
 
 /// A name without the namespace that providers and clients put before it; `None` if it has none.

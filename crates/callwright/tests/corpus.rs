@@ -20,7 +20,13 @@ use serde_json::{Value, json};
 
 fn gate(file: &Value, case: &Value) -> Gate {
     let tools = case.get("tools").unwrap_or(&file["tools"]);
-    let specs = read_tools(&tools.to_string()).expect("tools");
+    let mut specs = read_tools(&tools.to_string()).expect("tools");
+    if let Some(effect) = case["effect"].as_str() {
+        specs = specs
+            .into_iter()
+            .map(|spec| spec.with_effect(effect_named(effect)))
+            .collect();
+    }
     let builder = Gate::builder().tools(specs).repair(policy(case));
     builder.build().expect("tools")
 }
@@ -36,10 +42,20 @@ fn policy(case: &Value) -> RepairPolicy {
     }
 }
 
+fn effect_named(name: &str) -> Effect {
+    match name {
+        "unknown" => Effect::Unknown,
+        "read" => Effect::Read,
+        "write" => Effect::Write,
+        "destructive" => Effect::Destructive,
+        other => panic!("no effect {other}"),
+    }
+}
+
 fn judge(file: &Value, case: &Value) -> Result<(), String> {
     let known = [
-        "name", "call", "line", "tools", "style", "expect", "contains", "renders", "error",
-        "repair",
+        "name", "call", "line", "tools", "effect", "style", "expect", "contains", "renders",
+        "error", "repair",
     ];
     only_known_keys(case, &known)?;
     let gate = gate(file, case);

@@ -92,9 +92,9 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         match said {
             Completeness::Unknown => {}
             // What came before the last call is whole.
-            Completeness::CutOff => {
+            Completeness::CutOff | Completeness::Doubtful => {
                 if let Some(last) = calls.take(1).last() {
-                    *last = said;
+                    *last = said.max(*last);
                 }
             }
             Completeness::Complete => {

@@ -18,7 +18,7 @@ pub use table::{Class, Code, CodeRow, Next, TABLE};
 
 use crate::check::{OutputFault, ToolFailure};
 use crate::json::{Path, Value};
-use crate::parse::{Problem, Unreadable};
+use crate::parse::{Cut, Problem, Unreadable};
 use crate::repair::{Edit, Grade};
 use crate::tool::Tool;
 use crate::unknown_tool::UnknownTool;
@@ -61,9 +61,11 @@ pub enum Cause {
     CutOff {
         /// Where it stopped.
         path: Path,
-        /// Whether the provider said so; otherwise the text shows it.
-        declared: bool,
+        /// What shows it.
+        cut: Cut,
     },
+    /// Nothing was sent, which may be what is left of a call, and the tool does more than read.
+    Blank,
     /// Several whole values instead of one.
     SeveralValues {
         /// How many.
@@ -302,13 +304,9 @@ pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &'c Tool) -> Refu
             };
             Failure::new(Code::InvalidJson, cause)
         }
-        Unreadable::CutOff {
-            path,
-            declared,
-            read,
-        } => {
+        Unreadable::CutOff { path, cut, read } => {
             arguments = read;
-            Failure::new(Code::TruncatedCall, Cause::CutOff { path, declared })
+            Failure::new(Code::TruncatedCall, Cause::CutOff { path, cut })
         }
         Unreadable::SeveralValues { count, identical } => Failure::new(
             Code::AmbiguousCall,
@@ -322,6 +320,13 @@ pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &'c Tool) -> Refu
         }
     };
     Refused::new(failure, Some(tool), arguments)
+}
+
+/// Nothing was sent where the schema would accept nothing.
+#[cold]
+pub(crate) fn blank(tool: &Tool) -> Refused<'_> {
+    let failure = Failure::new(Code::InvalidJson, Cause::Blank);
+    Refused::new(failure, Some(tool), None)
 }
 
 /// The text holds several values that differ.
@@ -342,7 +347,7 @@ pub(crate) fn several_values(refused: Refused<'_>, count: usize) -> Refused<'_> 
 pub(crate) fn cut_off(refused: Refused<'_>, path: Path) -> Refused<'_> {
     let cause = Cause::CutOff {
         path,
-        declared: false,
+        cut: Cut::Seen,
     };
     Refused {
         failure: Failure::new(Code::TruncatedCall, cause),

@@ -177,6 +177,7 @@ impl Members<'_> {
         match event.completeness {
             Completeness::Unknown => {}
             Completeness::Complete => self.key("finish_reason").text("completed"),
+            Completeness::Doubtful => self.key("finish_reason").text("unrecognized"),
             Completeness::CutOff => self.key("finish_reason").text("incomplete"),
         }
         // Else a text would be taken for the text of arguments, and `null` for none.

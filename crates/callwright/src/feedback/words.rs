@@ -14,7 +14,7 @@ pub(super) use output::{beside_result, end_sentence, output, tool_failure};
 
 use crate::classify::{Cause, Class, Code, Failure};
 use crate::json::{Path, Value};
-use crate::parse::Problem;
+use crate::parse::{Cut, Problem};
 use crate::repair::Edit;
 use crate::text::{cut_line, dotted_within, push_dotted_within, quoted, snippet};
 use crate::validate::{Issue, IssueCode};
@@ -54,6 +54,9 @@ pub(super) fn hint(failure: &Failure) -> Cow<'_, str> {
             said,
             ..
         } => output::tool_failure_hint(failure, said.as_deref(), *once),
+        Cause::CutOff {
+            cut: Cut::Doubtful, ..
+        } => Some("Send the same call again.".to_owned()),
         _ => None,
     };
     let is_result = matches!(failure.cause, Cause::Output(_) | Cause::Tool { .. });
@@ -92,15 +95,23 @@ pub(super) fn detail(cause: &Cause) -> String {
             problem,
             found,
         } => syntax_at(*line, *column, path, *problem, found.as_deref()),
-        Cause::CutOff { path, declared } => {
+        Cause::CutOff {
+            cut: Cut::Doubtful, ..
+        } => "The provider does not say that the answer is complete, so the call was not run."
+            .to_owned(),
+        Cause::CutOff { path, cut } => {
             let place = if path.is_root() {
                 "before its arguments were complete".to_owned()
             } else {
                 format!("at {}", dotted_within(path, PATH))
             };
-            let by = if *declared { " by the provider" } else { "" };
+            let by = match cut {
+                Cut::Declared => " by the provider",
+                _ => "",
+            };
             format!("The call was cut off{by} {place}, so it was not run.")
         }
+        Cause::Blank => "the arguments are empty; send {} if the tool needs none".to_owned(),
         Cause::SeveralValues { count, identical } => {
             let which = if *identical { "identical" } else { "different" };
             format!("The input holds {count} {which} JSON values instead of one, so none was run.")
@@ -158,7 +169,26 @@ fn syntax_at(
         format!(" ({})", dotted_within(path, PATH))
     };
     let what = syntax(problem, found);
-    format!("line {line}, column {column}{place}: {what}")
+    let advice = found.and_then(|found| {
+        let at_start = (line, column) == (1, 1);
+        syntax_advice(problem, found, at_start)
+    });
+    let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
+    format!("line {line}, column {column}{place}: {what}{advice}")
+}
+
+/// What to do about a text that is not JSON, where what was found shows it.
+fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'static str> {
+    const VARIABLES: [&str; 4] = ["undefined", "NaN", "Infinity", "-Infinity"];
+    if VARIABLES.iter().any(|variable| found.starts_with(variable)) {
+        Some("this is an unresolved variable: send its value")
+    } else if found.starts_with("//") || found.starts_with("/*") || found.starts_with('#') {
+        Some("send only the JSON object, without comments")
+    } else if problem == Problem::TrailingText || (at_start && !found.starts_with(['{', '['])) {
+        Some("send only the JSON object")
+    } else {
+        None
+    }
 }
 
 /// What is wrong with a text that is not JSON; `found` is what stands at the place, if that may be
@@ -175,7 +205,7 @@ pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
         }
         Problem::LeadingZero => "expected a number without leading zeros".to_owned(),
         Problem::NumberOutOfRange => "expected a number in the range of a double".to_owned(),
-        Problem::TrailingText => "expected nothing behind the JSON value".to_owned(),
+        Problem::TrailingText => "expected nothing after the JSON value".to_owned(),
         Problem::TooDeep => return "nested too deeply".to_owned(),
     };
     match found {

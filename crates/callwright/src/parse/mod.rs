@@ -59,6 +59,28 @@ impl ParseLimits {
 pub(crate) struct Parsed<'c> {
     pub(crate) arguments: Cow<'c, Value<'c>>,
     pub(crate) has_duplicates: bool,
+    /// Whether something that says nothing counts as `{}` here.
+    pub(crate) blank: Option<Blank>,
+}
+
+/// What was sent instead of an object without members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blank {
+    /// An empty text, which may be what is left of a call that was cut.
+    Text,
+    /// `null`, which some models write where they mean no arguments.
+    Null,
+}
+
+/// What shows that a call was cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// The text ends before its value does.
+    Seen,
+    /// The provider said so.
+    Declared,
+    /// The provider gave a reason for the end of the answer that is not known to be good.
+    Doubtful,
 }
 
 /// Why arguments could not be read.
@@ -73,8 +95,8 @@ pub(crate) enum Unreadable<'c> {
     CutOff {
         /// Where it stopped.
         path: Path,
-        /// Whether the provider said so; otherwise the structure shows it.
-        declared: bool,
+        /// What shows it.
+        cut: Cut,
         /// What was there, if it could be read.
         read: Option<Cow<'c, Value<'c>>>,
     },
@@ -86,20 +108,22 @@ pub(crate) enum Unreadable<'c> {
     TooDeep { path: Path, limit: usize },
 }
 
-/// Reads the arguments of a call.
+/// Reads the arguments of a call, of a tool that only reads or of another.
 pub(crate) fn read<'c>(
     call: &'c Call<'_>,
+    only_reads: bool,
     limits: &ParseLimits,
 ) -> Result<Parsed<'c>, Unreadable<'c>> {
     let parsed = match &call.arguments {
         Arguments::Text(text) => read_text(text, limits),
         Arguments::Value(value) => read_ready(value, limits),
-        Arguments::Absent => Ok(empty()),
+        Arguments::Absent => Ok(empty(None)),
     };
-    if call.completeness == Completeness::CutOff {
-        return Err(declared_cut(parsed));
+    match call.completeness {
+        Completeness::CutOff => Err(declared_cut(parsed, Cut::Declared)),
+        Completeness::Doubtful if !only_reads => Err(declared_cut(parsed, Cut::Doubtful)),
+        _ => parsed,
     }
-    parsed
 }
 
 /// How deep a line may be nested. Much deeper than a call may be, so that a call that is too deep gets
@@ -143,10 +167,11 @@ pub(crate) fn read_prefix(
 }
 
 /// No arguments. Whether that will do is for the schema to say.
-fn empty<'c>() -> Parsed<'c> {
+fn empty<'c>(blank: Option<Blank>) -> Parsed<'c> {
     Parsed {
         arguments: Cow::Owned(Value::Object(Vec::new())),
         has_duplicates: false,
+        blank,
     }
 }
 
@@ -159,10 +184,11 @@ fn read_text<'c>(text: &'c str, limits: &ParseLimits) -> Result<Parsed<'c>, Unre
     }
     match strict::parse(text, limits.max_depth) {
         // Some models write `null` where they mean no arguments.
-        Ok(document) if document.value == Value::Null => Ok(empty()),
+        Ok(document) if document.value == Value::Null => Ok(empty(Some(Blank::Null))),
         Ok(document) => Ok(Parsed {
             arguments: Cow::Owned(document.value),
             has_duplicates: document.has_duplicates,
+            blank: None,
         }),
         Err(error) => explain(text, error, limits),
     }
@@ -175,12 +201,12 @@ fn explain<'c>(
     limits: &ParseLimits,
 ) -> Result<Parsed<'c>, Unreadable<'c>> {
     if text.trim_ascii().is_empty() {
-        return Ok(empty());
+        return Ok(empty(Some(Blank::Text)));
     }
     Err(match error.problem {
         Problem::CutOff => Unreadable::CutOff {
             path: error.path(),
-            declared: false,
+            cut: Cut::Seen,
             read: None,
         },
         Problem::TooDeep => Unreadable::TooDeep {
@@ -207,7 +233,7 @@ fn several_values(text: &str, max_depth: usize) -> Option<Unreadable<'_>> {
             Err(error) if error.problem == Problem::CutOff => {
                 return Some(Unreadable::CutOff {
                     path: error.path(),
-                    declared: false,
+                    cut: Cut::Seen,
                     read: None,
                 });
             }
@@ -225,7 +251,7 @@ fn read_ready<'c>(
     limits: &ParseLimits,
 ) -> Result<Parsed<'c>, Unreadable<'c>> {
     if matches!(value, Value::Null) {
-        return Ok(empty());
+        return Ok(empty(Some(Blank::Null)));
     }
     let bytes = size(value);
     if bytes > limits.max_bytes {
@@ -236,6 +262,7 @@ fn read_ready<'c>(
         Some(has_duplicates) => Ok(Parsed {
             arguments: Cow::Borrowed(value),
             has_duplicates,
+            blank: None,
         }),
         None => Err(Unreadable::TooDeep {
             path: too_deep(value, limits.max_depth),
@@ -314,27 +341,23 @@ fn inspect(value: &Value<'_>, depth_left: usize) -> Option<bool> {
     }
 }
 
-/// The provider says that the answer was cut: whatever was read ends where the text does.
-fn declared_cut<'c>(parsed: Result<Parsed<'c>, Unreadable<'c>>) -> Unreadable<'c> {
+/// The provider says that the answer was cut, or does not say that it was not: whatever was read ends where the text does.
+fn declared_cut<'c>(parsed: Result<Parsed<'c>, Unreadable<'c>>, cut: Cut) -> Unreadable<'c> {
     match parsed {
         Ok(parsed) => Unreadable::CutOff {
             path: last_place(&parsed.arguments),
-            declared: true,
+            cut,
             read: Some(parsed.arguments),
         },
         Err(Unreadable::Syntax { error, .. }) => Unreadable::CutOff {
             path: error.path(),
-            declared: true,
+            cut,
             read: None,
         },
-        Err(Unreadable::CutOff { path, read, .. }) => Unreadable::CutOff {
-            path,
-            declared: true,
-            read,
-        },
+        Err(Unreadable::CutOff { path, read, .. }) => Unreadable::CutOff { path, cut, read },
         Err(Unreadable::SeveralValues { .. }) => Unreadable::CutOff {
             path: Path::root(),
-            declared: true,
+            cut,
             read: None,
         },
         Err(other) => other,

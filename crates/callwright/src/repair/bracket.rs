@@ -6,8 +6,8 @@
 
 use super::extract::JSON_BLANK;
 use super::tolerant::{self, Reading};
-use super::{Edit, Grade};
-use crate::json::{Path, Value};
+use super::{Edit, syntax};
+use crate::json::Path;
 use crate::parse::parse_at;
 
 /// Longer texts are left alone: each place where a bracket could be wrong costs a walk through all tokens. 256
@@ -229,17 +229,11 @@ impl Change {
         let start = front.char_indices().rev().take(AROUND).last();
         let near_front = &front[start.map_or(at, |(start, _)| start)..];
         let near_back: String = back.chars().take(AROUND).collect();
-        let shown = |sign: &str| {
-            let shown = format!("{near_front}{sign}{near_back}");
-            Value::String(shown.trim_matches(JSON_BLANK).to_owned().into())
+        let near = |sign: &str| {
+            let near = format!("{near_front}{sign}{near_back}");
+            near.trim_matches(JSON_BLANK).to_owned()
         };
-        let edit = Edit {
-            path: Path::root(),
-            rule: "bracket",
-            grade: Grade::Guess,
-            before: shown(old),
-            after: shown(sign),
-        };
+        let edit = syntax::BRACKET.edit(&Path::root(), &near(old), &near(sign));
         (format!("{front}{sign}{back}"), edit)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! In comes text that starts with a backslash, out goes the character that it stands for and how long it is
 //! written; or nothing, where it may mean more than one thing. It never guesses at escapes of other languages.
+//! A backslash that begins none of JSON's is kept only where the whole text shows what it is: a path or a pattern.
 
 use super::tolerant::{NoReading, Read};
 
@@ -31,6 +32,39 @@ pub(super) fn escape(text: &str, quote: char) -> Read<(Option<char>, usize)> {
         _ => return Ok((None, 1)),
     };
     Ok((Some(decoded), 1 + kind.len_utf8()))
+}
+
+/// Whether the backslashes of a text can only be those of a path of Windows or of a regular expression. Elsewhere they
+/// may be Markdown's (`snake\_case`), or a letter that was hit wrongly.
+pub(super) fn keeps_backslashes(written: &str) -> bool {
+    let mut letters = written.chars();
+    let drive = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
+    if (drive && letters.as_str().starts_with(":\\")) || written.starts_with("\\\\") {
+        return true;
+    }
+    is_pattern(written)
+}
+
+/// Whether each backslash begins a class of a regular expression (`\d`), or escapes a sign beside such a class.
+fn is_pattern(written: &str) -> bool {
+    const CLASSES: [char; 6] = ['d', 'D', 'w', 'W', 's', 'S'];
+    let mut has_class = false;
+    let mut after_letter = false;
+    let mut characters = written.chars();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            after_letter = character.is_alphanumeric();
+            continue;
+        }
+        match characters.next() {
+            // `Lon\don` has a slip, not a class.
+            Some(kind) if CLASSES.contains(&kind) && !after_letter => has_class = true,
+            Some(sign) if sign.is_ascii_punctuation() => {}
+            _ => return false,
+        }
+        after_letter = false;
+    }
+    has_class
 }
 
 /// `\u` with four hex digits, and its other half where it has one.

@@ -3,11 +3,12 @@
 //! In comes text that is no JSON, out goes the only value in it and the edits that it took. Several
 //! values that differ are never merged and none is dropped; one that is cut off is never completed.
 
+use super::Edit;
 use super::bracket;
 use super::inner_quotes::goes_on;
-use super::surroundings::{Call, is_behind, is_between, is_in_front};
+use super::surroundings::{Call, has_words, is_behind, is_between, is_in_front};
+use super::syntax;
 use super::tolerant::{self, NoReading, Reading};
-use super::{Edit, Grade};
 use crate::json::{Path, Value};
 use crate::parse::parse_at;
 
@@ -84,10 +85,11 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     if !before.is_empty() {
         edits.push(around_edit(before));
     } else if !marked.is_empty() {
-        edits.push(edit("fence", Grade::Lossless, marked));
+        edits.push(syntax::FENCE.edit(&Path::root(), marked, ""));
     }
     if count > 1 {
-        edits.push(edit("repeated_value", Grade::Lossless, &text[end..at]));
+        let again = text[end..at].trim_matches(JSON_BLANK);
+        edits.push(syntax::REPEATED_VALUE.edit(&Path::root(), again, ""));
     }
     if !behind.trim_matches(JSON_BLANK).is_empty() {
         edits.push(around_edit(behind));
@@ -168,30 +170,20 @@ fn without_code_marks<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str
 }
 
 fn around_edit(around: &str) -> Edit {
+    let around = around.trim_matches(JSON_BLANK);
     let closers_only = around
         .chars()
         .all(|c| matches!(c, '}' | ']' | ')' | ';' | ',') || c.is_whitespace());
-    let rule = if around.trim().is_empty() {
-        "white_space"
+    let liberty = if around.trim().is_empty() {
+        &syntax::WHITE_SPACE
     } else if closers_only {
-        "extra_closer"
+        &syntax::EXTRA_CLOSER
+    } else if has_words(around) {
+        &syntax::PROSE
     } else if around.contains("```") {
-        "fence"
-    } else if around.starts_with('<') || around.contains("<|") {
-        "control_token"
+        &syntax::FENCE
     } else {
-        "prose"
+        &syntax::CONTROL_TOKEN
     };
-    edit(rule, Grade::Lossless, around)
-}
-
-fn edit(rule: &'static str, grade: Grade, before: &str) -> Edit {
-    let shown: String = before.trim_matches(JSON_BLANK).chars().take(40).collect();
-    Edit {
-        path: Path::root(),
-        rule,
-        grade,
-        before: Value::String(shown.into()),
-        after: Value::String("".into()),
-    }
+    liberty.edit(&Path::root(), around, "")
 }

@@ -8,7 +8,9 @@
 //! 3. Nothing is invented: a value comes out of the text or is the schema's own default.
 //! 4. Edits are proposed only where the validator objects, and it is asked again after each.
 //! 5. Two equally good edits with different results are an ambiguity, and that is a refusal.
-//! 6. No edit above the grade that the policy allows is applied.
+//! 6. No edit above the grade that the policy allows is applied, and none that the stakes forbid.
+//! 7. What says something is never dropped: no word, no comment, no key with a value, unless the tool is declared to
+//!    only read and the edit is a guess.
 
 mod bracket;
 mod escapes;
@@ -16,12 +18,16 @@ mod extract;
 mod inner_quotes;
 mod rules;
 mod search;
+mod stakes;
 mod surroundings;
+mod syntax;
 mod tolerant;
 
 use serde::Serialize;
 
 use self::extract::Extract;
+use self::stakes::Stakes;
+use self::syntax::is_allowed;
 
 use crate::json::{Path, Value};
 use crate::tool::{Effect, Tool};
@@ -144,14 +150,24 @@ pub(crate) enum Healing {
     Hopeless,
 }
 
-/// Looks for edits up to `cap` that make a text of arguments valid.
+/// What repair has to know about a call beside its arguments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'t> {
+    pub(crate) tool: &'t Tool,
+    /// The highest grade that is applied.
+    pub(crate) cap: Grade,
+    /// Whether the provider says that the answer ended by itself.
+    pub(crate) is_complete: bool,
+}
+
+/// Looks for edits that make a text of arguments valid.
 pub(crate) fn heal_text(
     text: &str,
-    tool: &Tool,
+    terms: &Terms<'_>,
     max_depth: usize,
-    cap: Grade,
     trace: &mut Trace,
 ) -> Healing {
+    let tool = terms.tool;
     let (value, mut edits) = match extract::read(text, tool.name(), max_depth) {
         Extract::One(value, edits) => (value, edits),
         Extract::Several(count) => return Healing::SeveralValues(count),
@@ -166,10 +182,22 @@ pub(crate) fn heal_text(
         });
         trials.extend(read);
     }
-    if edits.iter().any(|edit| edit.grade > cap) {
+    let stakes = Stakes::of(tool, &value);
+    let is = |edit: &Edit, liberty: &syntax::Liberty| edit.rule == liberty.name;
+    // The comma may be all that is left of a call that a gateway cut and closed.
+    if stakes == Stakes::Destroys
+        && !terms.is_complete
+        && let Some(comma) = edits.iter().find(|edit| is(edit, &syntax::TRAILING_COMMA))
+    {
+        return Healing::CutOff(comma.path.clone());
+    }
+    let may_repeat = |edit: &Edit| tool.spec().idempotent && is(edit, &syntax::REPEATED_VALUE);
+    let allowed =
+        |edit: &Edit| edit.grade <= terms.cap && (is_allowed(edit, stakes) || may_repeat(edit));
+    if !edits.iter().all(allowed) {
         return Healing::Hopeless;
     }
-    match heal_value(value, tool, cap, trace) {
+    match heal_value(value, terms, trace) {
         Healing::Healed {
             arguments,
             edits: more,
@@ -189,16 +217,14 @@ pub(crate) fn cut_off(text: &str, tool: &Tool, max_depth: usize) -> Option<Path>
     }
 }
 
-/// Looks for edits up to `cap` that make a value valid.
-pub(crate) fn heal_value(
-    value: Value<'static>,
-    tool: &Tool,
-    cap: Grade,
-    trace: &mut Trace,
-) -> Healing {
-    match tool.schema() {
-        Some(schema) => search::search(value, schema, cap, trace),
-        // Nobody can judge, so nothing is changed.
+/// Looks for edits that make a value valid.
+pub(crate) fn heal_value(value: Value<'static>, terms: &Terms<'_>, trace: &mut Trace) -> Healing {
+    match terms.tool.schema() {
+        Some(schema) => {
+            let stakes = Stakes::of(terms.tool, &value);
+            search::search(value, schema, terms.cap, stakes, trace)
+        }
+        // Without a schema there is no judge, so nothing is changed.
         None if matches!(value, Value::Object(_)) => Healing::Healed {
             arguments: value,
             edits: Vec::new(),

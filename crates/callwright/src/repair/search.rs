@@ -4,8 +4,10 @@
 //! and the validator is asked again after each. The cheapest edit that removes the objection stays. The
 //! search is bounded and always takes the same way.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::rules::{Change, RULES, Rule, Site};
-use super::{Edit, Grade, Healing, Trace, Trial};
+use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
 use crate::json::{Path, Value};
 use crate::validate::{CompiledSchema, Finding, IssueCode};
 
@@ -27,6 +29,7 @@ pub(super) fn search(
     mut value: Value<'static>,
     schema: &CompiledSchema,
     cap: Grade,
+    stakes: Stakes,
     trace: &mut Trace,
 ) -> Healing {
     let mut edits = Vec::new();
@@ -43,13 +46,24 @@ pub(super) fn search(
                 edits,
             };
         }
-        if is_hopeless(&value, &findings, schema, cap) {
+        let rules = Allowed { cap, stakes };
+        if is_hopeless(&value, &findings, schema, rules) {
             return Healing::Hopeless;
         }
-        match next_edit(&value, &findings, schema, cap, &mut trials_left, trace) {
-            Step::Edit(better, edit) => {
+        let mut trials = Trials {
+            schema,
+            rules,
+            left: &mut trials_left,
+            trace,
+        };
+        let next = match trials.next_edit(&value, &findings) {
+            Step::None => trials.next_pair(&value, &findings),
+            step => step,
+        };
+        match next {
+            Step::Edits(better, more) => {
                 value = better;
-                edits.push(edit);
+                edits.extend(more);
             }
             Step::Ambiguous(path, first, second) => {
                 return Healing::Ambiguous {
@@ -70,7 +84,7 @@ fn is_hopeless(
     root: &Value<'static>,
     findings: &[Finding],
     schema: &CompiledSchema,
-    cap: Grade,
+    rules: Allowed,
 ) -> bool {
     let unknown_keys = findings
         .iter()
@@ -83,21 +97,19 @@ fn is_hopeless(
             _ => true,
         };
         stands_alone
-            && !proposes(&site, cap)
+            && !proposes(&site, rules)
             // Two objections to one value, such as its type and its allowed values, go together.
             && !findings.iter().any(|other| {
                 let same_place = other.issue.path == finding.issue.path;
                 let site = Site::new(other, root, schema);
-                same_place && proposes(&site, cap)
+                same_place && proposes(&site, rules)
             })
     })
 }
 
-fn proposes(site: &Site<'_>, cap: Grade) -> bool {
-    let allowed = RULES.iter().filter(|rule| rule.grade <= cap);
-    allowed
-        .into_iter()
-        .any(|rule| (rule.propose)(site).is_some())
+fn proposes(site: &Site<'_>, rules: Allowed) -> bool {
+    let mut allowed = RULES.iter().filter(|rule| rules.allow(rule));
+    allowed.any(|rule| (rule.propose)(site).is_some())
 }
 
 /// What the validator objects to; arguments that are no object are always objected to.
@@ -110,71 +122,147 @@ fn findings(schema: &CompiledSchema, value: &Value<'_>) -> Vec<Finding> {
 }
 
 enum Step {
-    Edit(Value<'static>, Edit),
+    Edits(Value<'static>, SmallVec<[Edit; 1]>),
     Ambiguous(Path, String, String),
     None,
 }
 
-fn next_edit(
-    value: &Value<'static>,
-    findings: &[Finding],
-    schema: &CompiledSchema,
-    cap: Grade,
-    trials_left: &mut usize,
-    trace: &mut Trace,
-) -> Step {
-    for rule_tier in tiers(cap) {
-        for finding in findings.iter().take(MOST_FINDINGS) {
-            let site = Site::new(finding, value, schema);
-            let mut found: Option<(Value<'static>, Edit)> = None;
-            for rule in rule_tier {
-                let Some(change) = (rule.propose)(&site) else {
-                    continue;
-                };
-                if *trials_left == 0 {
-                    return Step::None;
-                }
-                *trials_left -= 1;
-                let Some((better, edit)) = apply(value, rule, change) else {
-                    continue;
-                };
-                let after = self::findings(schema, &better);
-                let helps = improves(findings, finding, &edit.path, &after);
-                if let Some(trials) = trace {
-                    trials.push(Trial {
-                        edit: edit.clone(),
-                        cost: rule.cost,
-                        helps,
-                    });
-                }
-                if !helps {
-                    continue;
-                }
-                match &found {
-                    Some((other, first)) if *other != better => {
-                        return Step::Ambiguous(
-                            edit.path,
-                            first.after.to_string(),
-                            edit.after.to_string(),
-                        );
-                    }
-                    Some(_) => {}
-                    None => found = Some((better, edit)),
-                }
-            }
-            if let Some((better, edit)) = found {
-                return Step::Edit(better, edit);
-            }
-        }
-    }
-    Step::None
+/// The trials that one call may cost.
+struct Trials<'t> {
+    schema: &'t CompiledSchema,
+    rules: Allowed,
+    left: &'t mut usize,
+    trace: &'t mut Trace,
 }
 
-/// The rules up to a grade, those of one grade and cost together.
-fn tiers(cap: Grade) -> impl Iterator<Item = &'static [Rule]> {
+impl Trials<'_> {
+    /// The cheapest edit that removes an objection.
+    fn next_edit(&mut self, value: &Value<'static>, findings: &[Finding]) -> Step {
+        for tier in tiers(self.rules) {
+            for finding in findings.iter().take(MOST_FINDINGS) {
+                match self.settle(value, findings, finding, tier) {
+                    Step::None => {}
+                    step => return step,
+                }
+            }
+        }
+        Step::None
+    }
+
+    /// The edit of one tier that removes an objection, if all that do agree.
+    fn settle(
+        &mut self,
+        value: &Value<'static>,
+        findings: &[Finding],
+        finding: &Finding,
+        tier: &'static [Rule],
+    ) -> Step {
+        let site = Site::new(finding, value, self.schema);
+        let mut found: Option<(Value<'static>, Edit)> = None;
+        let rules = self.rules;
+        for rule in tier.iter().filter(|rule| rules.allow(rule)) {
+            let Some((better, edit, after)) = self.attempt(value, rule, &site) else {
+                continue;
+            };
+            let helps = improves(findings, finding, &edit.path, &after);
+            self.note(&edit, rule, helps);
+            if !helps {
+                continue;
+            }
+            match &found {
+                Some((other, first)) if *other != better => {
+                    let (first, second) = (first.after.to_string(), edit.after.to_string());
+                    return Step::Ambiguous(edit.path, first, second);
+                }
+                Some(_) => {}
+                None => found = Some((better, edit)),
+            }
+        }
+        found.map_or(Step::None, |(better, edit)| {
+            Step::Edits(better, smallvec![edit])
+        })
+    }
+
+    /// Two lossless edits of one place that remove an objection together: `{"Limit": "5"}`, `["5"]` for a number. Each
+    /// would be made if it were the only fault.
+    fn next_pair(&mut self, value: &Value<'static>, findings: &[Finding]) -> Step {
+        let lossless = Allowed {
+            cap: Grade::Lossless,
+            ..self.rules
+        };
+        for rule in tiers(lossless)
+            .flatten()
+            .filter(|rule| lossless.allow(rule))
+        {
+            for finding in findings.iter().take(MOST_FINDINGS) {
+                let site = Site::new(finding, value, self.schema);
+                let Some((halfway, first, between)) = self.attempt(value, rule, &site) else {
+                    continue;
+                };
+                for tier in tiers(lossless) {
+                    let at_place = between.iter().filter(|left| left.issue.path == first.path);
+                    for left in at_place {
+                        let step = self.settle(&halfway, &between, left, tier);
+                        let Step::Edits(better, second) = step else {
+                            continue;
+                        };
+                        let after = self::findings(self.schema, &better);
+                        let helps = improves(findings, finding, &first.path, &after);
+                        self.note(&first, rule, helps);
+                        if helps {
+                            let both = std::iter::once(first).chain(second).collect();
+                            return Step::Edits(better, both);
+                        }
+                    }
+                }
+            }
+        }
+        Step::None
+    }
+
+    /// What a rule makes of an objection, and what is objected to then.
+    fn attempt(
+        &mut self,
+        value: &Value<'static>,
+        rule: &Rule,
+        site: &Site<'_>,
+    ) -> Option<(Value<'static>, Edit, Vec<Finding>)> {
+        let change = (rule.propose)(site)?;
+        *self.left = self.left.checked_sub(1)?;
+        let (better, edit) = apply(value, rule, change)?;
+        let after = self::findings(self.schema, &better);
+        Some((better, edit, after))
+    }
+
+    fn note(&mut self, edit: &Edit, rule: &Rule, helps: bool) {
+        if let Some(trials) = &mut self.trace {
+            trials.push(Trial {
+                edit: edit.clone(),
+                cost: rule.cost,
+                helps,
+            });
+        }
+    }
+}
+
+/// The rules that may be tried, those of one grade and cost together.
+fn tiers(rules: Allowed) -> impl Iterator<Item = &'static [Rule]> {
     RULES
         .chunk_by(|left, right| (left.grade, left.cost) == (right.grade, right.cost))
-        .filter(move |tier| tier.iter().all(|rule| rule.grade <= cap))
+        .filter(move |tier| tier.iter().all(|rule| rule.grade <= rules.cap))
+}
+
+/// Which rules may be tried on a call.
+#[derive(Debug, Clone, Copy)]
+struct Allowed {
+    cap: Grade,
+    stakes: Stakes,
+}
+
+impl Allowed {
+    fn allow(self, rule: &Rule) -> bool {
+        rule.grade <= self.cap && self.stakes <= rule.up_to
+    }
 }
 
 /// Whether an edit removed the objection without raising others: what is new may only lie within the

@@ -18,6 +18,11 @@ pub(super) struct Call<'c> {
 /// a text with more is a listing. (Each costs a walk through the value.)
 const MOST_MENTIONS: usize = 8;
 
+/// Whether text around a value has a letter or a digit that is not part of a fence, a tag or a control token.
+pub(super) fn has_words(around: &str) -> bool {
+    without_frame(around).is_none_or(|words| words.contains(char::is_alphanumeric))
+}
+
 /// Whether text in front of a value only introduces it.
 pub(super) fn is_in_front(before: &str, call: &Call<'_>) -> bool {
     let Some(words) = without_frame(before) else {
@@ -309,14 +314,36 @@ fn without_frame(text: &str) -> Option<String> {
         "response",
         "xml",
     ];
+    // What a fence may call its content; most name none.
+    const LANGUAGES: [&str; 14] = [
+        "",
+        "json",
+        "json5",
+        "jsonc",
+        "jsonl",
+        "js",
+        "javascript",
+        "python",
+        "py",
+        "xml",
+        "text",
+        "tool_call",
+        "tool_code",
+        "function_call",
+    ];
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find(['<', '`']) {
         out.push_str(&rest[..open]);
         rest = &rest[open..];
         if let Some(behind) = rest.strip_prefix("```") {
-            let language = behind.find(|c: char| !c.is_ascii_alphanumeric());
-            rest = &behind[language.unwrap_or(behind.len())..];
+            let length = behind.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+            let (language, behind) = behind.split_at(length.unwrap_or(behind.len()));
+            // Any other word may say something: "```example".
+            if !LANGUAGES.contains(&language.to_lowercase().as_str()) {
+                out.push_str(language);
+            }
+            rest = behind;
             continue;
         }
         if let Some(behind) = rest.strip_prefix('`') {
@@ -327,7 +354,7 @@ fn without_frame(text: &str) -> Option<String> {
         let close = rest.find('>')?;
         let tag = &rest[1..close];
         let name = tag.trim_start_matches('/').trim();
-        let token = tag.len() > 1 && tag.starts_with('|') && tag.ends_with('|');
+        let token = is_token(tag);
         let header = tag.starts_with("?xml");
         if !token && !header && !WRAPPERS.contains(&name.to_lowercase().as_str()) {
             return None;
@@ -339,6 +366,15 @@ fn without_frame(text: &str) -> Option<String> {
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// Whether the inside of a tag is a control token: `|im_end|`, one word between bars, as no sentence has them.
+fn is_token(tag: &str) -> bool {
+    const LONGEST: usize = 40;
+    let bar = |c: char| matches!(c, '|' | '｜');
+    let name = tag.strip_prefix(bar).and_then(|tag| tag.strip_suffix(bar));
+    let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '▁' | '/');
+    name.is_some_and(|name| name.len() <= LONGEST && name.chars().all(in_word))
 }
 
 /// The model's own turn, which a chat template announces: `assistant<|end_header_id|>` and

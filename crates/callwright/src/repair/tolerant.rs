@@ -7,10 +7,11 @@
 
 use std::borrow::Cow;
 
-use super::escapes::escape;
+use super::Edit;
+use super::escapes::{escape, keeps_backslashes};
 use super::extract::JSON_BLANK;
 use super::inner_quotes::{Ending, ending};
-use super::{Edit, Grade};
+use super::syntax::{self, Liberty};
 use crate::json::{Member, Number, Path, Value, has_duplicate, overflows};
 
 /// What one text held.
@@ -44,7 +45,13 @@ pub(super) fn read(
 /// The same, where quotes inside a text may be content that nobody escaped. A text that takes other liberties
 /// with what separates one value from the next has no reading then: each would weaken the evidence for the other.
 pub(super) fn read_inner_quotes(text: &str, from: usize, max_depth: usize) -> Option<Reading> {
-    const TOO_MUCH: [&str; 3] = ["missing_comma", "comment", "unquoted_key"];
+    const TOO_MUCH: [&str; 5] = [
+        syntax::MISSING_COMMA.name,
+        syntax::COMMENT.name,
+        syntax::EMPTY_COMMENT.name,
+        syntax::UNQUOTED_KEY.name,
+        syntax::HALF_QUOTED_KEY.name,
+    ];
     let reading = run(text, from, max_depth, true).ok()?;
     let mut rules = reading.edits.iter().map(|edit| edit.rule);
     (!rules.any(|rule| TOO_MUCH.contains(&rule))).then_some(reading)
@@ -107,7 +114,7 @@ impl<'t> Reader<'t> {
             let trimmed = rest.trim_start();
             let blank = &rest[..rest.len() - trimmed.len()];
             if blank.contains(|c| !JSON_BLANK.contains(&c)) {
-                self.note("white_space", Grade::Lossless, &Path::root(), blank, "");
+                self.note(&syntax::WHITE_SPACE, &Path::root(), blank, "");
             }
             self.at += blank.len();
             let ends = if trimmed.starts_with("//") {
@@ -122,27 +129,23 @@ impl<'t> Reader<'t> {
                 Some(_) => NoReading::Unclear,
                 None => NoReading::CutOff,
             })?;
-            let before = trimmed[..comment].to_owned();
-            self.note("comment", Grade::Lossless, &Path::root(), &before, "");
+            let before = &trimmed[..comment];
+            let says_something = before.contains(char::is_alphanumeric);
+            let liberty = if says_something {
+                &syntax::COMMENT
+            } else {
+                &syntax::EMPTY_COMMENT
+            };
+            self.note(liberty, &Path::root(), before, "");
             self.at += comment;
         }
     }
 
-    /// Records a liberty, once per rule: the first place shows it.
-    fn note(&mut self, rule: &'static str, grade: Grade, path: &Path, before: &str, after: &str) {
-        const SHOWN: usize = 40;
-        let shown = |text: &str| {
-            let short: String = text.chars().take(SHOWN).collect();
-            Value::String(Cow::Owned(short))
-        };
-        if !self.edits.iter().any(|edit| edit.rule == rule) {
-            self.edits.push(Edit {
-                path: path.clone(),
-                rule,
-                grade,
-                before: shown(before),
-                after: shown(after),
-            });
+    /// Records a liberty, once per rule: the first place shows it. Of comments each is shown.
+    fn note(&mut self, liberty: &Liberty, path: &Path, before: &str, after: &str) {
+        let is_comment = *liberty == syntax::COMMENT && self.edits.len() < MOST_NOTED;
+        if is_comment || !self.edits.iter().any(|edit| edit.rule == liberty.name) {
+            self.edits.push(liberty.edit(path, before, after));
         }
     }
 
@@ -198,12 +201,13 @@ impl<'t> Reader<'t> {
                 ',' => {
                     self.at += 1;
                     if self.next_token()? == '}' {
-                        self.note("trailing_comma", Grade::Lossless, path, ",}", "}");
+                        self.note(&syntax::TRAILING_COMMA, path, ",}", "}");
                     }
                 }
                 '}' => {}
-                '"' | '\'' if self.at > end => {
-                    self.note("missing_comma", Grade::Lossless, path, "", ",");
+                // `"a," "b"`: the comma may have slipped into the text.
+                '"' | '\'' if self.at > end && !ends_with_comma(&members) => {
+                    self.note(&syntax::MISSING_COMMA, path, "", ",");
                 }
                 _ => return Err(NoReading::Unclear),
             }
@@ -220,17 +224,15 @@ impl<'t> Reader<'t> {
                     .ok_or(NoReading::CutOff)?;
                 let key = self.rest()[..length].to_owned();
                 self.at += length;
-                // `description": "…"`: only the opening quote is missing.
-                if self.rest().starts_with("\":") {
-                    self.at += 1;
-                }
-                self.note(
-                    "unquoted_key",
-                    Grade::Lossless,
-                    path,
-                    &key,
-                    &format!("\"{key}\""),
-                );
+                // `description": "…"`: the opening quote is missing.
+                let half = self.rest().starts_with("\":");
+                self.at += usize::from(half);
+                let liberty = if half {
+                    &syntax::HALF_QUOTED_KEY
+                } else {
+                    &syntax::UNQUOTED_KEY
+                };
+                self.note(liberty, path, &key, &format!("\"{key}\""));
                 Ok(key)
             }
             _ => Err(NoReading::Unclear),
@@ -254,8 +256,9 @@ impl<'t> Reader<'t> {
             match self.next_token()? {
                 ',' => {
                     self.at += 1;
+                    // `[7, ]`: an item may be missing.
                     if self.next_token()? == ']' {
-                        self.note("trailing_comma", Grade::Lossless, path, ",]", "]");
+                        return Err(NoReading::Unclear);
                     }
                 }
                 ']' => {}
@@ -293,7 +296,7 @@ impl<'t> Reader<'t> {
         let (value, json) = match word.as_str() {
             "true" | "True" | "TRUE" => (Value::Bool(true), "true"),
             "false" | "False" | "FALSE" => (Value::Bool(false), "false"),
-            "null" | "None" | "NULL" | "undefined" | "nil" => (Value::Null, "null"),
+            "null" | "None" | "NULL" | "nil" => (Value::Null, "null"),
             _ => return Err(NoReading::Unclear),
         };
         let next = rest[length..].trim_start().chars().next();
@@ -305,7 +308,7 @@ impl<'t> Reader<'t> {
             });
         }
         if word != json {
-            self.note("literal", Grade::Lossless, path, &word, json);
+            self.note(&syntax::LITERAL, path, &word, json);
         }
         self.at += length;
         Ok(value)
@@ -322,11 +325,11 @@ impl<'t> Reader<'t> {
             Ending::Behind { first, end } => {
                 let pair = &self.text[first];
                 let escaped = pair.replace('"', "\\\"");
-                self.note("inner_quotes", Grade::Guess, path, pair, &escaped);
+                self.note(&syntax::INNER_QUOTES, path, pair, &escaped);
                 let written = &self.text[start..end];
                 if let Some(control) = written.chars().find(|c| c.is_control()) {
                     let before = control.to_string();
-                    self.note("raw_control", Grade::Lossless, path, &before, "\\n");
+                    self.note(&syntax::RAW_CONTROL, path, &before, "\\n");
                 }
                 self.at = end + 1;
                 written.to_owned()
@@ -358,28 +361,37 @@ impl<'t> Reader<'t> {
                 c if c == quote => break,
                 c => {
                     if c.is_control() {
-                        self.note("raw_control", Grade::Lossless, path, &c.to_string(), "\\n");
+                        self.note(&syntax::RAW_CONTROL, path, &c.to_string(), "\\n");
                     }
                     out.push(c);
                     self.at += c.len_utf8();
                 }
             }
         }
-        // `C:\new\Users`: is `\n` a line break there? Nobody can tell.
-        if kept_backslash && decoded_escape {
+        let written = &self.text[start..self.at];
+        // In `C:\new\Users` the `\n` may be a line break.
+        if kept_backslash && (decoded_escape || !keeps_backslashes(written)) {
             return Err(NoReading::Unclear);
         }
         if kept_backslash {
-            self.note("backslash", Grade::Lossless, path, "\\", "\\\\");
+            self.note(&syntax::BACKSLASH, path, "\\", "\\\\");
         }
-        let written = &self.text[start..self.at];
         self.at += 1;
         if quote == '\'' {
             let (before, after) = (format!("'{written}'"), format!("\"{written}\""));
-            self.note("single_quotes", Grade::Lossless, path, &before, &after);
+            self.note(&syntax::SINGLE_QUOTES, path, &before, &after);
         }
         Ok(out)
     }
+}
+
+/// How many edits are noted before comments are no longer noted one by one.
+const MOST_NOTED: usize = 64;
+
+/// Whether the last member is a text that ends with a comma.
+fn ends_with_comma(members: &[Member<'_>]) -> bool {
+    let last = members.last().and_then(|(_, value)| value.as_str());
+    last.is_some_and(|text| text.trim_end().ends_with(','))
 }
 
 /// Whether a text is a number as JSON writes them, within the range of a double.

@@ -35,7 +35,6 @@ use self::surroundings::Surroundings;
 use crate::call::{Call, Completeness};
 use crate::gate::Gate;
 use crate::json::Value;
-use crate::tool::Effect;
 
 /// What a model said, as opposed to what it called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,20 +151,18 @@ pub(crate) fn rescue<'m>(gate: &Gate, message: &'m Message<'_>) -> Result<Rescue
         let Some(tool) = gate.tool(&call.tool) else {
             return Err(NoCall::NotOffered(call.tool.as_ref().to_owned()));
         };
-        if (around.has_prose || cursor.has_prose) && tool.spec().effect != Effect::Read {
+        if (around.has_prose || cursor.has_prose) && !tool.spec().only_reads() {
             return Err(NoCall::BehindText);
         }
     }
     // A message that ends in the middle was cut as a whole, as when the provider says so.
-    let cut = message.completeness == Completeness::CutOff
-        || calls
-            .iter()
-            .any(|call| call.completeness == Completeness::CutOff);
+    let of_calls = calls.iter().map(|call| call.completeness);
+    let worst = of_calls.fold(message.completeness, Ord::max);
     for (at, call) in calls.iter_mut().enumerate() {
         call.rescued = Some(around.notation);
         call.id = message.id.as_ref().map(|id| numbered(id, at + 1));
-        if cut {
-            call.completeness = Completeness::CutOff;
+        if worst > Completeness::Complete {
+            call.completeness = worst;
         }
     }
     // A notation with text of its own has it in front.

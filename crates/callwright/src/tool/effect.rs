@@ -65,7 +65,7 @@ impl ToolSpec {
 
 /// Whether a word or a name says that something is destroyed, taken away or replaced in bulk. Wrongly saying yes
 /// costs a repair, so long stems count wherever they occur (`bulkdelete`, `deleted_items`).
-fn says_destroy(name: &str) -> bool {
+pub(crate) fn says_destroy(name: &str) -> bool {
     /// Long enough to occur in no other word.
     const STEMS: [&str; 48] = [
         "delet",

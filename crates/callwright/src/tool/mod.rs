@@ -12,6 +12,7 @@ mod standard;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub(crate) use effect::says_destroy;
 pub use effect::{DeclaredBy, Effect};
 pub use normalise::normalise;
 pub use read::read_tools;

@@ -33,6 +33,9 @@ pub(crate) fn received(value: &Value<'_>) -> String {
             out.push_str("string \"");
             push_cut(&mut out, text, PREVIEW);
             out.push('"');
+            if matches!(text.trim(), "undefined" | "NaN") {
+                out.push_str(" (an unresolved variable)");
+            }
             out
         }
         Value::Array(items) if items.is_empty() => "empty array".to_owned(),

@@ -79,6 +79,7 @@ pub(crate) fn validate<'c>(parsed: Parsed<'c>, tool: &'c Tool) -> Result<Valid<'
     let Parsed {
         arguments,
         has_duplicates,
+        ..
     } = parsed;
     let accepted = arguments.kind() == Kind::Object
         && !has_duplicates

@@ -100,18 +100,37 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
     })
 }
 
-/// What a provider says about the end of an answer, if anything. Where several say something, being cut
-/// off counts.
+/// What a provider says about the end of an answer, if anything. Where several say something, the worst counts.
 fn declared_completeness(value: &Value<'_>) -> Option<Completeness> {
-    let is_reason = |key: &str| matches!(key, "finish_reason" | "stop_reason" | "finishReason");
-    value
-        .as_object()
-        .unwrap_or_default()
-        .iter()
-        .filter(|(key, _)| is_reason(key))
-        .filter_map(|(_, reason)| reason.as_str())
-        .map(Completeness::from_finish_reason)
-        .max_by_key(|known| *known == Completeness::CutOff)
+    let members = value.as_object().unwrap_or_default().iter();
+    members
+        .filter_map(|(key, said)| said_of_the_end(key, said))
+        .max()
+}
+
+/// What one member of a provider's answer says about its end.
+fn said_of_the_end(key: &str, said: &Value<'_>) -> Option<Completeness> {
+    const REASONS: [&str; 7] = [
+        "finish_reason",
+        "finishReason",
+        "stop_reason",
+        "stopReason",
+        // Ollama.
+        "done_reason",
+        // OpenAI responses.
+        "status",
+        "incomplete_details",
+    ];
+    if !REASONS.contains(&key) {
+        return None;
+    }
+    match (key, said) {
+        (_, Value::Null) => None,
+        // `{"reason": "max_output_tokens"}`, only where something is incomplete.
+        ("incomplete_details", _) => Some(Completeness::CutOff),
+        (_, Value::String(reason)) => Some(Completeness::from_finish_reason(reason)),
+        _ => Some(Completeness::Doubtful),
+    }
 }
 
 /// The verdict in a provider's shape: a call that may run as the call it is, a refused one as the

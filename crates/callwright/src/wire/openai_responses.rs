@@ -3,18 +3,14 @@
 use std::borrow::Cow;
 
 use super::{id, object, present, text, text_arguments, tool_name};
-use crate::call::{Call, Completeness};
+use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
 
-/// A `function_call` item. Its `status` tells whether it was cut off.
+/// A `function_call` item.
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     let tool = tool_name(&mut value, "name")?;
-    let completeness = value
-        .get("status")
-        .and_then(Value::as_str)
-        .map_or(Completeness::Unknown, Completeness::from_finish_reason);
-    let mut call = Call::new(tool, text_arguments(&mut value)?).with_completeness(completeness);
+    let mut call = Call::new(tool, text_arguments(&mut value)?);
     call.id = present(&mut value, "call_id").or_else(|| present(&mut value, "id"));
     Ok(call)
 }

@@ -16,6 +16,7 @@ use rig_agent::core::completion::FinishReason;
 use super::guard::Guard;
 use super::guarded::call;
 use super::place::Run;
+use crate::call::Completeness;
 use crate::tool::ToolSpec;
 use crate::toolbox::Toolbox;
 use crate::verdict::Verdict;
@@ -39,7 +40,7 @@ impl AgentHook for Guard {
         context: &HookContext,
         event: ModelTurnFinished<'_>,
     ) -> ModelTurnAction {
-        self.run(context).ended(is_cut(event.finish_reason));
+        self.run(context).ended(completeness(event.finish_reason));
         ModelTurnAction::Continue
     }
 
@@ -116,6 +117,12 @@ fn refuse(
     Some(InvalidToolCallAction::Skip { reason })
 }
 
-fn is_cut(reason: Option<&FinishReason>) -> bool {
-    reason.is_some_and(FinishReason::truncated_output)
+fn completeness(reason: Option<&FinishReason>) -> Completeness {
+    match reason {
+        None => Completeness::Unknown,
+        Some(FinishReason::Stop | FinishReason::ToolCalls) => Completeness::Complete,
+        Some(FinishReason::Length | FinishReason::ContentFilter) => Completeness::CutOff,
+        Some(FinishReason::Other(reason)) => Completeness::from_finish_reason(reason),
+        Some(_) => Completeness::Doubtful,
+    }
 }

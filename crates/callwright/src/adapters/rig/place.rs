@@ -3,7 +3,6 @@
 //! The hook of an agent knows, the tool that is called does not: the hook puts it down under the number of the dispatch,
 //! and the tool picks it up.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use ahash::AHashMap;
@@ -41,7 +40,7 @@ pub(super) struct Run {
     /// Tells runs of this process apart from those of others.
     turn: u64,
     session: OnceLock<String>,
-    cut_off: AtomicBool,
+    completeness: Mutex<Completeness>,
 }
 
 /// Calls on their way from the hook to their tools.
@@ -72,24 +71,26 @@ impl Run {
             let run = Arc::new(Run {
                 turn: seed.wrapping_add(context.run_id().to_raw()),
                 session: OnceLock::new(),
-                cut_off: AtomicBool::new(false),
+                completeness: Mutex::new(Completeness::Unknown),
             });
             context.scratchpad().insert(Arc::clone(&run));
             run
         })
     }
 
-    /// Notes whether the answer of the model was cut off.
-    pub(super) fn ended(&self, cut_off: bool) {
-        self.cut_off.store(cut_off, Ordering::Relaxed);
+    /// Notes how the answer of the model ended.
+    pub(super) fn ended(&self, completeness: Completeness) {
+        *self
+            .completeness
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = completeness;
     }
 
     pub(super) fn completeness(&self) -> Completeness {
-        if self.cut_off.load(Ordering::Relaxed) {
-            Completeness::CutOff
-        } else {
-            Completeness::Unknown
-        }
+        *self
+            .completeness
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where in the conversation the present round stands.

@@ -8,7 +8,7 @@
 
 use serde_json::Value as Schema;
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 
@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     name: "array_from_scalar",
     grade: Grade::Guess,
     cost: 3,
+    up_to: Stakes::Changes,
     propose,
 };
 

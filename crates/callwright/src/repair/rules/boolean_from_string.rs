@@ -2,7 +2,7 @@
 //!
 //! Lossless. `"yes"`, `"1"` and the like are not taken: they may be values of their own.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 
@@ -10,6 +10,7 @@ pub(super) const RULE: Rule = Rule {
     name: "boolean_from_string",
     grade: Grade::Lossless,
     cost: 1,
+    up_to: Stakes::Destroys,
     propose,
 };
 

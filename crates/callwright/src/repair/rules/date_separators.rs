@@ -7,7 +7,7 @@
 
 use serde_json::Value as Schema;
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::validate::IssueCode;
@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     name: "date_separators",
     grade: Grade::Lossless,
     cost: 1,
+    up_to: Stakes::Destroys,
     propose,
 };
 

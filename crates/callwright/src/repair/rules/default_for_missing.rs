@@ -1,17 +1,20 @@
 //! A required argument that is missing and for which the schema itself has a default.
 //!
 //! Schemas that are generated from code often list a key as required although it has a default. It is
-//! the only value that is ever filled in.
+//! the only value that is ever filled in, and only where no value for that key is anywhere in the call: in
+//! `{"params": {"env": "staging"}}` it would displace what was sent.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
-use crate::json::Value;
+use crate::json::{Member, Value};
+use crate::nearest::same_spelling;
 use crate::validate::{IssueCode, Properties};
 
 pub(super) const RULE: Rule = Rule {
     name: "default_for_missing",
     grade: Grade::Lossless,
     cost: 2,
+    up_to: Stakes::Destroys,
     propose,
 };
 
@@ -31,11 +34,24 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         .root
         .at(&site.path().parent())
         .and_then(Value::as_object)?;
-    // A key that nobody knows may be the missing one under another name.
-    if members.iter().any(|(name, _)| !properties.has(name)) {
+    // An unknown key may be the missing one under another name.
+    let is_unknown = |(name, _): &Member<'_>| !properties.has(name);
+    if members.iter().any(is_unknown) || has_key(site.root, &key) {
         return None;
     }
     let default = site.schema.follow(properties.get(&key)?).get("default")?;
     let default = Value::from(default).into_owned();
     Some(Change::Insert(site.path().clone(), default))
+}
+
+/// Whether a key is anywhere in a value, in any spelling, or in a text that may hold keys and values.
+fn has_key(value: &Value<'_>, key: &str) -> bool {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, inner)| same_spelling(name, key) || has_key(inner, key)),
+        Value::Array(items) => items.iter().any(|item| has_key(item, key)),
+        Value::String(text) => text.contains(['{', ':', '=']) && text.contains(key),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }

@@ -6,7 +6,7 @@
 //! means that value by the schema's word only, and a schema that contradicts itself may be wrong twice. A
 //! required argument stays, and is refused.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::validate::{IssueCode, Properties};
@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     name: "default_left_out",
     grade: Grade::Lossy,
     cost: 0,
+    up_to: Stakes::Changes,
     propose,
 };
 

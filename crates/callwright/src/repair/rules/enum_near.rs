@@ -3,7 +3,7 @@
 //! A guess, where exactly one allowed value is near (the one that the feedback would propose) and one
 //! slip of the pen away.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::is_slip;
@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     name: "enum_near",
     grade: Grade::Guess,
     cost: 1,
+    up_to: Stakes::Changes,
     propose,
 };
 

@@ -3,7 +3,7 @@
 //! Models that were trained on JSON inside JSON encode once too often; some providers do it to nested
 //! values. The text may be what Python prints (`"['a', 'b']"`). Lossless: the same values stand there.
 
-use super::super::{Edit, Grade, tolerant};
+use super::super::{Edit, Grade, Stakes, syntax, tolerant};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::parse::parse_at;
@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     name: "json_from_string",
     grade: Grade::Lossless,
     cost: 1,
+    up_to: Stakes::Destroys,
     propose,
 };
 
@@ -32,8 +33,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
 
 /// What Python prints for a list or a dictionary.
 fn read_python(text: &str) -> Option<Value<'static>> {
+    const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
     let reading = tolerant::read(text, 0, DEEPEST).ok()?;
-    let lossless = |edit: &Edit| edit.grade == Grade::Lossless;
-    let whole = text[reading.end..].is_empty() && reading.edits.iter().all(lossless);
+    let by_python = |edit: &Edit| WRITTEN_BY_PYTHON.contains(&edit.rule);
+    let whole = text[reading.end..].is_empty() && reading.edits.iter().all(by_python);
     whole.then_some(reading.value)
 }

@@ -5,7 +5,7 @@
 //! the same but for signs around it (`_class` for `class`, where a language reserves the word) is as good
 //! as a slip, if that key is missing.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::{is_slip, single_nearest};
@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     name: "key_near",
     grade: Grade::Guess,
     cost: 1,
+    up_to: Stakes::Changes,
     propose,
 };
 

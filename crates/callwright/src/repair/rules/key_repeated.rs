@@ -3,7 +3,7 @@
 //! Models write the key once for the argument and once more inside it. Lossless, where the object holds
 //! nothing else and an object is not what the schema wants there.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 
@@ -11,6 +11,7 @@ pub(super) const RULE: Rule = Rule {
     name: "key_repeated",
     grade: Grade::Lossless,
     cost: 2,
+    up_to: Stakes::Destroys,
     propose,
 };
 

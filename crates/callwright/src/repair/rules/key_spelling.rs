@@ -3,7 +3,7 @@
 //! Models mix the conventions of the languages they know. Lossless where exactly one key is the same but
 //! for case and separators.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::same_spelling;
@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     name: "key_spelling",
     grade: Grade::Lossless,
     cost: 1,
+    up_to: Stakes::Destroys,
     propose,
 };
 

@@ -3,7 +3,7 @@
 //! Models wrap the arguments as they see them wrapped in transcripts. Lossless, where the layer is the
 //! only key and the schema does not know it.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::{Path, Value};
 use crate::parse::parse_at;
@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     name: "layer_unwrapped",
     grade: Grade::Lossless,
     cost: 0,
+    up_to: Stakes::Destroys,
     propose,
 };
 

@@ -2,12 +2,12 @@
 //!
 //! Models write lists as people do. A guess, and only where the schema says what the pieces are: numbers,
 //! or texts that it lists. A list of any texts may hold a comma (`"Paris, France"`). A comma between
-//! digits may also be a decimal comma (`3,5`) or set off thousands (`1,234`): then nobody knows.
+//! digits may also be a decimal comma (`3,5`) or set off thousands (`1,234`): two readings, so it is refused.
 
 use serde_json::Value as Schema;
 
-use super::super::Grade;
 use super::super::tolerant::is_number;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::{Number, Value};
 
@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     name: "list_from_text",
     grade: Grade::Guess,
     cost: 3,
+    up_to: Stakes::Changes,
     propose,
 };
 
@@ -33,39 +34,31 @@ fn propose(site: &Site<'_>) -> Option<Change> {
             .all(is_allowed)
             .then(|| site.replace(Value::Array(pieces().map(text_of).collect())));
     }
-    let takes_numbers = matches!(
-        items.get("type").and_then(Schema::as_str),
-        Some("integer" | "number")
-    );
-    if !takes_numbers || !pieces().all(is_number) || !separates(text) {
+    let kind = items.get("type").and_then(Schema::as_str);
+    let takes_numbers = matches!(kind, Some("integer" | "number"));
+    if !takes_numbers || !pieces().all(is_number) || !separates(text, kind == Some("integer")) {
         return None;
     }
     let number = |piece: &str| Value::Number(Number::from_literal(piece.to_owned()));
     Some(site.replace(Value::Array(pieces().map(number).collect())))
 }
 
-/// Whether the commas between these numbers can only separate them.
-fn separates(text: &str) -> bool {
-    let spaced = text
-        .split(',')
-        .skip(1)
-        .all(|piece| piece.starts_with(char::is_whitespace));
-    if spaced {
+/// Whether the commas between these numbers can only separate them. A comma with a blank after it separates, and so do
+/// all of them if each number has a point. Commas of both kinds (`1,5, 2,5`) have two readings.
+fn separates(text: &str, items_are_whole: bool) -> bool {
+    let pieces: Vec<&str> = text.split(',').collect();
+    let behind = pieces.get(1..).unwrap_or_default();
+    let spaced = |piece: &&str| piece.starts_with(char::is_whitespace);
+    if behind.iter().all(spaced) {
         return true;
     }
-    let pieces: Vec<&str> = text.split(',').map(str::trim).collect();
-    let Some((first, behind)) = pieces.split_first() else {
+    if behind.iter().any(spaced) {
         return false;
-    };
-    let plain = |piece: &str| piece.bytes().all(|byte| byte.is_ascii_digit());
-    let three_digits = |piece: &&str| {
-        let whole = piece.split('.').next().unwrap_or_default();
-        whole.len() == 3 && plain(whole)
-    };
-    let thousands = first.trim_start_matches('-').len() <= 3
-        && !first.contains('.')
-        && behind.iter().all(three_digits);
-    // Of two, the second may be the fraction of the first.
-    let fraction = matches!(behind, [only] if plain(only) && !first.contains('.'));
-    !thousands && !fraction
+    }
+    if pieces.iter().all(|piece| piece.contains('.')) {
+        return true;
+    }
+    // Between whole numbers no comma is a decimal one, but three digits may be a group of a larger number.
+    let group = |piece: &&str| piece.len() == 3 && piece.bytes().all(|byte| byte.is_ascii_digit());
+    items_are_whole && !behind.iter().any(group)
 }

@@ -5,7 +5,7 @@
 //! values is left alone: `[["ls", "-l"]]` for a list of commands may be one command with its option, and
 //! `[[1, 5]]` a range.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::{Path, Value};
 
@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     name: "list_layer",
     grade: Grade::Lossless,
     cost: 2,
+    up_to: Stakes::Destroys,
     propose,
 };
 

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Schema;
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::validate::IssueCode;
@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     name: "midnight_left_out",
     grade: Grade::Lossy,
     cost: 1,
+    up_to: Stakes::Changes,
     propose,
 };
 

@@ -19,6 +19,7 @@ mod list_from_text;
 mod list_layer;
 mod midnight_left_out;
 mod null_left_out;
+mod null_text_left_out;
 mod number_from_string;
 mod only_key_left;
 mod scalar_from_array;
@@ -31,7 +32,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value as Schema;
 
-use super::Grade;
+use super::{Grade, Stakes};
 use crate::json::{Path, Value};
 use crate::validate::{CompiledSchema, Finding, IssueCode};
 
@@ -44,6 +45,8 @@ pub(super) struct Rule {
     /// Which of two rules of one grade is tried first. Rules of the same cost that propose different
     /// values for one place make the call ambiguous.
     pub(super) cost: u8,
+    /// The highest stakes at which it is tried, whatever grade the operator allows.
+    pub(super) up_to: Stakes,
     /// What it would change about an objection.
     pub(super) propose: fn(&Site<'_>) -> Option<Change>,
 }
@@ -91,6 +94,7 @@ pub(super) const RULES: &[Rule] = &[
     key_near::RULE,
     string_from_boolean::RULE,
     only_key_left::RULE,
+    null_text_left_out::RULE,
     array_from_scalar::RULE,
     list_from_text::RULE,
     sole_parameter::RULE,

@@ -1,11 +1,10 @@
 //! An optional argument that was sent as null: it is left out.
 //!
-//! Many models fill in every key they know. Lossless: null and absent say the same. `"null"`, `"None"`
-//! and an empty text count as null where no text is accepted, or only a few that are listed. Where any
-//! text of a certain form is accepted, an empty one may be meant to clear a value. A required key stays,
-//! and is refused; unless the schema has a default for it.
+//! Many models fill in every key they know. Lossless: null and absent say the same, except where something may be
+//! destroyed: there the argument may be the filter that was lost. A required key stays, and is refused, unless the
+//! schema has a default for it.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::validate::{IssueCode, Properties};
@@ -14,20 +13,19 @@ pub(super) const RULE: Rule = Rule {
     name: "null_left_out",
     grade: Grade::Lossless,
     cost: 2,
+    up_to: Stakes::Changes,
     propose,
 };
 
 fn propose(site: &Site<'_>) -> Option<Change> {
-    let value = site.value()?;
-    let stands_for_null = match value {
-        Value::Null => true,
-        _ => site
-            .misplaced_text()
-            .or_else(|| value.as_str().filter(|_| site.code() == IssueCode::Enum))
-            .is_some_and(|text| matches!(text.trim(), "" | "null" | "None" | "undefined")),
-    };
+    matches!(site.value()?, Value::Null).then_some(())?;
+    leave_out(site)
+}
+
+/// Leaves an optional member out, or puts in the default of a required one.
+pub(super) fn leave_out(site: &Site<'_>) -> Option<Change> {
     let around = site.root.at(&site.path().parent())?;
-    if !stands_for_null || site.path().is_root() || around.as_object().is_none() {
+    if site.path().is_root() || around.as_object().is_none() {
         return None;
     }
     let key = site.path().last()?;

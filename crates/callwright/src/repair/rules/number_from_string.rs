@@ -3,8 +3,8 @@
 //! The commonest slip of all: everything between quotes. Lossless, digit for digit; `"5 apples"` and
 //! `"1,000"` are not numbers.
 
-use super::super::Grade;
 use super::super::tolerant::is_number;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::{Number, Value};
 
@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     name: "number_from_string",
     grade: Grade::Lossless,
     cost: 1,
+    up_to: Stakes::Destroys,
     propose,
 };
 

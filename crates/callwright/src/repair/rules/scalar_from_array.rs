@@ -2,7 +2,7 @@
 //!
 //! Lossless: the one value is still there. A list of two is never cut to one.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 
@@ -10,6 +10,7 @@ pub(super) const RULE: Rule = Rule {
     name: "scalar_from_array",
     grade: Grade::Lossless,
     cost: 2,
+    up_to: Stakes::Destroys,
     propose,
 };
 

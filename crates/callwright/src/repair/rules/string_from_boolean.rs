@@ -8,7 +8,7 @@
 
 use serde_json::Value as Schema;
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 
@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     name: "string_from_boolean",
     grade: Grade::Guess,
     cost: 1,
+    up_to: Stakes::Changes,
     propose,
 };
 

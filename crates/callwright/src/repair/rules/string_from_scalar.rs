@@ -3,7 +3,7 @@
 //! Ids, zip codes and versions are texts that look like numbers. Lossless: the digits are kept as they
 //! were written. `true` is left alone: nobody knows whether `"true"`, `"True"` or `"yes"` is meant.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 
@@ -11,6 +11,7 @@ pub(super) const RULE: Rule = Rule {
     name: "string_from_scalar",
     grade: Grade::Lossless,
     cost: 1,
+    up_to: Stakes::Destroys,
     propose,
 };
 

@@ -1,10 +1,13 @@
-//! A key that the schema forbids is left out.
+//! A key that the schema forbids and that says nothing is left out.
 //!
-//! Lossy: what stood there is gone. Only where the schema says that there are no other keys, and none that
-//! it lists is close.
+//! Nothing is said by null, by an empty value, and by a value that is also elsewhere in the call. A key that holds
+//! anything else is never dropped: it may forbid the call (`dry_run`), narrow it (`exclude`) or give it a unit. Lossy,
+//! since the key itself is gone. Only where the schema says that there are no other keys, and none that it lists is
+//! close.
 
-use super::super::Grade;
+use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
+use crate::json::Value;
 use crate::nearest::{CLOSE, similarity};
 use crate::validate::{IssueCode, Properties};
 
@@ -12,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     name: "unknown_key_dropped",
     grade: Grade::Lossy,
     cost: 1,
+    up_to: Stakes::Changes,
     propose,
 };
 
@@ -30,6 +34,10 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     ) {
         return None;
     }
+    let value = site.value()?;
+    if !is_empty(value) && !(is_telling(value) && occurs_twice(site.root, value)) {
+        return None;
+    }
     // A key that is close to a known one is most likely that one.
     let properties = Properties::of(site.schema, &site.finding.owner);
     let close = properties
@@ -37,4 +45,36 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         .iter()
         .any(|name| similarity(name, &key) >= CLOSE);
     (!close).then(|| Change::Remove(site.path().clone()))
+}
+
+fn is_empty(value: &Value<'_>) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether a value is found twice only if it was written twice. `true`, `1` and `"USD"` are found everywhere.
+fn is_telling(value: &Value<'_>) -> bool {
+    const SHORTEST: usize = 6;
+    match value {
+        Value::String(text) => text.chars().count() >= SHORTEST,
+        Value::Number(number) => number.as_str().len() >= SHORTEST,
+        _ => false,
+    }
+}
+
+/// Whether a value is in two places of the call.
+fn occurs_twice(root: &Value<'_>, value: &Value<'_>) -> bool {
+    fn count(inside: &Value<'_>, value: &Value<'_>) -> usize {
+        match inside {
+            Value::Array(items) => items.iter().map(|item| count(item, value)).sum(),
+            Value::Object(members) => members.iter().map(|(_, inner)| count(inner, value)).sum(),
+            other => usize::from(other == value),
+        }
+    }
+    count(root, value) > 1
 }

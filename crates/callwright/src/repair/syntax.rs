@@ -1,0 +1,98 @@
+//! The liberties that reading takes with a text: one table, with how far each departs from what was sent and how much
+//! may be at stake.
+//!
+//! The rules on values are in [`super::rules`]. What names no row here is not a liberty anybody may take.
+
+use super::stakes::Stakes;
+use super::{Edit, Grade};
+use crate::json::{Path, Value};
+
+/// A liberty in reading.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Liberty {
+    /// The stable name.
+    pub(super) name: &'static str,
+    /// How far it departs from what was sent.
+    pub(super) grade: Grade,
+    /// The highest stakes at which it is taken, whatever grade the operator allows.
+    pub(super) up_to: Stakes,
+}
+
+macro_rules! liberties {
+    ($($(#[$doc:meta])* $constant:ident = $name:literal, $grade:ident, $up_to:ident;)*) => {
+        $($(#[$doc])* pub(super) const $constant: Liberty = Liberty {
+            name: $name,
+            grade: Grade::$grade,
+            up_to: Stakes::$up_to,
+        };)*
+
+        /// All of them.
+        pub(super) const LIBERTIES: &[Liberty] = &[$($constant),*];
+    };
+}
+
+liberties! {
+    /// White space that JSON does not have.
+    WHITE_SPACE = "white_space", Lossless, Destroys;
+    /// A comment without a letter or a digit.
+    EMPTY_COMMENT = "empty_comment", Lossless, Destroys;
+    /// A comment that says something: "wait for approval", or a member that was taken out.
+    COMMENT = "comment", Guess, Reads;
+    /// A comma before the last brace. Where something may be destroyed it may be all that is left of a call that a
+    /// gateway cut and closed, see [`super::heal_text`].
+    TRAILING_COMMA = "trailing_comma", Lossless, Destroys;
+    /// No comma between two members.
+    MISSING_COMMA = "missing_comma", Lossless, Destroys;
+    /// A key without quotes.
+    UNQUOTED_KEY = "unquoted_key", Lossless, Destroys;
+    /// A key without its first quote: it may lack more than that.
+    HALF_QUOTED_KEY = "half_quoted_key", Guess, Changes;
+    /// `True`, `None` and their kin.
+    LITERAL = "literal", Lossless, Destroys;
+    /// A backslash of a path or a pattern that was not escaped.
+    BACKSLASH = "backslash", Lossless, Destroys;
+    /// A text in single quotes.
+    SINGLE_QUOTES = "single_quotes", Lossless, Destroys;
+    /// A line break or another control character in a text.
+    RAW_CONTROL = "raw_control", Lossless, Destroys;
+    /// Quotes inside a text that were not escaped.
+    INNER_QUOTES = "inner_quotes", Guess, Changes;
+    /// One bracket that is missing, too many or of the other kind.
+    BRACKET = "bracket", Guess, Changes;
+    /// A Markdown fence, or backticks.
+    FENCE = "fence", Lossless, Destroys;
+    /// Tokens and tags of a chat template, without a word between them.
+    CONTROL_TOKEN = "control_token", Lossless, Destroys;
+    /// Closing brackets and signs after the value.
+    EXTRA_CLOSER = "extra_closer", Lossless, Destroys;
+    /// Words around the value. No list of words tells an introduction from "Do not run this:" in every language.
+    PROSE = "prose", Guess, Reads;
+    /// The same value again. Two payments may be meant, so the tool reads or twice is as good as once.
+    REPEATED_VALUE = "repeated_value", Lossless, Reads;
+}
+
+/// How much of a text is shown in an edit: enough to find the place again.
+const SHOWN: usize = 40;
+
+impl Liberty {
+    /// An edit that takes this liberty at a place: `before` was read as `after`.
+    pub(super) fn edit(&self, path: &Path, before: &str, after: &str) -> Edit {
+        let shown = |text: &str| {
+            let short: String = text.chars().take(SHOWN).collect();
+            Value::String(short.into())
+        };
+        Edit {
+            path: path.clone(),
+            rule: self.name,
+            grade: self.grade,
+            before: shown(before),
+            after: shown(after),
+        }
+    }
+}
+
+/// Whether the liberty behind an edit may be taken at these stakes.
+pub(super) fn is_allowed(edit: &Edit, stakes: Stakes) -> bool {
+    let row = LIBERTIES.iter().find(|liberty| liberty.name == edit.rule);
+    row.is_some_and(|liberty| stakes <= liberty.up_to)
+}
