@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use callwright::parse::read_value;
-use callwright::repair::{Grade, RepairPolicy};
+use callwright::repair::{Edit, Grade, RepairPolicy};
 use callwright::tool::read_tools;
 use callwright::validate::SchemaCache;
 use callwright::{Call, Gate, ToolSpec, Verdict, json};
@@ -116,6 +116,9 @@ fn check(subject: &Subject, grade: usize, text: &str) {
             assert!(repaired.edits().iter().all(|edit| edit.grade <= cap));
             assert_fixed(&subject.strict, &call.tool, repaired.arguments());
             assert_nothing_invented(text, &subject.declared, repaired.arguments());
+            if !subject.spec.only_reads() {
+                assert_nothing_dropped(text, repaired.arguments(), repaired.edits());
+            }
         }
         _ => {}
     }
@@ -161,6 +164,104 @@ fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'
         };
         assert!(ok, "{leaf} is neither in the call nor in the schema");
     });
+}
+
+/// Every word that was sent is in what goes to the tool, or in an edit on record that is not about words around the
+/// call. Names of tags, of control tokens and of languages are shapes of a template, not words.
+fn assert_nothing_dropped(text: &str, arguments: &json::Value<'_>, edits: &[Edit]) {
+    const SHAPES: [&str; 40] = [
+        "true",
+        "false",
+        "null",
+        "none",
+        "nil",
+        "json",
+        "json5",
+        "jsonc",
+        "jsonl",
+        "js",
+        "javascript",
+        "python",
+        "py",
+        "xml",
+        "text",
+        "tool",
+        "call",
+        "calls",
+        "code",
+        "function",
+        "functions",
+        "functioncall",
+        "args",
+        "arguments",
+        "output",
+        "response",
+        "assistant",
+        "b",
+        "f",
+        "n",
+        "r",
+        "t",
+        "u",
+        "l",
+        "ls",
+        "s",
+        "c",
+        "d",
+        "e",
+        "x",
+    ];
+    let words = |text: &str| -> Vec<String> {
+        let runs = text.split(|c: char| !c.is_alphanumeric());
+        runs.filter(|run| !run.is_empty())
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let mut kept = String::new();
+    everything(arguments, &mut kept);
+    for edit in edits {
+        assert!(!matches!(edit.rule, "prose" | "comment"), "{edit:?}");
+        kept.push_str(edit.path.as_pointer());
+        everything(&edit.before, &mut kept);
+        everything(&edit.after, &mut kept);
+    }
+    let kept: String = words(&kept).concat();
+    let is_kept = |word: &String| kept.contains(word.as_str()) || SHAPES.contains(&word.as_str());
+    // Text may be in text may be in text.
+    let mut level = without_tokens(text);
+    let mut missing = Vec::new();
+    for _ in 0..5 {
+        let lost = words(&level).into_iter().find(|word| !is_kept(word));
+        let Some(lost) = lost else { return };
+        missing.push(lost);
+        level = unescaped(&level);
+    }
+    panic!("{missing:?} of {text:?} is gone: {arguments} {edits:?}");
+}
+
+/// A text without what looks like a control token.
+fn without_tokens(text: &str) -> String {
+    let mut pieces = text.split("<|");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        out.push_str(piece.split_once("|>").map_or(piece, |(_, behind)| behind));
+    }
+    out
+}
+
+/// Keys and leaves as text.
+fn everything(value: &json::Value<'_>, out: &mut String) {
+    match value {
+        json::Value::Array(items) => items.iter().for_each(|item| everything(item, out)),
+        json::Value::Object(members) => members.iter().for_each(|(key, item)| {
+            out.push_str(key);
+            out.push(' ');
+            everything(item, out);
+        }),
+        json::Value::String(text) => out.push_str(text),
+        leaf => out.push_str(&leaf.to_string()),
+    }
+    out.push(' ');
 }
 
 fn leaves(value: &json::Value<'_>, found: &mut impl FnMut(&json::Value<'_>)) {

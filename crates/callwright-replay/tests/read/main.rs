@@ -35,6 +35,7 @@ fn seen(seen: &Seen<'_>) -> Value {
             let completeness = match call.call.completeness {
                 Completeness::Unknown => "unknown",
                 Completeness::Complete => "complete",
+                Completeness::Doubtful => "doubtful",
                 Completeness::CutOff => "cut_off",
             };
             let arguments = match &call.call.arguments {

@@ -94,7 +94,14 @@ pub(super) fn detail(cause: &Cause) -> String {
             path,
             problem,
             found,
-        } => syntax_at(*line, *column, path, *problem, found.as_deref()),
+        } => {
+            let place = syntax_at(*line, *column, path, *problem, found.as_deref());
+            let at_start = (*line, *column) == (1, 1);
+            let advice = found
+                .as_deref()
+                .and_then(|found| syntax_advice(*problem, found, at_start));
+            advice.map_or(place.clone(), |advice| format!("{place}; {advice}"))
+        }
         Cause::CutOff {
             cut: Cut::Doubtful, ..
         } => "The provider does not say that the answer is complete, so the call was not run."
@@ -169,15 +176,10 @@ fn syntax_at(
         format!(" ({})", dotted_within(path, PATH))
     };
     let what = syntax(problem, found);
-    let advice = found.and_then(|found| {
-        let at_start = (line, column) == (1, 1);
-        syntax_advice(problem, found, at_start)
-    });
-    let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
-    format!("line {line}, column {column}{place}: {what}{advice}")
+    format!("line {line}, column {column}{place}: {what}")
 }
 
-/// What to do about a text that is not JSON, where what was found shows it.
+/// What to do about arguments that are not JSON, where what was found shows it.
 fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'static str> {
     const VARIABLES: [&str; 4] = ["undefined", "NaN", "Infinity", "-Infinity"];
     if VARIABLES.iter().any(|variable| found.starts_with(variable)) {

@@ -128,9 +128,16 @@ fn said_of_the_end(key: &str, said: &Value<'_>) -> Option<Completeness> {
         (_, Value::Null) => None,
         // `{"reason": "max_output_tokens"}`, only where something is incomplete.
         ("incomplete_details", _) => Some(Completeness::CutOff),
+        // Recordings say how the call ended, not how the answer did.
+        ("status", Value::String(status)) if is_of_the_run(status) => None,
         (_, Value::String(reason)) => Some(Completeness::from_finish_reason(reason)),
         _ => Some(Completeness::Doubtful),
     }
+}
+
+fn is_of_the_run(status: &str) -> bool {
+    let of_runs = ["ok", "success", "succeeded", "done", "finished"];
+    of_runs.iter().any(|word| word.eq_ignore_ascii_case(status))
 }
 
 /// The verdict in a provider's shape: a call that may run as the call it is, a refused one as the

@@ -2,7 +2,8 @@
 //!
 //! Schemas that are generated from code often list a key as required although it has a default. It is
 //! the only value that is ever filled in, and only where no value for that key is anywhere in the call: in
-//! `{"params": {"env": "staging"}}` it would displace what was sent.
+//! `{"params": {"env": "staging"}}` it would displace what was sent. Where something may be destroyed, the model has
+//! to say it.
 
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     name: "default_for_missing",
     grade: Grade::Lossless,
     cost: 2,
-    up_to: Stakes::Destroys,
+    up_to: Stakes::Changes,
     propose,
 };
 
