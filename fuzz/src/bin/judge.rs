@@ -244,6 +244,7 @@ fn without_tokens(text: &str) -> String {
     let mut pieces = text.split("<|");
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
+        out.push(' ');
         out.push_str(piece.split_once("|>").map_or(piece, |(_, behind)| behind));
     }
     out

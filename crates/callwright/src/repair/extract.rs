@@ -6,7 +6,7 @@
 use super::Edit;
 use super::bracket;
 use super::inner_quotes::goes_on;
-use super::surroundings::{Call, has_words, is_behind, is_between, is_in_front};
+use super::surroundings::{after, in_front, is_between};
 use super::syntax;
 use super::tolerant::{self, NoReading, Reading};
 use crate::json::{Path, Value};
@@ -35,18 +35,11 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     let before = text[..start].trim_matches(JSON_BLANK);
     let first = match first_value(text, start, max_depth) {
         Found::Value(first) => first,
-        Found::CutOff(path) => {
-            let nothing = Call {
-                tool,
-                value: &Value::Null,
-            };
-            return if is_in_front(before, &nothing) {
-                Extract::CutOff(path)
-            } else {
-                Extract::Nothing
-            };
+        // A sentence that ends with a bracket begins no value.
+        Found::CutOff(path) if in_front(before, tool).is_some() && text.len() > start + 1 => {
+            return Extract::CutOff(path);
         }
-        Found::Unclear => return Extract::Nothing,
+        Found::CutOff(_) | Found::Unclear => return Extract::Nothing,
     };
     let Reading {
         value,
@@ -55,8 +48,8 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     } = first;
     let (mut count, mut identical) = (1, true);
     let mut at = end;
-    // Every bracket behind it must belong to another value, or nobody knows what it is.
-    while let Some(next) = text[at..].find(['{', '[']) {
+    // Every brace after it must belong to another value, or it is not known what it is.
+    while let Some(next) = next_value(&text[at..]) {
         let found = read_at(text, at + next, max_depth);
         if !is_between(&text[at..at + next]) {
             return Extract::Nothing;
@@ -72,18 +65,14 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     }
     let marked = before;
     let (before, behind) = without_code_marks(before, &text[at..]);
-    let call = Call {
-        tool,
-        value: &value,
-    };
-    if !is_in_front(before, &call) || !is_behind(behind, &call) {
+    let (Some(front), Some(back)) = (in_front(before, tool), after(behind)) else {
         return Extract::Nothing;
-    }
+    };
     if !identical {
         return Extract::Several(count);
     }
     if !before.is_empty() {
-        edits.push(around_edit(before));
+        edits.push(front.edit(&Path::root(), before, ""));
     } else if !marked.is_empty() {
         edits.push(syntax::FENCE.edit(&Path::root(), marked, ""));
     }
@@ -91,10 +80,17 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
         let again = text[end..at].trim_matches(JSON_BLANK);
         edits.push(syntax::REPEATED_VALUE.edit(&Path::root(), again, ""));
     }
-    if !behind.trim_matches(JSON_BLANK).is_empty() {
-        edits.push(around_edit(behind));
+    let behind = behind.trim_matches(JSON_BLANK);
+    if !behind.is_empty() {
+        edits.push(back.edit(&Path::root(), behind, ""));
     }
     Extract::One(value, edits)
+}
+
+/// Where another value may start. A list that holds no object is part of a sentence: "The result is [2, 3]."
+fn next_value(text: &str) -> Option<usize> {
+    let at = text.find(['{', '['])?;
+    text[at..].contains('{').then_some(at)
 }
 
 /// What stands at a bracket.
@@ -167,23 +163,4 @@ fn without_code_marks<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str
         }
         _ => (before, behind),
     }
-}
-
-fn around_edit(around: &str) -> Edit {
-    let around = around.trim_matches(JSON_BLANK);
-    let closers_only = around
-        .chars()
-        .all(|c| matches!(c, '}' | ']' | ')' | ';' | ',') || c.is_whitespace());
-    let liberty = if around.trim().is_empty() {
-        &syntax::WHITE_SPACE
-    } else if closers_only {
-        &syntax::EXTRA_CLOSER
-    } else if has_words(around) {
-        &syntax::PROSE
-    } else if around.contains("```") {
-        &syntax::FENCE
-    } else {
-        &syntax::CONTROL_TOKEN
-    };
-    liberty.edit(&Path::root(), around, "")
 }

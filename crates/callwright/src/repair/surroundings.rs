@@ -1,40 +1,24 @@
-//! What may stand around a value without being part of it: fences, tags, control tokens, and words that
-//! hold no data, name nothing else and take nothing back.
+//! What may be around a value without being part of it: fences, tags, control tokens, closers, words.
 //!
-//! In comes the text in front of a value, between two or behind it, and the call that was read; out goes
-//! whether nothing is lost without that text. It never reads a value out of words.
+//! In comes the text in front of a value, between two or after it; out goes the liberty that leaving it out takes, or
+//! nothing, where it may hold data or another call. It never reads a value out of words, and does not judge what they
+//! mean: no list of words could, in every language. Words are a guess for tools that read ([`syntax::PROSE`]).
 
-use crate::json::Value;
+use super::extract::JSON_BLANK;
+use super::syntax::{self, Liberty};
 
-/// What a text may mention without saying anything new.
-pub(super) struct Call<'c> {
-    /// The name of the tool.
-    pub(super) tool: &'c str,
-    /// What was read.
-    pub(super) value: &'c Value<'static>,
-}
-
-/// How many quoted words, and how many names, are looked up. Models mention the tool and one or two values;
-/// a text with more is a listing. (Each costs a walk through the value.)
-const MOST_MENTIONS: usize = 8;
-
-/// Whether text around a value has a letter or a digit that is not part of a fence, a tag or a control token.
-pub(super) fn has_words(around: &str) -> bool {
-    without_frame(around).is_none_or(|words| words.contains(char::is_alphanumeric))
-}
-
-/// Whether text in front of a value only introduces it.
-pub(super) fn is_in_front(before: &str, call: &Call<'_>) -> bool {
-    let Some(words) = without_frame(before) else {
-        return false;
-    };
-    let words = words.trim();
-    let (above, last) = words.rsplit_once('\n').unwrap_or(("", words));
-    let introduces = last.trim().trim_end_matches(':');
-    // One word alone may be the name of a tool.
-    let is_name =
-        !introduces.is_empty() && !introduces.trim().contains(' ') && !last.ends_with(':');
-    is_prose(introduces, call) && is_prose(above, call) && !is_name
+/// What it takes to leave out the text in front of a value.
+pub(super) fn in_front(before: &str, tool: &str) -> Option<&'static Liberty> {
+    let words = without_frame(before)?;
+    let last = words.trim().lines().last().unwrap_or_default().trim();
+    // One word alone may be the name of another tool.
+    let is_name = !last.is_empty() && !last.contains(char::is_whitespace) && !last.ends_with(':');
+    if is_name && last.trim_matches(|c: char| !c.is_alphanumeric()) != tool {
+        return None;
+    }
+    // `limit=5`, `'limit': 5`: members that are not in the value.
+    let holds_data = words.contains('=') || words.contains("':");
+    of_words(before, &words).filter(|_| !holds_data)
 }
 
 /// Whether text between two values only separates them.
@@ -42,295 +26,82 @@ pub(super) fn is_between(between: &str) -> bool {
     without_frame(between).is_some_and(|words| words.trim().is_empty())
 }
 
-/// Whether text behind a value is closers that are too many, or fences, tags and words that hold no data.
-pub(super) fn is_behind(behind: &str, call: &Call<'_>) -> bool {
+/// What it takes to leave out the text after a value.
+pub(super) fn after(behind: &str) -> Option<&'static Liberty> {
     let closers = |c: char| matches!(c, '}' | ']' | ')' | ';') || c.is_whitespace();
-    if behind.chars().all(closers) {
-        return true;
+    let visible = behind.trim_matches(JSON_BLANK);
+    if !visible.trim().is_empty() && visible.chars().all(closers) {
+        return Some(&syntax::EXTRA_CLOSER);
     }
-    // A tag that opens behind the value opens another call.
+    // A tag that opens here opens another call.
     let opens = behind
         .split('<')
         .skip(1)
         .any(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()));
-    if opens {
-        return false;
-    }
-    // A control token ends the message; whatever follows it (no bracket, see above) is another one, unless it
-    // takes the call back.
-    if behind.trim_start().starts_with("<|") {
-        let first = without_courtesy(&without_frame(behind).unwrap_or_default());
-        let first = first.trim_start().split(['.', '\n']).next();
-        return !first.is_some_and(|words| words.split_whitespace().any(takes_back));
-    }
+    let words = without_frame(behind).filter(|_| !opens)?;
     let apart = behind
         .trim_start_matches([' ', '\t'])
         .starts_with(['\n', '\r', '<', '`']);
-    apart
-        && without_frame(behind).is_some_and(|words| {
-            let words = without_courtesy(&words);
-            tells(&words) && is_prose(&words, call)
-        })
-}
-
-/// Whether every sentence tells something about the call, as far as its first word shows. A sentence that
-/// begins otherwise may be an order: "Wait.", "Leave it."
-fn tells(words: &str) -> bool {
-    const BEGINS: [&str; 10] = [
-        "this", "these", "the", "it", "that", "here", "please", "done", "i", "i'll",
-    ];
-    words
-        .split(['\n', '!'])
-        .flat_map(|line| line.split(". "))
-        .filter_map(|sentence| sentence.split_whitespace().next())
-        .map(|first| {
-            first
-                .trim_matches(|c: char| !c.is_alphanumeric())
-                .to_lowercase()
-        })
-        .all(|first| first.is_empty() || BEGINS.contains(&first.as_str()))
-}
-
-/// Words: nothing that could be a key, a value or a call, and nothing that takes the call back or asks
-/// about it. What stands in quotes must be something that the call holds.
-fn is_prose(words: &str, call: &Call<'_>) -> bool {
-    let data = |c: char| "\"{}[]()<>=:`|\\/#*?".contains(c);
-    let starts_like_data = |words: &str| {
-        let mut lines = words.lines();
-        lines.any(|line| line.trim_start().starts_with(['-', ',', '\'', '+']))
-    };
-    // "Should you agree, …"
-    let conditional = words.split(['.', '\n']).any(|sentence| {
-        let first = sentence.split_whitespace().next();
-        first.is_some_and(|word| word.eq_ignore_ascii_case("should"))
-    });
-    if starts_like_data(words) || conditional {
-        return false;
+    // What follows on the same line may belong to the value: `} or 5`.
+    if !apart && !words.trim().is_empty() {
+        return None;
     }
-    let Some(plain) = without_mentions(words, call) else {
-        return false;
-    };
-    let mut each = plain
-        .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let mut names = 0;
-    !plain.contains(data)
-        && each.all(|word| {
-            let is_name = looks_like_a_name(word);
-            names += usize::from(is_name);
-            !takes_back(word) && (!is_name || (names <= MOST_MENTIONS && call.holds(word)))
-        })
+    of_words(behind, &words)
 }
 
-/// Words that programs use as names: `delete_file`, `deleteFile`, `files.delete`.
-fn looks_like_a_name(word: &str) -> bool {
-    let joined = word.split('.').count() > 1 && word.starts_with(char::is_alphabetic);
-    // A capital inside, and small letters behind it: not `fMRI`.
-    let humps = word.starts_with(char::is_lowercase)
-        && word
-            .split_once(char::is_uppercase)
-            .is_some_and(|(_, behind)| behind.starts_with(char::is_lowercase));
-    joined || humps || word.contains('_')
-}
-
-/// Words that forbid a call, doubt it, put it off, make an example of it, or say that it is somebody else's.
-fn takes_back(word: &str) -> bool {
-    const TAKES_BACK: [&str; 66] = [
-        "not",
-        "never",
-        "no",
-        "instead",
-        "example",
-        "would",
-        "if",
-        "cannot",
-        "wrong",
-        "failed",
-        "fails",
-        "avoid",
-        "unless",
-        "sample",
-        "template",
-        "placeholder",
-        "hypothetical",
-        "previous",
-        "invalid",
-        "incorrect",
-        "unable",
-        "without",
-        "refuse",
-        "refused",
-        "confirm",
-        "confirmed",
-        "confirmation",
-        "approve",
-        "approved",
-        "approval",
-        "permission",
-        "pending",
-        "dry",
-        "later",
-        "bad",
-        "cancel",
-        "cancelled",
-        "canceled",
-        "stop",
-        "undo",
-        "ignore",
-        "forget",
-        "abort",
-        "revert",
-        "attacker",
-        "malicious",
-        "says",
-        "said",
-        "returned",
-        "actually",
-        "mistake",
-        "error",
-        "oops",
-        "rather",
-        "unsafe",
-        "dangerous",
-        "denied",
-        "forbidden",
-        "once",
-        "until",
-        "before",
-        "might",
-        "draft",
-        "old",
-        "skip",
-        "disregard",
-    ];
-    let word = word.to_lowercase();
-    TAKES_BACK.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t")
-}
-
-/// The words without those in quotes that name the tool or stand in the call; `None` if others are quoted.
-fn without_mentions(words: &str, call: &Call<'_>) -> Option<String> {
-    let mut out = String::with_capacity(words.len());
-    let (mut rest, mut mentions, mut in_word) = (words, 0, false);
-    while let Some(open) = rest.find(['`', '\'']) {
-        let (plain, quoted) = rest.split_at(open);
-        out.push_str(plain);
-        in_word = plain
-            .chars()
-            .next_back()
-            .map_or(in_word, char::is_alphanumeric);
-        let (quote, inner) = quoted.split_at(1);
-        // An apostrophe.
-        if quote == "'" && in_word {
-            (rest, in_word) = (inner, false);
-            out.push('\'');
-            continue;
-        }
-        let (mention, behind) = inner.split_once(quote)?;
-        mentions += 1;
-        if mentions > MOST_MENTIONS || !call.holds(mention) {
-            return None;
-        }
-        (rest, in_word) = (behind, false);
-    }
-    out.push_str(rest);
-    Some(out)
-}
-
-impl Call<'_> {
-    /// Whether the call has this name, key, text or number.
-    fn holds(&self, word: &str) -> bool {
-        fn within(value: &Value<'_>, word: &str) -> bool {
-            match value {
-                Value::String(text) => text == word,
-                Value::Number(number) => number.as_str() == word,
-                Value::Array(items) => items.iter().any(|item| within(item, word)),
-                Value::Object(members) => members
-                    .iter()
-                    .any(|(key, inner)| key == word || within(inner, word)),
-                Value::Bool(_) | Value::Null => false,
-            }
-        }
-        self.tool == word || within(self.value, word)
+/// What it takes to leave out a text of which `words` are left without the frame.
+fn of_words(around: &str, words: &str) -> Option<&'static Liberty> {
+    if !words.trim().is_empty() {
+        // `"limit": 5`: a member that is not in the value.
+        (!words.contains("\":")).then_some(&syntax::PROSE)
+    } else if around.trim().is_empty() {
+        Some(&syntax::WHITE_SPACE)
+    } else if around.contains("```") {
+        Some(&syntax::FENCE)
+    } else {
+        Some(&syntax::CONTROL_TOKEN)
     }
 }
 
-/// Words without the sentence with which models end: "Let me know if you need anything else!" Any other
-/// "if" may make the call depend on something.
-fn without_courtesy(words: &str) -> String {
-    const BEGINS: [&str; 3] = [
-        "let me know if you ",
-        "please let me know if you ",
-        "feel free to let me know if you ",
-    ];
-    // Words that name nothing. "Objections" is none of them, nor is "how to proceed".
-    const GOES_ON: [&str; 17] = [
-        "need",
-        "have",
-        "any",
-        "anything",
-        "else",
-        "more",
-        "further",
-        "additional",
-        "other",
-        "assistance",
-        "help",
-        "information",
-        "questions",
-        "with",
-        "this",
-        "that",
-        "something",
-    ];
-    let is_courtesy = |sentence: &str| {
-        let sentence = sentence.trim().to_lowercase();
-        let rest = BEGINS
-            .iter()
-            .find_map(|begins| sentence.strip_prefix(begins));
-        rest.is_some_and(|rest| rest.split_whitespace().all(|word| GOES_ON.contains(&word)))
-    };
-    words
-        .split_inclusive(['.', '!', '\n'])
-        .filter(|sentence| !is_courtesy(sentence.trim_end_matches(['.', '!', '\n'])))
-        .collect()
-}
+/// What a fence may call its content; most name nothing. Any other word may say something: "```example".
+const LANGUAGES: [&str; 14] = [
+    "",
+    "json",
+    "json5",
+    "jsonc",
+    "jsonl",
+    "js",
+    "javascript",
+    "python",
+    "py",
+    "xml",
+    "text",
+    "tool_call",
+    "tool_code",
+    "function_call",
+];
+
+/// The tags that models put around a call. Any other may say something: `<example>`.
+const WRAPPERS: [&str; 14] = [
+    "tool_call",
+    "tool_calls",
+    "function_call",
+    "function_calls",
+    "functioncall",
+    "function",
+    "tool",
+    "call",
+    "arguments",
+    "args",
+    "json",
+    "output",
+    "response",
+    "xml",
+];
 
 /// Text without fences, control tokens and the tags that models put around a call; `None` if there are
 /// other tags, which may hold or name something.
 fn without_frame(text: &str) -> Option<String> {
-    const WRAPPERS: [&str; 14] = [
-        "tool_call",
-        "tool_calls",
-        "function_call",
-        "function_calls",
-        "functioncall",
-        "function",
-        "tool",
-        "call",
-        "arguments",
-        "args",
-        "json",
-        "output",
-        "response",
-        "xml",
-    ];
-    // What a fence may call its content; most name none.
-    const LANGUAGES: [&str; 14] = [
-        "",
-        "json",
-        "json5",
-        "jsonc",
-        "jsonl",
-        "js",
-        "javascript",
-        "python",
-        "py",
-        "xml",
-        "text",
-        "tool_call",
-        "tool_code",
-        "function_call",
-    ];
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find(['<', '`']) {
@@ -339,7 +110,6 @@ fn without_frame(text: &str) -> Option<String> {
         if let Some(behind) = rest.strip_prefix("```") {
             let length = behind.find(|c: char| !(c.is_alphanumeric() || c == '_'));
             let (language, behind) = behind.split_at(length.unwrap_or(behind.len()));
-            // Any other word may say something: "```example".
             if !LANGUAGES.contains(&language.to_lowercase().as_str()) {
                 out.push_str(language);
             }
@@ -370,6 +140,7 @@ fn without_frame(text: &str) -> Option<String> {
 
 /// Whether the inside of a tag is a control token: `|im_end|`, one word between bars, as no sentence has them.
 fn is_token(tag: &str) -> bool {
+    // The longest of the common templates have some thirty letters.
     const LONGEST: usize = 40;
     let bar = |c: char| matches!(c, '|' | '｜');
     let name = tag.strip_prefix(bar).and_then(|tag| tag.strip_suffix(bar));
@@ -378,7 +149,7 @@ fn is_token(tag: &str) -> bool {
 }
 
 /// The model's own turn, which a chat template announces: `assistant<|end_header_id|>` and
-/// `<|im_start|>assistant`. Any other role speaks for somebody else, so its name stays, and is no prose.
+/// `<|im_start|>assistant`. Any other role speaks for another, so its name stays, and is a word.
 fn without_role<'t>(token: &str, out: &mut String, behind: &'t str) -> &'t str {
     const ROLE: &str = "assistant";
     let own_line = |before: &&str| before.is_empty() || before.ends_with('\n');

@@ -1,7 +1,7 @@
 //! One layer too many: `{"arguments": {"command": "ls"}}`.
 //!
 //! Models wrap the arguments as they see them wrapped in transcripts. Lossless, where the layer is the
-//! only key and the schema does not know it.
+//! only key, its name says nothing and the schema does not know it.
 
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
@@ -44,7 +44,8 @@ fn propose(site: &Site<'_>) -> Option<Change> {
             .source()
             .get("additionalProperties")
             .is_some_and(serde_json::Value::is_object);
-    if !LAYERS.contains(&key.as_ref()) || properties.has(key) || takes_any_key {
+    let says_nothing = key.trim().is_empty() || LAYERS.contains(&key.as_ref());
+    if !says_nothing || properties.has(key) || takes_any_key {
         return None;
     }
     let inner = match inner {

@@ -60,5 +60,7 @@ fn separates(text: &str, items_are_whole: bool) -> bool {
     }
     // Between whole numbers no comma is a decimal one, but three digits may be a group of a larger number.
     let group = |piece: &&str| piece.len() == 3 && piece.bytes().all(|byte| byte.is_ascii_digit());
-    items_are_whole && !behind.iter().any(group)
+    // Decimal commas come in pairs of numbers, so an odd list of some length has none.
+    let odd = pieces.len() % 2 == 1 && pieces.len() >= 5;
+    (items_are_whole || odd) && !behind.iter().any(group)
 }
