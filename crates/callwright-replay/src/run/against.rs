@@ -5,7 +5,7 @@ use callwright::Verdict;
 use super::faulty::example;
 use super::local::{Counted, Spot};
 use super::turn::Late;
-use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, tool_of};
+use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, shown_name};
 use crate::seen::{Answer, SeenCall};
 use crate::summary::{Change, ChangeKey, Examples, Side, Summary};
 
@@ -28,7 +28,7 @@ impl Against {
         let other = self
             .judge
             .judge(&call.call, call.answer.as_ref().map(Given::Lent));
-        let tool = tool_of(&judged.verdict).map_or(call.call.tool.as_ref(), |tool| tool.name());
+        let tool = shown_name(&call.call, &judged.verdict);
         let (from, to) = (&judged.verdict, &other.verdict);
         if from.name() != to.name() {
             let stricter = rank(to) > rank(from);

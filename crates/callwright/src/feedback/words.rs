@@ -112,6 +112,10 @@ pub(super) fn detail(cause: &Cause) -> String {
         } => {
             let place = dotted_within(path, PATH);
             let (first, second) = (snippet(first, 30), snippet(second, 30));
+            if first == second {
+                // Secrets, which are not shown.
+                return format!("{place} can be read in two ways, so the call was not run.");
+            }
             format!("{place} could mean {first} or {second}, so the call was not run.")
         }
         Cause::TooLong { bytes, limit } => {
@@ -342,6 +346,7 @@ pub(super) fn receipt(lines: &[String]) -> String {
 
 /// What was changed, so that the model learns.
 pub(super) fn edit(edit: &Edit) -> String {
+    let edit = edit.shown();
     let place = dotted_within(&edit.path, PATH);
     let before = snippet(&edit.before.to_string(), 24);
     let after = snippet(&edit.after.to_string(), 24);

@@ -239,6 +239,7 @@ impl Change {
             grade: Grade::Guess,
             before: shown(old),
             after: shown(sign),
+            masked: None,
         };
         (format!("{front}{sign}{back}"), edit)
     }

@@ -193,5 +193,6 @@ fn edit(rule: &'static str, grade: Grade, before: &str) -> Edit {
         grade,
         before: Value::String(shown.into()),
         after: Value::String("".into()),
+        masked: None,
     }
 }

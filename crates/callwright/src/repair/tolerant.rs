@@ -142,6 +142,7 @@ impl<'t> Reader<'t> {
                 grade,
                 before: shown(before),
                 after: shown(after),
+                masked: None,
             });
         }
     }

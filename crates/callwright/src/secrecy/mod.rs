@@ -1,0 +1,421 @@
+//! What may be shown of a call: the one place that decides.
+//!
+//! Takes a call of a tool whose schema marks secrets with `writeOnly` or `format: password`; says of any value, text,
+//! key or name what may be shown of it. Secrets are hidden by their place, and wherever else their words turn up: in
+//! another argument, in a key, in JSON inside a text, in what a tool answers. A secret that came in the wrong place or
+//! under the wrong name is one too, and of arguments that cannot be read nothing may be shown. Everything that prints
+//! asks here. It hides too much in rare cases, never too little.
+//!
+//! A tool that marks nothing has no secrets, and nothing is looked at; neither is a valid call, unless it is recorded.
+
+mod failure;
+mod known;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+pub(crate) use self::failure::clean_result;
+use self::known::Known;
+use crate::call::{Arguments, Call};
+use crate::classify::Refused;
+use crate::gate::Gate;
+use crate::json::{Path, Value};
+use crate::parse::read_value;
+use crate::tool::Tool;
+use crate::validate::Secrets;
+use crate::verdict::Verdict;
+
+/// What is shown instead of a value that must not be seen.
+pub(crate) const MASKED: &str = "[masked]";
+
+/// How deep JSON inside text inside JSON is followed. Models escape twice at most.
+const LAYERS: usize = 4;
+
+/// Values of this many bytes are looked for elsewhere if it is only likely that they are secrets: shorter ones are words
+/// and numbers that mean something else as well.
+const LIKELY: usize = 6;
+
+/// The longest key that is an index of an array: longer ones are numbers that may be secrets.
+const LONGEST_INDEX: usize = 4;
+
+/// What may be shown of one call and its result.
+///
+/// ```
+/// use callwright::json::Path;
+/// use callwright::secrecy::Secrecy;
+/// use callwright::{Call, Gate, ToolSpec};
+/// use serde_json::json;
+///
+/// let tool = ToolSpec::new("login", json!({"properties": {"password": {"writeOnly": true}, "user": {}}}));
+/// let gate = Gate::builder().tool(tool).build()?;
+/// let call = Call::from_text("login", r#"{"password": "hunter2", "user": 5}"#);
+/// let verdict = gate.judge(&call);
+/// let secrecy = Secrecy::of(&gate, &call, &verdict);
+/// let arguments = verdict.arguments().expect("they can be read");
+/// assert_eq!(secrecy.value(arguments, &Path::root()).to_string(), r#"{"password":"[masked]","user":5}"#);
+/// assert_eq!(secrecy.text("wrong password: hunter2"), "wrong password: [masked]");
+/// # Ok::<(), callwright::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Secrecy {
+    input: Option<Arc<Secrets>>,
+    output: Option<Arc<Secrets>>,
+    known: Known,
+    /// The arguments as they were sent could not be read, so any part of them may be a secret.
+    unreadable: bool,
+    /// Some arguments were read: those that were sent, or what repair made of them.
+    read: bool,
+}
+
+/// Whose value it is.
+#[derive(Debug, Clone, Copy)]
+struct Rules<'s> {
+    secrets: &'s Secrets,
+    of_result: bool,
+}
+
+/// How certain it is that a value is a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// The schema marks it.
+    None,
+    /// It is where nothing is known of it.
+    Some,
+}
+
+impl Secrecy {
+    /// What may be shown of a call and of what the gate said about it. A call of a tool that does not exist may be meant
+    /// for any, so what any of them marks is a secret.
+    pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>) -> Self {
+        match verdict {
+            Verdict::Valid(valid) => Secrecy::of_call(gate, call, Some(valid.tool())),
+            Verdict::Refused(refused) => Secrecy::of_refused(gate, call, refused),
+            Verdict::Repaired(repaired) => {
+                let mut secrecy = Secrecy::of_call(gate, call, Some(repaired.tool()));
+                secrecy.arguments(repaired.arguments());
+                secrecy
+            }
+        }
+    }
+
+    /// The same for a refusal.
+    pub(crate) fn of_refused(gate: &Gate, call: &Call<'_>, refused: &Refused<'_>) -> Self {
+        Secrecy::of_call(gate, call, refused.tool)
+    }
+
+    fn of_call(gate: &Gate, call: &Call<'_>, tool: Option<&Tool>) -> Self {
+        let mut secrecy = Secrecy::new(match tool {
+            Some(tool) => tool.secrets().cloned(),
+            None => gate.all_secrets().cloned(),
+        });
+        secrecy.sent(&call.arguments);
+        secrecy
+    }
+
+    /// What may be shown of a call that went to its tool with these arguments.
+    pub fn of_arguments(tool: &Tool, arguments: &Value<'_>) -> Self {
+        let mut secrecy = Secrecy::new(tool.secrets().cloned());
+        secrecy.output = tool.output_secrets().cloned();
+        secrecy.arguments(arguments);
+        secrecy
+    }
+
+    /// Knows no call yet.
+    pub(crate) fn new(input: Option<Arc<Secrets>>) -> Self {
+        Secrecy {
+            input,
+            ..Secrecy::default()
+        }
+    }
+
+    /// Whether everything may be shown.
+    pub fn hides_nothing(&self) -> bool {
+        self.input.is_none() && self.output.is_none()
+    }
+
+    /// Whether the arguments as they were sent could not be read.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.unreadable
+    }
+
+    /// The same with a result of this tool, whose own secrets are hidden too.
+    #[must_use]
+    pub fn with_result(mut self, tool: &Tool, result: &Value<'_>) -> Self {
+        self.result(tool.output_secrets(), result);
+        self
+    }
+
+    /// Notes the arguments as they were sent.
+    pub(crate) fn sent(&mut self, sent: &Arguments<'_>) {
+        if self.input.is_none() {
+            return;
+        }
+        match sent {
+            Arguments::Absent => {}
+            Arguments::Value(value) => self.arguments(value),
+            Arguments::Text(text) => match read_value(text) {
+                Ok(value) => self.arguments(&value),
+                Err(_) if text.trim_ascii().is_empty() => {}
+                Err(_) => self.unreadable = true,
+            },
+        }
+    }
+
+    /// Notes the secrets in arguments.
+    pub(crate) fn arguments(&mut self, arguments: &Value<'_>) {
+        if let Some(secrets) = self.input.clone() {
+            let mut noting = Noting {
+                rules: Rules::of_arguments(&secrets),
+                known: &mut self.known,
+            };
+            noting.value(arguments, &Path::root(), LAYERS);
+            self.read = true;
+            self.forget_names();
+        }
+    }
+
+    /// Notes the secrets in a result.
+    pub(crate) fn result(&mut self, secrets: Option<&Arc<Secrets>>, result: &Value<'_>) {
+        self.output = secrets.cloned();
+        if let Some(secrets) = secrets {
+            let mut noting = Noting {
+                rules: Rules::of_result(secrets),
+                known: &mut self.known,
+            };
+            noting.value(result, &Path::root(), LAYERS);
+            self.forget_names();
+        }
+    }
+
+    /// What the schema says anyway is no secret.
+    fn forget_names(&mut self) {
+        for secrets in [&self.input, &self.output].into_iter().flatten() {
+            self.known.forget(secrets.names());
+        }
+    }
+
+    /// A part of the arguments as it may be shown; `at` is its place.
+    pub fn value<'v>(&self, value: &'v Value<'_>, at: &Path) -> Cow<'v, Value<'v>> {
+        match &self.input {
+            Some(secrets) => {
+                let rules = Rules::of_arguments(secrets);
+                Cow::Owned(self.masked(value, at, Some(rules)))
+            }
+            None => Cow::Borrowed(value),
+        }
+    }
+
+    /// A part of the result as it may be shown; `at` is its place.
+    pub fn result_value<'v>(&self, value: &'v Value<'_>, at: &Path) -> Cow<'v, Value<'v>> {
+        if self.hides_nothing() {
+            return Cow::Borrowed(value);
+        }
+        let rules = self.output.as_deref().map(Rules::of_result);
+        Cow::Owned(self.masked(value, at, rules))
+    }
+
+    /// A text with the words of all secrets masked. If none could be read, it may hold any.
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.unreadable && !self.read && !text.is_empty() {
+            return Cow::Borrowed(MASKED);
+        }
+        self.known.mask(text)
+    }
+
+    /// A place as it may be shown: keys may be secrets too.
+    pub fn path<'p>(&self, at: &'p Path) -> Cow<'p, Path> {
+        let secrets = [&self.input, &self.output].into_iter().flatten();
+        let Some(secrets) = secrets.last() else {
+            return Cow::Borrowed(at);
+        };
+        let shown = at.segments().fold(Path::root(), |path, segment| {
+            let key = self.key(&segment, &path, secrets);
+            path.key(&key)
+        });
+        if shown == *at {
+            Cow::Borrowed(at)
+        } else {
+            Cow::Owned(shown)
+        }
+    }
+
+    /// The name of a tool as the model wrote it.
+    pub fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        let Some(secrets) = &self.input else {
+            return Cow::Borrowed(name);
+        };
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
+        if name.chars().all(is_plain) && !secrets.named_in(name) {
+            self.known.mask(name)
+        } else {
+            Cow::Borrowed(MASKED)
+        }
+    }
+
+    /// A key as it may be shown; `around` is the place of its object.
+    fn key<'k>(&self, key: &'k str, around: &Path, secrets: &Secrets) -> Cow<'k, str> {
+        if secrets.lists(key) || is_index(key) {
+            return Cow::Borrowed(key);
+        }
+        if hides_key(key, around, secrets) || (self.unreadable && !secrets.is_nearly_listed(key)) {
+            return Cow::Borrowed(MASKED);
+        }
+        self.text(key)
+    }
+
+    fn masked(&self, value: &Value<'_>, at: &Path, rules: Option<Rules<'_>>) -> Value<'static> {
+        if rules.is_some_and(|rules| rules.doubt(value, at).is_some()) {
+            return masked_value();
+        }
+        match value {
+            Value::Array(items) => {
+                let items = items.iter().enumerate();
+                let items = items.map(|(index, item)| self.masked(item, &at.index(index), rules));
+                Value::Array(items.collect())
+            }
+            Value::Object(members) => Value::Object(
+                members
+                    .iter()
+                    .map(|(key, member)| {
+                        let shown = self.masked(member, &at.key(key), rules);
+                        let key = match rules {
+                            Some(rules) => self.key(key, at, rules.secrets),
+                            None => self.text(key),
+                        };
+                        (Cow::Owned(key.into_owned()), shown)
+                    })
+                    .collect(),
+            ),
+            Value::String(text) => Value::String(Cow::Owned(self.text(text).into_owned())),
+            Value::Number(number) if self.text(number.as_str()) != number.as_str() => {
+                masked_value()
+            }
+            leaf => leaf.clone().into_owned(),
+        }
+    }
+}
+
+pub(crate) fn masked_value() -> Value<'static> {
+    Value::String(Cow::Borrowed(MASKED))
+}
+
+impl<'s> Rules<'s> {
+    fn of_arguments(secrets: &'s Secrets) -> Self {
+        Rules {
+            secrets,
+            of_result: false,
+        }
+    }
+
+    fn of_result(secrets: &'s Secrets) -> Self {
+        Rules {
+            secrets,
+            of_result: true,
+        }
+    }
+
+    /// Whether a value is a secret as a whole; `None` if it may be shown, but for what is in it.
+    fn doubt(self, value: &Value<'_>, at: &Path) -> Option<Doubt> {
+        let secrets = self.secrets;
+        if secrets.cover(at) {
+            return Some(Doubt::None);
+        }
+        let is_hidden = match value {
+            // A pair of a name and a value, such as `{"name": "password", "value": …}`, or the two exchanged.
+            Value::Object(members) => members.iter().any(|(key, member)| {
+                let mut text = member.as_str().into_iter();
+                text.any(|text| secrets.name_secret(text)) && !secrets.lists(key)
+            }),
+            Value::Array(items) => {
+                let is_listed = at.segments().any(|key| secrets.lists(&key));
+                let mut texts = items.iter().filter_map(Value::as_str);
+                !is_listed && texts.any(|text| secrets.name_secret(text))
+            }
+            Value::String(text) => self.hides_leaf(at) || secrets.named_in(text),
+            _ => self.hides_leaf(at),
+        };
+        is_hidden.then_some(Doubt::Some)
+    }
+
+    fn hides_leaf(self, at: &Path) -> bool {
+        // A value instead of the whole object may be any of its parts.
+        let is_keyless = || at.segments().all(|segment| is_index(&segment));
+        let by_place = match self.of_result {
+            true => self.secrets.hide_marked(at),
+            false => self.secrets.hide(at),
+        };
+        by_place || is_keyless()
+    }
+}
+
+/// Whether a key may be a secret by its place or its looks. One that is nearly a name of the schema's is a name.
+fn hides_key(key: &str, around: &Path, secrets: &Secrets) -> bool {
+    (secrets.cover(around) && !secrets.is_nearly_listed(key))
+        || (secrets.named_in(key) && !secrets.is_nearly_listed(key))
+}
+
+fn is_index(segment: &str) -> bool {
+    segment.len() <= LONGEST_INDEX && segment.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Looks for the secrets of a value.
+struct Noting<'n> {
+    rules: Rules<'n>,
+    known: &'n mut Known,
+}
+
+impl Noting<'_> {
+    fn value(&mut self, value: &Value<'_>, at: &Path, layers: usize) {
+        if self.known.overflows() {
+            return;
+        }
+        if let Some(doubt) = self.rules.doubt(value, at) {
+            self.secret(value, doubt);
+        }
+        match value {
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.value(item, &at.index(index), layers);
+                }
+            }
+            Value::Object(members) => {
+                for (key, member) in members {
+                    let is_name = self.rules.secrets.lists(key) || is_index(key);
+                    if !is_name && hides_key(key, at, self.rules.secrets) {
+                        self.known.note(key, LIKELY);
+                    }
+                    self.value(member, &at.key(key), layers);
+                }
+            }
+            Value::String(text) if layers > 0 && text.trim_start().starts_with(['{', '[', '"']) => {
+                if let Ok(inner) = read_value(text) {
+                    self.value(&inner, at, layers - 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes the words of a secret: its texts, its numbers and its keys.
+    fn secret(&mut self, value: &Value<'_>, doubt: Doubt) {
+        let at_least = match doubt {
+            Doubt::None => 0,
+            Doubt::Some => LIKELY,
+        };
+        match value {
+            Value::String(text) => self.known.note(text, at_least),
+            Value::Number(number) => self.known.note(number.as_str(), at_least),
+            Value::Array(items) => items.iter().for_each(|item| self.secret(item, doubt)),
+            Value::Object(members) => {
+                for (key, member) in members {
+                    if !self.rules.secrets.lists(key) && !self.rules.secrets.is_nearly_listed(key) {
+                        self.known.note(key, LIKELY);
+                    }
+                    self.secret(member, doubt);
+                }
+            }
+            // There are too few of these to recognise one.
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+}
