@@ -87,12 +87,11 @@ impl Secrecy {
     }
 
     fn key_of_rename(&self, key: &str) -> Option<String> {
-        let secrets = self.input.as_ref()?;
-        let is_name = secrets.lists(key) || secrets.is_nearly_listed(key);
-        if is_name {
+        let rules = self.rules()?;
+        if rules.secrets.is_nearly_listed(key) {
             return Some(key.to_owned());
         }
-        Some(self.key(key, &Path::root(), secrets).into_owned())
+        Some(self.key(key, &Path::root(), Some(rules)).into_owned())
     }
 
     /// The same for a failure.
@@ -146,9 +145,9 @@ impl Secrecy {
                 issue.code,
                 IssueCode::Required | IssueCode::DependentRequired | IssueCode::UnknownKey
             );
-            let secrets = [&self.input, &self.output].into_iter().flatten();
-            let is_hidden = secrets.last().is_some_and(|it| it.hide(&issue.path));
-            let is_name = |text: &String| self.input.iter().any(|secrets| secrets.lists(text));
+            let rules = self.rules();
+            let is_hidden = rules.is_some_and(|rules| rules.secrets.hide(&issue.path));
+            let is_name = |text: &String| rules.is_some_and(|rules| rules.secrets.lists(text));
             // What a repair would make of a secret is one.
             let says_value = !is_about_key || !issue.suggestion.as_ref().is_some_and(is_name);
             if is_hidden && says_value && issue.code != IssueCode::Required {
@@ -214,6 +213,7 @@ pub(crate) fn clean_result(tool: &Tool, arguments: &Value<'_>, checked: &mut Che
         return;
     }
     let mut secrecy = Secrecy::of_arguments(tool, arguments);
+    secrecy.is_about_result = true;
     if tool.returns_secrets() {
         match &checked.output {
             Some(Output::Value(value)) => secrecy.result(tool.output_secrets(), value),

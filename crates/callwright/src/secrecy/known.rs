@@ -46,6 +46,11 @@ impl Known {
         self.overflows
     }
 
+    /// From now on everything counts as a secret.
+    pub(super) fn give_up(&mut self) {
+        self.overflows = true;
+    }
+
     /// Notes a secret, if it has at least so many bytes.
     pub(super) fn note(&mut self, text: &str, at_least: usize) {
         let text = text.trim();
@@ -54,8 +59,7 @@ impl Known {
         }
         self.bytes += text.len();
         if self.bytes > MOST_BYTES || self.short.len() > MOST_SHORT {
-            self.overflows = true;
-            return;
+            return self.give_up();
         }
         let escaped = as_json(text);
         let mut shown = String::new();

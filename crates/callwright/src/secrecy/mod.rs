@@ -38,6 +38,10 @@ const LIKELY: usize = 6;
 /// The longest key that is an index of an array: longer ones are numbers that may be secrets.
 const LONGEST_INDEX: usize = 4;
 
+/// How many keys that the schema does not list are compared with those that it does. With more, nothing of the call is
+/// shown.
+const MOST_STRANGERS: usize = 1_000;
+
 /// What may be shown of one call and its result.
 ///
 /// ```
@@ -63,6 +67,8 @@ pub struct Secrecy {
     known: Known,
     /// The arguments as they were sent could not be read, so any part of them may be a secret.
     unreadable: bool,
+    /// Whether places are those of the result.
+    is_about_result: bool,
     /// Some arguments were read: those that were sent, or what repair made of them.
     read: bool,
 }
@@ -167,6 +173,7 @@ impl Secrecy {
             let mut noting = Noting {
                 rules: Rules::of_arguments(&secrets),
                 known: &mut self.known,
+                strangers: 0,
             };
             noting.value(arguments, &Path::root(), LAYERS);
             self.read = true;
@@ -181,6 +188,7 @@ impl Secrecy {
             let mut noting = Noting {
                 rules: Rules::of_result(secrets),
                 known: &mut self.known,
+                strangers: 0,
             };
             noting.value(result, &Path::root(), LAYERS);
             self.forget_names();
@@ -224,12 +232,12 @@ impl Secrecy {
 
     /// A place as it may be shown: keys may be secrets too.
     pub fn path<'p>(&self, at: &'p Path) -> Cow<'p, Path> {
-        let secrets = [&self.input, &self.output].into_iter().flatten();
-        let Some(secrets) = secrets.last() else {
+        if self.hides_nothing() {
             return Cow::Borrowed(at);
-        };
+        }
+        let rules = self.rules();
         let shown = at.segments().fold(Path::root(), |path, segment| {
-            let key = self.key(&segment, &path, secrets);
+            let key = self.key(&segment, &path, rules);
             path.key(&key)
         });
         if shown == *at {
@@ -253,18 +261,32 @@ impl Secrecy {
     }
 
     /// A key as it may be shown; `around` is the place of its object.
-    fn key<'k>(&self, key: &'k str, around: &Path, secrets: &Secrets) -> Cow<'k, str> {
+    fn key<'k>(&self, key: &'k str, around: &Path, rules: Option<Rules<'_>>) -> Cow<'k, str> {
+        let Some(rules) = rules else {
+            return self.text(key);
+        };
+        let secrets = rules.secrets;
         if secrets.lists(key) || is_index(key) {
             return Cow::Borrowed(key);
         }
-        if hides_key(key, around, secrets) || (self.unreadable && !secrets.is_nearly_listed(key)) {
+        let is_unread = self.unreadable && !secrets.is_nearly_listed(key);
+        if is_unread || rules.hides_key(key, around) {
             return Cow::Borrowed(MASKED);
         }
-        self.text(key)
+        self.known.mask(key)
+    }
+
+    /// The rules for what is being talked about: the arguments, or the result.
+    fn rules(&self) -> Option<Rules<'_>> {
+        if self.is_about_result {
+            self.output.as_deref().map(Rules::of_result)
+        } else {
+            self.input.as_deref().map(Rules::of_arguments)
+        }
     }
 
     fn masked(&self, value: &Value<'_>, at: &Path, rules: Option<Rules<'_>>) -> Value<'static> {
-        if rules.is_some_and(|rules| rules.doubt(value, at).is_some()) {
+        if self.known.overflows() || rules.is_some_and(|it| it.doubt(value, at).is_some()) {
             return masked_value();
         }
         match value {
@@ -278,10 +300,7 @@ impl Secrecy {
                     .iter()
                     .map(|(key, member)| {
                         let shown = self.masked(member, &at.key(key), rules);
-                        let key = match rules {
-                            Some(rules) => self.key(key, at, rules.secrets),
-                            None => self.text(key),
-                        };
+                        let key = self.key(key, at, rules);
                         (Cow::Owned(key.into_owned()), shown)
                     })
                     .collect(),
@@ -329,7 +348,8 @@ impl<'s> Rules<'s> {
             Value::Array(items) => {
                 let is_listed = at.segments().any(|key| secrets.lists(&key));
                 let mut texts = items.iter().filter_map(Value::as_str);
-                !is_listed && texts.any(|text| secrets.name_secret(text))
+                (!self.of_result && secrets.is_stray(at))
+                    || (!is_listed && texts.any(|text| secrets.name_secret(text)))
             }
             Value::String(text) => self.hides_leaf(at) || secrets.named_in(text),
             _ => self.hides_leaf(at),
@@ -346,12 +366,14 @@ impl<'s> Rules<'s> {
         };
         by_place || is_keyless()
     }
-}
 
-/// Whether a key may be a secret by its place or its looks. One that is nearly a name of the schema's is a name.
-fn hides_key(key: &str, around: &Path, secrets: &Secrets) -> bool {
-    (secrets.cover(around) && !secrets.is_nearly_listed(key))
-        || (secrets.named_in(key) && !secrets.is_nearly_listed(key))
+    /// Whether a key may be a secret by its place or its looks. One that is nearly a name of the schema's is a name.
+    fn hides_key(self, key: &str, around: &Path) -> bool {
+        let secrets = self.secrets;
+        let is_stray = || !self.of_result && secrets.is_stray(around);
+        (secrets.cover(around) || is_stray() || secrets.named_in(key))
+            && !secrets.is_nearly_listed(key)
+    }
 }
 
 fn is_index(segment: &str) -> bool {
@@ -362,6 +384,8 @@ fn is_index(segment: &str) -> bool {
 struct Noting<'n> {
     rules: Rules<'n>,
     known: &'n mut Known,
+    /// How many keys were seen that the schema does not list.
+    strangers: usize,
 }
 
 impl Noting<'_> {
@@ -369,10 +393,13 @@ impl Noting<'_> {
         if self.known.overflows() {
             return;
         }
-        if let Some(doubt) = self.rules.doubt(value, at) {
+        let doubt = self.rules.doubt(value, at);
+        if let Some(doubt) = doubt {
             self.secret(value, doubt);
         }
         match value {
+            // All of them are noted, and each would be looked at with its place once more.
+            Value::Array(_) if doubt.is_some() => {}
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     self.value(item, &at.index(index), layers);
@@ -381,8 +408,14 @@ impl Noting<'_> {
             Value::Object(members) => {
                 for (key, member) in members {
                     let is_name = self.rules.secrets.lists(key) || is_index(key);
-                    if !is_name && hides_key(key, at, self.rules.secrets) {
-                        self.known.note(key, LIKELY);
+                    if !is_name {
+                        self.strangers += 1;
+                        if self.strangers > MOST_STRANGERS {
+                            return self.known.give_up();
+                        }
+                        if self.rules.hides_key(key, at) {
+                            self.known.note(key, LIKELY);
+                        }
                     }
                     self.value(member, &at.key(key), layers);
                 }

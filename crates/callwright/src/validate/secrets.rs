@@ -90,7 +90,7 @@ impl Secrets {
     }
 
     /// Whether the schema knows nothing of the value at this place, so that it may be meant for a secret.
-    fn is_stray(&self, at: &Path) -> bool {
+    pub(crate) fn is_stray(&self, at: &Path) -> bool {
         !self.described && nearest_key(at).is_some_and(|key| !self.listed.contains(key.as_ref()))
     }
 

@@ -3,6 +3,11 @@
 //!
 //! A case is a tool whose schema marks one place, a call that holds a token there, and damage: another type, another
 //! place, another name, text in text, a layer too many, an end that is cut off, words around it, a result that quotes it.
+#![allow(
+    unreachable_pub,
+    clippy::expect_used,
+    reason = "a part of three tests, and a test may panic"
+)]
 
 use serde_json::{Map, Value, json};
 

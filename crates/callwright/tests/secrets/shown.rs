@@ -26,7 +26,7 @@ const REPAIRS: [RepairPolicy; 3] = [
 type Shown = Vec<(&'static str, String)>;
 
 /// All texts about a case, under every grade of repair.
-pub fn everything(case: &Case) -> Shown {
+pub(crate) fn everything(case: &Case) -> Shown {
     let mut shown = Vec::new();
     let line = case.line.to_string();
     let recorded = read_recorded(&line).expect("a line");
@@ -61,7 +61,11 @@ fn by_itself(gate: &Gate, recorded: &Recorded<'_>, shown: &mut Shown) {
     };
     let Some(ran) = recorded.ran() else { return };
     let arguments = verdict.arguments().expect("they were read");
-    of_result(&gate.check(tool, arguments, ran), shown);
+    let checked = gate.check(tool, arguments, ran);
+    of_result(&checked, shown);
+    let event = Event::of(gate, call, &verdict, SystemTime::UNIX_EPOCH).with_result(&checked);
+    let output = recorded.output.clone().expect("it ran");
+    of_event(&event.with_output(output), shown);
     let token_in = recorded.output.as_ref().map(ToString::to_string);
     let said = token_in.unwrap_or_default();
     let failures = [
@@ -130,7 +134,7 @@ fn of_event(event: &Event, shown: &mut Shown) {
 }
 
 fn of_result(checked: &Checked<'_>, shown: &mut Shown) {
-    for failure in checked.failure.as_deref() {
+    if let Some(failure) = checked.failure.as_deref() {
         of_failure(failure, shown);
     }
     shown.push(("notes", checked.notes.join(" ")));
