@@ -164,6 +164,23 @@ fn nobody_is_advised_to_publish_the_values_of_a_marked_enum() {
 }
 
 #[test]
+fn of_a_line_that_is_not_json_nothing_is_quoted() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", MARKED_ENUM);
+    let line = r#"{"tool": "unlock", "arguments": {"code": swordfish-one}}"#;
+    let calls = folder.file("calls.jsonl", line);
+    let run = run(program().args(["check", "--tools"]).args([tools, calls]));
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr
+            .contains("not JSON at column 42: expected a value; "),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("swordf"), "{}", run.stderr);
+}
+
+#[test]
 fn programs_get_the_values_unless_they_ask_not_to() {
     let folder = Folder::new();
     let tools = folder.file(

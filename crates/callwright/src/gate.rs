@@ -224,7 +224,13 @@ impl Gate {
     /// # Errors
     /// Says why the message is no call.
     pub fn rescue<'m>(&self, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
-        rescue::rescue(self, message)
+        rescue::rescue(self, message).map_err(|reason| match reason {
+            NoCall::NotOffered(name) => {
+                let secrecy = Secrecy::new(self.all_secrets().cloned());
+                NoCall::NotOffered(secrecy.name(&name).into_owned())
+            }
+            other => other,
+        })
     }
 
     /// Every edit that repair tries on a call that is refused as it stands, in order: for people who wonder
@@ -251,6 +257,11 @@ impl Gate {
     pub(crate) fn repair_cap(&self, tool: &Tool) -> Option<Grade> {
         let own = self.own_repair.get(tool.name());
         own.unwrap_or(&self.repair).cap(tool)
+    }
+
+    /// Whether some tool takes arguments that its schema marks with `writeOnly` or `format: password`.
+    pub fn takes_secrets(&self) -> bool {
+        self.all_secrets().is_some()
     }
 
     /// What any of the tools marks as a secret, for calls that may be meant for any.

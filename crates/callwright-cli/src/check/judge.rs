@@ -209,11 +209,20 @@ impl Judge {
             match wire::read_answer(text) {
                 Ok(Answer::Message(message)) => return Ok(Line::Message(message)),
                 Ok(_) => {}
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(self.why(&error)),
             }
         }
         let recorded = wire::read_recorded(text);
-        recorded.map(Line::Call).map_err(|error| error.to_string())
+        recorded.map(Line::Call).map_err(|error| self.why(&error))
+    }
+
+    /// Why a line is not a call. What cannot be read may hold a secret of any tool.
+    fn why(&self, error: &callwright::Error) -> String {
+        if self.gate.takes_secrets() {
+            error.unquoted()
+        } else {
+            error.to_string()
+        }
     }
 
     /// The calls in the lines, in order, those in messages included.

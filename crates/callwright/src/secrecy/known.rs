@@ -132,6 +132,9 @@ impl Known {
         found.sort_unstable();
         let mut words: Vec<(usize, usize)> = Vec::new();
         for (start, end) in found {
+            let Some((start, end)) = inner(text, start, end) else {
+                continue;
+            };
             match words.last_mut() {
                 Some(last) if end <= last.1 => {}
                 Some(last) if start <= last.1 => last.1 = word_end(text, end),
@@ -169,11 +172,27 @@ fn is_border(character: char) -> bool {
     character.is_whitespace() || matches!(character, '"' | '\'' | '`')
 }
 
+/// A part of a text without the borders at its ends; `None` if there is nothing else.
+fn inner(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+    let (start, end) = (floor(text, start), ceil(text, end));
+    let part = text[start..end].trim_start_matches(is_border);
+    let start = end - part.len();
+    let part = part.trim_end_matches(is_border);
+    (!part.is_empty()).then_some((start, start + part.len()))
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    let mut borders = (0..=at).rev();
+    borders.find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+fn ceil(text: &str, at: usize) -> usize {
+    let mut borders = at..text.len();
+    let border = borders.find(|at| text.is_char_boundary(*at));
+    border.unwrap_or(text.len())
+}
+
 fn word_start(text: &str, at: usize) -> usize {
-    let mut at = at;
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
     let before = text[..at].char_indices().rev();
     before
         .take_while(|(_, character)| !is_border(*character))
@@ -182,10 +201,6 @@ fn word_start(text: &str, at: usize) -> usize {
 }
 
 fn word_end(text: &str, at: usize) -> usize {
-    let mut at = at;
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
     let rest = &text[at..];
     at + rest.find(is_border).unwrap_or(rest.len())
 }
