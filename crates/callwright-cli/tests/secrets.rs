@@ -21,7 +21,7 @@ fn all_cases(count: usize) -> Vec<Case> {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            (state >> 24) as u8
+            state.to_le_bytes()[3]
         });
         Case::new(&bytes.collect::<Vec<u8>>(), &format!("tool{number}"))
     });

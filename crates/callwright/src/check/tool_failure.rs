@@ -285,10 +285,9 @@ impl ToolFailure {
     /// Rewrites everything that anybody wrote about it.
     pub(crate) fn rewrite(&mut self, shown: &dyn Fn(&str) -> String) {
         let inner = &mut *self.0;
-        for text in [&mut inner.code, &mut inner.detail, &mut inner.hint] {
-            if let Some(text) = text {
-                *text = Cow::Owned(shown(text));
-            }
+        let own = [&mut inner.code, &mut inner.detail, &mut inner.hint];
+        for text in own.into_iter().flatten() {
+            *text = Cow::Owned(shown(text));
         }
         for text in inner
             .recommendations

@@ -131,9 +131,10 @@ fn masked(event: &Event) -> Shown<'_> {
     };
     let is_unknown = event.failure.as_ref().is_some_and(Failure::is_of_no_tool);
     Shown {
-        tool: match is_unknown {
-            true => secrecy.name(&event.tool),
-            false => Cow::Borrowed(&event.tool),
+        tool: if is_unknown {
+            secrecy.name(&event.tool)
+        } else {
+            Cow::Borrowed(&event.tool)
         },
         tool_sent: event.tool_sent.as_deref().map(|name| secrecy.name(name)),
         sent: Cow::Owned(sent),

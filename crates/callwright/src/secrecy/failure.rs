@@ -132,7 +132,7 @@ impl Secrecy {
             Cause::LedgerAway { why } => self.rewrite(why),
             Cause::Tool { failure, said, .. } => {
                 failure.rewrite(&|text| self.text(text).into_owned());
-                said.iter_mut().for_each(|said| self.rewrite(said));
+                self.rewrite_all(said);
             }
             Cause::Output(fault) => self.fault(fault),
             Cause::SeveralValues { .. } | Cause::TooLong { .. } => {}
@@ -155,7 +155,7 @@ impl Secrecy {
             }
             self.rewrite(&mut issue.received);
             self.rewrite(&mut issue.expected);
-            issue.suggestion.iter_mut().for_each(|it| self.rewrite(it));
+            self.rewrite_all(&mut issue.suggestion);
             self.place(&mut issue.path);
         }
     }
@@ -164,16 +164,16 @@ impl Secrecy {
         match fault {
             OutputFault::Syntax { path, found, .. } => {
                 self.place(path);
-                found.iter_mut().for_each(|found| self.rewrite(found));
+                self.rewrite_all(found);
             }
             OutputFault::NoJson { path } | OutputFault::CutOff { path } => self.place(path),
             OutputFault::Violation(issues) => self.issues(issues),
             OutputFault::ErrorInDisguise { said, .. } => {
-                said.iter_mut().for_each(|said| self.rewrite(said));
+                self.rewrite_all(said);
             }
             OutputFault::Empty { argument, value } => {
                 self.place(argument);
-                value.iter_mut().for_each(|value| self.rewrite(value));
+                self.rewrite_all(value);
             }
             OutputFault::MorePages(pages) => {
                 if let Some((argument, value)) = &mut pages.next {
@@ -199,6 +199,12 @@ impl Secrecy {
 
     fn place(&self, path: &mut Path) {
         *path = self.path(path).into_owned();
+    }
+
+    fn rewrite_all<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        for text in texts {
+            self.rewrite(text);
+        }
     }
 
     fn rewrite(&self, text: &mut String) {
@@ -228,7 +234,7 @@ pub(crate) fn clean_result(tool: &Tool, arguments: &Value<'_>, checked: &mut Che
     if let Some(failure) = &mut checked.failure {
         secrecy.failure(failure);
     }
-    checked.notes.iter_mut().for_each(|it| secrecy.rewrite(it));
+    secrecy.rewrite_all(&mut checked.notes);
 }
 
 /// Whether an edit gives a key another name.

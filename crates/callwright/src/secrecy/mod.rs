@@ -360,9 +360,10 @@ impl<'s> Rules<'s> {
     fn hides_leaf(self, at: &Path) -> bool {
         // A value instead of the whole object may be any of its parts.
         let is_keyless = || at.segments().all(|segment| is_index(&segment));
-        let by_place = match self.of_result {
-            true => self.secrets.hide_marked(at),
-            false => self.secrets.hide(at),
+        let by_place = if self.of_result {
+            self.secrets.hide_marked(at)
+        } else {
+            self.secrets.hide(at)
         };
         by_place || is_keyless()
     }

@@ -66,9 +66,9 @@ impl Case {
         } else {
             json!(token)
         };
-        let (schema, mut arguments) = place(&mut bytes, key, &marked, secret);
+        let (schema, mut arguments) = place(&mut bytes, key, &marked, &secret);
         for _ in 0..bytes.below(4) {
-            arguments = damage(&mut bytes, arguments, key, &token);
+            arguments = damage(&mut bytes, &arguments, key, &token);
         }
         let mut called = name.to_owned();
         match bytes.below(12) {
@@ -153,7 +153,7 @@ fn marked(bytes: &mut Bytes<'_>, is_number: bool) -> Value {
 }
 
 /// A schema with the marked one somewhere in it, and arguments with the secret there.
-fn place(bytes: &mut Bytes<'_>, key: &str, marked: &Value, secret: Value) -> (Value, Value) {
+fn place(bytes: &mut Bytes<'_>, key: &str, marked: &Value, secret: &Value) -> (Value, Value) {
     let mut definitions = Map::new();
     let reference = match bytes.below(3) {
         0 => {
@@ -224,7 +224,7 @@ fn extend(object: &mut Value, more: Value) {
 }
 
 /// Other arguments with the same secret: in another place, another form or once more.
-fn damage(bytes: &mut Bytes<'_>, arguments: Value, key: &str, token: &str) -> Value {
+fn damage(bytes: &mut Bytes<'_>, arguments: &Value, key: &str, token: &str) -> Value {
     let kind = bytes.below(22);
     let mut changed = arguments.clone();
     match kind {
