@@ -1,5 +1,9 @@
 //! A secret never shows: not in what a model is told, not in what an operator is told, not in a record.
-#![allow(clippy::expect_used, reason = "a test may panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::needless_pass_by_value,
+    reason = "a test may panic, and takes values that are made on the spot"
+)]
 
 #[path = "secrets/cases.rs"]
 mod cases;

@@ -76,7 +76,7 @@ impl Judgement {
 /// use callwright::{Call, Gate, ToolSpec, event::Event};
 /// use serde_json::json;
 ///
-/// let tool = ToolSpec::new("login", json!({"properties": {"password": {"writeOnly": true}}}));
+/// let tool = ToolSpec::new("login", json!({"properties": {"user": {}, "password": {"writeOnly": true}}}));
 /// let gate = Gate::builder().tool(tool).build()?;
 /// let call = Call::from_text("login", r#"{"user": "ann", "password": "hunter2"}"#);
 /// let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
