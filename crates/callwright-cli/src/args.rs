@@ -69,6 +69,11 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 
+    /// Hide the values that a schema marks with `writeOnly` or `format: password` in the JSON output too. Text never
+    /// shows them; `arguments` and `edits` in JSON do without this, for programs that need them
+    #[arg(long)]
+    pub(crate) mask_secrets: bool,
+
     /// The calls, one JSON object per line; `-` for standard input
     #[arg(value_name = "CALLS", default_value = "-")]
     pub(crate) calls: PathBuf,

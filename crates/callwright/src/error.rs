@@ -28,7 +28,12 @@ pub(crate) enum ErrorKind {
     #[error("two tools are named {name:?}; rename or remove one, calls could mean either")]
     DuplicateTool { name: String },
     #[error("not JSON at column {column}: {reason}; one call per line, as a JSON object")]
-    CallNotJson { column: usize, reason: String },
+    CallNotJson {
+        column: usize,
+        reason: String,
+        /// The same without a piece of the line.
+        unquoted: String,
+    },
     #[error("{0}")]
     NotACall(String),
     #[cfg(feature = "toolbox")]
@@ -55,6 +60,23 @@ pub(crate) enum ErrorKind {
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Error(Box::new(kind))
+    }
+}
+
+impl Error {
+    /// The text without any piece of a line that could not be read: it may hold a secret.
+    pub fn unquoted(&self) -> String {
+        match &*self.0 {
+            ErrorKind::CallNotJson {
+                column, unquoted, ..
+            } => ErrorKind::CallNotJson {
+                column: *column,
+                reason: unquoted.clone(),
+                unquoted: String::new(),
+            }
+            .to_string(),
+            other => other.to_string(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The gate: the tools it knows, and one question to ask it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ahash::AHashMap;
 
@@ -17,9 +17,10 @@ use crate::pipeline;
 use crate::policy::Policy;
 use crate::repair::{Grade, RepairPolicy, Trial};
 use crate::rescue::{self, Message, NoCall, Rescued};
+use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSpec};
 use crate::unknown_tool::Guesses;
-use crate::validate::SchemaCache;
+use crate::validate::{SchemaCache, Secrets};
 use crate::verdict::{Opened, Settled, Verdict};
 
 /// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and is shared freely
@@ -60,6 +61,8 @@ pub struct Gate {
     own_advice: AHashMap<String, Advice>,
     /// What names that no tool has most likely mean.
     pub(crate) guesses: Guesses,
+    /// What any of the tools marks as a secret.
+    all_secrets: OnceLock<Option<Arc<Secrets>>>,
 }
 
 /// Collects tools and settings for a [`Gate`].
@@ -82,9 +85,13 @@ impl Gate {
     /// Judges one call by itself, whatever came before it.
     pub fn judge<'c>(&'c self, call: &'c Call<'_>) -> Verdict<'c> {
         let mut verdict = pipeline::judge(self, call);
+        if verdict.is_plain() {
+            return verdict;
+        }
         if let Verdict::Refused(refused) = &mut verdict {
             self.advise(&mut refused.failure, refused.tool);
         }
+        Secrecy::of(self, call, &verdict).clean(&mut verdict);
         verdict
     }
 
@@ -130,6 +137,7 @@ impl Gate {
             Ok(ticket) => Opened::Admitted(ticket),
             Err(mut refused) => {
                 self.advise(&mut refused.failure, refused.tool);
+                Secrecy::of_refused(self, call, &refused).refused(&mut refused);
                 Opened::Refused(refused)
             }
         }
@@ -188,6 +196,7 @@ impl Gate {
         if let Some(failure) = &mut checked.failure {
             self.advise(failure, Some(tool));
         }
+        secrecy::clean_result(tool, arguments, &mut checked);
         checked
     }
 
@@ -215,13 +224,23 @@ impl Gate {
     /// # Errors
     /// Says why the message is no call.
     pub fn rescue<'m>(&self, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
-        rescue::rescue(self, message)
+        rescue::rescue(self, message).map_err(|reason| match reason {
+            NoCall::NotOffered(name) => {
+                let secrecy = Secrecy::new(self.all_secrets().cloned());
+                NoCall::NotOffered(secrecy.name(&name).into_owned())
+            }
+            other => other,
+        })
     }
 
     /// Every edit that repair tries on a call that is refused as it stands, in order: for people who wonder
     /// why. Trials go up to the boldest grade, whatever the policy allows.
     pub fn explain(&self, call: &Call<'_>) -> Vec<Trial> {
-        pipeline::explain(self, call)
+        let mut trials = pipeline::explain(self, call);
+        if !trials.is_empty() {
+            Secrecy::of(self, call, &pipeline::judge(self, call)).trials(&mut trials);
+        }
+        trials
     }
 
     /// The tool of this name.
@@ -238,6 +257,20 @@ impl Gate {
     pub(crate) fn repair_cap(&self, tool: &Tool) -> Option<Grade> {
         let own = self.own_repair.get(tool.name());
         own.unwrap_or(&self.repair).cap(tool)
+    }
+
+    /// Whether some tool takes arguments that its schema marks with `writeOnly` or `format: password`.
+    pub fn takes_secrets(&self) -> bool {
+        self.all_secrets().is_some()
+    }
+
+    /// What any of the tools marks as a secret, for calls that may be meant for any.
+    pub(crate) fn all_secrets(&self) -> Option<&Arc<Secrets>> {
+        let merged = || {
+            let marked = self.tools().filter_map(Tool::secrets);
+            Secrets::of_any(marked.map(AsRef::as_ref)).map(Arc::new)
+        };
+        self.all_secrets.get_or_init(merged).as_ref()
     }
 
     pub(crate) fn limits(&self) -> &ParseLimits {
@@ -336,6 +369,7 @@ impl GateBuilder {
             advice: self.policy.advice,
             own_advice,
             guesses: Guesses::default(),
+            all_secrets: OnceLock::new(),
         })
     }
 }

@@ -75,6 +75,7 @@ pub mod parse;
 pub mod policy;
 pub mod repair;
 pub mod rescue;
+pub mod secrecy;
 pub mod tool;
 #[cfg(feature = "toolbox")]
 pub mod toolbox;

@@ -10,9 +10,10 @@ use crate::call::Call;
 use crate::check::{Checked, OutputVerdict};
 use crate::classify::{Code, Failure, Notice, Refused};
 use crate::feedback::{Feedback, ToldIssue};
-use crate::json::{Value, write_json_string};
+use crate::json::{Path, Value, write_json_string};
 use crate::repair::Edit;
 use crate::rescue::Notation;
+use crate::secrecy::Secrecy;
 use crate::tool::Tool;
 use crate::validate::Valid;
 
@@ -56,6 +57,10 @@ impl<'c> Repaired<'c> {
     /// What was changed, in order.
     pub fn edits(&self) -> &[Edit] {
         &self.edits
+    }
+
+    pub(crate) fn edits_mut(&mut self) -> &mut [Edit] {
+        &mut self.edits
     }
 }
 
@@ -181,6 +186,11 @@ impl<'c> Verdict<'c> {
         }
     }
 
+    /// Whether the call is good as it is, and there is nothing to say about it.
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self, Verdict::Valid(valid) if valid.warning().is_none())
+    }
+
     /// Why the call was refused, if it was.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
@@ -234,12 +244,15 @@ impl<'c> Verdict<'c> {
             },
             result: None,
             feedback,
+            secrecy: None,
         }
     }
 }
 
-/// A verdict as other programs read it: one line of JSON.
+/// A verdict as other programs read it: one line of JSON. What it says in words holds no secrets; the arguments and the
+/// edits do, because a program needs them, unless they are [masked](VerdictLine::masked).
 #[derive(Debug)]
+#[must_use]
 pub struct VerdictLine<'v> {
     id: Option<&'v Value<'v>>,
     rescued: Option<Notation>,
@@ -252,9 +265,16 @@ pub struct VerdictLine<'v> {
     notice: Option<&'v Notice>,
     result: Option<&'v Checked<'v>>,
     feedback: &'v Feedback,
+    secrecy: Option<Secrecy>,
 }
 
 impl VerdictLine<'_> {
+    /// The same without values that the tool's schema marks as secrets.
+    pub fn masked(mut self, secrecy: Secrecy) -> Self {
+        self.secrecy = (!secrecy.hides_nothing()).then_some(secrecy);
+        self
+    }
+
     /// Appends the line, without a line break.
     pub fn write(&self, out: &mut String) {
         out.push('{');
@@ -264,7 +284,12 @@ impl VerdictLine<'_> {
             out.push(',');
         }
         out.push_str("\"tool\":");
-        write_json_string(self.tool, out);
+        match &self.secrecy {
+            Some(secrecy) if self.failure.is_some_and(Failure::is_of_no_tool) => {
+                write_json_string(&secrecy.name(self.tool), out);
+            }
+            _ => write_json_string(self.tool, out),
+        }
         out.push_str(",\"verdict\":\"");
         out.push_str(self.verdict);
         out.push('"');
@@ -274,14 +299,20 @@ impl VerdictLine<'_> {
         }
         if let Some(arguments) = self.arguments {
             out.push_str(",\"arguments\":");
-            arguments.write_json(out);
+            match &self.secrecy {
+                Some(secrecy) => secrecy.value(arguments, &Path::root()).write_json(out),
+                None => arguments.write_json(out),
+            }
         }
         out.push_str(",\"edits\":[");
         for (at, edit) in self.edits.iter().enumerate() {
             if at > 0 {
                 out.push(',');
             }
-            write_edit(edit, out);
+            match &self.secrecy {
+                Some(_) => write_edit(edit.shown(), out),
+                None => write_edit(edit, out),
+            }
         }
         out.push(']');
         if let Some(failure) = self.failure {
@@ -345,11 +376,6 @@ pub(crate) fn write_failure(failure: &Failure, feedback: &Feedback, out: &mut St
 }
 
 pub(crate) fn write_edit(edit: &Edit, out: &mut String) {
-    write_edit_as(edit, &edit.before, &edit.after, out);
-}
-
-/// An edit with other values in the stead of its own.
-pub(crate) fn write_edit_as(edit: &Edit, before: &Value<'_>, after: &Value<'_>, out: &mut String) {
     out.push_str("{\"path\":");
     write_json_string(edit.path.as_pointer(), out);
     out.push_str(",\"rule\":");
@@ -357,9 +383,9 @@ pub(crate) fn write_edit_as(edit: &Edit, before: &Value<'_>, after: &Value<'_>, 
     out.push_str(",\"grade\":");
     write_json_string(edit.grade.name(), out);
     out.push_str(",\"before\":");
-    before.write_json(out);
+    edit.before.write_json(out);
     out.push_str(",\"after\":");
-    after.write_json(out);
+    edit.after.write_json(out);
     out.push('}');
 }
 

@@ -175,7 +175,12 @@ fn a_result_is_masked_by_its_own_schema_and_where_it_repeats_a_secret() {
         .collect();
     assert_eq!(
         texts,
-        ["[masked]", "[masked]", "[masked]", "logged in at 17:07"]
+        [
+            "welcome ann, your key is [masked]",
+            "[masked]",
+            "logged in with [masked]",
+            "logged in at 17:07"
+        ]
     );
     assert_eq!(line["output"]["content"][0]["type"], "text");
     assert!(
@@ -199,12 +204,12 @@ fn the_operator_is_told_no_secrets() {
         told("connection refused: 10.0.0.17"),
         "connection refused: 10.0.0.17"
     );
-    assert_eq!(told("bad password hunter2\nagain"), "[masked]");
+    assert_eq!(told("bad password hunter2\nagain"), "bad password [masked]");
     assert_eq!(
         told(r#"bad body {"password":"hunter2\nagain"}"#),
-        "[masked]"
+        r#"bad body {"password":"[masked]"}"#
     );
-    assert_eq!(told("bad pin 7!"), "[masked]");
+    assert_eq!(told("bad pin 7!"), "bad pin [masked]");
     let unread =
         event_of(&gate, &Call::from_text("login", "{hunter2")).with_operator_detail("hunter2?");
     assert_eq!(line(&unread)["operator_detail"], "[masked]");

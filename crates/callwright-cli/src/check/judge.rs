@@ -4,11 +4,13 @@
 //! all are judged, then those of conversations are admitted when it is this chunk's turn, then all are written. Only
 //! the middle one, which is short, waits for other chunks.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use callwright::check::{Checked, OutputVerdict};
 use callwright::feedback::Feedback;
 use callwright::rescue::{Message, NoCall};
+use callwright::secrecy::Secrecy;
 use callwright::wire::{self, Answer, Recorded};
 use callwright::{Call, Gate, Opened, Settled, Verdict};
 use callwright_replay::run::{Ticket, Turnstile};
@@ -29,6 +31,7 @@ pub(super) struct Judge {
     output: Output,
     explain: bool,
     rescue: bool,
+    mask: bool,
     turnstile: Turnstile,
 }
 
@@ -73,6 +76,7 @@ impl Judge {
             output,
             explain: false,
             rescue: false,
+            mask: false,
             turnstile: Turnstile::default(),
         }
     }
@@ -86,6 +90,12 @@ impl Judge {
     /// The same judge, taking calls out of messages too.
     pub(super) fn rescuing(mut self, rescue: bool) -> Self {
         self.rescue = rescue;
+        self
+    }
+
+    /// The same judge, hiding secrets from programs too.
+    pub(super) fn masking(mut self, mask: bool) -> Self {
+        self.mask = mask;
         self
     }
 
@@ -199,11 +209,20 @@ impl Judge {
             match wire::read_answer(text) {
                 Ok(Answer::Message(message)) => return Ok(Line::Message(message)),
                 Ok(_) => {}
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(self.why(&error)),
             }
         }
         let recorded = wire::read_recorded(text);
-        recorded.map(Line::Call).map_err(|error| error.to_string())
+        recorded.map(Line::Call).map_err(|error| self.why(&error))
+    }
+
+    /// Why a line is not a call. What cannot be read may hold a secret of any tool.
+    fn why(&self, error: &callwright::Error) -> String {
+        if self.gate.takes_secrets() {
+            error.unquoted()
+        } else {
+            error.to_string()
+        }
     }
 
     /// The calls in the lines, in order, those in messages included.
@@ -271,6 +290,17 @@ impl Judge {
         }
     }
 
+    /// What the model called the tool, as it may be shown.
+    fn shown_name<'c>(&self, call: &'c Call<'_>, verdict: &'c Verdict<'_>) -> Cow<'c, str> {
+        match verdict {
+            Verdict::Refused(refused) => Cow::Borrowed(refused.shown_name(call)),
+            Verdict::Repaired(repaired) if repaired.tool().name() != call.tool => {
+                Secrecy::of(&self.gate, call, verdict).name(&call.tool)
+            }
+            _ => Cow::Borrowed(&call.tool),
+        }
+    }
+
     fn write(&self, number: usize, call: &Call<'_>, settled: &Settled<'_>, judged: &mut Judged) {
         match &settled.verdict {
             Verdict::Repaired(_) => judged.repaired += 1,
@@ -289,11 +319,16 @@ impl Judge {
         }
         match &self.output {
             Output::Json => {
-                settled.line(call, &self.feedback).write(&mut judged.text);
+                let mut line = settled.line(call, &self.feedback);
+                if self.mask {
+                    line = line.masked(Secrecy::of(&self.gate, call, &settled.verdict));
+                }
+                line.write(&mut judged.text);
                 judged.text.push('\n');
             }
             Output::Text(table) => {
-                table.row(number, call, settled, &self.feedback, &mut judged.text);
+                let name = self.shown_name(call, &settled.verdict);
+                table.row(number, &name, settled, &self.feedback, &mut judged.text);
                 if self.explain {
                     Table::trials(&self.gate.explain(call), &self.feedback, &mut judged.text);
                 }

@@ -52,7 +52,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     // nothing.
     let judge = Judge::new(gate, feedback, output)
         .explaining(arguments.explain)
-        .rescuing(arguments.rescue);
+        .rescuing(arguments.rescue)
+        .masking(arguments.mask_secrets);
     let judge: &'static Judge = Box::leak(Box::new(judge));
 
     let mut total = Judged::default();

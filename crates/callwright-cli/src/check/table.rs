@@ -14,7 +14,7 @@ use callwright::classify::{Cause, Next};
 use callwright::feedback::Feedback;
 use callwright::repair::Trial;
 use callwright::rescue::NoCall;
-use callwright::{Call, Gate, Settled, Verdict};
+use callwright::{Gate, Settled, Verdict};
 use unicode_width::UnicodeWidthStr;
 
 use crate::input::printable;
@@ -60,13 +60,13 @@ impl Table {
     pub(super) fn row(
         &self,
         number: usize,
-        call: &Call<'_>,
+        name: &str,
         settled: &Settled<'_>,
         feedback: &Feedback,
         out: &mut String,
     ) {
         let verdict = &settled.verdict;
-        let name = printable(&call.tool);
+        let name = printable(name);
         let tool = pad(&name, self.tool_width);
         let colour = self.style(match verdict {
             Verdict::Refused(_) => AnsiColor::Red,

@@ -164,7 +164,8 @@ impl Guard {
             }
             Opened::Refused(refused) => {
                 state.rounds.end(now.instant);
-                settings.status.refused(&call.tool, &refused.failure);
+                let tool = refused.shown_name(call).to_owned();
+                settings.status.refused(&tool, &refused.failure);
                 let text = settings
                     .feedback
                     .render_with(&refused.failure, refused.notice.as_ref());
@@ -173,7 +174,6 @@ impl Guard {
                     settings.sinks.send(event.with_gate_time(began.elapsed()));
                 }
                 if settings.only_warns() {
-                    let tool = &call.tool;
                     out.warnings
                         .push(format!("tool {tool:?}: the call would be refused: {text}"));
                     state.passes(sent.id)

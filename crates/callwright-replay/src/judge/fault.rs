@@ -1,14 +1,17 @@
 //! A violation, as it goes into its cluster.
 
 use callwright::classify::{Class, Failure};
-use callwright::event::{shown_argument, shown_result};
 use callwright::json::{Path, Value};
+use callwright::secrecy::Secrecy;
 use callwright::tool::Tool;
 use callwright::validate::Issue;
 
 use super::place::place;
 use super::shape::{measure, shape};
 use crate::summary::{ClusterKey, Side};
+
+/// What is shown instead of a secret.
+const MASKED: &str = "[masked]";
 
 /// How many violations of one call are counted. Who sends a thousand wrong items has made one mistake.
 const MOST_FAULTS: usize = 32;
@@ -32,16 +35,27 @@ pub(crate) struct Fault {
 }
 
 /// What the schema objects to in arguments.
-pub(super) fn of_arguments(tool: &Tool, issues: &[Issue], arguments: &Value<'_>) -> Vec<Fault> {
+pub(super) fn of_arguments(
+    tool: &Tool,
+    issues: &[Issue],
+    arguments: &Value<'_>,
+    secrecy: &Secrecy,
+) -> Vec<Fault> {
     let schema = tool.spec().input_schema.as_deref();
-    let shown = |value: &Value<'_>, at: &Path| shown_argument(tool, value, at).to_string();
+    let shown = |value: &Value<'_>, at: &Path| secrecy.value(value, at).to_string();
     faults(tool, Side::Input, issues, arguments, schema, &shown)
 }
 
 /// What the schema objects to in a result.
-pub(super) fn of_result(tool: &Tool, issues: &[Issue], result: &Value<'_>) -> Vec<Fault> {
+pub(super) fn of_result(
+    tool: &Tool,
+    issues: &[Issue],
+    arguments: &Value<'_>,
+    result: &Value<'_>,
+) -> Vec<Fault> {
     let schema = tool.spec().output_schema.as_deref();
-    let shown = |value: &Value<'_>, at: &Path| shown_result(tool, value, at).to_string();
+    let secrecy = Secrecy::of_arguments(tool, arguments).with_result(tool, result);
+    let shown = |value: &Value<'_>, at: &Path| secrecy.result_value(value, at).to_string();
     faults(tool, Side::Output, issues, result, schema, &shown)
 }
 
@@ -90,8 +104,9 @@ fn faults(
         let value = whole.at(&issue.path);
         let json = value.map(|value| shown(value, &issue.path));
         let is_masked = match (value, &json) {
-            (Some(value), Some(json)) => json.contains("[masked]") && *json != value.to_string(),
-            _ => false,
+            (Some(value), Some(json)) => json.contains(MASKED) && *json != value.to_string(),
+            // A key that is a secret, or below one.
+            _ => issue.path.segments().any(|key| key.contains(MASKED)),
         };
         let key = ClusterKey {
             tool: tool.name().to_owned(),

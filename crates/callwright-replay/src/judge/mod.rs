@@ -26,6 +26,7 @@ use callwright::json::Value;
 use callwright::parse::read_value;
 use callwright::policy::OutputSettings;
 use callwright::repair::RepairPolicy;
+use callwright::secrecy::Secrecy;
 use callwright::tool::Tool;
 use callwright::wire::{into_recorded_output, recorded_output};
 use callwright::{Call, Error, Gate, Policy, ToolSpec, Verdict};
@@ -119,7 +120,9 @@ impl Judge {
             Verdict::Valid(valid) => match valid.warning() {
                 None => Vec::new(),
                 Some(warning) => {
-                    fault::of_arguments(valid.tool(), warning.issues(), valid.arguments())
+                    let secrecy = Secrecy::of(&self.gate, call, &verdict);
+                    let (tool, arguments) = (valid.tool(), valid.arguments());
+                    fault::of_arguments(tool, warning.issues(), arguments, &secrecy)
                 }
             },
             _ => self.faults(call, &verdict),
@@ -159,7 +162,7 @@ impl Judge {
                     says_so(&self.plain.check(tool, arguments, Ran::ok(output)))
                 })
         };
-        let mut faults = result_faults(tool, &checked);
+        let mut faults = result_faults(tool, arguments, &checked);
         let failed = says_so(&checked) || (closely || !faults.is_empty()) && in_disguise();
         if failed {
             // That it is an error says more than which fields it lacks.
@@ -175,16 +178,18 @@ impl Judge {
     /// What is wrong with a call that is not valid as it stands.
     #[cold]
     fn faults(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Vec<Fault> {
+        let secrecy = Secrecy::of(&self.gate, call, verdict);
         if let Verdict::Refused(refused) = verdict
             && let (Some(tool), Some(arguments)) = (refused.tool, &refused.arguments)
             && !refused.failure.issues().is_empty()
         {
-            return fault::of_arguments(tool, refused.failure.issues(), arguments);
+            return fault::of_arguments(tool, refused.failure.issues(), arguments, &secrecy);
         }
         if let Some(failure) = verdict.failure()
             && failure.code == Code::UnknownTool
         {
-            return vec![fault::of_failure(&call.tool, Side::Input, failure, None)];
+            let name = secrecy.name(&call.tool);
+            return vec![fault::of_failure(&name, Side::Input, failure, None)];
         }
         let plain = self.plain.judge(call);
         let Some(failure) = plain.failure() else {
@@ -194,20 +199,25 @@ impl Judge {
         if let (Some(tool), Some(arguments)) = (tool, plain.arguments())
             && !failure.issues().is_empty()
         {
-            return fault::of_arguments(tool, failure.issues(), arguments);
+            return fault::of_arguments(tool, failure.issues(), arguments, &secrecy);
         }
         // Repair looks closer, and may know better what is wrong with a text.
         let failure = verdict.failure().unwrap_or(failure);
-        let has_secrets = tool.is_none_or(|tool| {
-            let probe = Value::String("probe".into());
-            let at = callwright::json::Path::root();
-            *callwright::event::shown_argument(tool, &probe, &at) != probe
-        });
         let text = match &call.arguments {
-            Arguments::Text(text) if !has_secrets => Some(text.as_ref()),
+            Arguments::Text(text) if tool.is_some() && secrecy.hides_nothing() => {
+                Some(text.as_ref())
+            }
             _ => None,
         };
         vec![fault::of_failure(&call.tool, Side::Input, failure, text)]
+    }
+}
+
+/// The name of the tool that a call is about, as it may be shown.
+pub(crate) fn shown_name<'v>(call: &'v Call<'_>, verdict: &'v Verdict<'_>) -> &'v str {
+    match verdict {
+        Verdict::Refused(refused) => refused.shown_name(call),
+        _ => tool_of(verdict).map_or(call.tool.as_ref(), Tool::name),
     }
 }
 
@@ -244,7 +254,7 @@ impl<'c> Given<'c> {
     }
 }
 
-fn result_faults(tool: &Tool, checked: &Checked<'_>) -> Vec<Fault> {
+fn result_faults(tool: &Tool, arguments: &Value<'_>, checked: &Checked<'_>) -> Vec<Fault> {
     let Some(failure) = checked
         .failure
         .as_deref()
@@ -257,9 +267,9 @@ fn result_faults(tool: &Tool, checked: &Checked<'_>) -> Vec<Fault> {
         return vec![fault::of_failure(tool.name(), Side::Output, failure, None)];
     }
     match &checked.output {
-        Some(Output::Value(value)) => fault::of_result(tool, issues, value),
+        Some(Output::Value(value)) => fault::of_result(tool, issues, arguments, value),
         Some(Output::Text(text)) => match read_value(text) {
-            Ok(value) => fault::of_result(tool, issues, &value),
+            Ok(value) => fault::of_result(tool, issues, arguments, &value),
             Err(_) => Vec::new(),
         },
         _ => Vec::new(),

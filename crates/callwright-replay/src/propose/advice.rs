@@ -99,6 +99,8 @@ fn text(key: &ClusterKey, cluster: &Cluster, schema: Option<&Json>) -> Option<St
                 "say in the description of the tool that there is no {place}, or what to use instead: {calls} sent it"
             )
         }
+        // The values of a secret are not for a description.
+        "enum" | "const" if key.shape == "masked" => return None,
         "enum" | "const" => {
             let listed = listed?.iter().take(8).map(Json::to_string);
             let listed: Vec<String> = listed.collect();

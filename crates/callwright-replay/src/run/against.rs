@@ -1,11 +1,13 @@
 //! The same calls, judged by other tools or another policy: which verdicts change?
 
 use callwright::Verdict;
+use callwright::json::Value;
+use callwright::secrecy::Secrecy;
 
 use super::faulty::example;
 use super::local::{Counted, Spot};
 use super::turn::Late;
-use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, tool_of};
+use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, shown_name, tool_of};
 use crate::seen::{Answer, SeenCall};
 use crate::summary::{Change, ChangeKey, Examples, Side, Summary};
 
@@ -28,8 +30,9 @@ impl Against {
         let other = self
             .judge
             .judge(&call.call, call.answer.as_ref().map(Given::Lent));
-        let tool = tool_of(&judged.verdict).map_or(call.call.tool.as_ref(), |tool| tool.name());
+        let tool = shown_name(&call.call, &judged.verdict);
         let (from, to) = (&judged.verdict, &other.verdict);
+        let hidden = hidden(from, to);
         if from.name() != to.name() {
             let stricter = rank(to) > rank(from);
             let faults = if stricter {
@@ -44,10 +47,10 @@ impl Against {
                 stricter,
                 fault: faults.first(),
             };
-            note(tool, &change, counted, spot, summary);
+            note(tool, &change, &hidden, counted, spot, summary);
         }
         if let (Some(from), Some(to)) = (&judged.result, &other.result) {
-            compare_results(tool, (from, to), counted, spot, summary);
+            compare_results(tool, (from, to), &hidden, counted, spot, summary);
         }
     }
 
@@ -67,14 +70,24 @@ impl Against {
                 .judge
                 .result(tool, &call.arguments, Given::Lent(answer), false);
             let both = (&late.result, &other);
-            compare_results(&call.tool, both, counted, spot, summary);
+            let hidden = [Secrecy::of_arguments(tool, &call.arguments)];
+            compare_results(&call.tool, both, &hidden, counted, spot, summary);
         }
     }
+}
+
+/// What either set of tools hides of a call: a value that one of them marks is a secret, whoever objects to it.
+fn hidden(from: &Verdict<'_>, to: &Verdict<'_>) -> Vec<Secrecy> {
+    let tools = [tool_of(from), tool_of(to)].into_iter().flatten();
+    let arguments = from.arguments().or(to.arguments());
+    let hidden = tools.map(|tool| Secrecy::of_arguments(tool, arguments.unwrap_or(&Value::Null)));
+    hidden.filter(|secrecy| !secrecy.hides_nothing()).collect()
 }
 
 fn compare_results(
     tool: &str,
     (from, to): (&JudgedResult<'_>, &JudgedResult<'_>),
+    hidden: &[Secrecy],
     counted: &Counted<'_>,
     spot: Spot<'_>,
     summary: &mut Summary,
@@ -92,7 +105,7 @@ fn compare_results(
         stricter,
         fault: faults.first(),
     };
-    note(tool, &change, counted, spot, summary);
+    note(tool, &change, hidden, counted, spot, summary);
 }
 
 /// How much a verdict costs the caller.
@@ -117,6 +130,7 @@ struct Changed<'f> {
 fn note(
     tool: &str,
     changed: &Changed<'_>,
+    hidden: &[Secrecy],
     counted: &Counted<'_>,
     spot: Spot<'_>,
     summary: &mut Summary,
@@ -138,6 +152,9 @@ fn note(
     let (value, whole) = fault.map_or((String::new(), true), |fault| {
         (fault.value.clone(), fault.whole)
     });
+    let value = hidden
+        .iter()
+        .fold(value, |value, secrecy| secrecy.text(&value).into_owned());
     let mut examples = Examples::default();
     examples.add(spot.hash, example(value, whole, counted.at, spot));
     summary.changes.add(key, Change { calls: 1, examples });

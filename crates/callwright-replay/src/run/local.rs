@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use callwright::Verdict;
 use callwright::json::Value;
+use callwright::secrecy::Secrecy;
 use callwright::tool::Tool;
 
 use super::by_address::ByAddress;
@@ -170,9 +171,11 @@ impl Local {
             return;
         };
         counts.summary.sampled += 1;
+        let secrecy = Secrecy::of_arguments(tool, arguments);
         for (name, value) in arguments.as_object().unwrap_or_default() {
             let at = callwright::json::Path::root().key(name);
-            let shown = callwright::event::shown_argument(tool, value, &at);
+            let shown = secrecy.value(value, &at);
+            let name = secrecy.path(&at).last().unwrap_or_default().into_owned();
             let json = match value {
                 Value::Array(_) | Value::Object(_) => None,
                 leaf if *shown != *leaf => None,
@@ -183,7 +186,7 @@ impl Local {
             counts
                 .summary
                 .fields
-                .update(name.as_ref(), |usage: &mut FieldUse| {
+                .update(name.as_str(), |usage: &mut FieldUse| {
                     usage.present += 1;
                     let kind = kind_name(value.kind());
                     match usage.types.get_mut(kind) {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use callwright::Verdict;
 use callwright::json::Path;
+use callwright::secrecy::Secrecy;
 use callwright::tool::Tool;
 use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
@@ -20,7 +21,7 @@ use super::tools::ToolSet;
 use super::turn::{Brief, Late, Outcome, Ready, ready, take_turn};
 use super::turnstile::Turnstile;
 use crate::conversation::{Conversations, Effect};
-use crate::judge::{Given, Judged, JudgedResult, tool_of};
+use crate::judge::{Given, Judged, JudgedResult, shown_name, tool_of};
 use crate::read::{self, Reader, Reading};
 use crate::seen::{Answer, At, Seen, SeenCall};
 use crate::source::Piece;
@@ -342,7 +343,7 @@ fn count_stopped(
     };
     let bytes = judged.result.as_ref().map_or(0, JudgedResult::bytes);
     let tool = tool_of(&judged.verdict);
-    let name = tool.map_or(call.call.tool.as_ref(), Tool::name);
+    let name = shown_name(&call.call, &judged.verdict);
     let shown = format!("{name} {}", shown_arguments(tool, &judged.verdict));
     local.stopped(code, (name, tool), &counted, bytes, shown, spot);
 }
@@ -368,7 +369,8 @@ fn shown_arguments(tool: Option<&Tool>, verdict: &Verdict<'_>) -> String {
     let (Some(tool), Some(arguments)) = (tool, verdict.arguments()) else {
         return String::new();
     };
-    let shown = callwright::event::shown_argument(tool, arguments, &Path::root()).to_string();
+    let secrecy = Secrecy::of_arguments(tool, arguments);
+    let shown = secrecy.value(arguments, &Path::root()).to_string();
     match shown.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &shown[..end]),
         None => shown,

@@ -282,6 +282,25 @@ impl ToolFailure {
         self.0.output.as_ref()
     }
 
+    /// Rewrites everything that anybody wrote about it.
+    pub(crate) fn rewrite(&mut self, shown: &dyn Fn(&str) -> String) {
+        let inner = &mut *self.0;
+        let own = [&mut inner.code, &mut inner.detail, &mut inner.hint];
+        for text in own.into_iter().flatten() {
+            *text = Cow::Owned(shown(text));
+        }
+        for text in inner
+            .recommendations
+            .iter_mut()
+            .chain(&mut inner.for_operator)
+        {
+            *text = shown(text);
+        }
+        if let Some((_, objection)) = &mut inner.objection {
+            *objection = shown(objection);
+        }
+    }
+
     pub(crate) fn take_output(&mut self) -> Option<Output<'static>> {
         self.0.output.take()
     }

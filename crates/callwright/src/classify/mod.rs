@@ -16,6 +16,7 @@ pub use objection::{Notice, Objection};
 pub(crate) use output::{bad_output, output_class, tool_failed};
 pub use table::{Class, Code, CodeRow, Next, TABLE};
 
+use crate::call::Call;
 use crate::check::{OutputFault, ToolFailure};
 use crate::json::{Path, Value};
 use crate::parse::{Cut, Problem, Unreadable};
@@ -184,6 +185,18 @@ impl Failure {
         }
     }
 
+    /// Whether the call is of no tool, so that its tool is only a name.
+    pub(crate) fn is_of_no_tool(&self) -> bool {
+        match &self.cause {
+            Cause::UnknownTool { .. } => true,
+            Cause::Objection(objection) => {
+                let original = objection.original.as_deref();
+                original.is_some_and(Failure::is_of_no_tool)
+            }
+            _ => false,
+        }
+    }
+
     /// The family of the code.
     pub fn class(&self) -> Class {
         self.code.row().class
@@ -267,6 +280,16 @@ impl<'c> Refused<'c> {
             tool,
             arguments,
             notice: None,
+        }
+    }
+
+    /// The name of the tool as it may be shown: one that no tool has is the model's own word.
+    pub fn shown_name<'r>(&'r self, call: &'r Call<'_>) -> &'r str {
+        match (self.tool, &self.failure.cause) {
+            (Some(tool), _) => tool.name(),
+            (None, Cause::UnknownTool { name, .. }) => name,
+            (None, Cause::Objection(objection)) => &objection.tool,
+            (None, _) => &call.tool,
         }
     }
 

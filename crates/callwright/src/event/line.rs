@@ -10,7 +10,7 @@ use crate::call::{Arguments, Completeness};
 use crate::check::OutputVerdict;
 use crate::feedback::Feedback;
 use crate::json::{Value, write_json_string};
-use crate::verdict::write_edit_as;
+use crate::verdict::write_edit;
 
 /// The version of the line. Fields are added without another; a field that means something else makes one.
 const VERSION: u32 = 1;
@@ -51,13 +51,13 @@ impl<'e> EventLine<'e> {
         let shown = Shown::new(event, self.values);
         let feedback = Feedback::default();
         let mut line = Members { out };
-        line.write_place(event);
+        line.write_place(event, &shown);
         line.key("arguments_sent").write_sent(&shown.sent);
         match &shown.arguments {
             Some(arguments) => arguments.write_json(line.key("arguments").out),
             None => line.key("arguments").null(),
         }
-        line.write_edits(event, &shown);
+        line.write_edits(&shown);
         match &event.failure {
             Some(refused) => {
                 let json = shown.failure(refused, &feedback);
@@ -98,7 +98,7 @@ impl<'e> EventLine<'e> {
         if event.is_error {
             line.key("is_error").out.push_str("true");
         }
-        line.write_cost(event, shown.operator_detail);
+        line.write_cost(event, shown.operator_detail.as_deref());
         line.out.push('}');
     }
 }
@@ -145,7 +145,7 @@ impl Members<'_> {
     }
 
     /// Which call, when and where.
-    fn write_place(&mut self, event: &Event) {
+    fn write_place(&mut self, event: &Event, shown: &Shown<'_>) {
         let _ = write!(self.out, "{{\"v\":{VERSION},\"time\":\"");
         write_rfc3339(event.time, self.out);
         self.out.push('"');
@@ -159,8 +159,8 @@ impl Members<'_> {
             Some(id) => id.write_json(self.key("id").out),
             None => self.key("id").null(),
         }
-        self.key("tool").text(&event.tool);
-        if let Some(sent) = &event.tool_sent {
+        self.key("tool").text(&shown.tool);
+        if let Some(sent) = &shown.tool_sent {
             self.key("tool_sent").text(sent);
         }
         match &event.fingerprint {
@@ -194,14 +194,14 @@ impl Members<'_> {
         }
     }
 
-    fn write_edits(&mut self, event: &Event, shown: &Shown<'_>) {
+    fn write_edits(&mut self, shown: &Shown<'_>) {
         let out = self.key("edits").out;
         out.push('[');
-        for (at, (edit, (before, after))) in event.edits.iter().zip(&shown.edits).enumerate() {
+        for (at, edit) in shown.edits.iter().enumerate() {
             if at > 0 {
                 out.push(',');
             }
-            write_edit_as(edit, before, after, out);
+            write_edit(edit, out);
         }
         out.push(']');
     }

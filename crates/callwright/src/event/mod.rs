@@ -9,7 +9,6 @@
 //! What must not be seen is masked by the sink, on its own thread: see [`Values`]. Nothing here judges, and nothing here
 //! is told to the model.
 
-mod hide;
 mod json_lines;
 mod kind;
 mod line;
@@ -25,7 +24,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-pub use hide::{shown_argument, shown_result};
 pub use json_lines::JsonLines;
 pub use kind::On;
 pub use line::EventLine;
@@ -78,7 +76,7 @@ impl Judgement {
 /// use callwright::{Call, Gate, ToolSpec, event::Event};
 /// use serde_json::json;
 ///
-/// let tool = ToolSpec::new("login", json!({"properties": {"password": {"writeOnly": true}}}));
+/// let tool = ToolSpec::new("login", json!({"properties": {"user": {}, "password": {"writeOnly": true}}}));
 /// let gate = Gate::builder().tool(tool).build()?;
 /// let call = Call::from_text("login", r#"{"user": "ann", "password": "hunter2"}"#);
 /// let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
@@ -148,7 +146,7 @@ pub struct Event {
 /// What hides the values of an event.
 #[derive(Debug, Clone, Default)]
 struct Masks {
-    input: Vec<Arc<Secrets>>,
+    input: Option<Arc<Secrets>>,
     output: Option<Arc<Secrets>>,
 }
 
@@ -200,14 +198,11 @@ impl Event {
             repaired,
             masks: match tool {
                 Some(tool) => Masks {
-                    input: tool.secrets().cloned().into_iter().collect(),
+                    input: tool.secrets().cloned(),
                     output: tool.output_secrets().cloned(),
                 },
                 None => Masks {
-                    input: gate
-                        .tools()
-                        .filter_map(|tool| tool.secrets().cloned())
-                        .collect(),
+                    input: gate.all_secrets().cloned(),
                     output: None,
                 },
             },

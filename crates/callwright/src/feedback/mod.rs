@@ -361,9 +361,10 @@ impl Feedback {
     }
 }
 
-/// What is wrong with a text that is not JSON, for whoever wrote it.
-pub(crate) fn syntax_reason(error: &SyntaxError, text: &str) -> String {
-    words::syntax(error.problem, Some(&error.snippet(text)))
+/// What is wrong with a text that is not JSON, and what is there, if `text` may be quoted.
+pub(crate) fn syntax_reason(error: &SyntaxError, text: Option<&str>) -> String {
+    let found = text.map(|text| error.snippet(text));
+    words::syntax(error.problem, found.as_deref())
 }
 
 /// An issue as it stands in a verdict line.

@@ -97,9 +97,7 @@ pub(super) fn detail(cause: &Cause) -> String {
         } => {
             let place = syntax_at(*line, *column, path, *problem, found.as_deref());
             let at_start = (*line, *column) == (1, 1);
-            let advice = found
-                .as_deref()
-                .and_then(|found| syntax_advice(*problem, found, at_start));
+            let advice = syntax_advice(*problem, found.as_deref().unwrap_or_default(), at_start);
             advice.map_or(place.clone(), |advice| format!("{place}; {advice}"))
         }
         Cause::CutOff {
@@ -130,6 +128,10 @@ pub(super) fn detail(cause: &Cause) -> String {
         } => {
             let place = dotted_within(path, PATH);
             let (first, second) = (snippet(first, 30), snippet(second, 30));
+            if first == second {
+                // Secrets, which are not shown.
+                return format!("{place} can be read in two ways, so the call was not run.");
+            }
             format!("{place} could mean {first} or {second}, so the call was not run.")
         }
         Cause::TooLong { bytes, limit } => {
@@ -186,7 +188,7 @@ fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'stat
         Some("this is an unresolved variable: send its value")
     } else if found.starts_with("//") || found.starts_with("/*") || found.starts_with('#') {
         Some("send only the JSON object, without comments")
-    } else if problem == Problem::TrailingText || (at_start && !found.starts_with(['{', '['])) {
+    } else if at_start || problem == Problem::TrailingText {
         Some("send only the JSON object")
     } else {
         None
@@ -374,6 +376,7 @@ pub(super) fn receipt(lines: &[String]) -> String {
 
 /// What was changed, so that the model learns.
 pub(super) fn edit(edit: &Edit) -> String {
+    let edit = edit.shown();
     let place = dotted_within(&edit.path, PATH);
     let before = snippet(&edit.before.to_string(), 24);
     let after = snippet(&edit.after.to_string(), 24);

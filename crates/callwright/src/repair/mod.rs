@@ -69,6 +69,8 @@ pub struct Edit {
     pub before: Value<'static>,
     /// What is there now; `null` for a key that was left out.
     pub after: Value<'static>,
+    /// The edit as it may be shown, where secrets keep it from being shown as it is.
+    pub(crate) masked: Option<Box<Edit>>,
 }
 
 impl Edit {
@@ -80,7 +82,13 @@ impl Edit {
             grade: Grade::Lossless,
             before: Value::String(sent.to_owned().into()),
             after: Value::String(meant.to_owned().into()),
+            masked: None,
         }
+    }
+
+    /// The edit as it may be shown: without the values that the tool's schema marks as secrets.
+    pub fn shown(&self) -> &Edit {
+        self.masked.as_deref().unwrap_or(self)
     }
 }
 

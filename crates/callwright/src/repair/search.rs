@@ -337,6 +337,7 @@ fn apply(value: &Value<'static>, rule: &Rule, change: Change) -> Option<(Value<'
         grade: rule.grade,
         before,
         after,
+        masked: None,
     };
     Some((better, edit))
 }

@@ -87,6 +87,7 @@ impl Liberty {
             grade: self.grade,
             before: shown(before),
             after: shown(after),
+            masked: None,
         }
     }
 }

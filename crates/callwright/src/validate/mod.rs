@@ -51,6 +51,10 @@ impl<'c> Valid<'c> {
         self.warning.as_deref()
     }
 
+    pub(crate) fn warning_mut(&mut self) -> Option<&mut Failure> {
+        self.warning.as_deref_mut()
+    }
+
     /// The tool that was called.
     pub fn tool(&self) -> &'c Tool {
         self.tool

@@ -1,10 +1,10 @@
-//! Which values must never be shown.
+//! Which places of a value must never be shown.
 //!
 //! A schema marks secrets with `writeOnly` or `format: password`, but an objection to a secret may
-//! come from anywhere: another branch, a condition, the object around it. So places are hidden by
-//! their names: a key that is a secret somewhere in the schema hides everything below it, and a key
-//! whose value holds a secret hides text that came in the value's stead. This hides more than it
-//! must, never less.
+//! come from anywhere: another branch, a condition, the object around it. And a model that makes a mistake may put a
+//! secret anywhere. So places are hidden by their names: a key that is a secret somewhere in the schema hides
+//! everything below it wherever it comes, a key that looks like one does too, and so does a key that the schema does not
+//! know. This hides more than it must, never less. What stands in texts is for [`crate::secrecy`] to find.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +12,14 @@ use std::collections::HashSet;
 use serde_json::{Map, Value as Schema};
 
 use crate::json::Path;
-use crate::nearest::{CLOSE, similarity};
+use crate::nearest::{CLOSE, is_slip, same_spelling, similarity};
+
+/// How much longer than a listed key another may be that is taken for the same, misspelt. With more it may be a key
+/// and its value in one.
+const SLIP: usize = 3;
+
+/// How many words of a text are compared with the names of secrets. A longer one is hidden unread.
+const MOST_WORDS: usize = 2_000;
 
 /// The secrets of one schema.
 #[derive(Debug, Default)]
@@ -23,9 +30,14 @@ pub(crate) struct Secrets {
     holders: HashSet<String>,
     /// Keys that the schema lists, secret or not.
     listed: HashSet<String>,
-    /// Some secret stands under no fixed key, so every key that is not listed may be one.
+    /// Some secret is under no fixed key, so every key that is not listed may be one.
     unlisted: bool,
-    /// A reference could not be followed, so any value may be one.
+    /// Where that is so at the top: the keys that are listed beside it. Others are listed elsewhere, and may be
+    /// secrets here.
+    beside: Option<HashSet<String>>,
+    /// Some keys without a fixed name are described, and are no secrets; a key that is not listed may be one of them.
+    described: bool,
+    /// The arguments as a whole are a secret, or a reference could not be followed, so any value may be one.
     everything: bool,
 }
 
@@ -39,7 +51,9 @@ impl Secrets {
             everything: has_odd_reference(schema, schema),
             ..Secrets::default()
         };
-        secrets.collect(schema, schema, None);
+        secrets.collect(schema, schema, Around::Nothing);
+        let mut followed = HashSet::new();
+        secrets.mark_inside(schema, schema, false, &mut followed);
         Some(secrets)
     }
 
@@ -51,49 +65,109 @@ impl Secrets {
         }
     }
 
+    /// What any of several schemas hides, for a call that may be meant for any of them.
+    pub(crate) fn of_any<'s>(all: impl Iterator<Item = &'s Secrets>) -> Option<Secrets> {
+        all.fold(None, |merged: Option<Secrets>, one| {
+            let mut merged = merged.unwrap_or_default();
+            merged.keys.extend(one.keys.iter().cloned());
+            merged.holders.extend(one.holders.iter().cloned());
+            merged.listed.extend(one.listed.iter().cloned());
+            merged.unlisted |= one.unlisted;
+            merged.described |= one.described;
+            merged.everything |= one.everything;
+            Some(merged)
+        })
+    }
+
     /// Whether the value at this place is a secret as a whole, with all that is in it. Around a value that only holds
     /// one somewhere, the rest may be shown.
     pub(crate) fn cover(&self, at: &Path) -> bool {
-        let is_secret = |segment: Cow<'_, str>| self.keys.contains(segment.as_ref());
-        let Some(key) = nearest_key(at) else {
+        let Some(nearest) = nearest_key(at) else {
             return false;
         };
-        at.segments().any(is_secret)
-            || (!self.listed.contains(key.as_ref()) && (self.unlisted || self.is_misspelt(&key)))
+        let marks = |key: Cow<'_, str>| self.keys.contains(key.as_ref()) || self.is_misspelt(&key);
+        at.segments().any(marks) || (self.unlisted && !self.is_listed_beside(&nearest))
     }
 
-    /// Whether a text names a key that is a secret: it may be JSON with that key in it.
+    /// Whether the schema knows nothing of the value at this place, so that it may be meant for a secret.
+    pub(crate) fn is_stray(&self, at: &Path) -> bool {
+        !self.described && nearest_key(at).is_some_and(|key| !self.listed.contains(key.as_ref()))
+    }
+
+    /// Whether the value at this place of some arguments must not be shown.
+    pub(crate) fn hide(&self, at: &Path) -> bool {
+        self.hide_marked(at) || self.is_stray(at)
+    }
+
+    /// Whether the schema marks the value at this place. Of a result that is all: tools say more than they declare.
+    pub(crate) fn hide_marked(&self, at: &Path) -> bool {
+        let holds = |segment: Option<Cow<'_, str>>| {
+            segment.is_some_and(|key| self.holders.contains(key.as_ref()))
+        };
+        self.everything
+            || self.cover(at)
+            || holds(nearest_key(at))
+            || holds(at.last())
+            || (self.unlisted && nearest_key(at).is_none())
+    }
+
+    /// Whether this is a name of the schema's own, and no word of the model's.
+    pub(crate) fn lists(&self, key: &str) -> bool {
+        self.listed.contains(key)
+    }
+
+    /// Whether a key is one of the schema's names, misspelt.
+    pub(crate) fn is_nearly_listed(&self, key: &str) -> bool {
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+        let is_same =
+            |name: &String| key.len() <= name.len() + SLIP && similarity(name, key) >= CLOSE;
+        key.chars().all(is_plain) && self.listed.iter().any(is_same)
+    }
+
+    /// The names that the schema lists.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.listed.iter().map(String::as_str)
+    }
+
+    /// Whether a word is the name of a secret, or nearly: texts have many words, so a slip of the pen is allowed and no
+    /// more.
+    pub(crate) fn name_secret(&self, word: &str) -> bool {
+        let is_meant = |key: &String| same_spelling(key, word) || is_slip(word, key);
+        self.keys.contains(word) || self.keys.iter().any(is_meant)
+    }
+
+    /// Whether a text names a secret and says more than its name: the secret may be in it.
     pub(crate) fn named_in(&self, text: &str) -> bool {
-        self.everything || self.keys.iter().any(|key| text.contains(key.as_str()))
+        if self.everything {
+            return true;
+        }
+        let has_signs = text.contains([':', '=', '{', '[', '<']);
+        let contains = |key: &String| text.len() > key.len() && text.contains(key.as_str());
+        if has_signs && self.keys.iter().any(contains) {
+            return true;
+        }
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let words = text.split(|c: char| !is_part(c));
+        let mut words = words.filter(|word| !word.is_empty()).take(MOST_WORDS + 1);
+        let is_one = words.clone().nth(1).is_none();
+        let is_long = words.clone().nth(MOST_WORDS).is_some();
+        is_long || (!is_one && words.any(|word| self.name_secret(word)))
     }
 
     /// A key that is not listed and looks like a secret one is most likely that one, misspelt.
     fn is_misspelt(&self, key: &str) -> bool {
-        let mut secrets = self.keys.iter();
-        secrets.any(|secret| similarity(secret, key) >= CLOSE)
+        let is_close = |secret: &String| similarity(secret, key) >= CLOSE;
+        !self.listed.contains(key) && !is_index(key) && self.keys.iter().any(is_close)
     }
 
-    /// Whether the value at this place must not be shown.
-    pub(crate) fn hide(&self, at: &Path) -> bool {
-        if self.everything {
-            return true;
-        }
-        let holds = |segment: Option<Cow<'_, str>>| {
-            segment.is_some_and(|key| self.holders.contains(key.as_ref()))
-        };
-        let listed = nearest_key(at).is_some_and(|key| self.listed.contains(key.as_ref()));
-        let misspelt = || nearest_key(at).is_some_and(|key| self.is_misspelt(&key));
-        at.segments()
-            .any(|segment| self.keys.contains(segment.as_ref()))
-            || holds(nearest_key(at))
-            || holds(at.last())
-            || (!listed && (self.unlisted || misspelt()))
+    fn is_listed_beside(&self, key: &str) -> bool {
+        self.beside.as_ref().unwrap_or(&self.listed).contains(key)
     }
 
-    /// Walks a schema; `key` is the property that it describes, if it describes one.
-    fn collect(&mut self, node: &Schema, root: &Schema, key: Option<&str>) {
-        if is_secret(node) && key.is_none() {
-            self.unlisted = true;
+    /// Walks a schema and notes the names in it.
+    fn collect(&mut self, node: &Schema, root: &Schema, around: Around) {
+        if is_secret(node) && around == Around::Nothing {
+            self.everything = true;
         }
         match node {
             Schema::Object(members) => {
@@ -108,34 +182,52 @@ impl Secrets {
                         // Definitions count where they are used.
                         ("$defs" | "definitions", Schema::Object(definitions)) => {
                             for definition in definitions.values() {
-                                self.collect(definition, root, Some(""));
+                                self.collect(definition, root, Around::Something);
                             }
                         }
                         ("patternProperties", Schema::Object(named)) => {
                             for inner in named.values() {
-                                self.unnamed(inner, root);
+                                self.unnamed(inner, root, node, around);
                             }
                         }
-                        ("additionalProperties", inner) => self.unnamed(inner, root),
-                        (_, inner) => self.collect(inner, root, key),
+                        ("additionalProperties" | "unevaluatedProperties", inner) => {
+                            self.unnamed(inner, root, node, around);
+                        }
+                        (_, inner) => self.collect(inner, root, around),
                     }
                 }
             }
-            Schema::Array(items) => items.iter().for_each(|item| self.collect(item, root, key)),
+            Schema::Array(items) => items
+                .iter()
+                .for_each(|item| self.collect(item, root, around)),
             _ => {}
         }
     }
 
-    /// The schema of keys that have no fixed name.
-    fn unnamed(&mut self, inner: &Schema, root: &Schema) {
-        self.unlisted |= reaches(inner, root).is_some();
-        self.collect(inner, root, Some(""));
+    /// The schema of keys that have no fixed name; `node` lists those that have one.
+    fn unnamed(&mut self, inner: &Schema, root: &Schema, node: &Schema, around: Around) {
+        if reaches(inner, root).is_some() {
+            self.unlisted = true;
+            if around == Around::Nothing {
+                let listed = node.get("properties").and_then(Schema::as_object);
+                let names = || listed.into_iter().flat_map(Map::keys).cloned().collect();
+                match &mut self.beside {
+                    None => self.beside = Some(names()),
+                    Some(beside) => {
+                        beside.retain(|name| listed.is_some_and(|it| it.contains_key(name)));
+                    }
+                }
+            }
+        } else if inner.is_object() {
+            self.described = true;
+        }
+        self.collect(inner, root, Around::Something);
     }
 
     fn property(&mut self, name: &str, property: &Schema, root: &Schema) {
         self.listed.insert(name.to_owned());
         match reaches(property, root) {
-            Some(Reach::Itself) => {
+            Some(Reach::Itself | Reach::Unnamed) => {
                 self.keys.insert(name.to_owned());
             }
             Some(Reach::Inside) => {
@@ -143,19 +235,73 @@ impl Secrets {
             }
             None => {}
         }
-        self.collect(property, root, Some(name));
+        self.collect(property, root, Around::Something);
     }
+
+    /// Notes the names of everything inside of a secret: they may come without what is around them. Each reference out
+    /// of a secret is followed once.
+    fn mark_inside<'s>(
+        &mut self,
+        node: &'s Schema,
+        root: &'s Schema,
+        inside: bool,
+        followed: &mut HashSet<&'s str>,
+    ) {
+        let inside = inside || is_secret(node);
+        match node {
+            Schema::Object(members) => {
+                for (keyword, member) in members {
+                    match (keyword.as_str(), member) {
+                        ("const" | "enum" | "default" | "examples", _) => {}
+                        ("properties", Schema::Object(properties)) => {
+                            for (name, property) in properties {
+                                if inside {
+                                    self.keys.insert(name.clone());
+                                }
+                                self.mark_inside(property, root, inside, followed);
+                            }
+                        }
+                        ("$ref", Schema::String(reference)) if inside => {
+                            if let Some(pointer) = reference.strip_prefix('#')
+                                && followed.insert(pointer)
+                                && let Some(target) = root.pointer(pointer)
+                            {
+                                self.mark_inside(target, root, inside, followed);
+                            }
+                        }
+                        (_, inner) => self.mark_inside(inner, root, inside, followed),
+                    }
+                }
+            }
+            Schema::Array(items) => items
+                .iter()
+                .for_each(|item| self.mark_inside(item, root, inside, followed)),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a schema describes the arguments as a whole, or something in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Nothing,
+    Something,
 }
 
 /// The innermost key of a place; what looks like an index of an array is none.
 fn nearest_key(at: &Path) -> Option<Cow<'_, str>> {
-    let is_index = |segment: &str| segment.bytes().all(|byte| byte.is_ascii_digit());
     at.segments().filter(|segment| !is_index(segment)).last()
+}
+
+fn is_index(segment: &str) -> bool {
+    segment.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
     Inside,
+    /// Inside, under a key that has no fixed name.
+    Unnamed,
     Itself,
 }
 
@@ -179,13 +325,11 @@ fn reach<'s>(node: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) ->
                     reach(target, root, seen)
                 }
                 "const" | "enum" | "default" | "examples" | "$defs" | "definitions" => None,
-                "properties" | "patternProperties" => {
-                    let mut named = member.as_object().into_iter().flat_map(Map::values);
-                    named
-                        .any(|inner| reach(inner, root, seen).is_some())
-                        .then_some(Reach::Inside)
+                "properties" => any(member, root, seen).then_some(Reach::Inside),
+                "patternProperties" => any(member, root, seen).then_some(Reach::Unnamed),
+                "additionalProperties" | "unevaluatedProperties" => {
+                    reach(member, root, seen).map(|_| Reach::Unnamed)
                 }
-                "additionalProperties" => reach(member, root, seen).map(|_| Reach::Inside),
                 _ => reach(member, root, seen),
             })
             .max(),
@@ -195,6 +339,11 @@ fn reach<'s>(node: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) ->
             .max(),
         _ => None,
     }
+}
+
+fn any<'s>(named: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) -> bool {
+    let mut named = named.as_object().into_iter().flat_map(Map::values);
+    named.any(|inner| reach(inner, root, seen).is_some())
 }
 
 /// Whether some reference is not a plain pointer to a place in the schema. Such references are followed

@@ -20,8 +20,13 @@ pub fn read_line(line: &str) -> Result<Call<'_>, Error> {
 pub(super) fn read_json(line: &str) -> Result<Value<'_>, Error> {
     read_value(line).map_err(|error| {
         let (_, column) = error.line_and_column(line);
-        let reason = crate::feedback::syntax_reason(&error, line);
-        ErrorKind::CallNotJson { column, reason }.into()
+        let reason = |text| crate::feedback::syntax_reason(&error, text);
+        ErrorKind::CallNotJson {
+            column,
+            reason: reason(Some(line)),
+            unquoted: reason(None),
+        }
+        .into()
     })
 }
 

@@ -1,0 +1,249 @@
+//! Failures, edits and results as they may be shown.
+//!
+//! What leaves the gate passes here once, so that whoever renders it need not know about secrets.
+
+use super::{MASKED, Secrecy, masked_value};
+use crate::check::{Checked, Output, OutputFault};
+use crate::classify::{Cause, Failure, Refused};
+use crate::json::{Path, Value};
+use crate::parse::read_value;
+use crate::repair::{Edit, Trial};
+use crate::tool::Tool;
+use crate::validate::{Issue, IssueCode};
+use crate::verdict::Verdict;
+
+impl Secrecy {
+    /// Takes out of a verdict what must not be shown, but for the arguments and the edits themselves: programs need
+    /// them.
+    pub(crate) fn clean(&self, verdict: &mut Verdict<'_>) {
+        if self.hides_nothing() {
+            return;
+        }
+        match verdict {
+            Verdict::Valid(valid) => valid
+                .warning_mut()
+                .into_iter()
+                .for_each(|it| self.failure(it)),
+            Verdict::Repaired(repaired) => self.edits(repaired.edits_mut()),
+            Verdict::Refused(refused) => self.refused(refused),
+        }
+    }
+
+    /// The same for a refusal.
+    pub(crate) fn refused(&self, refused: &mut Refused<'_>) {
+        if self.hides_nothing() {
+            return;
+        }
+        self.failure(&mut refused.failure);
+        if refused.tool.is_none() {
+            let of_notice = refused.notice.iter_mut().map(|notice| &mut notice.tool);
+            let of_objection = match &mut refused.failure.cause {
+                Cause::Objection(objection) => Some(&mut objection.tool),
+                _ => None,
+            };
+            for name in of_notice.chain(of_objection) {
+                *name = self.name(name).into_owned();
+            }
+        }
+    }
+
+    /// The same for trials of repair.
+    pub(crate) fn trials(&self, trials: &mut [Trial]) {
+        for trial in trials {
+            self.edits(std::slice::from_mut(&mut trial.edit));
+        }
+    }
+
+    /// The same for edits: they keep their values, and know what may be shown of them.
+    fn edits(&self, edits: &mut [Edit]) {
+        if self.hides_nothing() {
+            return;
+        }
+        for edit in edits {
+            let shown = self.edit(edit);
+            edit.masked = (shown != *edit).then(|| Box::new(shown));
+        }
+    }
+
+    /// An edit as it may be shown.
+    pub(crate) fn edit(&self, edit: &Edit) -> Edit {
+        let shown = |value: &Value<'_>| match value {
+            Value::Null => Value::Null,
+            Value::String(name) if edit.rule == "tool_name" => text_value(&self.name(name)),
+            _ if self.unreadable => masked_value(),
+            Value::String(key) if is_rename(edit) => match self.key_of_rename(key) {
+                Some(key) => text_value(&key),
+                None => masked_value(),
+            },
+            other => self.value(other, &edit.path).into_owned().into_owned(),
+        };
+        Edit {
+            path: self.path(&edit.path).into_owned(),
+            before: shown(&edit.before),
+            after: shown(&edit.after),
+            masked: None,
+            ..*edit
+        }
+    }
+
+    fn key_of_rename(&self, key: &str) -> Option<String> {
+        let rules = self.rules()?;
+        if rules.secrets.is_nearly_listed(key) {
+            return Some(key.to_owned());
+        }
+        Some(self.key(key, &Path::root(), Some(rules)).into_owned())
+    }
+
+    /// The same for a failure.
+    pub(crate) fn failure(&self, failure: &mut Failure) {
+        if self.hides_nothing() {
+            return;
+        }
+        match &mut failure.cause {
+            Cause::Arguments(issues) => self.issues(issues),
+            Cause::Syntax { path, found, .. } => {
+                self.place(path);
+                *found = None;
+            }
+            Cause::CutOff { path, .. } | Cause::TooDeep { path, .. } => self.place(path),
+            Cause::TwoReadings {
+                path,
+                first,
+                second,
+            } => {
+                let is_shown = [&*first, &*second].iter().all(|reading| {
+                    let value = read_value(reading);
+                    let shown = |value: &Value<'_>| *self.value(value, path) == *value;
+                    !self.unreadable && value.is_ok_and(|value| shown(&value))
+                });
+                if !is_shown {
+                    MASKED.clone_into(first);
+                    MASKED.clone_into(second);
+                }
+                self.place(path);
+            }
+            Cause::UnknownTool { name, .. } => *name = self.name(name).into_owned(),
+            Cause::Objection(objection) => {
+                self.rewrite(&mut objection.last);
+                if let Some(original) = &mut objection.original {
+                    self.failure(original);
+                }
+            }
+            Cause::LedgerAway { why } => self.rewrite(why),
+            Cause::Tool { failure, said, .. } => {
+                failure.rewrite(&|text| self.text(text).into_owned());
+                self.rewrite_all(said);
+            }
+            Cause::Output(fault) => self.fault(fault),
+            Cause::Blank | Cause::SeveralValues { .. } | Cause::TooLong { .. } => {}
+        }
+    }
+
+    fn issues(&self, issues: &mut [Issue]) {
+        for issue in issues {
+            let is_about_key = matches!(
+                issue.code,
+                IssueCode::Required | IssueCode::DependentRequired | IssueCode::UnknownKey
+            );
+            let rules = self.rules();
+            let is_hidden = rules.is_some_and(|rules| rules.secrets.hide(&issue.path));
+            let is_name = |text: &String| rules.is_some_and(|rules| rules.secrets.lists(text));
+            // What a repair would make of a secret is one.
+            let says_value = !is_about_key || !issue.suggestion.as_ref().is_some_and(is_name);
+            if is_hidden && says_value && issue.code != IssueCode::Required {
+                issue.suggestion = None;
+            }
+            self.rewrite(&mut issue.received);
+            self.rewrite(&mut issue.expected);
+            self.rewrite_all(&mut issue.suggestion);
+            self.place(&mut issue.path);
+        }
+    }
+
+    fn fault(&self, fault: &mut OutputFault) {
+        match fault {
+            OutputFault::Syntax { path, found, .. } => {
+                self.place(path);
+                self.rewrite_all(found);
+            }
+            OutputFault::NoJson { path } | OutputFault::CutOff { path } => self.place(path),
+            OutputFault::Violation(issues) => self.issues(issues),
+            OutputFault::ErrorInDisguise { said, .. } => {
+                self.rewrite_all(said);
+            }
+            OutputFault::Empty { argument, value } => {
+                self.place(argument);
+                self.rewrite_all(value);
+            }
+            OutputFault::MorePages(pages) => {
+                if let Some((argument, value)) = &mut pages.next {
+                    self.rewrite(argument);
+                    self.rewrite(value);
+                }
+            }
+            OutputFault::Omitted { mark } => self.rewrite(mark),
+            OutputFault::Finding(finding) => {
+                let shown = |text: &str| self.text(text).into_owned().into();
+                finding.code = shown(&finding.code);
+                finding.detail = shown(&finding.detail);
+                finding.hint = finding.hint.as_deref().map(shown);
+            }
+            OutputFault::Nothing
+            | OutputFault::NotText { .. }
+            | OutputFault::TooDeep
+            | OutputFault::TooLarge { .. }
+            | OutputFault::CutText
+            | OutputFault::TooLong { .. } => {}
+        }
+    }
+
+    fn place(&self, path: &mut Path) {
+        *path = self.path(path).into_owned();
+    }
+
+    fn rewrite_all<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        for text in texts {
+            self.rewrite(text);
+        }
+    }
+
+    fn rewrite(&self, text: &mut String) {
+        *text = self.text(text).into_owned();
+    }
+}
+
+/// Takes out of what is said about a result what must not be shown. The result itself is the tool's, and stays as it is.
+pub(crate) fn clean_result(tool: &Tool, arguments: &Value<'_>, checked: &mut Checked<'_>) {
+    let has_words = checked.failure.is_some() || !checked.notes.is_empty();
+    if !has_words || !(tool.takes_secrets() || tool.returns_secrets()) {
+        return;
+    }
+    let mut secrecy = Secrecy::of_arguments(tool, arguments);
+    secrecy.is_about_result = true;
+    if tool.returns_secrets() {
+        match &checked.output {
+            Some(Output::Value(value)) => secrecy.result(tool.output_secrets(), value),
+            Some(Output::Text(text)) => {
+                if let Ok(value) = read_value(text) {
+                    secrecy.result(tool.output_secrets(), &value);
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(failure) = &mut checked.failure {
+        secrecy.failure(failure);
+    }
+    secrecy.rewrite_all(&mut checked.notes);
+}
+
+/// Whether an edit gives a key another name.
+fn is_rename(edit: &Edit) -> bool {
+    let last = edit.path.last();
+    let renames = ["key_spelling", "key_near", "only_key_left"];
+    renames.contains(&edit.rule) && last.as_deref() == edit.after.as_str()
+}
+
+fn text_value(text: &str) -> Value<'static> {
+    Value::String(text.to_owned().into())
+}

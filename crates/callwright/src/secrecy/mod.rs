@@ -1,0 +1,281 @@
+//! What may be shown of a call: the one place that decides.
+//!
+//! Takes a call of a tool whose schema marks secrets with `writeOnly` or `format: password`; says of any value, text,
+//! key or name what may be shown of it. Secrets are hidden by their place, and wherever else their words turn up: in
+//! another argument, in a key, in JSON inside a text, in what a tool answers. A secret that came in the wrong place or
+//! under the wrong name is one too, and of arguments that cannot be read nothing may be shown. Everything that prints
+//! asks here. It hides too much in rare cases, never too little.
+//!
+//! A tool that marks nothing has no secrets, and nothing is looked at; neither is a valid call, unless it is recorded.
+
+mod failure;
+mod known;
+mod rules;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+pub(crate) use self::failure::clean_result;
+use self::known::Known;
+use self::rules::{Noting, Rules, is_index};
+use crate::call::{Arguments, Call};
+use crate::classify::Refused;
+use crate::gate::Gate;
+use crate::json::{Path, Value};
+use crate::parse::read_value;
+use crate::tool::Tool;
+use crate::validate::Secrets;
+use crate::verdict::Verdict;
+
+/// What is shown instead of a value that must not be seen.
+pub(crate) const MASKED: &str = "[masked]";
+
+/// What may be shown of one call and its result.
+///
+/// ```
+/// use callwright::json::Path;
+/// use callwright::secrecy::Secrecy;
+/// use callwright::{Call, Gate, ToolSpec};
+/// use serde_json::json;
+///
+/// let tool = ToolSpec::new("login", json!({"properties": {"password": {"writeOnly": true}, "user": {}}}));
+/// let gate = Gate::builder().tool(tool).build()?;
+/// let call = Call::from_text("login", r#"{"password": "hunter2", "user": 5}"#);
+/// let verdict = gate.judge(&call);
+/// let secrecy = Secrecy::of(&gate, &call, &verdict);
+/// let arguments = verdict.arguments().expect("they can be read");
+/// assert_eq!(secrecy.value(arguments, &Path::root()).to_string(), r#"{"password":"[masked]","user":5}"#);
+/// assert_eq!(secrecy.text("wrong password: hunter2"), "wrong password: [masked]");
+/// # Ok::<(), callwright::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Secrecy {
+    input: Option<Arc<Secrets>>,
+    output: Option<Arc<Secrets>>,
+    known: Known,
+    /// The arguments as they were sent could not be read, so any part of them may be a secret.
+    unreadable: bool,
+    /// Whether places are those of the result.
+    is_about_result: bool,
+    /// Some arguments were read: those that were sent, or what repair made of them.
+    read: bool,
+}
+
+impl Secrecy {
+    /// What may be shown of a call and of what the gate said about it. A call of a tool that does not exist may be meant
+    /// for any, so what any of them marks is a secret.
+    pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>) -> Self {
+        match verdict {
+            Verdict::Valid(valid) => Secrecy::of_call(gate, call, Some(valid.tool())),
+            Verdict::Refused(refused) => Secrecy::of_refused(gate, call, refused),
+            Verdict::Repaired(repaired) => {
+                let mut secrecy = Secrecy::of_call(gate, call, Some(repaired.tool()));
+                secrecy.arguments(repaired.arguments());
+                secrecy
+            }
+        }
+    }
+
+    /// The same for a refusal.
+    pub(crate) fn of_refused(gate: &Gate, call: &Call<'_>, refused: &Refused<'_>) -> Self {
+        Secrecy::of_call(gate, call, refused.tool)
+    }
+
+    fn of_call(gate: &Gate, call: &Call<'_>, tool: Option<&Tool>) -> Self {
+        let mut secrecy = Secrecy::new(match tool {
+            Some(tool) => tool.secrets().cloned(),
+            None => gate.all_secrets().cloned(),
+        });
+        secrecy.sent(&call.arguments);
+        secrecy
+    }
+
+    /// What may be shown of a call that went to its tool with these arguments.
+    pub fn of_arguments(tool: &Tool, arguments: &Value<'_>) -> Self {
+        let mut secrecy = Secrecy::new(tool.secrets().cloned());
+        secrecy.output = tool.output_secrets().cloned();
+        secrecy.arguments(arguments);
+        secrecy
+    }
+
+    /// Knows no call yet.
+    pub(crate) fn new(input: Option<Arc<Secrets>>) -> Self {
+        Secrecy {
+            input,
+            ..Secrecy::default()
+        }
+    }
+
+    /// Whether everything may be shown.
+    pub fn hides_nothing(&self) -> bool {
+        self.input.is_none() && self.output.is_none()
+    }
+
+    /// Whether the arguments as they were sent could not be read.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.unreadable
+    }
+
+    /// The same with a result of this tool, whose own secrets are hidden too.
+    #[must_use]
+    pub fn with_result(mut self, tool: &Tool, result: &Value<'_>) -> Self {
+        self.result(tool.output_secrets(), result);
+        self
+    }
+
+    /// Notes the arguments as they were sent.
+    pub(crate) fn sent(&mut self, sent: &Arguments<'_>) {
+        if self.input.is_none() {
+            return;
+        }
+        match sent {
+            Arguments::Absent => {}
+            Arguments::Value(value) => self.arguments(value),
+            Arguments::Text(text) => match read_value(text) {
+                Ok(value) => self.arguments(&value),
+                Err(_) if text.trim_ascii().is_empty() => {}
+                Err(_) => self.unreadable = true,
+            },
+        }
+    }
+
+    /// Notes the secrets in arguments.
+    pub(crate) fn arguments(&mut self, arguments: &Value<'_>) {
+        if let Some(secrets) = self.input.clone() {
+            Noting::new(Rules::of_arguments(&secrets), &mut self.known).all(arguments);
+            self.read = true;
+            self.forget_names();
+        }
+    }
+
+    /// Notes the secrets in a result.
+    pub(crate) fn result(&mut self, secrets: Option<&Arc<Secrets>>, result: &Value<'_>) {
+        self.output = secrets.cloned();
+        if let Some(secrets) = secrets {
+            Noting::new(Rules::of_result(secrets), &mut self.known).all(result);
+            self.forget_names();
+        }
+    }
+
+    /// What the schema says anyway is no secret.
+    fn forget_names(&mut self) {
+        for secrets in [&self.input, &self.output].into_iter().flatten() {
+            self.known.forget(secrets.names());
+        }
+    }
+
+    /// A part of the arguments as it may be shown; `at` is its place.
+    pub fn value<'v>(&self, value: &'v Value<'_>, at: &Path) -> Cow<'v, Value<'v>> {
+        match &self.input {
+            Some(secrets) => {
+                let rules = Rules::of_arguments(secrets);
+                Cow::Owned(self.masked(value, at, Some(rules)))
+            }
+            None => Cow::Borrowed(value),
+        }
+    }
+
+    /// A part of the result as it may be shown; `at` is its place.
+    pub fn result_value<'v>(&self, value: &'v Value<'_>, at: &Path) -> Cow<'v, Value<'v>> {
+        if self.hides_nothing() {
+            return Cow::Borrowed(value);
+        }
+        let rules = self.output.as_deref().map(Rules::of_result);
+        Cow::Owned(self.masked(value, at, rules))
+    }
+
+    /// A text with the words of all secrets masked. If none could be read, it may hold any.
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.unreadable && !self.read && !text.is_empty() {
+            return Cow::Borrowed(MASKED);
+        }
+        self.known.mask(text)
+    }
+
+    /// A place as it may be shown: keys may be secrets too.
+    pub fn path<'p>(&self, at: &'p Path) -> Cow<'p, Path> {
+        if self.hides_nothing() {
+            return Cow::Borrowed(at);
+        }
+        let rules = self.rules();
+        let shown = at.segments().fold(Path::root(), |path, segment| {
+            let key = self.key(&segment, &path, rules);
+            path.key(&key)
+        });
+        if shown == *at {
+            Cow::Borrowed(at)
+        } else {
+            Cow::Owned(shown)
+        }
+    }
+
+    /// The name of a tool as the model wrote it.
+    pub fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        let Some(secrets) = &self.input else {
+            return Cow::Borrowed(name);
+        };
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
+        if name.chars().all(is_plain) && !secrets.named_in(name) {
+            self.known.mask(name)
+        } else {
+            Cow::Borrowed(MASKED)
+        }
+    }
+
+    /// A key as it may be shown; `around` is the place of its object.
+    fn key<'k>(&self, key: &'k str, around: &Path, rules: Option<Rules<'_>>) -> Cow<'k, str> {
+        let Some(rules) = rules else {
+            return self.text(key);
+        };
+        let secrets = rules.secrets;
+        if secrets.lists(key) || is_index(key) {
+            return Cow::Borrowed(key);
+        }
+        let is_unread = self.unreadable && !secrets.is_nearly_listed(key);
+        if is_unread || rules.hides_key(key, around) {
+            return Cow::Borrowed(MASKED);
+        }
+        self.known.mask(key)
+    }
+
+    /// The rules for what is being talked about: the arguments, or the result.
+    fn rules(&self) -> Option<Rules<'_>> {
+        if self.is_about_result {
+            self.output.as_deref().map(Rules::of_result)
+        } else {
+            self.input.as_deref().map(Rules::of_arguments)
+        }
+    }
+
+    fn masked(&self, value: &Value<'_>, at: &Path, rules: Option<Rules<'_>>) -> Value<'static> {
+        if self.known.overflows() || rules.is_some_and(|it| it.doubt(value, at).is_some()) {
+            return masked_value();
+        }
+        match value {
+            Value::Array(items) => {
+                let items = items.iter().enumerate();
+                let items = items.map(|(index, item)| self.masked(item, &at.index(index), rules));
+                Value::Array(items.collect())
+            }
+            Value::Object(members) => Value::Object(
+                members
+                    .iter()
+                    .map(|(key, member)| {
+                        let shown = self.masked(member, &at.key(key), rules);
+                        let key = self.key(key, at, rules);
+                        (Cow::Owned(key.into_owned()), shown)
+                    })
+                    .collect(),
+            ),
+            Value::String(text) => Value::String(Cow::Owned(self.text(text).into_owned())),
+            Value::Number(number) if self.text(number.as_str()) != number.as_str() => {
+                masked_value()
+            }
+            leaf => leaf.clone().into_owned(),
+        }
+    }
+}
+
+pub(crate) fn masked_value() -> Value<'static> {
+    Value::String(Cow::Borrowed(MASKED))
+}

@@ -1,0 +1,185 @@
+//! Which values and keys of a call or its result are secrets, and the words of those that are.
+
+use super::known::Known;
+use crate::json::{Path, Value};
+use crate::parse::read_value;
+use crate::validate::Secrets;
+
+/// How deep JSON inside text inside JSON is followed. Models escape twice at most.
+const LAYERS: usize = 4;
+
+/// Values of this many bytes are looked for elsewhere if it is only likely that they are secrets: shorter ones are words
+/// and numbers that mean something else as well.
+const LIKELY: usize = 6;
+
+/// The longest key that is an index of an array: longer ones are numbers that may be secrets.
+const LONGEST_INDEX: usize = 4;
+
+/// How many keys that the schema does not list are compared with those that it does. With more, nothing of the call is
+/// shown.
+const MOST_STRANGERS: usize = 1_000;
+
+/// Whose value it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules<'s> {
+    pub(super) secrets: &'s Secrets,
+    of_result: bool,
+}
+
+/// How certain it is that a value is a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// The schema marks it.
+    None,
+    /// It is where nothing is known of it.
+    Some,
+}
+
+impl<'s> Rules<'s> {
+    pub(super) fn of_arguments(secrets: &'s Secrets) -> Self {
+        Rules {
+            secrets,
+            of_result: false,
+        }
+    }
+
+    pub(super) fn of_result(secrets: &'s Secrets) -> Self {
+        Rules {
+            secrets,
+            of_result: true,
+        }
+    }
+
+    /// Whether a value is a secret as a whole; `None` if it may be shown, but for what is in it.
+    pub(super) fn doubt(self, value: &Value<'_>, at: &Path) -> Option<Doubt> {
+        let secrets = self.secrets;
+        if secrets.cover(at) {
+            return Some(Doubt::None);
+        }
+        let is_hidden = match value {
+            // A pair of a name and a value, such as `{"name": "password", "value": …}`, or the two exchanged.
+            Value::Object(members) => members.iter().any(|(key, member)| {
+                let mut text = member.as_str().into_iter();
+                text.any(|text| secrets.name_secret(text)) && !secrets.lists(key)
+            }),
+            Value::Array(items) => {
+                let is_listed = at.segments().any(|key| secrets.lists(&key));
+                let mut texts = items.iter().filter_map(Value::as_str);
+                (!self.of_result && secrets.is_stray(at))
+                    || (!is_listed && texts.any(|text| secrets.name_secret(text)))
+            }
+            Value::String(text) => self.hides_leaf(at) || secrets.named_in(text),
+            _ => self.hides_leaf(at),
+        };
+        is_hidden.then_some(Doubt::Some)
+    }
+
+    fn hides_leaf(self, at: &Path) -> bool {
+        // A value instead of the whole object may be any of its parts.
+        let is_keyless = || at.segments().all(|segment| is_index(&segment));
+        let by_place = if self.of_result {
+            self.secrets.hide_marked(at)
+        } else {
+            self.secrets.hide(at)
+        };
+        by_place || is_keyless()
+    }
+
+    /// Whether a key may be a secret by its place or its looks. One that is nearly a name of the schema's is a name.
+    pub(super) fn hides_key(self, key: &str, around: &Path) -> bool {
+        let secrets = self.secrets;
+        let is_stray = || !self.of_result && secrets.is_stray(around);
+        (secrets.cover(around) || is_stray() || secrets.named_in(key))
+            && !secrets.is_nearly_listed(key)
+    }
+}
+
+pub(super) fn is_index(segment: &str) -> bool {
+    segment.len() <= LONGEST_INDEX && segment.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Looks for the secrets of a value.
+pub(super) struct Noting<'n> {
+    rules: Rules<'n>,
+    known: &'n mut Known,
+    /// How many keys were seen that the schema does not list.
+    strangers: usize,
+}
+
+impl<'n> Noting<'n> {
+    pub(super) fn new(rules: Rules<'n>, known: &'n mut Known) -> Self {
+        Noting {
+            rules,
+            known,
+            strangers: 0,
+        }
+    }
+
+    /// Notes the secrets of the arguments or the result as a whole.
+    pub(super) fn all(&mut self, value: &Value<'_>) {
+        self.value(value, &Path::root(), LAYERS);
+    }
+
+    fn value(&mut self, value: &Value<'_>, at: &Path, layers: usize) {
+        if self.known.overflows() {
+            return;
+        }
+        let doubt = self.rules.doubt(value, at);
+        if let Some(doubt) = doubt {
+            self.secret(value, doubt);
+        }
+        match value {
+            // All of them are noted, and each would be looked at with its place once more.
+            Value::Array(_) if doubt.is_some() => {}
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.value(item, &at.index(index), layers);
+                }
+            }
+            Value::Object(members) => {
+                for (key, member) in members {
+                    let is_name = self.rules.secrets.lists(key) || is_index(key);
+                    if !is_name {
+                        self.strangers += 1;
+                        if self.strangers > MOST_STRANGERS {
+                            return self.known.give_up();
+                        }
+                        if self.rules.hides_key(key, at) {
+                            self.known.note(key, LIKELY);
+                        }
+                    }
+                    self.value(member, &at.key(key), layers);
+                }
+            }
+            Value::String(text) if layers > 0 && text.trim_start().starts_with(['{', '[', '"']) => {
+                if let Ok(inner) = read_value(text) {
+                    self.value(&inner, at, layers - 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes the words of a secret: its texts, its numbers and its keys.
+    fn secret(&mut self, value: &Value<'_>, doubt: Doubt) {
+        let at_least = match doubt {
+            Doubt::None => 0,
+            Doubt::Some => LIKELY,
+        };
+        match value {
+            Value::String(text) => self.known.note(text, at_least),
+            Value::Number(number) => self.known.note(number.as_str(), at_least),
+            Value::Array(items) => items.iter().for_each(|item| self.secret(item, doubt)),
+            Value::Object(members) => {
+                for (key, member) in members {
+                    if !self.rules.secrets.lists(key) && !self.rules.secrets.is_nearly_listed(key) {
+                        self.known.note(key, LIKELY);
+                    }
+                    self.secret(member, doubt);
+                }
+            }
+            // There are too few of these to recognise one.
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+}
