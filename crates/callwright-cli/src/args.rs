@@ -107,11 +107,15 @@ Shapes of a message, with --rescue, mixed with calls freely; the calls in it are
   OpenAI chat       {\"role\": \"assistant\", \"content\"}
   Anthropic         {\"type\": \"text\", \"text\"}, or {\"role\": \"assistant\", \"content\": [one text block]}";
 
-/// Explain a code, or list all of them
+/// Explain a code or a rule of repair, or list all of them
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
-    /// The code, such as `truncated_call`; all codes without it
-    pub(crate) code: Option<String>,
+    /// A code such as `truncated_call`, or a rule such as `null_left_out`; without it, all codes are listed
+    pub(crate) name: Option<String>,
+
+    /// List the rules of repair instead of the codes
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) repairs: bool,
 
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]

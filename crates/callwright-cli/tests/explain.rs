@@ -14,6 +14,28 @@ fn the_page_of_codes_is_up_to_date() {
 }
 
 #[test]
+fn the_page_of_repairs_is_up_to_date() {
+    let generated = run(program().args(["explain", "--repairs", "--format", "markdown"]));
+    let page =
+        std::fs::read_to_string(repository().join("docs/repairs.md")).expect("docs/repairs.md");
+    let advice = "run: cargo run -q -- explain --repairs --format markdown > docs/repairs.md";
+    assert_eq!(page, generated.stdout, "{advice}");
+}
+
+#[test]
+fn a_rule_is_explained() {
+    let run = run(program().args(["explain", "prose"]));
+    assert_eq!(run.code, 0);
+    for part in [
+        "prose\n",
+        "grade  guess",
+        "only those that are declared to read",
+    ] {
+        assert!(run.stdout.contains(part), "{part} in {}", run.stdout);
+    }
+}
+
+#[test]
 fn a_code_is_explained() {
     let run = run(program().args(["explain", "truncated_call"]));
     assert_eq!(run.code, 0);

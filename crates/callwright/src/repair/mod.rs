@@ -21,13 +21,15 @@ mod search;
 mod stakes;
 mod surroundings;
 mod syntax;
+mod table;
 mod tolerant;
 
 use serde::Serialize;
 
 use self::extract::Extract;
-use self::stakes::Stakes;
+pub use self::stakes::Stakes;
 use self::syntax::is_allowed;
+pub use self::table::{RuleRow, rules};
 
 use crate::json::{Path, Value};
 use crate::tool::{Effect, Tool};
@@ -74,11 +76,13 @@ pub struct Edit {
 }
 
 impl Edit {
+    const TOOL_NAME: &str = "tool_name";
+
     /// The tool was called by another name.
     pub(crate) fn tool_name(sent: &str, meant: &str) -> Edit {
         Edit {
             path: Path::root(),
-            rule: "tool_name",
+            rule: Edit::TOOL_NAME,
             grade: Grade::Lossless,
             before: Value::String(sent.to_owned().into()),
             after: Value::String(meant.to_owned().into()),

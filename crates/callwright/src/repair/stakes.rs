@@ -9,7 +9,7 @@ use crate::tool::{Effect, Tool, says_destroy};
 
 /// What a wrong edit could do, from harmless to fatal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stakes {
+pub enum Stakes {
     /// The tool is declared to only read.
     Reads,
     /// The call may change something.
@@ -19,6 +19,15 @@ pub(super) enum Stakes {
 }
 
 impl Stakes {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stakes::Reads => "reads",
+            Stakes::Changes => "changes",
+            Stakes::Destroys => "destroys",
+        }
+    }
+
     /// The stakes of a call of this tool with these arguments.
     pub(super) fn of(tool: &Tool, arguments: &Value<'_>) -> Stakes {
         let spec = tool.spec();

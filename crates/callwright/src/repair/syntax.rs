@@ -16,14 +16,17 @@ pub(super) struct Liberty {
     pub(super) grade: Grade,
     /// The highest stakes at which it is taken, whatever grade the operator allows.
     pub(super) up_to: Stakes,
+    /// What it does, for people: the comment above its row.
+    pub(super) about: &'static str,
 }
 
 macro_rules! liberties {
-    ($($(#[$doc:meta])* $constant:ident = $name:literal, $grade:ident, $up_to:ident;)*) => {
-        $($(#[$doc])* pub(super) const $constant: Liberty = Liberty {
+    ($($(#[doc = $about:literal])* $constant:ident = $name:literal, $grade:ident, $up_to:ident;)*) => {
+        $($(#[doc = $about])* pub(super) const $constant: Liberty = Liberty {
             name: $name,
             grade: Grade::$grade,
             up_to: Stakes::$up_to,
+            about: concat!($($about),*),
         };)*
 
         /// All of them.
@@ -38,8 +41,8 @@ liberties! {
     EMPTY_COMMENT = "empty_comment", Lossless, Destroys;
     /// A comment that says something: "wait for approval", or a member that was taken out.
     COMMENT = "comment", Guess, Reads;
-    /// A comma before the last brace. Where something may be destroyed it may be all that is left of a call that a
-    /// gateway cut and closed, see [`super::heal_text`].
+    /// A comma before the last brace. Where something may be destroyed, the call counts as cut off, unless the provider
+    /// says that the answer is whole.
     TRAILING_COMMA = "trailing_comma", Lossless, Destroys;
     /// No comma between two members.
     MISSING_COMMA = "missing_comma", Lossless, Destroys;

@@ -17,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 3,
     up_to: Stakes::Changes,
+    about: "A single value for a list becomes a list of one, if it is a number, an allowed text or an object with known keys.",
     propose,
 };
 

@@ -11,6 +11,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 1,
     up_to: Stakes::Destroys,
+    about: "A boolean that was sent as text, `\"true\"` or `\"False\"`, becomes one.",
     propose,
 };
 

@@ -17,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 1,
     up_to: Stakes::Destroys,
+    about: "A date or a time with other separators, `2026/01/31`, is written as its format asks.",
     propose,
 };
 

@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 2,
     up_to: Stakes::Changes,
+    about: "A required argument that is missing gets the default of the schema, if no value for it is anywhere in the call.",
     propose,
 };
 

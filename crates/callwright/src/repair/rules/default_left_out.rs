@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossy,
     cost: 0,
     up_to: Stakes::Changes,
+    about: "An optional argument with the default of the schema, which the schema itself refuses, is left out.",
     propose,
 };
 

@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 1,
     up_to: Stakes::Changes,
+    about: "An allowed value with one slip, `\"shiped\"`, becomes the only one that is near, unless it is a word of its own.",
     propose,
 };
 

@@ -17,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 1,
     up_to: Stakes::Destroys,
+    about: "An allowed value in another spelling, `\"In Progress\"` for `\"in_progress\"`, is written as the schema does.",
     propose,
 };
 

@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 1,
     up_to: Stakes::Destroys,
+    about: "A list or an object that was sent as text, `\"[1, 2]\"`, is read, also as Python prints it.",
     propose,
 };
 

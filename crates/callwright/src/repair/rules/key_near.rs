@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 1,
     up_to: Stakes::Changes,
+    about: "A key with one slip, `qurey`, or with signs around it, becomes the only one that is near, unless it is a word of its own.",
     propose,
 };
 

@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 2,
     up_to: Stakes::Destroys,
+    about: "An object that only repeats its key, `{\"city\": {\"city\": \"Berlin\"}}`, becomes the value inside.",
     propose,
 };
 

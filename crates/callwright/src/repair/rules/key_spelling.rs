@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 1,
     up_to: Stakes::Destroys,
+    about: "A key in another spelling, `file_path` for `filePath`, is written as the schema does.",
     propose,
 };
 

@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 0,
     up_to: Stakes::Destroys,
+    about: "A layer around the arguments whose name says nothing, `{\"arguments\": {…}}`, is taken off.",
     propose,
 };
 

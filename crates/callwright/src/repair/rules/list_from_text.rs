@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 3,
     up_to: Stakes::Changes,
+    about: "A list of numbers or of allowed texts that was sent as one text, `\"3, 4, 5\"`, is split, if its commas only separate.",
     propose,
 };
 

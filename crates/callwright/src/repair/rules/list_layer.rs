@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 2,
     up_to: Stakes::Destroys,
+    about: "One list too many around a list of lists or of objects is taken off.",
     propose,
 };
 

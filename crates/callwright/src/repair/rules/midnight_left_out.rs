@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossy,
     cost: 1,
     up_to: Stakes::Changes,
+    about: "A date with a time of midnight, `2026-01-31T00:00:00`, becomes the date.",
     propose,
 };
 

@@ -47,6 +47,8 @@ pub(super) struct Rule {
     pub(super) cost: u8,
     /// The highest stakes at which it is tried, whatever grade the operator allows.
     pub(super) up_to: Stakes,
+    /// What it does, for people.
+    pub(super) about: &'static str,
     /// What it would change about an objection.
     pub(super) propose: fn(&Site<'_>) -> Option<Change>,
 }

@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 2,
     up_to: Stakes::Changes,
+    about: "An optional argument that was sent as null is left out; a required one gets the default of the schema.",
     propose,
 };
 

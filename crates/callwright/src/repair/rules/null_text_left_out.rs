@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 2,
     up_to: Stakes::Reads,
+    about: "An optional argument that was sent as `\"null\"`, `\"None\"` or an empty text is left out.",
     propose,
 };
 

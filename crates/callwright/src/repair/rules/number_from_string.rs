@@ -13,6 +13,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 1,
     up_to: Stakes::Destroys,
+    about: "A number that was sent as text, `\"10\"`, becomes a number, digit for digit.",
     propose,
 };
 

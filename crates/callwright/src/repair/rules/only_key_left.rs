@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 2,
     up_to: Stakes::Changes,
+    about: "The only unknown key takes the place of the only missing one, if it has the same words: `the_scores`, `data`.",
     propose,
 };
 

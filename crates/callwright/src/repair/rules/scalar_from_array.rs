@@ -11,6 +11,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 2,
     up_to: Stakes::Destroys,
+    about: "A list of one, `[\"a\"]`, for a single value becomes that value.",
     propose,
 };
 

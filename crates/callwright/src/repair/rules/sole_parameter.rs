@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 4,
     up_to: Stakes::Changes,
+    about: "A bare value or word, `\"Berlin\"`, becomes the only required parameter.",
     propose,
 };
 

@@ -17,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 1,
     up_to: Stakes::Changes,
+    about: "A boolean for a text that the schema lists, `true` for `\"True\"`, becomes that text.",
     propose,
 };
 

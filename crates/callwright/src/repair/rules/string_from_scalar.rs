@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossless,
     cost: 1,
     up_to: Stakes::Destroys,
+    about: "A text that was sent without quotes, `5`, becomes a text.",
     propose,
 };
 

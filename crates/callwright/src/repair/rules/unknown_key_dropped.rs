@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Lossy,
     cost: 1,
     up_to: Stakes::Changes,
+    about: "A key that the schema forbids is left out if it says nothing: null, empty, or a value that is elsewhere in the call.",
     propose,
 };
 
