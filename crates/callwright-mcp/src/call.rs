@@ -7,22 +7,27 @@ use callwright::parse::read_value;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::message::{not_null, place, with_edits, written};
+use crate::members::members;
+use crate::message::{not_null, place, with_edits};
 
 /// The parameters of a call, as they are written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Params<'m> {
-    #[serde(borrow)]
     name: &'m RawValue,
-    #[serde(borrow, default, deserialize_with = "written")]
     arguments: Option<&'m RawValue>,
-    #[serde(borrow, rename = "_meta")]
     pub(crate) meta: Option<&'m RawValue>,
-    #[serde(borrow, rename = "inputResponses")]
-    input_responses: Option<&'m RawValue>,
-    #[serde(borrow, rename = "requestState")]
-    request_state: Option<&'m RawValue>,
+    pub(crate) input_responses: Option<&'m RawValue>,
+    pub(crate) request_state: Option<&'m RawValue>,
 }
+
+/// What they are called.
+const PARAMS: [&str; 5] = [
+    "name",
+    "arguments",
+    "_meta",
+    "inputResponses",
+    "requestState",
+];
 
 #[derive(Deserialize)]
 struct Meta<'m> {
@@ -31,18 +36,30 @@ struct Meta<'m> {
 }
 
 impl<'m> Params<'m> {
-    /// Reads the parameters; `None` if they are none of a call, which is for the server to say.
+    /// Reads the parameters; `None` if they are not those of a call, or could be read in two ways.
     pub(crate) fn read(params: Option<&'m RawValue>) -> Option<Self> {
-        serde_json::from_str(params?.get()).ok()
+        let [name, arguments, meta, input_responses, request_state] =
+            members(params?.get(), PARAMS).ok()?;
+        Some(Params {
+            name: name?,
+            arguments,
+            meta: not_null(meta),
+            input_responses: not_null(input_responses),
+            request_state: not_null(request_state),
+        })
     }
 
-    /// The call, with the id of its request.
+    /// The call, with the id of its request; `None` if it does not name a tool. Arguments that cannot be read are for the
+    /// gate to refuse.
     pub(crate) fn call(&self, id: &'m str) -> Option<Call<'m>> {
         let Value::String(tool) = read_value(self.name.get()).ok()? else {
             return None;
         };
         let arguments = match not_null(self.arguments) {
-            Some(arguments) => Arguments::Value(read_value(arguments.get()).ok()?),
+            Some(arguments) => match read_value(arguments.get()) {
+                Ok(value) => Arguments::Value(value),
+                Err(_) => Arguments::Text(arguments.get().into()),
+            },
             None => Arguments::Absent,
         };
         let mut call = Call::new(tool, arguments);

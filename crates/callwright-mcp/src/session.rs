@@ -15,7 +15,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::guard::{Guard, Now, Outbox};
 use crate::lane::{Lane, LineEnd};
 use crate::last_words::LastWords;
-use crate::lines::Lines;
+use crate::lines::{Lines, is_several};
 
 /// Something to write to a client by.
 pub(crate) type ToClient = Box<dyn Write + Send>;
@@ -66,7 +66,11 @@ impl Session {
         while lines.advance().unwrap_or(false) {
             let line = lines.line();
             let mut out = Outbox::default();
-            self.guard.from_client(line, Now::by_clock(), &mut out);
+            if is_several(line) {
+                self.guard.broken_line(line, &mut out);
+            } else {
+                self.guard.from_client(line, Now::by_clock(), &mut out);
+            }
             // A server that does not read any more is about to end, and then every request is answered.
             let more = lines.is_next_here();
             let _ = send_all(&self.to_server, &out.to_server, line, more);

@@ -49,8 +49,8 @@ pub(crate) enum Known {
     Gate(Arc<Gate>),
     /// The server has to be asked first.
     NotYet,
-    /// Nothing: the server does not say which tools it has.
-    Never,
+    /// The server does not say that it has this tool, and is not asked again.
+    Undeclared,
 }
 
 /// A page of a list.
@@ -123,17 +123,23 @@ fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
     spec
 }
 
+/// A gate for a tool that no list declares: its calls are counted and recorded, though no schema can judge them.
+pub(crate) fn undeclared(tool: &str, settings: &Settings) -> Option<Arc<Gate>> {
+    let gate = settings.gate(vec![ToolSpec::without_schema(tool)]);
+    gate.ok().map(Arc::new)
+}
+
 impl Tools {
     /// What a call of a tool is judged by.
     pub(crate) fn known(&self, tool: &str) -> Known {
         if self.is_unlisted {
-            return Known::Never;
+            return Known::Undeclared;
         }
         match self.gate.as_ref().filter(|_| !self.is_stale) {
             Some(gate) if gate.tool(tool).is_some() || self.extent == Extent::Whole => {
                 Known::Gate(Arc::clone(gate))
             }
-            Some(_) if self.extent == Extent::Endless => Known::Never,
+            Some(_) if self.extent == Extent::Endless => Known::Undeclared,
             _ => Known::NotYet,
         }
     }

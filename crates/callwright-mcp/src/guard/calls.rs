@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use callwright::admit::{OpenCall, Place, Ticket};
 use callwright::check::{Ran, ToolFailure};
-use callwright::event::Event;
+use callwright::event::{Event, Judgement};
+use callwright::tool::Tool;
 use callwright::{Call, Gate, Opened, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -15,10 +16,13 @@ use super::{Fate, Guard, Now, Outbox};
 use crate::answer;
 use crate::call::Params;
 use crate::message::{Id, Message};
-use crate::tools::Known;
+use crate::tools::{Known, undeclared};
 
 /// How long an answer may be that is kept until the tools are known. A thousand of them are a gigabyte.
 const LONGEST_EARLY_ANSWER: usize = 1_000_000;
+
+/// What JSON-RPC leaves to servers: there is no room for more.
+const BUSY: i32 = -32_000;
 
 /// A call as it travels.
 struct Sent<'m> {
@@ -47,17 +51,17 @@ impl Guard {
         out: &mut Outbox<'_>,
     ) -> Fate {
         let Some(sent) = Sent::read(message, id, params) else {
-            // No call that anybody could run; the server says so.
-            return state.passes(id);
+            return self.bad_params(state, id, out);
         };
         if state.is_full() {
-            return state.passes(id);
+            let why = "too many calls wait for an answer; wait for some of them";
+            return Fate::Answered(answer::error(id.0, BUSY, why));
         }
         match state.tools.known(&sent.call.tool) {
             Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
-            Known::Never => state.passes(id),
+            Known::Undeclared => self.judge_undeclared(state, &sent, now, out),
             Known::NotYet if state.asked.as_ref().is_some_and(|asked| asked.gave_up) => {
-                state.passes(id)
+                self.judge_undeclared(state, &sent, now, out)
             }
             Known::NotYet => {
                 let is_sent = self.settings.only_warns();
@@ -89,7 +93,7 @@ impl Guard {
         let fate = match Sent::read(&held.message, id, params) {
             Some(sent) => match state.tools.known(&sent.call.tool) {
                 Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
-                Known::NotYet | Known::Never => state.passes(id),
+                Known::NotYet | Known::Undeclared => self.judge_undeclared(state, &sent, now, out),
             },
             None => state.passes(id),
         };
@@ -119,6 +123,21 @@ impl Guard {
         }
     }
 
+    /// A call of a tool that no list declares.
+    fn judge_undeclared(
+        &self,
+        state: &mut State,
+        sent: &Sent<'_>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        if let Some(gate) = undeclared(&sent.call.tool, &self.settings) {
+            return self.judge(state, &gate, sent, now, out);
+        }
+        self.settings.status.unjudged(&sent.call.tool);
+        state.passes(sent.id)
+    }
+
     fn judge(
         &self,
         state: &mut State,
@@ -142,7 +161,14 @@ impl Guard {
         let counted = (!sent.read.goes_on()).then_some(place);
         match gate.admit(call, verdict, counted) {
             Opened::Admitted(ticket) => {
+                let is_unjudged = is_unjudged(ticket.tool());
                 let (fate, open) = self.admitted(sent, ticket, out);
+                let judged = judged.map(|mut event| {
+                    if is_unjudged {
+                        event.verdict = Judgement::Unjudged;
+                    }
+                    event
+                });
                 let mut running = Running {
                     id: sent.id.0.to_owned(),
                     open,
@@ -194,6 +220,9 @@ impl Guard {
         let tool = ticket.tool().name();
         let edits = ticket.edits();
         self.settings.status.admitted(tool, edits);
+        if is_unjudged(ticket.tool()) {
+            self.settings.status.unjudged(tool);
+        }
         let rewritten = if edits.is_empty() {
             None
         } else if self.settings.only_warns() {
@@ -246,6 +275,11 @@ impl Guard {
         }
         Fate::Passes
     }
+}
+
+/// Whether no schema can judge calls of a tool.
+fn is_unjudged(tool: &Tool) -> bool {
+    tool.quarantined().is_some() || tool.spec().input_schema.is_none()
 }
 
 impl State {

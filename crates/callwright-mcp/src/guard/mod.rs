@@ -9,6 +9,7 @@ mod lists;
 mod results;
 mod settings;
 mod state;
+mod unreadable;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -95,6 +96,13 @@ impl Guard {
     ) -> Fate {
         let is_off = self.settings.mode == Validation::Off;
         match read {
+            // A batch within a batch, or nothing that is a message.
+            Message::Batch(_) | Message::Other if !is_off => {
+                self.unreadable(&mut self.state(), message, out)
+            }
+            Message::Notification { method, .. } if method == "tools/call" && !is_off => {
+                self.call_without_id(&mut self.state(), message, out)
+            }
             Message::Request { id, method, params } => {
                 let mut state = self.state();
                 if let Some(why) = &state.gone {
@@ -168,10 +176,8 @@ impl Guard {
             "the server does not answer `tools/list`; calls pass unjudged until it does".to_owned(),
         );
         for held in std::mem::take(&mut state.held) {
-            state.passes(Id(&held.id));
-            if !held.is_sent {
-                out.to_server.push(Cow::Owned(held.message));
-            }
+            let passed = self.release(&mut state, held, now, out);
+            out.to_server.extend(passed.map(Cow::Owned));
         }
     }
 
@@ -225,8 +231,7 @@ impl Guard {
     }
 }
 
-/// The fate of a message, or of each message of a batch. A batch to which nothing happens stays whole. Batches within
-/// batches are none of JSON-RPC, and pass.
+/// The fate of a message, or of each message of a batch. A batch to which nothing happens stays whole.
 fn each<'m>(
     message: &'m [u8],
     read: Message<'m>,

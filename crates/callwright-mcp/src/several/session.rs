@@ -17,7 +17,7 @@ use crate::answer;
 use crate::guard::{Guard, Now, Outbox};
 use crate::lane::{Lane, LineEnd};
 use crate::last_words::LastWords;
-use crate::lines::Lines;
+use crate::lines::{Lines, is_several};
 use crate::message::Message;
 use crate::session::ToClient;
 
@@ -99,7 +99,11 @@ impl Session {
                 continue;
             }
             let mut out = Outbox::default();
-            self.guard.from_client(line, Now::by_clock(), &mut out);
+            if is_several(line) {
+                self.guard.broken_line(line, &mut out);
+            } else {
+                self.guard.from_client(line, Now::by_clock(), &mut out);
+            }
             self.send_out(&out, false);
         }
         self.has_heard_all.store(true, Ordering::Release);

@@ -8,3 +8,4 @@ mod passing;
 mod properties;
 mod results;
 mod transcript;
+mod unseen;

@@ -58,6 +58,8 @@ pub enum Judgement {
     Repaired,
     /// The call did not run.
     Refused,
+    /// The call went to the tool as it was sent, and no schema could judge it: none was declared, or none that compiles.
+    Unjudged,
 }
 
 impl Judgement {
@@ -67,6 +69,7 @@ impl Judgement {
             Judgement::Valid => "valid",
             Judgement::Repaired => "repaired",
             Judgement::Refused => "refused",
+            Judgement::Unjudged => "unjudged",
         }
     }
 }
