@@ -1,13 +1,17 @@
 //! A `tools/call` as it travels: where its name and its arguments stand, and the same call with others.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use callwright::Call;
 use callwright::call::Arguments;
 use callwright::json::Value;
 use callwright::parse::read_value;
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::members::members;
+use crate::members::{members, string};
 use crate::message::{not_null, place, with_edits};
 
 /// The parameters of a call, as they are written.
@@ -29,10 +33,37 @@ const PARAMS: [&str; 5] = [
     "requestState",
 ];
 
-#[derive(Deserialize)]
+/// How the ids of questions to the user begin.
+pub(crate) const QUESTION: &str = "callwright-question-";
+
+/// What our question is called among those that a result asks the client.
+pub(crate) const ASKED_AS: &str = "callwright";
+
+#[derive(Default, Deserialize)]
 struct Meta<'m> {
     #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
     protocol: Option<&'m RawValue>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
+    capabilities: Option<&'m RawValue>,
+    #[serde(borrow, rename = "callwright/consent")]
+    consent: Option<&'m RawValue>,
+}
+
+/// Whether the parameters of `initialize`, or of anything else that has `capabilities`, say that the client can show the
+/// user a form.
+pub(crate) fn can_elicit(params: Option<&RawValue>) -> bool {
+    let capabilities = params.and_then(|params| members(params.get(), ["capabilities"]).ok());
+    capabilities.is_some_and(|[capabilities]| has_forms(capabilities))
+}
+
+/// An empty object means forms, as it did when there was nothing else.
+fn has_forms(capabilities: Option<&RawValue>) -> bool {
+    let elicitation = capabilities.and_then(|all| members(all.get(), ["elicitation"]).ok());
+    let Some([Some(elicitation)]) = elicitation else {
+        return false;
+    };
+    let modes = members(elicitation.get(), ["form", "url"]);
+    matches!(modes, Ok([Some(_), _] | [None, None]))
 }
 
 impl<'m> Params<'m> {
@@ -47,6 +78,13 @@ impl<'m> Params<'m> {
             input_responses: not_null(input_responses),
             request_state: not_null(request_state),
         })
+    }
+
+    /// What goes with the parameters of any request.
+    #[cfg(feature = "http")]
+    pub(crate) fn meta(params: Option<&'m RawValue>) -> Option<&'m RawValue> {
+        let [meta] = members(params?.get(), ["_meta"]).ok()?;
+        not_null(meta)
     }
 
     /// The call, with the id of its request; `None` if it does not name a tool. Arguments that cannot be read are for the
@@ -67,12 +105,57 @@ impl<'m> Params<'m> {
         Some(call)
     }
 
+    fn read_meta(&self) -> Meta<'m> {
+        let meta = self
+            .meta
+            .and_then(|meta| serde_json::from_str(meta.get()).ok());
+        meta.unwrap_or_default()
+    }
+
     /// Whether the call says of which protocol it is, as calls do since 2026-07-28.
     pub(crate) fn names_protocol(&self) -> bool {
-        self.meta.is_some_and(|meta| {
-            let meta: Result<Meta<'_>, _> = serde_json::from_str(meta.get());
-            meta.is_ok_and(|meta| meta.protocol.is_some())
-        })
+        self.read_meta().protocol.is_some()
+    }
+
+    /// Whether it says that its client can ask the user, as calls do since then.
+    pub(crate) fn elicits(&self) -> bool {
+        has_forms(self.read_meta().capabilities)
+    }
+
+    /// What its program says that the user has answered.
+    pub(crate) fn consent(&self) -> Option<&'m RawValue> {
+        // Looked for before anything is read.
+        let meta = self.meta.filter(|meta| meta.get().contains("callwright"))?;
+        let meta: Meta<'m> = serde_json::from_str(meta.get()).ok()?;
+        meta.consent
+    }
+
+    /// The question of ours that it brings the answer to, if it goes on after one.
+    pub(crate) fn answered_question(&self) -> Option<Cow<'m, str>> {
+        let state = self.request_state.and_then(string)?;
+        state.starts_with(QUESTION).then_some(state)
+    }
+
+    /// That answer.
+    pub(crate) fn input_response(&self) -> Option<Value<'static>> {
+        let [response] = members(self.input_responses?.get(), [ASKED_AS]).ok()?;
+        let response = read_value(response?.get()).ok()?;
+        Some(response.into_owned())
+    }
+
+    /// The message without the answer, which is not for the server.
+    pub(crate) fn without_answers(&self, message: &[u8], params: &RawValue) -> Option<Vec<u8>> {
+        let mut all: BTreeMap<String, &RawValue> = serde_json::from_str(params.get()).ok()?;
+        all.retain(|name, _| name != "inputResponses" && name != "requestState");
+        let kept: Vec<String> = all
+            .iter()
+            .map(|(name, value)| format!("{}:{value}", json!(name)))
+            .collect();
+        let params = (
+            place(message, params.get())?,
+            format!("{{{}}}", kept.join(",")),
+        );
+        Some(with_edits(message, vec![params]))
     }
 
     /// Whether it goes on with a call for which the server had a question.

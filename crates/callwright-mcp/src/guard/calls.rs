@@ -11,6 +11,7 @@ use callwright::{Call, Gate, Opened, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::consent::Told;
 use super::state::{Held, Running, State};
 use super::{Fate, Guard, Now, Outbox};
 use crate::answer;
@@ -25,12 +26,14 @@ const LONGEST_EARLY_ANSWER: usize = 1_000_000;
 const BUSY: i32 = -32_000;
 
 /// A call as it travels.
-struct Sent<'m> {
-    message: &'m [u8],
-    id: Id<'m>,
+pub(super) struct Sent<'m> {
+    pub(super) message: &'m [u8],
+    pub(super) id: Id<'m>,
     params: &'m RawValue,
-    read: Params<'m>,
-    call: Call<'m>,
+    pub(super) read: Params<'m>,
+    pub(super) call: Call<'m>,
+    /// Whether the user may be asked about it: not twice.
+    pub(super) may_ask: bool,
 }
 
 #[derive(Deserialize)]
@@ -57,11 +60,47 @@ impl Guard {
             let why = "too many calls wait for an answer; wait for some of them";
             return Fate::Answered(answer::error(id.0, BUSY, why));
         }
+        self.let_lists_age(state, now);
+        let reply = state.take_reply(&sent);
+        let judge = |state: &mut State, sent: &Sent<'_>, out: &mut Outbox<'_>| match &reply {
+            Some(reply) => self.user_said(state, sent, reply, now, out),
+            None => self.judge_known(state, sent, now, out),
+        };
+        if sent.read.answered_question().is_none() {
+            return judge(state, &sent, out);
+        }
+        // The server knows nothing of our question.
+        let Some(message) = sent.read.without_answers(message, sent.params) else {
+            return self.bad_params(state, id, out);
+        };
+        let Message::Request { id, params, .. } = Message::read(&message) else {
+            return self.bad_params(state, id, out);
+        };
+        let Some(mut sent) = Sent::read(&message, id, params) else {
+            return self.bad_params(state, id, out);
+        };
+        // A client asks again as often as it is told to, and its user has just been asked.
+        sent.may_ask = false;
+        match judge(state, &sent, out) {
+            Fate::Passes => Fate::Becomes(message),
+            fate => fate,
+        }
+    }
+
+    /// Judges a call by what is known of its tool; it waits if nothing is.
+    pub(super) fn judge_known(
+        &self,
+        state: &mut State,
+        sent: &Sent<'_>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        let (message, id) = (sent.message, sent.id);
         match state.tools.known(&sent.call.tool) {
-            Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
-            Known::Undeclared => self.judge_undeclared(state, &sent, now, out),
+            Known::Gate(gate) => self.judge(state, &gate, sent, now, out),
+            Known::Undeclared => self.judge_undeclared(state, sent, now, out),
             Known::NotYet if state.asked.as_ref().is_some_and(|asked| asked.gave_up) => {
-                self.judge_undeclared(state, &sent, now, out)
+                self.judge_undeclared(state, sent, now, out)
             }
             Known::NotYet => {
                 let is_sent = self.settings.only_warns();
@@ -149,16 +188,21 @@ impl Guard {
         let began = Instant::now();
         let settings = &self.settings;
         let call = &sent.call;
-        let place = Place {
-            session: &self.session,
-            at: state.rounds.begin(now.instant, settings.quiet),
-        };
+        let place = self.place(state, now);
         let verdict = gate.judge(call);
         let recorded = !settings.sinks.is_empty();
-        let event = |verdict: &Verdict<'_>| Event::of(gate, call, verdict, now.time).at(place);
+        let event = |verdict: &Verdict<'_>| {
+            let event = Event::of(gate, call, verdict, now.time);
+            if self.remembers {
+                event.at(place)
+            } else {
+                event
+            }
+        };
         let judged = recorded.then(|| event(&verdict));
         // A call that goes on after a question of the server's is the same call, not another one.
-        let counted = (!sent.read.goes_on()).then_some(place);
+        let goes_on = sent.read.goes_on() && state.goes_on(gate.fingerprint(call, &verdict));
+        let counted = (self.remembers && !goes_on).then_some(place);
         match gate.admit(call, verdict, counted) {
             Opened::Admitted(ticket) => {
                 let is_unjudged = is_unjudged(ticket.tool());
@@ -190,24 +234,37 @@ impl Guard {
             }
             Opened::Refused(refused) => {
                 state.rounds.end(now.instant);
-                settings.status.refused(&call.tool, &refused.failure);
                 let text = settings
                     .feedback
                     .render_with(&refused.failure, refused.notice.as_ref());
-                if recorded {
-                    let event = event(&Verdict::Refused(refused));
-                    settings.sinks.send(event.with_gate_time(began.elapsed()));
-                }
+                let failure = refused.failure.clone();
+                let event = recorded
+                    .then(|| event(&Verdict::Refused(refused)).with_gate_time(began.elapsed()));
                 if settings.only_warns() {
+                    settings.status.refused(&call.tool, &failure);
+                    event
+                        .into_iter()
+                        .for_each(|event| settings.sinks.send(event));
                     let tool = &call.tool;
                     out.warnings
                         .push(format!("tool {tool:?}: the call would be refused: {text}"));
-                    state.passes(sent.id)
-                } else {
-                    let says_all = sent.read.names_protocol();
-                    Fate::Answered(answer::refusal(sent.id, &text, says_all))
+                    return state.passes(sent.id);
                 }
+                let told = Told {
+                    failure,
+                    text,
+                    event,
+                };
+                self.refuse(state, sent, told, now, out)
             }
+        }
+    }
+
+    /// Where in the conversation a call is that begins now.
+    pub(super) fn place(&self, state: &mut State, now: Now) -> Place<'_> {
+        Place {
+            session: &self.session,
+            at: state.rounds.begin(now.instant, self.settings.quiet),
         }
     }
 
@@ -245,7 +302,13 @@ impl Guard {
     }
 
     /// The client gives up on a request.
-    pub(super) fn cancelled(&self, state: &mut State, params: Option<&RawValue>, now: Now) -> Fate {
+    pub(super) fn cancelled(
+        &self,
+        state: &mut State,
+        params: Option<&RawValue>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
         let id = params.and_then(|params| {
             let cancelled: Cancelled<'_> = serde_json::from_str(params.get()).ok()?;
             Some(cancelled.id)
@@ -255,6 +318,11 @@ impl Guard {
         };
         let key = Id(id.get()).key();
         state.passed.remove(key.as_ref());
+        if let Some(asking) = state.take_asking(&key) {
+            state.rounds.end(now.instant);
+            out.to_client.push(asking.withdrawn().into());
+            return Fate::Stays;
+        }
         if let Some(at) = state.held.iter().position(|held| held.key == key) {
             let is_sent = state.held.remove(at).is_some_and(|held| held.is_sent);
             // Otherwise the server never heard of it.
@@ -298,7 +366,11 @@ impl State {
 }
 
 impl<'m> Sent<'m> {
-    fn read(message: &'m [u8], id: Id<'m>, params: Option<&'m RawValue>) -> Option<Self> {
+    pub(super) fn read(
+        message: &'m [u8],
+        id: Id<'m>,
+        params: Option<&'m RawValue>,
+    ) -> Option<Self> {
         let read = Params::read(params)?;
         Some(Sent {
             message,
@@ -306,6 +378,7 @@ impl<'m> Sent<'m> {
             params: params?,
             call: read.call(id.0)?,
             read,
+            may_ask: true,
         })
     }
 }

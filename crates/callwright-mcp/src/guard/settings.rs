@@ -100,6 +100,18 @@ pub struct Outbox<'m> {
     pub to_server: Vec<Cow<'m, [u8]>>,
     /// To the client.
     pub to_client: Vec<Cow<'m, [u8]>>,
+    /// Questions to the user, for the client.
+    pub asks: Vec<Ask>,
     /// To the operator, a sentence each.
     pub warnings: Vec<String>,
+}
+
+/// A question to the user about a call that waits for the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ask {
+    /// The id of the call, as the client wrote it.
+    pub call: String,
+    /// The request to the client, which goes where the answer to the call would go.
+    pub message: Vec<u8>,
 }

@@ -106,6 +106,9 @@ impl Session {
             }
             self.send_out(&out, false);
         }
+        let mut out = Outbox::default();
+        self.guard.client_ended(Now::by_clock(), &mut out);
+        self.send_out(&out, false);
         self.has_heard_all.store(true, Ordering::Release);
         self.tell(Happened::ClientEnded);
     }
@@ -239,7 +242,7 @@ impl Session {
             is_sent = !out.to_client.is_empty();
             self.tell_client(&out.to_client, more);
             out.to_client.clear();
-            if !out.to_server.is_empty() || !out.warnings.is_empty() {
+            if !out.to_server.is_empty() || !out.warnings.is_empty() || !out.asks.is_empty() {
                 self.send_out(&out, more);
             }
         }
@@ -279,8 +282,10 @@ impl Session {
                 self.tell(Happened::Answered);
             }
         }
-        if !out.to_client.is_empty() {
-            self.tell_client(&out.to_client, more);
+        let asks = out.asks.iter().map(|ask| Cow::Borrowed(&ask.message[..]));
+        let messages: Vec<Cow<'_, [u8]>> = out.to_client.iter().cloned().chain(asks).collect();
+        if !messages.is_empty() {
+            self.tell_client(&messages, more);
             self.tell(Happened::Answered);
         }
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod calls;
+mod consent;
 mod lists;
 mod modes;
 mod passing;
