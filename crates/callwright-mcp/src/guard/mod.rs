@@ -143,7 +143,7 @@ impl Guard {
             Message::Notification { method, params } if method == "notifications/cancelled" => {
                 self.cancelled(&mut self.state(), *params, now, out)
             }
-            Message::Response { id, result, .. } => {
+            Message::Response { id, result, .. } if !is_off => {
                 let mut state = self.state();
                 match state.take_asked(&id.key()) {
                     Some(asking) => self.user_answered(&mut state, asking, *result, now, out),

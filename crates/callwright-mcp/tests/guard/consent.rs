@@ -334,7 +334,7 @@ fn since_2026_the_call_ends_with_the_question() {
     talk.pay(&said(accept, &result["requestState"]))
         .is_refused();
     for (answer, says) in [
-        ("cancel", "is not run twice"),
+        ("cancel", "is not run again"),
         ("decline", "The user has said stop."),
     ] {
         let went = talk.pay(&json!({"_meta": meta}));
