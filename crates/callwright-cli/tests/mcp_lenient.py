@@ -3,12 +3,14 @@
 It reads lines as Python's text streams do, which end one at a carriage return, and names of members in any case.
 """
 
+import io
 import json
 import sys
 from collections import Counter
 
 seen = open(sys.argv[1], "w")
-sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+# As the official package reads it.
+lines = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
 TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("get", "delete")]
 
 
@@ -38,7 +40,7 @@ def take(message):
         yield json.dumps([params.get("name"), number])
 
 
-for line in sys.stdin:
+for line in lines:
     # Some readers take several values on a line.
     text, at, read = line.lstrip("\ufeff"), 0, json.JSONDecoder()
     while at < len(text.rstrip()):
