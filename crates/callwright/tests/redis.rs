@@ -117,6 +117,7 @@ fn limits() -> Limits {
     Limits {
         budget: 3,
         once: false,
+        spends: false,
         repeated_refusal: 3,
         repeated_call: 4,
         repeated_result: 4,
@@ -157,6 +158,8 @@ enum Step {
         outcome: Option<(Success, u8)>,
         poller: bool,
         changes: bool,
+        /// Whether it is of an earlier turn, or of none.
+        straggler: Option<u64>,
     },
     Refused {
         tool: u8,
@@ -167,18 +170,20 @@ enum Step {
     Reply(u8),
     NextRound,
     NextTurn,
+    NamedTurn,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let success = prop_oneof![4 => Just(Success::Ok), 2 => Just(Success::Error), 1 => Just(Success::Transient)];
     prop_oneof![
-        10 => (0..3_u8, 0..3_u8, prop::option::weighted(0.9, (success, 0..2_u8)), prop::bool::weighted(0.2), any::<bool>())
-            .prop_map(|(tool, argument, outcome, poller, changes)| Step::Call { tool, argument, outcome, poller, changes }),
+        10 => (0..3_u8, 0..3_u8, prop::option::weighted(0.9, (success, 0..2_u8)), prop::bool::weighted(0.2), any::<bool>(), prop::option::weighted(0.1, 1..4_u64))
+            .prop_map(|(tool, argument, outcome, poller, changes, straggler)| Step::Call { tool, argument, outcome, poller, changes, straggler }),
         3 => (0..3_u8, 0..2_u8, 0..2_u8, prop::bool::weighted(0.4))
             .prop_map(|(tool, argument, reason, unknown)| Step::Refused { tool, argument, reason, unknown }),
         1 => (0..12_u8).prop_map(Step::Reply),
         8 => Just(Step::NextRound),
         1 => Just(Step::NextTurn),
+        1 => Just(Step::NamedTurn),
     ]
 }
 
@@ -193,6 +198,10 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
         match step {
             Step::NextRound => at.round = at.round.map(|round| round + 1),
             Step::NextTurn => at.turn = at.turn.map(|turn| turn + 1),
+            // The next is again a number or another name, in any order.
+            Step::NamedTurn => {
+                at.turn = at.turn.map(|turn| turn.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (1 << 63));
+            }
             Step::Reply(kind) => {
                 let reply = match kind {
                     0 => Reply::Stop,
@@ -232,13 +241,23 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 outcome,
                 poller,
                 changes,
+                straggler,
             } => {
                 let tool = format!("tool{tool}");
                 let fingerprint = fingerprint(&tool, *argument);
                 let limits = Limits {
                     poller: *poller,
-                    once: *changes && *poller != (*argument == 0),
+                    once: *changes && *argument != 1,
+                    spends: *changes && *poller != (*argument == 0),
                     ..limits()
+                };
+                let at = match straggler {
+                    Some(3) => Moment { turn: None, ..at },
+                    Some(back) => Moment {
+                        turn: at.turn.map(|turn| turn.saturating_sub(*back)),
+                        ..at
+                    },
+                    None => at,
                 };
                 let ask = Ask {
                     at,
@@ -250,14 +269,15 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 let ruling = ledger.open(session, &ask).expect("it is there");
                 let runs = ruling.reason.is_none();
                 said.push(format!("{ruling:?}"));
+                let runs = runs && !matches!(straggler, Some(2));
                 if let (true, Some((success, answer))) = (runs, outcome) {
                     let answer = format!("answer {answer} \"ü\\");
                     let report = Report {
-                        at,
+                        turn: ruling.turn,
                         fingerprint,
                         tool: &tool,
                         changes: *changes,
-                        poller: *poller,
+                        waits: *poller || *argument == 2,
                         success: *success,
                         digest: Outcome::ok(Answer::Text(&answer)).digest,
                         beginning: &answer,
@@ -318,6 +338,7 @@ fn one_round_trip_per_step() {
             outcome: Some((Success::Ok, 0)),
             poller: true,
             changes: false,
+            straggler: None,
         },
         Step::NextRound,
     ];

@@ -12,6 +12,8 @@ mod redis;
 use serde::{Deserialize, Serialize};
 
 pub use memory::MemoryLedger;
+#[cfg(feature = "redis-tls")]
+pub use redis::ClientCertificate;
 #[cfg(feature = "redis")]
 pub use redis::{RedisLedger, RedisSettings};
 
