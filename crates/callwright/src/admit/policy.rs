@@ -212,7 +212,7 @@ impl AdmissionPolicy {
             poller: own()
                 .find_map(|own| own.poller)
                 .unwrap_or_else(|| !tool.is_declared_to_change() && waits_by_name(name)),
-            steps: !tool.only_reads() && !tool.is_once() && !makes_another_by_name(name),
+            steps: !tool.only_reads() && !tool.is_once() && may_step_by_name(name),
             runs_uncounted: match self.when_away {
                 WhenAway::ByEffect => !must_count,
                 WhenAway::Open => true,
@@ -246,16 +246,30 @@ const CHANGING_WORDS: [&str; 12] = [
     "mark",
 ];
 
-/// Words in a tool's name which say that each call makes one more of something that others see or have to clean up.
-/// Names that say none of these may be a step of many: a key, a click, a line further.
-const MAKING_WORDS: [&str; 25] = [
-    "send", "post", "create", "submit", "publish", "order", "book", "reply", "comment", "notify",
-    "invite", "share", "upload", "append", "insert", "add", "register", "schedule", "message",
-    "email", "mail", "sms", "tweet", "deploy", "trigger",
+/// Words in a tool's name which say that the same call again goes one step further.
+const STEPPING_WORDS: [&str; 18] = [
+    "press", "key", "keys", "keyboard", "click", "tap", "scroll", "type", "swipe", "drag", "mouse",
+    "step", "next", "back", "forward", "undo", "redo", "zoom",
 ];
 
-fn makes_another_by_name(name: &str) -> bool {
-    has_word(name, &MAKING_WORDS)
+/// Words in a tool's name which say that each call makes one more of something that others see.
+const MAKING_WORDS: [&str; 20] = [
+    "submit", "publish", "order", "book", "reply", "comment", "notify", "invite", "share",
+    "upload", "append", "insert", "register", "schedule", "message", "email", "mail", "sms",
+    "deploy", "trigger",
+];
+
+/// Words in a tool's name which say that it looks at something.
+const LOOKING_WORDS: [&str; 20] = [
+    "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view",
+    "check", "count", "history", "lookup", "test", "tests", "lint", "build", "verify", "validate",
+];
+
+/// Whether the same call again may go one step further, such as the next press of a key: nothing in its name says that
+/// it looks, sets a value or makes one more of something.
+fn may_step_by_name(name: &str) -> bool {
+    let other: [&[&str]; 3] = [&CHANGING_WORDS, &MAKING_WORDS, &LOOKING_WORDS];
+    has_word(name, &STEPPING_WORDS) || !other.iter().any(|words| has_word(name, words))
 }
 
 /// Words in a tool's name which say that it looks whether something has happened yet.
@@ -277,6 +291,16 @@ fn waits_by_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_are_known_by_their_names() {
+        for name in ["press_key", "browser_click", "sendKeys", "computer", "go_back", "apply"] {
+            assert!(may_step_by_name(name), "{name}");
+        }
+        for name in ["send_email", "set_flag", "search", "run_tests", "git_add", "book_room"] {
+            assert!(!may_step_by_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn pollers_are_known_by_their_names() {
