@@ -138,8 +138,14 @@ mod tests {
             (r#"{"key": "F5"}"#, "Successfully pressed key: F5"),
             (r#"{"x": 10, "y": 20}"#, "Clicked at (10, 20)"),
             ("{}", r#"{"success": true}"#),
-            (r#"{"id": 7}"#, r#"{"ok": true, "id": 7, "message": "updated"}"#),
-            ("{}", r#"{"content": [{"type": "text", "text": "Clicked"}]}"#),
+            (
+                r#"{"id": 7}"#,
+                r#"{"ok": true, "id": 7, "message": "updated"}"#,
+            ),
+            (
+                "{}",
+                r#"{"content": [{"type": "text", "text": "Clicked"}]}"#,
+            ),
         ] {
             assert!(check(arguments, answer), "{answer}");
         }

@@ -64,7 +64,8 @@ fn collect(value: &Value<'_>, bytes_left: &mut usize, words: &mut AHashSet<Box<s
         return;
     };
     *bytes_left = left;
-    let single = text.split(|character: char| character.is_whitespace() || ",;()".contains(character));
+    let single =
+        text.split(|character: char| character.is_whitespace() || ",;()".contains(character));
     for word in single.chain([text]) {
         if (1..=LONGEST).contains(&word.len()) {
             words.insert(word.into());

@@ -261,8 +261,8 @@ const MAKING_WORDS: [&str; 20] = [
 
 /// Words in a tool's name which say that it looks at something.
 const LOOKING_WORDS: [&str; 20] = [
-    "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view",
-    "check", "count", "history", "lookup", "test", "tests", "lint", "build", "verify", "validate",
+    "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view", "check",
+    "count", "history", "lookup", "test", "tests", "lint", "build", "verify", "validate",
 ];
 
 /// Whether the same call again may go one step further, such as the next press of a key: nothing in its name says that
@@ -294,10 +294,24 @@ mod tests {
 
     #[test]
     fn steps_are_known_by_their_names() {
-        for name in ["press_key", "browser_click", "sendKeys", "computer", "go_back", "apply"] {
+        for name in [
+            "press_key",
+            "browser_click",
+            "sendKeys",
+            "computer",
+            "go_back",
+            "apply",
+        ] {
             assert!(may_step_by_name(name), "{name}");
         }
-        for name in ["send_email", "set_flag", "search", "run_tests", "git_add", "book_room"] {
+        for name in [
+            "send_email",
+            "set_flag",
+            "search",
+            "run_tests",
+            "git_add",
+            "book_room",
+        ] {
             assert!(!may_step_by_name(name), "{name}");
         }
     }

@@ -102,11 +102,7 @@ const ABOUT_THE_REQUEST: [&str; 12] = [
 const AROUND_THE_ANSWER: [&str; 3] = ["meta", "metadata", "trace"];
 
 /// Gives the part of an answer that says something to `read`.
-pub(super) fn steady<T>(
-    answer: Answer<'_>,
-    asked: &Asked<'_>,
-    read: impl FnOnce(&str) -> T,
-) -> T {
+pub(super) fn steady<T>(answer: Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
     let text = match answer {
         Answer::Text(text) => text,
         Answer::Value(Value::String(text)) => text,
@@ -144,8 +140,7 @@ fn steady_text<'t>(text: &'t str, asked: &Asked<'_>, blocks: Blocks) -> Cow<'t, 
     };
     let steady = pattern.replace_all(text, |found: &Captures<'_>| {
         let all = found.get_match();
-        let is_of_answer =
-            found.name("time").is_none() || is_time_of_answer(&text[..all.start()]);
+        let is_of_answer = found.name("time").is_none() || is_time_of_answer(&text[..all.start()]);
         let value = all.as_str().rsplit([' ', ':', '=', '"', '\'']).next();
         let is_asked_for = asked.holds(all.as_str()) || value.is_some_and(|it| asked.holds(it));
         if is_of_answer && !is_asked_for {
@@ -167,7 +162,11 @@ fn is_time_of_answer(before: &str) -> bool {
     let mut words = line
         .rsplit(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty());
-    let is_answered = |word: &str| ANSWERED.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let is_answered = |word: &str| {
+        ANSWERED
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(word))
+    };
     match words.next() {
         None => true,
         Some("at" | "on") => words.next().is_some_and(is_answered),
@@ -351,7 +350,9 @@ impl Place {
 
 fn is_around_the_answer(key: &str) -> bool {
     let key = key.trim_matches('_');
-    AROUND_THE_ANSWER.iter().any(|known| known.eq_ignore_ascii_case(key))
+    AROUND_THE_ANSWER
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(key))
 }
 
 /// Whether this is a block of text in a message, as MCP and the providers have them: its text is an answer in itself.
@@ -541,7 +542,10 @@ mod tests {
                 r#"{"state": "waiting", "due": "2026-01-31T10:00:00Z"}"#,
                 r#"{"state": "waiting", "due": "2026-01-31T10:00:01Z"}"#,
             ),
-            ("no free slot at 2026-01-31 10:00", "no free slot at 2026-01-31 10:15"),
+            (
+                "no free slot at 2026-01-31 10:00",
+                "no free slot at 2026-01-31 10:15",
+            ),
             ("next run at 10:00:00", "next run at 10:15:00"),
             ("the request id is missing", "the request id is invalid"),
             ("commit 0x7f3a10", "commit 0x7f3b98"),

@@ -227,8 +227,12 @@ impl Naive {
         if self.tools.iter().any(|tool| tool == ask.tool) || self.once.contains(&call) {
             return None;
         }
-        let says_nothing = self.outcomes(call).last().is_some_and(|(_, last)| last.kind == Kind::Ok && last.waits);
-        let waits = limits.poller || (!limits.once && (self.living(call, self.now()) || says_nothing));
+        let says_nothing = self
+            .outcomes(call)
+            .last()
+            .is_some_and(|(_, last)| last.kind == Kind::Ok && last.waits);
+        let waits =
+            limits.poller || (!limits.once && (self.living(call, self.now()) || says_nothing));
         let streak = self.streak(call);
         let (reason, most) = if facts.failed {
             (Reason::RepeatedCall, limits.repeated_call)

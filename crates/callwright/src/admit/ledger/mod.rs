@@ -54,7 +54,13 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         let ruling = self.open(session, ask)?;
         if let (None, Some(report)) = (ruling.reason, report) {
             let turn = ruling.turn;
-            self.close(session, &Report { turn, ..report.clone() })?;
+            self.close(
+                session,
+                &Report {
+                    turn,
+                    ..report.clone()
+                },
+            )?;
         }
         Ok(ruling)
     }

@@ -6,11 +6,11 @@
 
 use std::time::{Duration, Instant};
 
+use ::redis::aio::MultiplexedConnection;
 #[cfg(feature = "redis-cluster")]
 use ::redis::cluster::ClusterClient;
 #[cfg(feature = "redis-cluster")]
 use ::redis::cluster_async::ClusterConnection;
-use ::redis::aio::MultiplexedConnection;
 use ::redis::{
     AsyncConnectionConfig, Client, FromRedisValue, RedisError, RedisResult, ScriptInvocation,
 };
@@ -83,13 +83,12 @@ impl Link {
 
 impl Server {
     pub(super) fn single(address: &str, settings: &RedisSettings) -> RedisResult<Self> {
-        let client = match address.split_once("://") {
-            #[cfg(feature = "redis-tls")]
-            Some(("rediss" | "valkeys", _)) => {
-                Client::build_with_tls(address, certificates(settings))?
-            }
-            _ => Client::open(address)?,
-        };
+        #[cfg(feature = "redis-tls")]
+        if speaks_tls(address) {
+            let client = Client::build_with_tls(address, certificates(settings))?;
+            return Ok(Server::to(Target::Single(client), settings));
+        }
+        let client = Client::open(address)?;
         Ok(Server::to(Target::Single(client), settings))
     }
 
@@ -99,7 +98,10 @@ impl Server {
             .connection_timeout(settings.timeout)
             .response_timeout(settings.timeout);
         #[cfg(feature = "redis-tls")]
-        let builder = builder.certs(certificates(settings));
+        let builder = match addresses.iter().any(|address| speaks_tls(address)) {
+            true => builder.certs(certificates(settings)),
+            false => builder,
+        };
         Ok(Server::to(Target::Cluster(builder.build()?), settings))
     }
 
@@ -194,13 +196,20 @@ impl Server {
     async fn note(&self, error: &RedisError) {
         let now = Instant::now();
         match error.code() {
-            Some(code) if !BUSY.contains(&code) && !error.is_io_error() => self.breaker.answered(now),
+            Some(code) if !BUSY.contains(&code) && !error.is_io_error() => {
+                self.breaker.answered(now)
+            }
             _ => {
                 self.breaker.is_away(now);
                 self.link.lock().await.1 = None;
             }
         }
     }
+}
+
+#[cfg(feature = "redis-tls")]
+fn speaks_tls(address: &str) -> bool {
+    matches!(address.split_once("://"), Some(("rediss" | "valkeys", _)))
 }
 
 #[cfg(feature = "redis-tls")]
