@@ -93,6 +93,8 @@ pub struct Settled<'c> {
     pub result: Option<Checked<'c>>,
     /// What the model should be told with the result.
     pub notice: Option<Notice>,
+    /// Whether the call ran although the ledger could not be reached: see [`Ticket::is_uncounted`].
+    pub uncounted: bool,
 }
 
 impl Settled<'_> {
@@ -167,6 +169,7 @@ impl<'c> From<Verdict<'c>> for Settled<'c> {
             verdict,
             result: None,
             notice: None,
+            uncounted: false,
         }
     }
 }

@@ -8,12 +8,13 @@
 #![expect(clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
 use std::env;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use callwright::admit::ledger::{Ask, Limits, RedisLedger, RedisSettings, RefusedCall, Report};
 use callwright::admit::{
@@ -21,6 +22,7 @@ use callwright::admit::{
     Shape, Success, WhenAway,
 };
 use callwright::check::Ran;
+use callwright::event::Event;
 use callwright::{Call, Gate, Opened, ToolSpec, json};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -34,25 +36,23 @@ struct Server {
 impl Server {
     /// Starts a server on a free port; `None`, with a message, if none is installed.
     fn start() -> Option<Server> {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        Server::start_on(port.expect("a free port").port())
+        Server::start_on(free_port())
     }
 
     fn start_on(port: u16) -> Option<Server> {
+        let server = Server::spawn(port, &["--port", &port.to_string()])?;
+        server.wait(|| server.query("PING").is_ok());
+        Some(server)
+    }
+
+    /// Starts a server with these settings and does not wait for it.
+    fn spawn(port: u16, settings: &[&str]) -> Option<Server> {
         let started = ["redis-server", "valkey-server"]
             .iter()
             .find_map(|program| {
                 Command::new(program)
-                    .args([
-                        "--port",
-                        &port.to_string(),
-                        "--bind",
-                        "127.0.0.1",
-                        "--save",
-                        "",
-                        "--appendonly",
-                        "no",
-                    ])
+                    .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+                    .args(settings)
                     .current_dir(env::temp_dir())
                     .stdout(Stdio::null())
                     .stderr(Stdio::null())
@@ -63,25 +63,23 @@ impl Server {
             eprintln!("skipped: neither redis-server nor valkey-server is installed");
             return None;
         };
-        let server = Server { process, port };
+        Some(Server { process, port })
+    }
+
+    fn wait(&self, is_ready: impl Fn() -> bool) {
         let deadline = Instant::now() + Duration::from_secs(20);
-        while server.query("PING").is_err() {
-            assert!(Instant::now() < deadline, "the server did not start");
+        while !is_ready() {
+            assert!(Instant::now() < deadline, "{} is not ready", self.port);
             thread::sleep(Duration::from_millis(20));
         }
-        Some(server)
     }
 
     fn address(&self) -> String {
         format!("redis://127.0.0.1:{}/0", self.port)
     }
 
-    /// A ledger that is patient: test machines are busy.
     fn ledger(&self) -> RedisLedger {
-        let mut settings = RedisSettings::default();
-        settings.timeout = Duration::from_secs(10);
-        settings.pause = Duration::from_millis(50);
-        RedisLedger::new(&self.address(), settings).expect("an address")
+        RedisLedger::new(&self.address(), patient()).expect("an address")
     }
 
     fn query(&self, command: &str) -> redis::RedisResult<String> {
@@ -113,10 +111,24 @@ impl Drop for Server {
     }
 }
 
+fn free_port() -> u16 {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    port.expect("a free port").port()
+}
+
+/// A ledger that is patient: test machines are busy.
+fn patient() -> RedisSettings {
+    let mut settings = RedisSettings::default();
+    settings.timeout = Duration::from_secs(10);
+    settings.pause = Duration::from_millis(50);
+    settings
+}
+
 fn limits() -> Limits {
     Limits {
         budget: 3,
         once: false,
+        spends: false,
         repeated_refusal: 3,
         repeated_call: 4,
         repeated_result: 4,
@@ -157,6 +169,8 @@ enum Step {
         outcome: Option<(Success, u8)>,
         poller: bool,
         changes: bool,
+        /// Whether it is of an earlier turn, or of none.
+        straggler: Option<u64>,
     },
     Refused {
         tool: u8,
@@ -167,18 +181,20 @@ enum Step {
     Reply(u8),
     NextRound,
     NextTurn,
+    NamedTurn,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let success = prop_oneof![4 => Just(Success::Ok), 2 => Just(Success::Error), 1 => Just(Success::Transient)];
     prop_oneof![
-        10 => (0..3_u8, 0..3_u8, prop::option::weighted(0.9, (success, 0..2_u8)), prop::bool::weighted(0.2), any::<bool>())
-            .prop_map(|(tool, argument, outcome, poller, changes)| Step::Call { tool, argument, outcome, poller, changes }),
+        10 => (0..3_u8, 0..3_u8, prop::option::weighted(0.9, (success, 0..2_u8)), prop::bool::weighted(0.2), any::<bool>(), prop::option::weighted(0.1, 1..4_u64))
+            .prop_map(|(tool, argument, outcome, poller, changes, straggler)| Step::Call { tool, argument, outcome, poller, changes, straggler }),
         3 => (0..3_u8, 0..2_u8, 0..2_u8, prop::bool::weighted(0.4))
             .prop_map(|(tool, argument, reason, unknown)| Step::Refused { tool, argument, reason, unknown }),
         1 => (0..12_u8).prop_map(Step::Reply),
         8 => Just(Step::NextRound),
         1 => Just(Step::NextTurn),
+        1 => Just(Step::NamedTurn),
     ]
 }
 
@@ -193,6 +209,12 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
         match step {
             Step::NextRound => at.round = at.round.map(|round| round + 1),
             Step::NextTurn => at.turn = at.turn.map(|turn| turn + 1),
+            // The next is again a number or another name, in any order.
+            Step::NamedTurn => {
+                at.turn = at
+                    .turn
+                    .map(|turn| turn.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (1 << 63));
+            }
             Step::Reply(kind) => {
                 let reply = match kind {
                     0 => Reply::Stop,
@@ -232,13 +254,23 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 outcome,
                 poller,
                 changes,
+                straggler,
             } => {
                 let tool = format!("tool{tool}");
                 let fingerprint = fingerprint(&tool, *argument);
                 let limits = Limits {
                     poller: *poller,
-                    once: *changes && *poller != (*argument == 0),
+                    once: *changes && *argument != 1,
+                    spends: *changes && *poller != (*argument == 0),
                     ..limits()
+                };
+                let at = match straggler {
+                    Some(3) => Moment { turn: None, ..at },
+                    Some(back) => Moment {
+                        turn: at.turn.map(|turn| turn.saturating_sub(*back)),
+                        ..at
+                    },
+                    None => at,
                 };
                 let ask = Ask {
                     at,
@@ -250,14 +282,15 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 let ruling = ledger.open(session, &ask).expect("it is there");
                 let runs = ruling.reason.is_none();
                 said.push(format!("{ruling:?}"));
+                let runs = runs && !matches!(straggler, Some(2));
                 if let (true, Some((success, answer))) = (runs, outcome) {
                     let answer = format!("answer {answer} \"ü\\");
                     let report = Report {
-                        at,
+                        turn: ruling.turn,
                         fingerprint,
                         tool: &tool,
                         changes: *changes,
-                        poller: *poller,
+                        waits: *poller || *argument == 2,
                         success: *success,
                         digest: Outcome::ok(Answer::Text(&answer)).digest,
                         beginning: &answer,
@@ -318,6 +351,7 @@ fn one_round_trip_per_step() {
             outcome: Some((Success::Ok, 0)),
             poller: true,
             changes: false,
+            straggler: None,
         },
         Step::NextRound,
     ];
@@ -351,13 +385,14 @@ fn gate(server: &Server, when_away: WhenAway) -> Gate {
     let mut policy = AdmissionPolicy::default();
     policy.when_away = when_away;
     Gate::builder()
+        .tool(ToolSpec::without_schema("run"))
         .tool(ToolSpec::without_schema("pay"))
         .admission(policy)
         .ledger(Arc::new(
             RedisLedger::new(&server.address(), settings).expect("an address"),
         ))
         .build()
-        .expect("one tool")
+        .expect("two tools")
 }
 
 fn code(opened: &Opened<'_>) -> Option<&'static str> {
@@ -376,7 +411,9 @@ fn a_server_that_dies_and_comes_back() {
         gate(&server, WhenAway::Open),
         gate(&server, WhenAway::Closed),
     );
-    let call = Call::from_text("pay", r#"{"to": "Ann"}"#);
+    let by_effect = gate(&server, WhenAway::default());
+    let call = Call::from_text("run", r#"{"to": "Ann"}"#);
+    let payment = Call::from_text("pay", r#"{"to": "Ann"}"#);
     let at = |round| Place::new("s", 0, round);
     let Opened::Admitted(ticket) = closed.open(&call, at(0)) else {
         panic!("the first")
@@ -391,6 +428,19 @@ fn a_server_that_dies_and_comes_back() {
         "the policy lets calls run uncounted"
     );
     assert_eq!(code(&closed.open(&call, at(1))), Some("ledger_unavailable"));
+    let Opened::Admitted(ticket) = by_effect.open(&call, at(1)) else {
+        panic!("it may run uncounted")
+    };
+    assert!(ticket.is_uncounted());
+    let settled = by_effect.close(ticket, Ran::ok("ran"));
+    let event = Event::of(&by_effect, &call, &settled.verdict, SystemTime::UNIX_EPOCH);
+    let line = event.with_uncounted(settled.uncounted).line().to_string();
+    assert!(line.contains(r#""uncounted":true"#), "{line}");
+    assert_eq!(
+        code(&by_effect.open(&payment, at(1))),
+        Some("ledger_unavailable"),
+        "what must be counted does not run uncounted"
+    );
 
     let _server = Server::start_on(port).expect("it started before");
     thread::sleep(Duration::from_millis(60));
@@ -408,7 +458,7 @@ fn a_server_that_dies_and_comes_back() {
 }
 
 #[test]
-fn a_server_that_hangs_costs_one_wait() {
+fn a_server_that_hangs_costs_three_waits() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -424,7 +474,9 @@ fn a_server_that_hangs_costs_one_wait() {
         .status()
         .expect("kill");
     assert!(stopped.success());
-    assert!(ledger.open("s", &ask).is_err());
+    for _ in 0..3 {
+        assert!(ledger.open("s", &ask).is_err(), "one after the other waits");
+    }
     let begin = Instant::now();
     for _ in 0..1_000 {
         assert!(ledger.open("s", &ask).is_err());
@@ -475,7 +527,9 @@ fn a_hanging_server_does_not_hold_up_the_crowd() {
             .expect("kill")
     };
     assert!(signal("-STOP").success());
-    assert!(ledger.open("s", &ask).is_err(), "this one waits");
+    for _ in 0..3 {
+        assert!(ledger.open("s", &ask).is_err(), "these wait");
+    }
     let waited = AtomicUsize::new(0);
     let end = Instant::now() + Duration::from_secs(3);
     thread::scope(|scope| {
@@ -587,4 +641,385 @@ fn two_processes_never_run_one_call_too_many() {
         })
         .collect();
     assert_eq!(ran.iter().sum::<u32>(), 500, "{ran:?}");
+}
+
+/// A way to a server on which replies get lost or come byte by byte.
+#[derive(Clone)]
+struct BadLine {
+    port: u16,
+    /// How many replies are swallowed, with the connection that they came on.
+    swallow: Arc<AtomicUsize>,
+    drips: Arc<AtomicBool>,
+}
+
+impl BadLine {
+    fn to(server: &Server) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let line = BadLine {
+            port: listener.local_addr().expect("an address").port(),
+            swallow: Arc::default(),
+            drips: Arc::default(),
+        };
+        let (port, this) = (server.port, line.clone());
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let client = client.expect("a client");
+                let server = TcpStream::connect(("127.0.0.1", port)).expect("it is there");
+                let mut ways = [
+                    (
+                        client.try_clone().expect("a socket"),
+                        server.try_clone().expect("a socket"),
+                    ),
+                    (server, client),
+                ];
+                let this = this.clone();
+                let [there, back] = &mut ways;
+                let (mut from, mut to) = (
+                    there.0.try_clone().expect("a socket"),
+                    there.1.try_clone().expect("a socket"),
+                );
+                thread::spawn(move || std::io::copy(&mut from, &mut to));
+                let (mut from, mut to) = (
+                    back.0.try_clone().expect("a socket"),
+                    back.1.try_clone().expect("a socket"),
+                );
+                thread::spawn(move || this.answer(&mut from, &mut to));
+            }
+        });
+        line
+    }
+
+    fn answer(&self, from: &mut TcpStream, to: &mut TcpStream) {
+        let mut buffer = [0; 4_096];
+        while let Ok(length @ 1..) = from.read(&mut buffer) {
+            let one_less = |left: usize| left.checked_sub(1);
+            let (set, get) = (Ordering::SeqCst, Ordering::SeqCst);
+            if self.swallow.fetch_update(set, get, one_less).is_ok() {
+                let _ = to.shutdown(Shutdown::Both);
+                let _ = from.shutdown(Shutdown::Both);
+                return;
+            }
+            let drips = self.drips.load(Ordering::SeqCst);
+            let size = if drips { 1 } else { length };
+            for piece in buffer[..length].chunks(size) {
+                if to.write_all(piece).is_err() {
+                    return;
+                }
+                if drips {
+                    thread::sleep(Duration::from_millis(50));
+                }
+            }
+        }
+    }
+
+    fn address(&self) -> String {
+        format!("redis://127.0.0.1:{}/0", self.port)
+    }
+}
+
+/// The server took the step, and its reply was lost: the step is sent again and counted once.
+#[test]
+fn a_step_whose_reply_was_lost_counts_once() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let line = BadLine::to(&server);
+    let ledger = RedisLedger::new(&line.address(), patient()).expect("an address");
+    let ask = |turn, round| Ask {
+        at: Moment {
+            turn: Some(turn),
+            round: Some(round),
+        },
+        limits: Limits {
+            budget: 100,
+            ..limits()
+        },
+        ..ask()
+    };
+    ledger.open("s", &ask(0, 0)).expect("it is there");
+    for round in 1..30 {
+        // A step that begins a turn forgets the calls of the turn before, and not itself.
+        let turn = round / 10;
+        line.swallow.store(1, Ordering::SeqCst);
+        let ruling = ledger.open("s", &ask(turn, round)).expect("it is there");
+        assert_eq!(line.swallow.load(Ordering::SeqCst), 0, "it was lost");
+        let calls = u32::try_from(round % 10 + 1).expect("few");
+        assert_eq!((ruling.turn, ruling.turn_calls), (Some(turn), calls));
+    }
+    assert_eq!(ledger.failed(), 0);
+}
+
+/// What is remembered of steps does not grow.
+#[test]
+fn steps_are_remembered_for_a_while() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let ledger = server.ledger();
+    for _ in 0..200 {
+        ledger.open("s", &ask()).expect("it is there");
+    }
+    let fields = server
+        .query("HLEN callwright:session:s")
+        .expect("it is there");
+    // 64 steps with their slots, the head, the call and its tool.
+    assert_eq!(fields, "int(131)");
+}
+
+/// The time-out is for the whole step, however the reply comes.
+#[test]
+fn a_reply_that_drips_does_not_hold_a_step() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let line = BadLine::to(&server);
+    let mut settings = RedisSettings::default();
+    settings.timeout = Duration::from_millis(300);
+    let ledger = RedisLedger::new(&line.address(), settings).expect("an address");
+    let _ = ledger.open("s", &ask());
+    line.drips.store(true, Ordering::SeqCst);
+    let begin = Instant::now();
+    assert!(ledger.open("s", &ask()).is_err());
+    // The reply has some two hundred bytes: ten seconds.
+    assert!(begin.elapsed() < Duration::from_secs(3));
+    // One slow answer is no reason to let the next go uncounted.
+    line.drips.store(false, Ordering::SeqCst);
+    assert!(ledger.open("t", &ask()).is_ok());
+}
+
+/// A healthy server in a burst: each payment is made once, whatever has to wait.
+#[test]
+fn a_burst_never_runs_one_payment_too_many() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let patient = RedisLedger::new(&server.address(), patient()).expect("an address");
+    let usual = RedisLedger::new(&server.address(), RedisSettings::default()).expect("an address");
+    for (ledger, name, is_patient) in [(patient, "patient", true), (usual, "usual", false)] {
+        let gate = Gate::builder()
+            .tool(ToolSpec::without_schema("pay"))
+            .ledger(Arc::new(ledger))
+            .build()
+            .expect("a tool");
+        let ran = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for worker in 0..500 {
+                let (gate, ran) = (&gate, &ran);
+                scope.spawn(move || {
+                    for payment in 0..20 {
+                        let session = format!("{name} {}", (worker + payment * 5) % 100);
+                        let call = Call::from_text("pay", r#"{"to": "Ann"}"#);
+                        let opened = gate.open(&call, Place::new(&session, 0, 0));
+                        let admitted = matches!(opened, Opened::Admitted(_));
+                        ran.fetch_add(usize::from(admitted), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        let ran = ran.into_inner();
+        assert!(ran <= 100, "{ran} of 100 payments ran");
+        assert!(!is_patient || ran == 100, "{ran} of 100 payments ran");
+    }
+}
+
+/// Four replicas that do not agree about the turn: each payment is made once a turn, and turns go forward.
+#[test]
+fn replicas_that_disagree_about_the_turn_pay_once() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let gate = gate(&server, WhenAway::default());
+    let ran = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for replica in 0..4 {
+            let (gate, ran) = (&gate, &ran);
+            scope.spawn(move || {
+                for round in 0..200 {
+                    let call = Call::from_text("pay", r#"{"to": "Ann"}"#);
+                    let opened = gate.open(&call, Place::new("s", replica, round));
+                    let admitted = matches!(opened, Opened::Admitted(_));
+                    ran.fetch_add(usize::from(admitted), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    // Four turns at most, each with one payment.
+    assert!((1..=4).contains(&ran.into_inner()));
+}
+
+#[cfg(feature = "redis-tls")]
+mod tls {
+    use std::{fs, path::Path};
+
+    use callwright::admit::ledger::ClientCertificate;
+
+    use super::*;
+
+    fn openssl(folder: &Path, arguments: &str) -> bool {
+        let done = Command::new("openssl")
+            .args(arguments.split(' '))
+            .current_dir(folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        done.is_ok_and(|status| status.success())
+    }
+
+    /// An authority, and a certificate that it signed.
+    fn certificates(folder: &Path) -> bool {
+        fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1\n").expect("a file");
+        [
+            "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.pem",
+            "req -newkey rsa:2048 -nodes -subj /CN=server -keyout own.key -out own.csr",
+            "x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out own.pem",
+        ]
+        .iter()
+        .all(|arguments| openssl(folder, arguments))
+    }
+
+    #[test]
+    fn a_server_that_speaks_tls() {
+        let port = free_port();
+        let folder = env::temp_dir().join(format!("callwright-tls-{port}"));
+        fs::create_dir_all(&folder).expect("a folder");
+        if !certificates(&folder) {
+            eprintln!("skipped: openssl is not installed");
+            return;
+        }
+        let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+        let server = Server::spawn(
+            port,
+            &[
+                "--port",
+                "0",
+                "--tls-port",
+                &port.to_string(),
+                "--tls-ca-cert-file",
+                &file("ca.pem"),
+                "--tls-cert-file",
+                &file("own.pem"),
+                "--tls-key-file",
+                &file("own.key"),
+            ],
+        );
+        let Some(server) = server else {
+            return;
+        };
+        server.wait(|| TcpStream::connect(("127.0.0.1", port)).is_ok());
+        let address = format!("rediss://127.0.0.1:{port}/0");
+        let read = |name: &str| fs::read(folder.join(name)).expect("a file");
+        let mut settings = patient();
+        settings.root_certificate = Some(read("ca.pem"));
+        settings.client_certificate = Some(ClientCertificate {
+            certificate: read("own.pem"),
+            key: read("own.key"),
+        });
+        let ledger = RedisLedger::new(&address, settings.clone()).expect("an address");
+        for round in 0..4 {
+            let ruling = ledger.open("s", &ask()).expect("it is there");
+            assert_eq!(ruling.reason.is_none(), round < 3);
+        }
+        // A certificate that no authority of ours signed is not believed.
+        settings.root_certificate = None;
+        let ledger = RedisLedger::new(&address, settings).expect("an address");
+        assert!(ledger.open("s", &ask()).is_err());
+        // Nor is a plain connection taken for an answer.
+        let plain = RedisLedger::new(&server.address(), patient()).expect("an address");
+        assert!(plain.open("s", &ask()).is_err());
+        fs::remove_dir_all(folder).expect("the folder");
+    }
+}
+
+#[cfg(feature = "redis-cluster")]
+mod cluster {
+    use std::fs;
+
+    use super::*;
+
+    /// Three nodes that share the slots, once they know each other.
+    fn start() -> Option<Vec<Server>> {
+        let mut nodes = Vec::new();
+        for slots in ["0 5460", "5461 10922", "10923 16383"] {
+            let port = loop {
+                // Nodes talk to each other ten thousand ports further.
+                let port = free_port();
+                if port < 55_000 {
+                    break port;
+                }
+            };
+            let folder = env::temp_dir().join(format!("callwright-cluster-{port}"));
+            fs::create_dir_all(&folder).expect("a folder");
+            let node = Server::spawn(
+                port,
+                &[
+                    "--port",
+                    &port.to_string(),
+                    "--cluster-enabled",
+                    "yes",
+                    "--dir",
+                    &folder.to_string_lossy(),
+                ],
+            )?;
+            node.wait(|| node.query("PING").is_ok());
+            let added = node.query(&format!("CLUSTER ADDSLOTSRANGE {slots}"));
+            added.expect("slots that nobody has");
+            nodes.push(node);
+        }
+        for node in &nodes[1..] {
+            let meet = format!("CLUSTER MEET 127.0.0.1 {}", node.port);
+            nodes[0].query(&meet).expect("it is there");
+        }
+        for node in &nodes {
+            let is_ok = || {
+                let info = node.query("CLUSTER INFO").unwrap_or_default();
+                info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
+            };
+            node.wait(is_ok);
+        }
+        Some(nodes)
+    }
+
+    #[test]
+    fn sessions_are_spread_over_the_nodes() {
+        let Some(nodes) = start() else {
+            return;
+        };
+        let addresses = [nodes[0].address(), nodes[1].address()];
+        let addresses = addresses.each_ref().map(String::as_str);
+        let ledger = RedisLedger::cluster(&addresses, patient()).expect("addresses");
+        let here = MemoryLedger::default();
+        for number in 0..60 {
+            let session = format!("{{chat}} {number} {{");
+            for _ in 0..5 {
+                let there = ledger.open(&session, &ask()).expect("it is there");
+                assert_eq!(there, here.open(&session, &ask()).expect("memory"));
+            }
+            let saved = ledger.save(&session).expect("it is there");
+            assert_eq!(saved, here.save(&session).expect("memory"));
+        }
+        let steps = [Step::Call {
+            tool: 0,
+            argument: 0,
+            outcome: Some((Success::Ok, 0)),
+            poller: false,
+            changes: true,
+            straggler: None,
+        }];
+        for number in 0..60 {
+            let session = format!("chat {number}");
+            assert_eq!(
+                play(&ledger, &session, &steps),
+                play(&here, &session, &steps)
+            );
+        }
+        for node in &nodes {
+            let size = node.query("DBSIZE").expect("it is there");
+            assert_ne!(size, "int(0)", "each node has sessions");
+        }
+        assert_eq!(ledger.failed(), 0);
+        for node in &nodes {
+            let folder = env::temp_dir().join(format!("callwright-cluster-{}", node.port));
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
 }
