@@ -48,16 +48,13 @@ impl Work {
         text(result).to_owned()
     }
 
-    /// Goes home: nothing was refused, and the model was told nothing.
+    /// Goes home: nothing was refused.
     fn ends(self) {
         let calls = self.calls;
         let (_, _, said) = self.client.end();
         let all = format!("{calls} calls, 0 repaired, 0 refused, 0 stopped as repetitions");
         assert!(said.contains(&all), "{all}\n{said}");
-        assert!(
-            !said.contains("unjudged") && !said.contains("with a notice"),
-            "{said}"
-        );
+        assert!(!said.contains("unjudged"), "{said}");
     }
 }
 
@@ -210,14 +207,14 @@ fn a_page() {
         "--output-dir",
         output,
     ]);
-    let page = "data:text/html,<title>Shop</title><button onclick=\"this.textContent='Added '+(++n)\">Add</button>\
+    let page = "data:text/html,<title>Shop</title><button onclick=\"c.textContent=++n+' added'\">Add</button><p id=c>0 added</p>\
         <p id=k>0 keys</p><script>n=0;m=0;onkeydown=()=>k.textContent=++m+' keys'</script>";
     let open = json!({ "url": page });
     work.does("browser_navigate", &open);
     let seen = work.does("browser_snapshot", &json!({}));
     let button = seen
         .lines()
-        .find(|line| line.contains("button"))
+        .find(|line| line.contains("button \"Add\""))
         .and_then(|line| line.split("[ref=").nth(1)?.split(']').next())
         .unwrap_or_else(|| panic!("{seen}"))
         .to_owned();
@@ -228,7 +225,7 @@ fn a_page() {
     }
     assert!(
         work.does("browser_snapshot", &json!({}))
-            .contains("Added 3")
+            .contains("3 added")
     );
     for _ in 0..3 {
         work.does("browser_press_key", &json!({"key": "ArrowDown"}));

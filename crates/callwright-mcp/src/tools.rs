@@ -1,8 +1,8 @@
 //! The tools of a server, as its own lists tell them.
 //!
 //! In come the answers to `tools/list` that pass by, or that we asked for ourselves; out goes a gate for what they list.
-//! A list may come in pages, and a client may stop at the first. What a server says of its own tools makes the guard
-//! stricter, and bolder only if the operator trusts it.
+//! A list may come in pages, and a client may stop at the first. What a server says of its own tools makes repair more
+//! careful, and bolder only if the operator trusts it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -108,8 +108,8 @@ impl Page {
     }
 }
 
-/// A tool of which only that is believed which makes the guard stricter: that it destroys, or writes. Whoever only
-/// claims to read gets no bolder repairs for it, and whoever claims that twice is as good as once no second try.
+/// A tool whose hints are believed only where they make repair more careful: that it destroys, or writes. One that claims
+/// to read gets no bolder repairs for it, and one that claims that twice is as good as once no second try.
 fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
     spec.idempotent = false;
     if spec.effect == Effect::Read {

@@ -22,8 +22,8 @@ pub struct Settings {
     /// What an objection leads to, whatever the policy says of single tools: with `Warn` and `Off` nothing is changed.
     pub mode: Validation,
     /// Whether a server's own hints about its tools may make the guard bolder. Without it `readOnlyHint` and
-    /// `idempotentHint` count as not said, and only hints that a tool writes or destroys are believed. What the policy
-    /// says of a tool's effect counts in any case.
+    /// `idempotentHint` count as not said, and hints that a tool writes or destroys make repair careful. What the policy
+    /// says of a tool counts in any case.
     pub trust_annotations: bool,
     /// Whether schemas that clients choke on are corrected in the lists that pass by. Otherwise there is only a warning.
     pub fix_schemas: bool,
