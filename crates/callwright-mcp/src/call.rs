@@ -1,6 +1,5 @@
 //! A `tools/call` as it travels: where its name and its arguments stand, and the same call with others.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use callwright::Call;
@@ -11,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::members::{members, string};
+use crate::members::members;
 use crate::message::{not_null, place, with_edits};
 
 /// The parameters of a call, as they are written.
@@ -32,9 +31,6 @@ const PARAMS: [&str; 5] = [
     "inputResponses",
     "requestState",
 ];
-
-/// How the ids of questions to the user begin.
-pub(crate) const QUESTION: &str = "callwright-question-";
 
 /// What our question is called among those that a result asks the client.
 pub(crate) const ASKED_AS: &str = "callwright";
@@ -130,13 +126,7 @@ impl<'m> Params<'m> {
         meta.consent
     }
 
-    /// The question of ours that it brings the answer to, if it goes on after one.
-    pub(crate) fn answered_question(&self) -> Option<Cow<'m, str>> {
-        let state = self.request_state.and_then(string)?;
-        state.starts_with(QUESTION).then_some(state)
-    }
-
-    /// That answer.
+    /// What its user has answered to our question, if it goes on after one.
     pub(crate) fn input_response(&self) -> Option<Value<'static>> {
         let [response] = members(self.input_responses?.get(), [ASKED_AS]).ok()?;
         let response = read_value(response?.get()).ok()?;

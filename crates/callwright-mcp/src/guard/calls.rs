@@ -61,22 +61,26 @@ impl Guard {
             return Fate::Answered(answer::error(id.0, BUSY, why));
         }
         self.let_lists_age(state, now);
-        let reply = state.take_reply(&sent);
+        let Some(answer) = state.take_answer(&sent) else {
+            return self.judge_known(state, &sent, now, out);
+        };
+        let reply = answer.reply;
         let judge = |state: &mut State, sent: &Sent<'_>, out: &mut Outbox<'_>| match &reply {
             Some(reply) => self.user_said(state, sent, reply, now, out),
             None => self.judge_known(state, sent, now, out),
         };
-        if sent.read.answered_question().is_none() {
+        if !answer.is_in_params {
             return judge(state, &sent, out);
         }
         // The server knows nothing of our question.
         let Some(message) = sent.read.without_answers(message, sent.params) else {
             return self.bad_params(state, id, out);
         };
-        let Message::Request { id, params, .. } = Message::read(&message) else {
-            return self.bad_params(state, id, out);
+        let read = match Message::read(&message) {
+            Message::Request { id, params, .. } => Sent::read(&message, id, params),
+            _ => None,
         };
-        let Some(mut sent) = Sent::read(&message, id, params) else {
+        let Some(mut sent) = read else {
             return self.bad_params(state, id, out);
         };
         // A client asks again as often as it is told to, and its user has just been asked.

@@ -24,7 +24,6 @@ use super::calls::Sent;
 use super::state::State;
 use super::{Ask, Fate, Guard, Now, Outbox};
 use crate::answer;
-use crate::call::QUESTION;
 use crate::members::{members, string};
 use crate::message::{Id, Message, not_null};
 use crate::tools::Known;
@@ -59,6 +58,14 @@ pub(super) struct Asking {
     event: Option<Event>,
 }
 
+/// A user's answer that comes with a call.
+pub(super) struct Answer {
+    /// `None` if it is neither a yes nor a no.
+    pub(super) reply: Option<Reply>,
+    /// Whether it is among the parameters, as the protocol has it since 2026-07-28.
+    pub(super) is_in_params: bool,
+}
+
 /// A refusal, and how it is told.
 pub(super) struct Told {
     pub(super) failure: Failure,
@@ -83,7 +90,7 @@ impl Guard {
             return Fate::Answered(answer::refusal(sent.id, &told.text, says_all, None));
         };
         // Not guessed by chance; whoever writes `_meta` on purpose is the client itself.
-        let id = format!("{QUESTION}{:032x}", fastrand::u128(..));
+        let id = format!("callwright-question-{:032x}", fastrand::u128(..));
         let question = Question {
             id: id.clone(),
             failure: told.failure.clone(),
@@ -144,7 +151,8 @@ impl Guard {
         out: &mut Outbox<'_>,
     ) {
         let result = result.and_then(|result| read_value(result.get()).ok());
-        let reply = result.and_then(|result| read_reply(&result, &asking.question.failure));
+        let reply =
+            result.and_then(|result| wire::read_elicitation(&result, &asking.question.failure));
         let Message::Request { id, params, .. } = Message::read(&asking.message) else {
             return;
         };
@@ -259,26 +267,29 @@ impl State {
     }
 
     /// What a call says that the user has answered, to a question that is open.
-    pub(super) fn take_reply(&mut self, sent: &Sent<'_>) -> Option<Reply> {
-        let (id, said) = match sent.read.answered_question() {
-            Some(id) => (id, sent.read.input_response()?),
-            None => {
-                let [question, answer] =
-                    members(sent.read.consent()?.get(), ["question", "answer"]).ok()?;
-                let answer = string(not_null(answer)?)?;
-                let said = json!({"action": "accept", "content": {"answer": answer}});
-                (
-                    string(not_null(question)?)?,
-                    Value::from(&said).into_owned(),
-                )
-            }
-        };
-        let at = self.open_questions.iter().position(|open| open.id == id)?;
+    pub(super) fn take_answer(&mut self, sent: &Sent<'_>) -> Option<Answer> {
+        if self.open_questions.is_empty() {
+            return None;
+        }
+        let is_open = |id: &str| self.open_questions.iter().position(|open| open.id == id);
+        let state = sent.read.request_state.and_then(string);
+        if let Some(at) = state.and_then(|state| is_open(&state)) {
+            let question = self.open_questions.remove(at)?;
+            let said = sent.read.input_response();
+            return Some(Answer {
+                reply: said.and_then(|said| wire::read_elicitation(&said, &question.failure)),
+                is_in_params: true,
+            });
+        }
+        let consent = sent.read.consent()?;
+        let [question, answer] = members(consent.get(), ["question", "answer"]).ok()?;
+        let at = is_open(&string(not_null(question)?)?)?;
         let question = self.open_questions.remove(at)?;
-        read_reply(&said, &question.failure)
+        let answer = string(not_null(answer)?)?;
+        let said = json!({"action": "accept", "content": {"answer": answer}});
+        Some(Answer {
+            reply: wire::read_elicitation(&Value::from(&said), &question.failure),
+            is_in_params: false,
+        })
     }
-}
-
-fn read_reply(said: &Value<'_>, failure: &Failure) -> Option<Reply> {
-    wire::read_elicitation(said, failure)
 }

@@ -148,7 +148,7 @@ impl Guard {
                 match state.take_asked(&id.key()) {
                     Some(asking) => self.user_answered(&mut state, asking, *result, now, out),
                     // Too late; the server never asked.
-                    None if id.0.starts_with(&format!("\"callwright-{}-", self.session)) => {}
+                    None if self.is_ours(*id) => {}
                     None => return Fate::Passes,
                 }
                 Fate::Stays
@@ -271,6 +271,20 @@ impl Guard {
             state.rounds.end(now.instant);
             running.forget(&self.settings.sinks);
         }
+    }
+
+    /// Whether a request has an id of ours. A text that no client counts up to, and that other guards on the way do not use.
+    fn is_ours(&self, id: Id<'_>) -> bool {
+        let rest = id.0.strip_prefix("\"callwright-");
+        let rest = rest.and_then(|rest| rest.strip_prefix(self.session.as_str()));
+        rest.is_some_and(|rest| rest.starts_with('-'))
+    }
+
+    /// Whether a message to the server is our own question for the tools.
+    #[cfg(feature = "http")]
+    pub(crate) fn has_asked(&self, message: &[u8]) -> bool {
+        matches!(Message::read(message), Message::Request { id, method, .. }
+            if method == "tools/list" && self.is_ours(id))
     }
 
     /// How a tool declares its arguments, if it is known.

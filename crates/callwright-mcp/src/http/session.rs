@@ -21,9 +21,6 @@ use super::reply::batch;
 use crate::guard::{Ask, Guard, Now, Outbox};
 use crate::message::{Id, Message};
 
-/// How the ids of our own questions begin.
-const OURS: &str = "\"callwright-";
-
 /// How long a question waits if the guard does not say. It always does while calls wait.
 const LONGEST_QUESTION: Duration = Duration::from_secs(10);
 
@@ -136,35 +133,31 @@ impl Session {
         self.guard.from_client(message, Now::by_clock(), &mut out);
         let came = requests(message);
         // A call that waited since an earlier message goes to the request that brought it.
-        let mut earlier = |message: &[u8]| {
-            let ids = ids(message);
-            let id = ids.iter().find(|id| !came.contains(id))?;
-            waiting.remove(id)
+        let mut earlier = |ids: Vec<String>| {
+            let id = ids.into_iter().find(|id| !came.contains(id))?;
+            waiting.remove(&id)
         };
         let mut questions = Vec::new();
         for sent in out.to_server {
-            if is_ours(&sent) {
+            if self.guard.has_asked(&sent) {
                 questions.push(sent.into_owned());
-            } else if let Some(waits) = earlier(&sent) {
+            } else if let Some(waits) = earlier(requests(&sent)) {
                 let _gone = waits.send(Judged::Forward(sent.into_owned()));
             } else {
                 admitted.forward.push(sent.into_owned());
             }
         }
         for answer in out.to_client {
-            if let Some(waits) = earlier(&answer) {
+            if let Some(waits) = earlier(answers(&answer)) {
                 let _gone = waits.send(Judged::Answer(answer.into_owned()));
             } else if !matches!(Message::read(&answer), Message::Notification { .. }) {
                 admitted.answers.push(answer.into_owned());
             }
         }
         if admitted.forward.len() != 1 || admitted.forward[0] != message {
-            let told: HashSet<String> = admitted
-                .forward
-                .iter()
-                .chain(&admitted.answers)
-                .flat_map(|message| ids(message))
-                .collect();
+            let forward = admitted.forward.iter().flat_map(|sent| requests(sent));
+            let answered = admitted.answers.iter().flat_map(|sent| answers(sent));
+            let told: HashSet<String> = forward.chain(answered).collect();
             for id in came {
                 if !told.contains(&id) {
                     let (sender, receiver) = unbounded_channel();
@@ -295,7 +288,7 @@ impl Session {
             .send(Method::POST, endpoint, headers, question.into());
         let mut messages = Messages::of(answer.await.ok()?)?;
         while let Some(message) = messages.next(&shared.upstream).await {
-            if ids(&message) == asked {
+            if answers(&message) == asked {
                 let mut out = Outbox::default();
                 self.guard.from_server(&message, Now::by_clock(), &mut out);
                 return Some(self.deliver(shared, out).1);
@@ -316,20 +309,17 @@ impl Session {
         let mut questions = Vec::new();
         let mut waiting = lock(&self.waiting);
         self.ask_users(shared, &waiting, out.asks);
-        let mut waits = |message: &[u8]| {
-            let ids = ids(message);
-            ids.iter().find_map(|id| waiting.remove(id))
-        };
+        let mut waits = |ids: Vec<String>| ids.iter().find_map(|id| waiting.remove(id));
         for message in out.to_server {
-            if is_ours(&message) {
+            if self.guard.has_asked(&message) {
                 questions.push(message.into_owned());
-            } else if let Some(waits) = waits(&message) {
+            } else if let Some(waits) = waits(requests(&message)) {
                 // Who has gone does not mind.
                 let _gone = waits.send(Judged::Forward(message.into_owned()));
             }
         }
         for message in out.to_client {
-            match waits(&message) {
+            match waits(answers(&message)) {
                 Some(waits) => {
                     let _gone = waits.send(Judged::Answer(message.into_owned()));
                 }
@@ -342,32 +332,33 @@ impl Session {
 
 /// The ids of the requests in a message.
 pub(crate) fn requests(message: &[u8]) -> Vec<String> {
-    match Message::read(message) {
-        Message::Request { id, .. } => vec![id.0.to_owned()],
-        Message::Batch(parts) => parts
-            .iter()
-            .filter_map(|part| match Message::read(part.get().as_bytes()) {
-                Message::Request { id, .. } => Some(id.0.to_owned()),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    }
+    ids(message, |message| match message {
+        Message::Request { id, .. } => Some(id),
+        _ => None,
+    })
 }
 
-/// The ids of the requests or responses in a message.
-pub(crate) fn ids(message: &[u8]) -> Vec<String> {
-    let one = |message: Message<'_>| match message {
-        Message::Request { id, .. } | Message::Response { id, .. } => Some(id.0.to_owned()),
+/// The ids of the requests that a message answers. Both sides count for themselves, so that a request of the server's may
+/// have the id of one of the client's.
+pub(crate) fn answers(message: &[u8]) -> Vec<String> {
+    ids(message, |message| match message {
+        Message::Response { id, .. } => Some(id),
         _ => None,
-    };
-    match Message::read(message) {
+    })
+}
+
+fn ids<'m>(message: &'m [u8], id: fn(Message<'m>) -> Option<Id<'m>>) -> Vec<String> {
+    let all: Vec<Option<Id<'_>>> = match Message::read(message) {
         Message::Batch(parts) => parts
-            .iter()
-            .filter_map(|part| one(Message::read(part.get().as_bytes())))
+            .into_iter()
+            .map(|part| id(Message::read(part.get().as_bytes())))
             .collect(),
-        message => one(message).into_iter().collect(),
-    }
+        message => vec![id(message)],
+    };
+    all.into_iter()
+        .flatten()
+        .map(|id| id.0.to_owned())
+        .collect()
 }
 
 /// The id of the request that a client gives up.
@@ -387,12 +378,6 @@ pub(crate) fn cancelled(message: &[u8]) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Whether a message to the server is a question of ours.
-fn is_ours(message: &[u8]) -> bool {
-    matches!(Message::read(message), Message::Request { id, method, .. }
-        if id.0.starts_with(OURS) && method == "tools/list")
 }
 
 /// Nothing here panics while it holds a lock.
