@@ -61,43 +61,21 @@ fn line(number: usize, dice: &mut Dice) -> Vec<u8> {
                 ]);
                 let braces: Vec<usize> = (0..text.len()).filter(|at| text[*at] == b'{').collect();
                 if let Some(at) = braces.get(dice.up_to(3)) {
-                    text.splice(at + 1..at + 1, member.bytes());
+                    let at = at + 1;
+                    text.splice(at..at, member.bytes());
                 }
             }
-            1 => {
-                text = replaced(
-                    &text,
-                    "tools/call",
-                    dice.one(&["tools\\/call", "tools\\u002fcall", "ping"]),
-                )
-            }
-            2 => {
-                text = replaced(
-                    &text,
-                    "method",
-                    dice.one(&["METHOD", "m\\u0065thod", "method "]),
-                )
-            }
-            3 => {
-                text = replaced(
-                    &text,
-                    "params",
-                    dice.one(&["Params", "param\u{17f}", "p\\u0061rams"]),
-                )
-            }
-            4 => {
-                text = replaced(
-                    &text,
-                    "name",
-                    dice.one(&["Name", "n\\u0061me", "name\\u0000"]),
-                )
-            }
-            5 => {
-                text = replaced(
-                    &text,
-                    &format!(r#""id":{number}"#),
-                    dice.one(&[r#""id":null"#, r#""id":{}"#, r#""i":1"#]),
-                )
+            1..=5 => {
+                let id = format!(r#""id":{number}"#);
+                let others: [(&str, [&str; 3]); 5] = [
+                    ("tools/call", ["tools\\/call", "tools\\u002fcall", "ping"]),
+                    ("method", ["METHOD", "m\\u0065thod", "method "]),
+                    ("params", ["Params", "param\u{17f}", "p\\u0061rams"]),
+                    ("name", ["Name", "n\\u0061me", "name\\u0000"]),
+                    (&id, [r#""id":null"#, r#""id":{}"#, r#""i":1"#]),
+                ];
+                let (from, to) = others[dice.up_to(4)];
+                text = replaced(&text, from, dice.one(&to));
             }
             6 => text = [b"[".as_slice(), &text, b"]"].concat(),
             7 => {
@@ -106,7 +84,7 @@ fn line(number: usize, dice: &mut Dice) -> Vec<u8> {
                     dice.one(&["", " ", ",", "\r", "\u{2028}", "//"]).as_bytes(),
                     other.as_bytes(),
                 ]
-                .concat()
+                .concat();
             }
             8 => {
                 let odd = dice.one(&[

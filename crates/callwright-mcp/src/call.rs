@@ -134,7 +134,7 @@ impl<'m> Params<'m> {
     }
 
     /// The message without the answer, which is not for the server.
-    pub(crate) fn without_answers(&self, message: &[u8], params: &RawValue) -> Option<Vec<u8>> {
+    pub(crate) fn without_answers(message: &[u8], params: &RawValue) -> Option<Vec<u8>> {
         let mut all: BTreeMap<String, &RawValue> = serde_json::from_str(params.get()).ok()?;
         all.retain(|name, _| name != "inputResponses" && name != "requestState");
         let kept: Vec<String> = all

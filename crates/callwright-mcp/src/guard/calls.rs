@@ -73,7 +73,7 @@ impl Guard {
             return judge(state, &sent, out);
         }
         // The server knows nothing of our question.
-        let Some(message) = sent.read.without_answers(message, sent.params) else {
+        let Some(message) = Params::without_answers(message, sent.params) else {
             return self.bad_params(state, id, out);
         };
         let read = match Message::read(&message) {
@@ -245,10 +245,7 @@ impl Guard {
                 let event = recorded
                     .then(|| event(&Verdict::Refused(refused)).with_gate_time(began.elapsed()));
                 if settings.only_warns() {
-                    settings.status.refused(&call.tool, &failure);
-                    event
-                        .into_iter()
-                        .for_each(|event| settings.sinks.send(event));
+                    self.refused(&call.tool, &failure, event);
                     let tool = &call.tool;
                     out.warnings
                         .push(format!("tool {tool:?}: the call would be refused: {text}"));

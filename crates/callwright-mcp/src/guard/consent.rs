@@ -86,7 +86,7 @@ impl Guard {
         let says_all = sent.read.names_protocol();
         let form = wire::elicitation(&told.failure, &self.settings.feedback);
         let Some(form) = form.filter(|_| self.remembers && sent.may_ask) else {
-            self.refused(&sent.call.tool, told.failure, told.event);
+            self.refused(&sent.call.tool, &told.failure, told.event);
             return Fate::Answered(answer::refusal(sent.id, &told.text, says_all, None));
         };
         // Not guessed by chance; whoever writes `_meta` on purpose is the client itself.
@@ -121,7 +121,7 @@ impl Guard {
             state.open_questions.pop_front();
         }
         state.open_questions.push_back(question);
-        self.refused(&sent.call.tool, told.failure, told.event);
+        self.refused(&sent.call.tool, &told.failure, told.event);
         Fate::Answered(if sent.read.elicits() {
             answer::input_required(sent.id, &id, &form.to_string())
         } else {
@@ -134,8 +134,9 @@ impl Guard {
         })
     }
 
-    fn refused(&self, tool: &str, failure: Failure, event: Option<Event>) {
-        self.settings.status.refused(tool, &failure);
+    /// Counts and records a call that is refused.
+    pub(super) fn refused(&self, tool: &str, failure: &Failure, event: Option<Event>) {
+        self.settings.status.refused(tool, failure);
         if let Some(event) = event {
             self.settings.sinks.send(event);
         }
@@ -200,7 +201,7 @@ impl Guard {
             return;
         };
         if let Some(sent) = Sent::read(&asking.message, id, params) {
-            self.refused(&sent.call.tool, asking.question.failure, asking.event);
+            self.refused(&sent.call.tool, &asking.question.failure, asking.event);
             let answer = answer::refusal(id, &asking.text, sent.read.names_protocol(), None);
             out.to_client.push(answer.into());
         }

@@ -2,7 +2,7 @@
 //! answer to the call behind it.
 
 use futures_util::stream;
-use http_body_util::{BodyExt, StreamBody};
+use http_body_util::{BodyExt, Collected, StreamBody};
 use hyper::Response;
 use hyper::body::{Bytes, Frame};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
@@ -30,7 +30,7 @@ pub(crate) fn stream(sent: Sent, question: &[u8]) -> Response<Body> {
         sse::event_of(question),
         Box::new(Next::Waits(Box::new(sent))),
     );
-    let frames = stream::unfold(first, |next| next.frame());
+    let frames = stream::unfold(first, Next::frame);
     let mut response = Response::new(BodyExt::boxed_unsync(StreamBody::new(frames)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -67,12 +67,7 @@ async fn events(answer: Answer) -> Next {
     if headers::kind(answer.headers()) == Kind::Stream {
         return Next::Passes(answer.into_body());
     }
-    match answer
-        .into_body()
-        .collect()
-        .await
-        .map(|body| body.to_bytes())
-    {
+    match answer.into_body().collect().await.map(Collected::to_bytes) {
         Ok(message) if !message.trim_ascii().is_empty() => {
             Next::Event(sse::event_of(&message), Box::new(Next::Over))
         }

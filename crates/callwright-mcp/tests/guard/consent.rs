@@ -34,24 +34,24 @@ impl Talk {
             id: 0,
         };
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities});
-        talk.client(json!({"id": 0, "method": "initialize", "params": params}));
-        talk.client(json!({"id": "l", "method": "tools/list"}));
+        talk.client(&json!({"id": 0, "method": "initialize", "params": params}));
+        talk.client(&json!({"id": "l", "method": "tools/list"}));
         let pay = json!({"name": "pay", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": true}});
-        talk.server(json!({"id": "l", "result": {"tools": [pay]}}));
+        talk.server(&json!({"id": "l", "result": {"tools": [pay]}}));
         let paid = talk.pay(&json!({}));
         assert_eq!(paid.to_server.len(), 1, "{paid:?}");
         talk.paid();
         talk
     }
 
-    fn client(&mut self, message: Value) -> Went {
+    fn client(&mut self, message: &Value) -> Went {
         let text = message.to_string();
         let mut out = Outbox::default();
         self.guard.from_client(text.as_bytes(), self.now, &mut out);
         Went::of(&out)
     }
 
-    fn server(&mut self, message: Value) -> Went {
+    fn server(&mut self, message: &Value) -> Went {
         let text = message.to_string();
         let mut out = Outbox::default();
         self.guard.from_server(text.as_bytes(), self.now, &mut out);
@@ -65,13 +65,13 @@ impl Talk {
         for (key, value) in more.as_object().unwrap() {
             params[key] = value.clone();
         }
-        self.client(json!({"id": self.id, "method": "tools/call", "params": params}))
+        self.client(&json!({"id": self.id, "method": "tools/call", "params": params}))
     }
 
     /// The server has done what the last call asked for.
     fn paid(&mut self) {
         let content = json!([{"type": "text", "text": "paid"}]);
-        self.server(json!({"id": self.id, "result": {"content": content}}));
+        self.server(&json!({"id": self.id, "result": {"content": content}}));
     }
 
     fn pass(&mut self, seconds: u64) -> Went {
@@ -128,7 +128,7 @@ fn the_client_is_asked_and_the_call_runs() {
         );
         // Others go on meanwhile, however long it takes.
         assert_eq!(
-            talk.client(json!({"id": 99, "method": "ping"}))
+            talk.client(&json!({"id": 99, "method": "ping"}))
                 .to_server
                 .len(),
             1
@@ -136,7 +136,7 @@ fn the_client_is_asked_and_the_call_runs() {
         let went = talk.pass(200);
         assert!(went.to_client.is_empty(), "{went:?}");
         let answer = json!({"action": "accept", "content": {"answer": "allow_once"}});
-        let went = talk.client(json!({"id": ask["id"], "result": answer}));
+        let went = talk.client(&json!({"id": ask["id"], "result": answer}));
         went.runs();
         assert_eq!(went.to_server[0]["id"], 2);
         talk.paid();
@@ -145,7 +145,7 @@ fn the_client_is_asked_and_the_call_runs() {
         // Once is once, and the same answer does not count twice.
         let again = talk.pay(&json!({}));
         assert_eq!(again.asks.len(), 1, "{again:?}");
-        let late = talk.client(json!({"id": ask["id"], "result": answer}));
+        let late = talk.client(&json!({"id": ask["id"], "result": answer}));
         assert!(
             late.to_server.is_empty(),
             "the server never asked: {late:?}"
@@ -158,7 +158,7 @@ fn a_tool_may_be_allowed_for_good() {
     let mut talk = Talk::new(&forms());
     let ask = talk.pay(&json!({})).asks.remove(0);
     let answer = json!({"action": "accept", "content": {"answer": "allow_tool"}});
-    talk.client(json!({"id": ask["id"], "result": answer}))
+    talk.client(&json!({"id": ask["id"], "result": answer}))
         .runs();
     for _ in 0..3 {
         talk.paid();
@@ -193,7 +193,7 @@ fn a_no_is_a_no() {
             talk.pass(seconds);
             let mut answer = answer.clone();
             answer["id"] = ask["id"].clone();
-            let went = talk.client(answer.clone());
+            let went = talk.client(&answer);
             let text = went.is_refused();
             assert!(text.contains(says), "{answer} {text}");
             assert_eq!(went.to_client[0]["id"], 2);
@@ -226,14 +226,14 @@ fn a_call_that_is_cancelled_takes_its_question_back() {
     let mut talk = Talk::new(&forms());
     let ask = talk.pay(&json!({})).asks.remove(0);
     let cancelled = json!({"method": "notifications/cancelled", "params": {"requestId": 2}});
-    let went = talk.client(cancelled);
+    let went = talk.client(&cancelled);
     assert!(
         went.to_server.is_empty(),
         "the server never heard of it: {went:?}"
     );
     assert_eq!(went.to_client[0]["params"]["requestId"], ask["id"]);
     let answer = json!({"action": "accept", "content": {"answer": "allow_once"}});
-    let late = talk.client(json!({"id": ask["id"], "result": answer}));
+    let late = talk.client(&json!({"id": ask["id"], "result": answer}));
     assert!(late.to_server.is_empty(), "{late:?}");
 }
 

@@ -35,7 +35,7 @@ fn sent(mode: Validation, message: &[u8]) -> Went {
         to_client: out
             .to_client
             .iter()
-            .map(|one| serde_json::from_slice(one).expect("JSON"))
+            .map(|one| serde_json::from_slice(one).unwrap())
             .collect(),
         warnings: out.warnings,
         settings,
@@ -60,12 +60,12 @@ const UNCLEAR: &[&[u8]] = &[
     // Not quite JSON.
     br#"{"id":1,"method":"tools/call","params":{"name":"delete"},}"#,
     br#"{"id":1,"method":"tools/call","params":{"name":"delete","arguments":{"q":NaN}}}"#,
-    br#"{'id':1,'method':'tools/call','params':{'name':'delete'}}"#,
+    b"{'id':1,'method':'tools/call','params':{'name':'delete'}}",
     br#"{"id":1,"method":"ping"}{"id":2,"method":"tools/call","params":{"name":"delete"}}"#,
     br#"{"id":1,"method":"ping"} // {"id":2,"method":"tools/call","params":{"name":"delete"}}"#,
     "\u{feff}{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"delete\"}}".as_bytes(),
     b"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"delete\",\"arguments\":{\"q\":\"\xff\"}}}",
-    b"{\0\"\0i\0d\0\"\0:\0001\0}\0",
+    b"{\0\"\0i\0d\0\"\0:\0\x31\0}\0",
     b"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"delete\",\"arguments\":{\"q\":\"\r\"}}}",
     // Arrays of arrays are no batches.
     br#"[[{"id":1,"method":"tools/call","params":{"name":"delete"}}]]"#,
@@ -133,7 +133,7 @@ fn arguments_that_cannot_be_read_are_refused_with_an_instruction() {
         assert!(went.to_server.is_empty(), "{shown} {:?}", went.to_server);
         let result = &went.to_client[0]["result"];
         assert_eq!(result["isError"], true, "{shown} {result}");
-        let text = result["content"][0]["text"].as_str().expect("text");
+        let text = result["content"][0]["text"].as_str().unwrap();
         assert!(text.contains(says), "{shown} {text}");
         let counts = went.settings.status.tools()["get"];
         assert_eq!((counts.calls, counts.refused), (1, 1), "{shown}");

@@ -56,16 +56,19 @@ async fn initialize(url: &str, headers: &[(&str, &str)]) {
     assert_eq!(answer.header("mcp-session-id"), Some("given"), "{answer:?}");
 }
 
-/// Every way to log in, as a header or a query.
-const LOGINS: [(&str, fn(&str) -> String); 3] = [
+/// The name of a header, or none for a query, and its value for a tenant.
+type Login = (&'static str, fn(&str) -> String);
+
+/// Every way to log in.
+const LOGINS: [Login; 3] = [
     ("X-Api-Key", str::to_owned),
     ("Cookie", |key| format!("sid={key}")),
     ("", |key| format!("?key={key}")),
 ];
 
 /// A request of a tenant, with more headers.
-async fn of(tenant: &str, login: usize, url: &str, more: &[(&str, &str)], body: &str) -> Answer {
-    let (header, value) = LOGINS[login];
+async fn of(tenant: &str, login: &Login, url: &str, more: &[(&str, &str)], body: &str) -> Answer {
+    let (header, value) = *login;
     let value = value(tenant);
     if header.is_empty() {
         return request(&format!("{url}{value}"), "POST", more, body).await;
@@ -76,7 +79,7 @@ async fn of(tenant: &str, login: usize, url: &str, more: &[(&str, &str)], body: 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_session_no_call_is_remembered() {
-    for login in 0..LOGINS.len() {
+    for login in &LOGINS {
         let server = Odd::start(bank).await;
         let guarded = Guarded::start(&server.url).await;
         for tenant in ["a", "b", "a", "a", "b"] {
@@ -92,10 +95,10 @@ async fn without_a_session_no_call_is_remembered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_bound_to_its_login() {
-    for login in 0..LOGINS.len() {
+    for login in &LOGINS {
         let server = Odd::start(bank).await;
         let guarded = Guarded::start(&server.url).await;
-        let (header, value) = LOGINS[login];
+        let (header, value) = *login;
         let value = value("a");
         let url = &guarded.url;
         if header.is_empty() {
@@ -121,7 +124,7 @@ async fn a_session_is_bound_to_its_login() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_is_for_the_login_that_got_it() {
-    for login in 0..LOGINS.len() {
+    for login in &LOGINS {
         let server = Odd::start(bank).await;
         let guarded = Guarded::start(&server.url).await;
         for tenant in ["a", "b", "a"] {
@@ -159,7 +162,7 @@ async fn conversations_by_a_header_of_the_operators() {
         ("a", "1", false),
         ("b", "1", false),
     ] {
-        let said = text(&of(tenant, 0, url, &[("X-Thread", thread)], &pay).await);
+        let said = text(&of(tenant, &LOGINS[0], url, &[("X-Thread", thread)], &pay).await);
         assert_eq!(
             said.starts_with("the balance"),
             runs,
