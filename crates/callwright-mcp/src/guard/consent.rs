@@ -26,7 +26,7 @@ use super::{Ask, Fate, Guard, Now, Outbox};
 use crate::answer;
 use crate::members::{members, string};
 use crate::message::{Id, Message, not_null};
-use crate::tools::Known;
+use crate::tools::{Known, undeclared};
 
 /// How long a call waits for the user. Who has not answered a dialog after five minutes is not there.
 const LONGEST_ASKED: Duration = Duration::from_secs(5 * 60);
@@ -89,7 +89,7 @@ impl Guard {
             self.refused(&sent.call.tool, &told.failure, told.event);
             return Fate::Answered(answer::refusal(sent.id, &told.text, says_all, None));
         };
-        // Not guessed by chance; whoever writes `_meta` on purpose is the client itself.
+        // Not guessed by chance. It need not be a secret: only the client itself can send it.
         let id = format!("callwright-question-{:032x}", fastrand::u128(..));
         let question = Question {
             id: id.clone(),
@@ -181,17 +181,26 @@ impl Guard {
         now: Now,
         out: &mut Outbox<'_>,
     ) -> Fate {
-        if *reply == Reply::Stop
-            && let Known::Gate(gate) = state.tools.known(&sent.call.tool)
-        {
-            // A turn may begin with this call, and forgets what was said before it; so it begins now.
-            let place = self.place(state, now);
-            drop(gate.open(&sent.call, place));
-            state.rounds.end(now.instant);
-        }
         // A memory that is away says so when the call is judged.
-        let _away = self.settings.ledger.answer(&self.session, reply);
-        self.judge_known(state, sent, now, out)
+        let answer = || drop(self.settings.ledger.answer(&self.session, reply));
+        if *reply != Reply::Stop {
+            answer();
+            return self.judge_known(state, sent, now, out);
+        }
+        let gate = match state.tools.known(&sent.call.tool) {
+            Known::Gate(gate) => Some(gate),
+            // No list is waited for: a turn that begins meanwhile would forget the answer.
+            Known::NotYet | Known::Undeclared => undeclared(&sent.call.tool, &self.settings),
+        };
+        let Some(gate) = gate else {
+            return self.bad_params(state, sent.id, out);
+        };
+        // A turn may begin with this call, and forgets what was said before it; so it begins now.
+        let place = self.place(state, now);
+        drop(gate.open(&sent.call, place));
+        state.rounds.end(now.instant);
+        answer();
+        self.judge(state, &gate, sent, now, out)
     }
 
     /// No answer came: the refusal stands.
@@ -217,7 +226,7 @@ impl Guard {
         self.stop_asking_about(state, late, now, out);
     }
 
-    /// The client sends no more, so nobody answers.
+    /// The client sends no more, so no user answers.
     pub fn client_ended(&self, now: Now, out: &mut Outbox<'_>) {
         let mut state = self.state();
         let all = std::mem::take(&mut state.asking);

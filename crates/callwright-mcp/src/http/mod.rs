@@ -6,7 +6,7 @@
 //!
 //! - `server`: connections of clients, and the end of it all
 //! - `door`: which web pages may come in (none but those on this machine)
-//! - `relay`: one request on its way there and back
+//! - `relay`, `back`: one request on its way there, and the answer on its way back
 //! - `caller`, `sessions`: who sent it, and which guard judges it
 //! - `session`: the guard of one client, and calls that wait for the list of tools or for the user
 //! - `asking`: questions to the user in the middle of a request
@@ -16,6 +16,7 @@
 //! - `upstream`: the server that is guarded
 
 mod asking;
+mod back;
 mod body;
 mod bridge;
 mod caller;

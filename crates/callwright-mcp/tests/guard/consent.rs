@@ -289,16 +289,21 @@ fn a_program_passes_on_what_its_user_said() {
 
 #[test]
 fn a_stop_counts_however_late_it_comes() {
-    let mut talk = Talk::new(&json!({}));
-    let went = talk.pay(&json!({}));
-    let question = &went.to_client[0]["result"]["_meta"]["callwright/question"]["id"];
-    talk.pass(1_000);
-    let consent = json!({"callwright/consent": {"question": question, "answer": "stop"}});
-    let went = talk.pay(&json!({"_meta": consent}));
-    assert!(
-        went.is_refused().contains("The user has said stop."),
-        "{went:?}"
-    );
+    for is_stale in [false, true] {
+        let mut talk = Talk::new(&json!({}));
+        let went = talk.pay(&json!({}));
+        let question = &went.to_client[0]["result"]["_meta"]["callwright/question"]["id"];
+        talk.pass(1_000);
+        if is_stale {
+            talk.server(&json!({"method": "notifications/tools/list_changed"}));
+        }
+        let consent = json!({"callwright/consent": {"question": question, "answer": "stop"}});
+        let went = talk.pay(&json!({"_meta": consent}));
+        assert!(
+            went.is_refused().contains("The user has said stop."),
+            "{went:?}"
+        );
+    }
 }
 
 fn newer(capabilities: &Value) -> Value {
