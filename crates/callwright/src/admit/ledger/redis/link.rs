@@ -2,7 +2,7 @@
 //!
 //! In comes a step, out goes its result or why there is none, within the time-out whatever the server does: drop the
 //! connection, hang, or send its reply byte by byte. Steps are sent one behind the other without waiting for replies,
-//! so ten thousand at once need no ten thousand connections.
+//! so ten thousand at once need one connection.
 
 use std::time::{Duration, Instant};
 
@@ -213,7 +213,7 @@ fn speaks_tls(address: &str) -> bool {
 
 #[cfg(feature = "redis-tls")]
 fn certificates(settings: &RedisSettings) -> ::redis::TlsCertificates {
-    // Without a provider of its own choice rustls panics; whoever has chosen one keeps it.
+    // Without a provider rustls panics. One that the program has installed stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let pair = settings.client_certificate.clone();
     ::redis::TlsCertificates {
