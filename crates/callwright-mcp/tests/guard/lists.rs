@@ -241,7 +241,7 @@ fn schemas_that_clients_choke_on_are_corrected_where_that_is_wanted() {
     );
 }
 
-/// Dropping an unknown key is too bold for a tool of which nobody knows what it does.
+/// Dropping an unknown key is too bold for a tool whose effect is unknown. A hint that a tool destroys limits no calls.
 #[test]
 fn hints_make_the_guard_stricter_only() {
     const LIST: &str = r#"
@@ -261,12 +261,10 @@ fn hints_make_the_guard_stricter_only() {
         r< 1 Please rewrite the input with valid arguments. Errors: zzz: unknown key, expected "kind"
         C= {"id":2,"method":"tools/call","params":{"name":"wipe"}}
         S= {"id":2,"result":{"content":[{"type":"text","text":"done"}]}}
-        C> {"id":3,"method":"tools/call","params":{"name":"wipe"}}
-        r< 3 "wipe" ran with these very arguments 1 round ago and is not run twice. It answered: done. Ask the user how to go on before you send it again.
+        C= {"id":3,"method":"tools/call","params":{"name":"wipe"}}
         C= {"id":4,"method":"tools/call","params":{"name":"both"}}
         S= {"id":4,"result":{"content":[{"type":"text","text":"done"}]}}
-        C> {"id":5,"method":"tools/call","params":{"name":"both"}}
-        r< 5 "both" ran with these very arguments 1 round ago and is not run twice. It answered: done. Ask the user how to go on before you send it again.
+        C= {"id":5,"method":"tools/call","params":{"name":"both"}}
         "#,
     );
 }
