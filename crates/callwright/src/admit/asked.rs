@@ -1,7 +1,7 @@
 //! What a call asked for, next to what it was answered: a value of the arguments that an answer repeats says which call
 //! it answers, whatever it looks like.
 //!
-//! In come the arguments, out goes whether a word is one of theirs. They are only read if somebody asks.
+//! In come the arguments, out goes whether a word is one of theirs. They are only read when they are needed.
 
 use std::cell::OnceCell;
 
@@ -35,7 +35,8 @@ impl<'a> Asked<'a> {
         };
         let words = self.words.get_or_init(|| {
             let mut words = AHashSet::new();
-            collect(arguments, &mut LOOKED_AT.clone(), &mut words);
+            let mut bytes_left = LOOKED_AT;
+            collect(arguments, &mut bytes_left, &mut words);
             words
         });
         words.contains(word)

@@ -26,6 +26,8 @@ pub(super) struct Entry {
     pub(super) living: bool,
     /// Its last result does not tell one run from the next: it waits, or only says that it was done.
     pub(super) waits: bool,
+    /// Its last call used up a permission of the user's.
+    pub(super) permitted: bool,
     /// How often it worked in this turn.
     pub(super) done: u32,
     /// What was news when it last had an outcome.

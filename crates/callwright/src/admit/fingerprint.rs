@@ -27,7 +27,7 @@ impl Fingerprint {
     pub fn of(tool: &str, arguments: &Value<'_>, shape: &Shape) -> Self {
         with_buffer(|out| {
             write(tool, arguments, shape, out);
-            Fingerprint(hash(out))
+            Fingerprint(u128::from_be_bytes(hash(out)))
         })
     }
 
@@ -38,17 +38,17 @@ impl Fingerprint {
             // No canonical text begins like this.
             out.push('!');
             out.push_str(text.trim_ascii());
-            Fingerprint(hash(out))
+            Fingerprint(u128::from_be_bytes(hash(out)))
         })
     }
 }
 
 /// The first half of the SHA-256 of a text. Calls and results come from strangers, and a budget that two calls share,
 /// or a permission, must not be for whoever finds two texts of one hash.
-pub(super) fn hash(text: &str) -> u128 {
+pub(super) fn hash(text: &str) -> [u8; 16] {
     let mut half = [0; 16];
     half.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);
-    u128::from_be_bytes(half)
+    half
 }
 
 /// Writes the text that is hashed.

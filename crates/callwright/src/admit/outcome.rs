@@ -57,7 +57,7 @@ pub struct Outcome {
 
 /// Equal for answers that say the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Digest(u128);
+pub struct Digest([u8; 16]);
 
 impl Digest {
     /// The digest of a text as it is.
@@ -178,7 +178,7 @@ fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
     }
 }
 
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
         u128::from_str_radix(&text, 16)
-            .map(Digest)
+            .map(|number| Digest(number.to_be_bytes()))
             .map_err(serde::de::Error::custom)
     }
 }

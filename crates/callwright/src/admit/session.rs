@@ -102,11 +102,15 @@ impl Session {
                 entry.transient = entry.transient.saturating_add(1);
                 entry.waited = self.ordinal;
             }
-            // It counts nowhere else.
+            // It counts nowhere else, and what the user allowed has not been done.
             entry.calls = entry.calls.saturating_sub(1);
             report.beginning.clone_into(&mut entry.last);
+            let transient = entry.transient;
+            if std::mem::take(&mut entry.permitted) {
+                remember(&mut self.allowed_once, report.fingerprint);
+            }
             return Noted {
-                transient: entry.transient,
+                transient,
                 ..Noted::default()
             };
         }
@@ -332,11 +336,9 @@ impl Session {
 
     fn admit(&mut self, ask: &Ask<'_>, tool: Digest) {
         self.calls = self.calls.saturating_add(1);
-        if let Some(at) = self
-            .allowed_once
-            .iter()
-            .position(|once| *once == ask.fingerprint)
-        {
+        let mut allowed = self.allowed_once.iter();
+        let permission = allowed.position(|once| *once == ask.fingerprint);
+        if let Some(at) = permission {
             self.allowed_once.remove(at);
         }
         let tool = self.tools.entry(tool).or_default();
@@ -351,6 +353,7 @@ impl Session {
             entry.streak = 0;
             entry.transient = 0;
         }
+        entry.permitted = permission.is_some();
         entry.changes = changes;
         entry.news = news;
         entry.calls = entry.calls.saturating_add(1);
@@ -375,7 +378,7 @@ impl Session {
     }
 }
 
-/// How many answers of one kind are remembered. Nobody answers as many questions in one conversation.
+/// How many answers of one kind are remembered: more than a user gives in one conversation.
 const MOST_ANSWERS: usize = 100;
 
 /// Adds what the user allowed, if it is not there yet; the oldest leaves first.

@@ -35,13 +35,18 @@ const UUID: &str = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}";
 /// In text that is not JSON, such as the output of a program: how long it took, the id of a request, as servers put it
 /// into their errors, and where an object lies in memory.
 const DURATION: &str = r"\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds)\b";
-const REQUEST: &str = r#"(?i:request|req|trace|span|correlation)[ _-]?(?i:id)?["']?(?: ?[:=] ?| )["']?[\w-]*\d[\w-]*"#;
+const REQUEST: &str =
+    r#"(?i:request|req|trace|span|correlation)[ _-]?(?i:id)["']?(?: ?[:=] ?| )["']?[\w-]*\d[\w-]*"#;
+const REQUEST_UUID: &str = r#"(?i:request|trace|span|correlation)["']?(?: ?[:=] ?| )["']?"#;
 const ADDRESS: &str = r"at 0x[0-9a-fA-F]+";
 
 /// A time in the group `time`, anything else outside of it.
 static IN_TEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let other = [DURATION, REQUEST, ADDRESS].join("|");
-    Regex::new(&format!(r"\b(?:(?<time>{MOMENT}|{CLOCK})|{other})")).ok()
+    Regex::new(&format!(
+        r"\b(?:(?<time>{MOMENT}|{CLOCK})|{other}|{REQUEST_UUID}{UUID})"
+    ))
+    .ok()
 });
 static WHOLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"^(?:{MOMENT}|{UUID})$")).ok());
@@ -201,8 +206,8 @@ fn is_steady(value: &Value<'_>, depth_left: usize) -> bool {
         Value::Object(members) => {
             !is_text_block(members)
                 && members.iter().all(|(key, member)| {
-                    let place = Place::of(key);
-                    place == Place::Data && is_steady(member, depth_left)
+                    let kind = KeyKind::of(key);
+                    kind == KeyKind::Data && is_steady(member, depth_left)
                 })
         }
         Value::Array(items) => items.iter().all(|item| is_steady(item, depth_left)),
@@ -278,17 +283,17 @@ impl Look<'_> {
             Value::Object(members) if !members.is_empty() => {
                 let is_block = self.blocks == Blocks::Opened && is_text_block(members);
                 let steady = members.iter().map(|(key, member)| {
-                    let place = Place::of(key);
+                    let kind = KeyKind::of(key);
                     let member = match member {
                         Value::String(text) if is_block && key == "text" => {
                             *kept += 1;
                             Value::String(steady_text(text, self.asked, Blocks::Closed))
                         }
-                        scalar if place == Place::OfAnswer && !self.is_asked_for(scalar) => {
+                        scalar if kind == KeyKind::OfAnswer && !self.is_asked_for(scalar) => {
                             Value::String(GAP.into())
                         }
                         other => {
-                            let is_meta = self.is_meta || place == Place::AroundAnswer;
+                            let is_meta = self.is_meta || kind == KeyKind::AroundAnswer;
                             let look = Look { is_meta, ..self };
                             look.without_volatile(other, depth_left, kept)
                         }
@@ -326,7 +331,7 @@ impl Look<'_> {
 
 /// What a key says about the value under it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum KeyKind {
     Data,
     /// It is about the answer, not about what was asked for.
     OfAnswer,
@@ -334,16 +339,16 @@ enum Place {
     AroundAnswer,
 }
 
-impl Place {
+impl KeyKind {
     fn of(key: &str) -> Self {
         if !may_be_about_the_answer(key) {
-            Place::Data
+            KeyKind::Data
         } else if is_about_the_answer(key) {
-            Place::OfAnswer
+            KeyKind::OfAnswer
         } else if is_around_the_answer(key) {
-            Place::AroundAnswer
+            KeyKind::AroundAnswer
         } else {
-            Place::Data
+            KeyKind::Data
         }
     }
 }
@@ -526,6 +531,7 @@ mod tests {
             (r#"{"id": 1}"#, r#"{"id": 2}"#),
             ("5 apples", "6 apples"),
             ("order id 17", "order id 18"),
+            ("took request 17", "took request 18"),
             (
                 "no such order 1b4e28ba-2fa1-11d2-883f-0016d3cca427",
                 "no such order 6fa459ea-ee8a-3ca4-894e-db77e160355e",

@@ -53,6 +53,8 @@ pub(crate) struct Naive {
     rounds: Vec<Vec<Fact>>,
     stopped: bool,
     once: Vec<Fingerprint>,
+    /// Calls whose last run used up a permission.
+    permitted: Vec<Fingerprint>,
     tools: Vec<String>,
 }
 
@@ -156,8 +158,10 @@ impl Naive {
             ruling.refused_rounds += 1;
             self.add(Fact::Objection);
         } else if ask.refused.is_none() {
+            self.permitted.retain(|permitted| *permitted != call);
             if let Some(at) = self.once.iter().position(|once| *once == call) {
                 self.once.remove(at);
+                self.permitted.push(call);
             }
             self.add(Fact::Ran {
                 fingerprint: call,
@@ -173,6 +177,10 @@ impl Naive {
             return Noted::default();
         }
         if report.success == Success::Transient {
+            if let Some(at) = self.permitted.iter().position(|it| *it == call) {
+                self.permitted.remove(at);
+                self.answer(&Reply::AllowOnce(call));
+            }
             self.add(Fact::Transient {
                 fingerprint: call,
                 beginning: report.beginning.to_owned(),

@@ -20,7 +20,7 @@ local COUNTERS = {
   'steps',
 }
 local ENTRY = {failed = false, streak = 0, epoch = 0, changes = 0, calls = 0, transient = 0, ordinal = 0,
-  living = false, waits = false, done = 0, news = 0, waited = 0, last = ''}
+  living = false, waits = false, permitted = false, done = 0, news = 0, waited = 0, last = ''}
 local TOOL = {calls = 0, streak = 0, news = 0, last = ''}
 local KINDS = {ok = 1, error = 2, refused = 3, unknown = 4}
 
@@ -371,6 +371,7 @@ local function admit(ask)
   if entry.epoch ~= head.epoch then
     entry.epoch, entry.streak, entry.transient = head.epoch, 0, 0
   end
+  entry.permitted = once ~= nil
   entry.changes = head.changes
   entry.news = head.news
   entry.calls = entry.calls + 1
@@ -401,6 +402,12 @@ local function open(ask)
   return ruling
 end
 
+local function remember(allowed, new)
+  if contains(allowed, new) then return end
+  if #allowed >= MOST_ANSWERS then table.remove(allowed, 1) end
+  allowed[#allowed + 1] = new
+end
+
 local function close(report)
   if report.turn ~= head.turn then return {streak = 0} end
   local streak, entry = streak_with(report.fingerprint, report.digest), entry_of(report.fingerprint)
@@ -410,6 +417,10 @@ local function close(report)
     end
     entry.calls = math.max(entry.calls - 1, 0)
     entry.last = report.beginning
+    if entry.permitted then
+      entry.permitted = false
+      remember(head.allowed_once, report.fingerprint)
+    end
     touch('e:' .. report.fingerprint)
     return {transient = entry.transient}
   end
@@ -426,12 +437,6 @@ local function close(report)
     error_rounds = errors,
     living = living,
   }
-end
-
-local function remember(allowed, new)
-  if contains(allowed, new) then return end
-  if #allowed >= MOST_ANSWERS then table.remove(allowed, 1) end
-  allowed[#allowed + 1] = new
 end
 
 local function answer(reply)

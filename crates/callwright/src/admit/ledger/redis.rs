@@ -83,7 +83,7 @@ impl Default for RedisSettings {
 
 /// Keeps sessions on a Redis or Valkey server.
 ///
-/// A thread of its own talks to the server; whoever takes a step waits for it.
+/// A separate thread talks to the server; the caller of a step waits for it.
 #[derive(Debug)]
 pub struct RedisLedger {
     /// Only `None` while it is dropped.

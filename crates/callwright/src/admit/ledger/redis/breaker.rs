@@ -58,7 +58,7 @@ impl Breaker {
         };
     }
 
-    /// The server cannot be reached, or says that it serves nobody.
+    /// The server cannot be reached, or says that it cannot serve.
     pub(super) fn is_away(&self, now: Instant) {
         self.state().away_until = Some(now + self.pause);
     }

@@ -2,7 +2,7 @@
 //!
 //! In comes a step, out goes its result or why there is none, within the time-out whatever the server does: drop the
 //! connection, hang, or send its reply byte by byte. Steps are sent one behind the other without waiting for replies,
-//! so ten thousand at once need no ten thousand connections.
+//! so ten thousand at once need one connection.
 
 use std::time::{Duration, Instant};
 
@@ -42,9 +42,9 @@ pub(super) struct Server {
 }
 
 enum Target {
-    Single(Client),
+    Single(Box<Client>),
     #[cfg(feature = "redis-cluster")]
-    Cluster(ClusterClient),
+    Cluster(Box<ClusterClient>),
 }
 
 impl std::fmt::Debug for Target {
@@ -86,10 +86,10 @@ impl Server {
         #[cfg(feature = "redis-tls")]
         if speaks_tls(address) {
             let client = Client::build_with_tls(address, certificates(settings))?;
-            return Ok(Server::to(Target::Single(client), settings));
+            return Ok(Server::to(Target::Single(Box::new(client)), settings));
         }
         let client = Client::open(address)?;
-        Ok(Server::to(Target::Single(client), settings))
+        Ok(Server::to(Target::Single(Box::new(client)), settings))
     }
 
     #[cfg(feature = "redis-cluster")]
@@ -98,11 +98,13 @@ impl Server {
             .connection_timeout(settings.timeout)
             .response_timeout(settings.timeout);
         #[cfg(feature = "redis-tls")]
-        let builder = match addresses.iter().any(|address| speaks_tls(address)) {
-            true => builder.certs(certificates(settings)),
-            false => builder,
+        let builder = if addresses.iter().any(|address| speaks_tls(address)) {
+            builder.certs(certificates(settings))
+        } else {
+            builder
         };
-        Ok(Server::to(Target::Cluster(builder.build()?), settings))
+        let client = Box::new(builder.build()?);
+        Ok(Server::to(Target::Cluster(client), settings))
     }
 
     fn to(target: Target, settings: &RedisSettings) -> Self {
@@ -159,15 +161,12 @@ impl Server {
     /// The connection; all that ask for it while there is none wait for the same one.
     async fn link(&self) -> RedisResult<(u64, Link)> {
         let mut slot = self.link.lock().await;
-        let link = match &slot.1 {
-            Some(link) => link.clone(),
-            None => {
-                let link = self.connect().await?;
-                *slot = (slot.0 + 1, Some(link.clone()));
-                link
-            }
-        };
-        Ok((slot.0, link))
+        if let (number, Some(link)) = &*slot {
+            return Ok((*number, link.clone()));
+        }
+        let (number, link) = (slot.0 + 1, self.connect().await?);
+        *slot = (number, Some(link.clone()));
+        Ok((number, link))
     }
 
     async fn forget(&self, number: u64) {
@@ -197,7 +196,7 @@ impl Server {
         let now = Instant::now();
         match error.code() {
             Some(code) if !BUSY.contains(&code) && !error.is_io_error() => {
-                self.breaker.answered(now)
+                self.breaker.answered(now);
             }
             _ => {
                 self.breaker.is_away(now);
@@ -214,7 +213,7 @@ fn speaks_tls(address: &str) -> bool {
 
 #[cfg(feature = "redis-tls")]
 fn certificates(settings: &RedisSettings) -> ::redis::TlsCertificates {
-    // Without a provider of its own choice rustls panics; whoever has chosen one keeps it.
+    // Without a provider rustls panics. One that the program has installed stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let pair = settings.client_certificate.clone();
     ::redis::TlsCertificates {
