@@ -202,6 +202,11 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "ORIGIN", requires = "listen")]
     pub(crate) allow_origin: Vec<String>,
 
+    /// A header by which clients tell their conversations apart, where the server does not name sessions; without
+    /// one, calls of such clients are judged one by one and none is remembered
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    pub(crate) session_header: Option<String>,
+
     /// The server: a command and its arguments, behind `--`
     #[arg(
         value_name = "COMMAND",

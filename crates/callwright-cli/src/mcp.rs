@@ -6,6 +6,7 @@
 mod http;
 mod several;
 
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
@@ -136,12 +137,20 @@ fn report(status: &Status) {
         |of: fn(&callwright_mcp::status::Counts) -> u64| tools.values().map(of).sum::<u64>();
     let calls = total(|counts| counts.calls);
     let plural = if calls == 1 { "" } else { "s" };
-    let summary = format!(
+    let mut summary = format!(
         "{calls} call{plural}, {} repaired, {} refused, {} stopped as repetitions",
         total(|counts| counts.repaired),
         total(|counts| counts.refused),
         total(|counts| counts.stopped),
     );
+    for (count, what) in [
+        (total(|counts| counts.unjudged), "unjudged"),
+        (status.unreadable(), "unreadable"),
+    ] {
+        if count > 0 {
+            let _ = write!(summary, ", {count} {what}");
+        }
+    }
     tell("guarded", &summary);
     for (name, counts) in &tools {
         tell("guarded", &format!("{}: {counts}", printable(name)));

@@ -13,9 +13,9 @@ use support::mcp::{Client, eventually, runs};
 use support::program;
 
 /// Everything that `cat` sends back, after these bytes and the end.
-fn through_cat(bytes: &[u8]) -> Vec<u8> {
+fn through_cat(mode: &str, bytes: &[u8]) -> Vec<u8> {
     let mut child = program()
-        .args(["mcp", "--", "cat"])
+        .args(["mcp", "--mode", mode, "--", "cat"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -35,12 +35,28 @@ fn bytes_pass_as_they_are() {
     let many: String = (0..20_000)
         .map(|number| format!("{{\"method\": \"x\" ,\"params\":[{number}]}}\r\n"))
         .collect();
-    let long = format!("\"{}\"\n", "long ".repeat(2_000_000));
+    let text = "long ".repeat(2_000_000);
+    let long = format!("{{\"method\":\"x\",\"params\":[\"{text}\"]}}\n");
+    let half: &[u8] = b"\n\n  \n[]\n{\"method\":\"x\"}";
+    // What cannot be read goes on where nothing may be changed.
     let odd: &[u8] =
-        b"\n\n  \n{\"id\":1,\n\xff\xfe not UTF-8\n[]\n[{}]\n{\"id\":null}\nhalf a mess";
-    for sent in [&b""[..], b"\n", many.as_bytes(), long.as_bytes(), odd] {
-        let came = through_cat(sent);
-        assert!(came == sent, "{} bytes became {}", sent.len(), came.len());
+        b"\n\n  \n{\"id\":1,\n\xff\xfe not UTF-8\n[]\n[{}]\n\r{\"id\":null}\nhalf a mess";
+    for (mode, sent) in [
+        ("strict", &b""[..]),
+        ("strict", b"\n"),
+        ("strict", many.as_bytes()),
+        ("strict", long.as_bytes()),
+        ("strict", half),
+        ("warn", odd),
+        ("off", odd),
+    ] {
+        let came = through_cat(mode, sent);
+        assert!(
+            came == sent,
+            "{mode}: {} bytes became {}",
+            sent.len(),
+            came.len()
+        );
     }
 }
 

@@ -1,23 +1,62 @@
 //! Messages of our own: refusals, results with a note, the question for the tools.
 
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::message::{Id, comma, place, with_edits, written};
 
 /// The answer to a call that does not reach the server: a result that says that it is an error, since only then the
-/// model sees it. Protocols since 2026-07-28 ask every result whether it is all; older ones do not know the question.
-pub(crate) fn refusal(id: Id<'_>, text: &str, says_all: bool) -> Vec<u8> {
+/// model sees it. Protocols since 2026-07-28 ask every result whether it is all; older ones do not know the question. A
+/// question to the user, its id and its form, is for the program: models do not see `_meta`.
+pub(crate) fn refusal(
+    id: Id<'_>,
+    text: &str,
+    says_all: bool,
+    question: Option<(&str, &str)>,
+) -> Vec<u8> {
     let mut result = json!({"content": [{"type": "text", "text": text}], "isError": true});
     if says_all {
         result["resultType"] = json!("complete");
     }
-    format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}",
-        id.0
-    )
-    .into_bytes()
+    if let Some((question, form)) = question {
+        let form: Value = serde_json::from_str(form).unwrap_or_default();
+        let asked = json!({"id": question, "message": form["message"], "answers": ANSWERS});
+        result["_meta"] = json!({ "callwright/question": asked });
+    }
+    of(id, &result)
+}
+
+/// What a program may say that the user has answered.
+const ANSWERS: [&str; 3] = ["allow_once", "allow_tool", "stop"];
+
+/// Since 2026-07-28: the call is not over, the client asks the user and makes it again with the answer.
+pub(crate) fn input_required(id: Id<'_>, question: &str, form: &str) -> Vec<u8> {
+    let form: Value = serde_json::from_str(form).unwrap_or_default();
+    let asked = json!({"method": "elicitation/create", "params": form});
+    let result = json!({
+        "resultType": "input_required",
+        "inputRequests": { (crate::call::ASKED_AS): asked },
+        "requestState": question,
+    });
+    of(id, &result)
+}
+
+fn of(id: Id<'_>, result: &Value) -> Vec<u8> {
+    let id = id.0;
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
+}
+
+/// A request of ours. The parameters are written already.
+pub(crate) fn request(id: &str, method: &str, params: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}")
+        .into_bytes()
+}
+
+/// Takes a request of ours back.
+pub(crate) fn cancelled(id: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}")
+        .into_bytes()
 }
 
 #[derive(Deserialize)]
@@ -83,8 +122,7 @@ pub(crate) fn page_request(
     let meta = meta.map(|meta| format!("\"_meta\":{meta}"));
     let params: Vec<String> = cursor.into_iter().chain(meta).collect();
     let params = params.join(",");
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{{params}}}}}")
-        .into_bytes()
+    request(id, method, &format!("{{{params}}}"))
 }
 
 /// A protocol error, where a request cannot be answered otherwise.

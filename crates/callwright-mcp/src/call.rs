@@ -1,48 +1,99 @@
 //! A `tools/call` as it travels: where its name and its arguments stand, and the same call with others.
 
+use std::collections::BTreeMap;
+
 use callwright::Call;
 use callwright::call::Arguments;
 use callwright::json::Value;
 use callwright::parse::read_value;
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::message::{not_null, place, with_edits, written};
+use crate::members::members;
+use crate::message::{not_null, place, with_edits};
 
 /// The parameters of a call, as they are written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Params<'m> {
-    #[serde(borrow)]
     name: &'m RawValue,
-    #[serde(borrow, default, deserialize_with = "written")]
     arguments: Option<&'m RawValue>,
-    #[serde(borrow, rename = "_meta")]
     pub(crate) meta: Option<&'m RawValue>,
-    #[serde(borrow, rename = "inputResponses")]
-    input_responses: Option<&'m RawValue>,
-    #[serde(borrow, rename = "requestState")]
-    request_state: Option<&'m RawValue>,
+    pub(crate) input_responses: Option<&'m RawValue>,
+    pub(crate) request_state: Option<&'m RawValue>,
 }
 
-#[derive(Deserialize)]
+/// What they are called.
+const PARAMS: [&str; 5] = [
+    "name",
+    "arguments",
+    "_meta",
+    "inputResponses",
+    "requestState",
+];
+
+/// What our question is called among those that a result asks the client.
+pub(crate) const ASKED_AS: &str = "callwright";
+
+#[derive(Default, Deserialize)]
 struct Meta<'m> {
     #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
     protocol: Option<&'m RawValue>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
+    capabilities: Option<&'m RawValue>,
+    #[serde(borrow, rename = "callwright/consent")]
+    consent: Option<&'m RawValue>,
+}
+
+/// Whether the parameters of `initialize`, or of anything else that has `capabilities`, say that the client can show the
+/// user a form.
+pub(crate) fn can_elicit(params: Option<&RawValue>) -> bool {
+    let capabilities = params.and_then(|params| members(params.get(), ["capabilities"]).ok());
+    capabilities.is_some_and(|[capabilities]| has_forms(capabilities))
+}
+
+/// An empty object means forms, as it did when there was nothing else.
+fn has_forms(capabilities: Option<&RawValue>) -> bool {
+    let elicitation = capabilities.and_then(|all| members(all.get(), ["elicitation"]).ok());
+    let Some([Some(elicitation)]) = elicitation else {
+        return false;
+    };
+    let modes = members(elicitation.get(), ["form", "url"]);
+    matches!(modes, Ok([Some(_), _] | [None, None]))
 }
 
 impl<'m> Params<'m> {
-    /// Reads the parameters; `None` if they are none of a call, which is for the server to say.
+    /// Reads the parameters; `None` if they are not those of a call, or could be read in two ways.
     pub(crate) fn read(params: Option<&'m RawValue>) -> Option<Self> {
-        serde_json::from_str(params?.get()).ok()
+        let [name, arguments, meta, input_responses, request_state] =
+            members(params?.get(), PARAMS).ok()?;
+        Some(Params {
+            name: name?,
+            arguments,
+            meta: not_null(meta),
+            input_responses: not_null(input_responses),
+            request_state: not_null(request_state),
+        })
     }
 
-    /// The call, with the id of its request.
+    /// What goes with the parameters of any request.
+    #[cfg(feature = "http")]
+    pub(crate) fn meta(params: Option<&'m RawValue>) -> Option<&'m RawValue> {
+        let [meta] = members(params?.get(), ["_meta"]).ok()?;
+        not_null(meta)
+    }
+
+    /// The call, with the id of its request; `None` if it does not name a tool. Arguments that cannot be read are for the
+    /// gate to refuse.
     pub(crate) fn call(&self, id: &'m str) -> Option<Call<'m>> {
         let Value::String(tool) = read_value(self.name.get()).ok()? else {
             return None;
         };
         let arguments = match not_null(self.arguments) {
-            Some(arguments) => Arguments::Value(read_value(arguments.get()).ok()?),
+            Some(arguments) => match read_value(arguments.get()) {
+                Ok(value) => Arguments::Value(value),
+                Err(_) => Arguments::Text(arguments.get().into()),
+            },
             None => Arguments::Absent,
         };
         let mut call = Call::new(tool, arguments);
@@ -50,12 +101,51 @@ impl<'m> Params<'m> {
         Some(call)
     }
 
+    fn read_meta(&self) -> Meta<'m> {
+        let meta = self
+            .meta
+            .and_then(|meta| serde_json::from_str(meta.get()).ok());
+        meta.unwrap_or_default()
+    }
+
     /// Whether the call says of which protocol it is, as calls do since 2026-07-28.
     pub(crate) fn names_protocol(&self) -> bool {
-        self.meta.is_some_and(|meta| {
-            let meta: Result<Meta<'_>, _> = serde_json::from_str(meta.get());
-            meta.is_ok_and(|meta| meta.protocol.is_some())
-        })
+        self.read_meta().protocol.is_some()
+    }
+
+    /// Whether it says that its client can ask the user, as calls do since then.
+    pub(crate) fn elicits(&self) -> bool {
+        has_forms(self.read_meta().capabilities)
+    }
+
+    /// What its program says that the user has answered.
+    pub(crate) fn consent(&self) -> Option<&'m RawValue> {
+        // Looked for before anything is read.
+        let meta = self.meta.filter(|meta| meta.get().contains("callwright"))?;
+        let meta: Meta<'m> = serde_json::from_str(meta.get()).ok()?;
+        meta.consent
+    }
+
+    /// What its user has answered to our question, if it goes on after one.
+    pub(crate) fn input_response(&self) -> Option<Value<'static>> {
+        let [response] = members(self.input_responses?.get(), [ASKED_AS]).ok()?;
+        let response = read_value(response?.get()).ok()?;
+        Some(response.into_owned())
+    }
+
+    /// The message without the answer, which is not for the server.
+    pub(crate) fn without_answers(message: &[u8], params: &RawValue) -> Option<Vec<u8>> {
+        let mut all: BTreeMap<String, &RawValue> = serde_json::from_str(params.get()).ok()?;
+        all.retain(|name, _| name != "inputResponses" && name != "requestState");
+        let kept: Vec<String> = all
+            .iter()
+            .map(|(name, value)| format!("{}:{value}", json!(name)))
+            .collect();
+        let params = (
+            place(message, params.get())?,
+            format!("{{{}}}", kept.join(",")),
+        );
+        Some(with_edits(message, vec![params]))
     }
 
     /// Whether it goes on with a call for which the server had a question.

@@ -26,6 +26,7 @@ mod fix;
 mod lane;
 mod last_words;
 mod lines;
+mod members;
 mod process;
 mod session;
 mod signals;

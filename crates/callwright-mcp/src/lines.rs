@@ -101,6 +101,13 @@ impl<R: Read> Lines<R> {
     }
 }
 
+/// Whether a line is several lines to readers that also end one at a carriage return, as Python's do.
+pub(crate) fn is_several(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    memchr(b'\r', line).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,15 @@
 //! A JSON-RPC message as it travels: looked at, not built.
 //!
-//! In come bytes, out goes what kind of message they are and where its parts stand. Nothing is copied, unknown members
-//! stay where they are, and what cannot be read is passed on untouched.
+//! Takes bytes; returns what kind of message they are and where its parts are. Nothing is copied, and unknown members
+//! stay where they are. What two readers could take for two messages is not read at all.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize as _, Deserializer};
 use serde_json::value::RawValue;
+
+use crate::members::{members, string};
 
 /// A message of the client's or the server's.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ pub enum Message<'m> {
     },
     /// Several messages at once, as protocols up to 2025-03-26 allow.
     Batch(Vec<&'m RawValue>),
-    /// Something else, which is not for us to judge.
+    /// Not a message, or one that can be read in two ways.
     Other,
 }
 
@@ -68,22 +70,11 @@ impl<'m> Id<'m> {
     }
 }
 
+/// What the members of a message are called.
+const ENVELOPE: [&str; 5] = ["id", "method", "params", "result", "error"];
+
 /// Up to here every integer is a number of its own in a language that has floating-point numbers only.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
-
-#[derive(Deserialize)]
-struct Envelope<'m> {
-    #[serde(borrow)]
-    id: Option<&'m RawValue>,
-    #[serde(borrow)]
-    method: Option<Cow<'m, str>>,
-    #[serde(borrow)]
-    params: Option<&'m RawValue>,
-    #[serde(borrow, default, deserialize_with = "written")]
-    result: Option<&'m RawValue>,
-    #[serde(borrow, default, deserialize_with = "written")]
-    error: Option<&'m RawValue>,
-}
 
 /// A member as it is written, `null` included: only one that is not there is `None`.
 pub(crate) fn written<'de, D: Deserializer<'de>>(
@@ -92,7 +83,7 @@ pub(crate) fn written<'de, D: Deserializer<'de>>(
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// The same, but `null` says nothing.
+/// A member, unless it is `null`, which says nothing.
 pub(crate) fn not_null(value: Option<&RawValue>) -> Option<&RawValue> {
     value.filter(|value| value.get() != "null")
 }
@@ -107,31 +98,21 @@ impl<'m> Message<'m> {
         if text.starts_with('[') {
             return serde_json::from_str(text).map_or(Message::Other, Message::Batch);
         }
-        let Ok(envelope) = serde_json::from_str::<Envelope<'m>>(text) else {
+        let Ok([id, method, params, result, error]) = members(text, ENVELOPE) else {
             return Message::Other;
         };
-        let id = envelope
-            .id
-            .map(RawValue::get)
-            .filter(|id| *id != "null")
-            .map(Id);
-        match (envelope.method, id) {
-            (Some(method), Some(id)) => Message::Request {
+        let (id, params) = (not_null(id).map(|id| Id(id.get())), not_null(params));
+        match (not_null(method), id) {
+            (Some(method), id) => match (string(method), id) {
+                (Some(method), Some(id)) => Message::Request { id, method, params },
+                (Some(method), None) => Message::Notification { method, params },
+                (None, _) => Message::Other,
+            },
+            (None, Some(id)) if result.is_some() || error.is_some() => Message::Response {
                 id,
-                method,
-                params: envelope.params,
+                result: not_null(result),
+                error: not_null(error),
             },
-            (Some(method), None) => Message::Notification {
-                method,
-                params: envelope.params,
-            },
-            (None, Some(id)) if envelope.result.is_some() || envelope.error.is_some() => {
-                Message::Response {
-                    id,
-                    result: not_null(envelope.result),
-                    error: not_null(envelope.error),
-                }
-            }
             _ => Message::Other,
         }
     }

@@ -9,13 +9,14 @@ use std::io::{self, PipeWriter, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::guard::{Guard, Now, Outbox};
 use crate::lane::{Lane, LineEnd};
 use crate::last_words::LastWords;
-use crate::lines::Lines;
+use crate::lines::{Lines, is_several};
 
 /// Something to write to a client by.
 pub(crate) type ToClient = Box<dyn Write + Send>;
@@ -66,23 +67,37 @@ impl Session {
         while lines.advance().unwrap_or(false) {
             let line = lines.line();
             let mut out = Outbox::default();
-            self.guard.from_client(line, Now::by_clock(), &mut out);
+            if is_several(line) {
+                self.guard.broken_line(line, &mut out);
+            } else {
+                self.guard.from_client(line, Now::by_clock(), &mut out);
+            }
             // A server that does not read any more is about to end, and then every request is answered.
             let more = lines.is_next_here();
             let _ = send_all(&self.to_server, &out.to_server, line, more);
-            for answer in &out.to_client {
-                if self.to_client.send(answer, LineEnd::Add, false).is_err() {
-                    self.tell(Happened::ClientEnded);
-                }
-                self.tell(Happened::Answered);
-            }
+            self.answer(&out);
             if !matches!(out.to_server.first(), Some(Cow::Borrowed(_))) {
                 self.tell(Happened::Look);
             }
             self.warn_all(&out);
         }
+        let mut out = Outbox::default();
+        self.guard.client_ended(Now::by_clock(), &mut out);
+        self.answer(&out);
         let _ = self.to_server.flush();
         self.tell(Happened::ClientEnded);
+    }
+
+    /// Sends the client what it gets from us, and what its user is asked.
+    fn answer(&self, out: &Outbox<'_>) {
+        let asks = out.asks.iter().map(|ask| ask.message.as_slice());
+        let answers = out.to_client.iter().map(AsRef::as_ref);
+        for message in answers.chain(asks) {
+            if self.to_client.send(message, LineEnd::Add, false).is_err() {
+                self.tell(Happened::ClientEnded);
+            }
+            self.tell(Happened::Answered);
+        }
     }
 
     /// Runs until the server sends no more, or the client reads no more.
@@ -100,6 +115,8 @@ impl Session {
             let mut out = Outbox::default();
             self.guard.from_server(line, Now::by_clock(), &mut out);
             let more = lines.is_next_here();
+            let asks = out.asks.drain(..).map(|ask| Cow::Owned(ask.message));
+            out.to_client.extend(asks);
             if send_all(&self.to_client, &out.to_client, line, more).is_err() {
                 self.tell(Happened::ClientEnded);
                 break;
@@ -144,11 +161,21 @@ impl Session {
     }
 
     /// Time has passed for the guard.
-    pub(crate) fn tick(&self) {
+    pub(crate) fn tick(self: &Arc<Self>) {
         let mut out = Outbox::default();
         self.guard.tick(Now::by_clock(), &mut out);
         self.leave_for_server(&mut out);
         self.warn_all(&out);
+        if out.to_client.is_empty() && out.asks.is_empty() {
+            return;
+        }
+        let asks = out.asks.into_iter().map(|ask| ask.message);
+        for message in out.to_client.into_iter().map(Cow::into_owned).chain(asks) {
+            self.to_client.leave(message);
+        }
+        // A client that does not read must not hold up who watches. Without a thread they go out with the next message.
+        let session = Arc::clone(self);
+        let _later = thread::Builder::new().spawn(move || session.to_client.flush());
     }
 
     /// There is no server any more: the answers for those who wait, which somebody has to send.

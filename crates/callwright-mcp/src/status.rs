@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callwright::check::{Checked, OutputVerdict};
@@ -15,6 +16,7 @@ const MOST_NAMES: usize = 10_000;
 #[derive(Debug, Default)]
 pub struct Status {
     tools: Mutex<BTreeMap<String, Counts>>,
+    unreadable: AtomicU64,
 }
 
 /// What happened to calls of one tool.
@@ -23,6 +25,8 @@ pub struct Status {
 pub struct Counts {
     /// How many calls came.
     pub calls: u64,
+    /// How many went on although no schema could judge them.
+    pub unjudged: u64,
     /// How many were repaired.
     pub repaired: u64,
     /// How many were refused for what they are.
@@ -43,6 +47,21 @@ impl Status {
             counts.calls += 1;
             counts.repaired += u64::from(!edits.is_empty());
         });
+    }
+
+    /// A call went on, and no schema could judge it.
+    pub(crate) fn unjudged(&self, tool: &str) {
+        self.count(tool, |counts| counts.unjudged += 1);
+    }
+
+    /// A message of a client that cannot be read, or could be read in two ways.
+    pub(crate) fn could_not_read(&self) {
+        self.unreadable.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many messages of clients could not be read. With `strict` none of them reached a server.
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable.load(Ordering::Relaxed)
     }
 
     pub(crate) fn refused(&self, tool: &str, failure: &Failure) {
@@ -95,6 +114,7 @@ impl fmt::Display for Counts {
         let plural = if self.calls == 1 { "" } else { "s" };
         write!(f, "{} call{plural}", self.calls)?;
         for (count, what) in [
+            (self.unjudged, "unjudged"),
             (self.repaired, "repaired"),
             (self.refused, "refused"),
             (self.stopped, "stopped as repetitions"),

@@ -1,8 +1,8 @@
 //! The tools of a server, as its own lists tell them.
 //!
 //! In come the answers to `tools/list` that pass by, or that we asked for ourselves; out goes a gate for what they list.
-//! A list may come in pages, and a client may stop at the first. What a server says of its own tools makes the guard
-//! stricter, and bolder only if the operator trusts it.
+//! A list may come in pages, and a client may stop at the first. What a server says of its own tools makes repair more
+//! careful, and bolder only if the operator trusts it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -49,8 +49,8 @@ pub(crate) enum Known {
     Gate(Arc<Gate>),
     /// The server has to be asked first.
     NotYet,
-    /// Nothing: the server does not say which tools it has.
-    Never,
+    /// The server does not say that it has this tool, and is not asked again.
+    Undeclared,
 }
 
 /// A page of a list.
@@ -108,8 +108,8 @@ impl Page {
     }
 }
 
-/// A tool of which only that is believed which makes the guard stricter: that it destroys, or writes. Whoever only
-/// claims to read gets no bolder repairs for it, and whoever claims that twice is as good as once no second try.
+/// A tool whose hints are believed only where they make repair more careful: that it destroys, or writes. One that claims
+/// to read gets no bolder repairs for it, and one that claims that twice is as good as once no second try.
 fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
     spec.idempotent = false;
     if spec.effect == Effect::Read {
@@ -123,17 +123,23 @@ fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
     spec
 }
 
+/// A gate for a tool that no list declares: its calls are counted and recorded, though no schema can judge them.
+pub(crate) fn undeclared(tool: &str, settings: &Settings) -> Option<Arc<Gate>> {
+    let gate = settings.gate(vec![ToolSpec::without_schema(tool)]);
+    gate.ok().map(Arc::new)
+}
+
 impl Tools {
     /// What a call of a tool is judged by.
     pub(crate) fn known(&self, tool: &str) -> Known {
         if self.is_unlisted {
-            return Known::Never;
+            return Known::Undeclared;
         }
         match self.gate.as_ref().filter(|_| !self.is_stale) {
             Some(gate) if gate.tool(tool).is_some() || self.extent == Extent::Whole => {
                 Known::Gate(Arc::clone(gate))
             }
-            Some(_) if self.extent == Extent::Endless => Known::Never,
+            Some(_) if self.extent == Extent::Endless => Known::Undeclared,
             _ => Known::NotYet,
         }
     }

@@ -46,11 +46,11 @@ fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bo
     };
     let runs = ledger.open(session, &ask).expect("memory").reason.is_none();
     let report = Report {
-        at,
+        turn: at.turn,
         fingerprint,
         tool: "search",
         changes: false,
-        poller: false,
+        waits: false,
         success: Success::Ok,
         digest,
         beginning: "forty characters of what the tool said …",

@@ -341,9 +341,7 @@ impl GateBuilder {
         for mut spec in self.specs {
             let name = spec.name.clone();
             let own = self.policy.own(&name, &names);
-            if let Some(effect) = own.effect {
-                spec = spec.with_effect(effect);
-            }
+            spec = own.declare(spec);
             if let Some(repair) = own.repair {
                 own_repair.insert(name.clone(), repair);
             }

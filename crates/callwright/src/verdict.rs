@@ -98,6 +98,8 @@ pub struct Settled<'c> {
     pub result: Option<Checked<'c>>,
     /// What the model should be told with the result.
     pub notice: Option<Notice>,
+    /// Whether the call ran although the ledger could not be reached: see [`Ticket::is_uncounted`].
+    pub uncounted: bool,
 }
 
 impl Settled<'_> {
@@ -172,6 +174,7 @@ impl<'c> From<Verdict<'c>> for Settled<'c> {
             verdict,
             result: None,
             notice: None,
+            uncounted: false,
         }
     }
 }

@@ -14,8 +14,8 @@ use callwright::admit::{
 };
 use callwright::classify::Cause;
 use callwright::feedback::Feedback;
-use callwright::tool::read_tools;
-use callwright::{Call, Gate, Opened, Settled, Verdict, wire};
+use callwright::tool::{Effect, read_tools};
+use callwright::{Call, Gate, Opened, Settled, ToolSpec, Verdict, wire};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -29,7 +29,7 @@ use naive::Naive;
 /// A read, a write, a tool of which nothing is known, a poller.
 const TOOLS: &str = r#"[
     {"name": "read", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer", "default": 1}}, "required": ["path"]}, "annotations": {"readOnlyHint": true}},
-    {"name": "write", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}, "annotations": {"destructiveHint": false}},
+    {"name": "write", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}, "annotations": {"readOnlyHint": false, "destructiveHint": false}},
     {"name": "run", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}},
     {"name": "job_status", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}
 ]"#;
@@ -116,9 +116,19 @@ fn never_at_a_limit() -> AdmissionPolicy {
     policy
 }
 
+/// The writing one as its operator declares it.
+fn tools() -> Vec<ToolSpec> {
+    let tools = read_tools(TOOLS).expect("tools").into_iter();
+    tools
+        .map(|tool| match tool.effect {
+            Effect::Write => tool.with_effect(Effect::Write),
+            _ => tool,
+        })
+        .collect()
+}
+
 fn gate(policy: AdmissionPolicy) -> Gate {
-    let tools = read_tools(TOOLS).expect("tools");
-    let builder = Gate::builder().tools(tools).admission(policy);
+    let builder = Gate::builder().tools(tools()).admission(policy);
     builder.build().expect("tools")
 }
 
@@ -398,8 +408,7 @@ fn no_call_too_many_runs_on_many_threads() {
 #[test]
 fn the_session_that_was_not_used_for_longest_leaves_first() {
     let ledger = Arc::new(MemoryLedger::new(2));
-    let tools = read_tools(TOOLS).expect("tools");
-    let builder = Gate::builder().tools(tools).ledger(ledger.clone());
+    let builder = Gate::builder().tools(tools()).ledger(ledger.clone());
     let gate = builder.build().expect("tools");
     let write = |session: &str| {
         let call = Call::from_text("write", r#"{"path": "a"}"#);
@@ -423,6 +432,8 @@ fn the_session_that_was_not_used_for_longest_leaves_first() {
 enum Event {
     /// Which of the calls, what comes of it, and whether that is known before the round is over.
     Call(usize, Option<(Success, u64)>, bool),
+    /// The same, of an earlier turn, or of none.
+    Straggler(usize, Option<u64>),
     Round,
     Turn,
     Reply(Answer),
@@ -459,6 +470,7 @@ fn limits() -> impl Strategy<Value = Limits> {
         .prop_map(|(first, second, third)| Limits {
             budget: third.3,
             once: false,
+            spends: false,
             repeated_refusal: first.0,
             repeated_call: first.1,
             repeated_result: first.2,
@@ -472,6 +484,18 @@ fn limits() -> impl Strategy<Value = Limits> {
             transient: second.3,
             most_refusals: third.2,
         })
+}
+
+/// What holds for one of the calls: some writes are payments.
+fn of_call(call: usize, all: Limits) -> Limits {
+    let (tool, _) = CALLS[call];
+    let writes = NAMES[tool] == "write";
+    Limits {
+        poller: NAMES[tool] == "poll",
+        once: writes,
+        spends: writes && call % 2 == 1,
+        ..all
+    }
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -489,6 +513,7 @@ fn event() -> impl Strategy<Value = Event> {
         30 => (0..CALLS.len(), outcome, any::<bool>()).prop_map(|(call, outcome, at_once)| Event::Call(call, outcome, at_once)),
         20 => Just(Event::Round),
         1 => Just(Event::Turn),
+        2 => (0..6_usize, prop::option::of(1..3_u64)).prop_map(|(call, back)| Event::Straggler(call, back)),
         1 => answer.prop_map(Event::Reply),
     ]
 }
@@ -498,7 +523,7 @@ fn fingerprint(call: usize) -> Fingerprint {
 }
 
 fn digest(number: u64) -> Digest {
-    serde_json::from_value(json!(format!("{number:016x}"))).expect("a digest")
+    serde_json::from_value(json!(format!("{number:032x}"))).expect("a digest")
 }
 
 proptest! {
@@ -532,6 +557,18 @@ proptest! {
                     ledger.answer("s", &reply).expect("here");
                     naive.answer(&reply);
                 }
+                Event::Straggler(call, back) => {
+                    let (tool, _) = CALLS[call];
+                    let turn = back.and_then(|back| Some(at.turn?.saturating_sub(back)));
+                    let ask = Ask {
+                        at: Moment { turn, ..at },
+                        fingerprint: fingerprint(call),
+                        tool: NAMES[tool],
+                        limits: of_call(call, limits),
+                        refused: None,
+                    };
+                    prop_assert_eq!(ledger.open("s", &ask).expect("here"), naive.open(&ask));
+                }
                 Event::Call(call, outcome, at_once) => {
                     let (tool, refused) = CALLS[call];
                     let poller = NAMES[tool] == "poll";
@@ -539,7 +576,7 @@ proptest! {
                         at,
                         fingerprint: fingerprint(call),
                         tool: NAMES[tool],
-                        limits: Limits { poller, once: NAMES[tool] == "write" && call % 2 == 1, ..limits },
+                        limits: of_call(call, limits),
                         refused: refused.map(|(number, unknown_tool)| RefusedCall {
                             digest: digest(number),
                             unknown_tool,
@@ -557,11 +594,11 @@ proptest! {
                     let Some((success, number)) = outcome else { continue };
                     let number = number + if success == Success::Ok { 0 } else { 100 };
                     let report = Report {
-                        at,
+                        turn: ruling.turn,
                         fingerprint: ask.fingerprint,
                         tool: ask.tool,
-                        changes: ask.tool == "write",
-                        poller,
+                        changes: ask.tool == "write" || call == 2,
+                        waits: poller || (call == 2 && success == Success::Ok),
                         success,
                         digest: digest(number),
                         beginning: ["one", "two"][usize::from(number % 2 == 1)],

@@ -209,9 +209,23 @@ fn converse(file: &Value, case: &Value) -> Result<(), String> {
         Value::Null => AdmissionPolicy::default(),
         policy => serde_json::from_value(policy.clone()).map_err(|error| error.to_string())?,
     };
-    only_known_keys(case, &["name", "policy", "tools", "ledger", "calls"])?;
+    only_known_keys(
+        case,
+        &["name", "policy", "tools", "effects", "ledger", "calls"],
+    )?;
     let tools = case.get("tools").unwrap_or(&file["tools"]);
-    let specs = read_tools(&tools.to_string()).map_err(|error| error.to_string())?;
+    let mut specs = read_tools(&tools.to_string()).map_err(|error| error.to_string())?;
+    for spec in &mut specs {
+        let effects = case.get("effects").unwrap_or(&file["effects"]);
+        let effect = match effects[&spec.name].as_str() {
+            None => continue,
+            Some("read") => Effect::Read,
+            Some("write") => Effect::Write,
+            Some("destructive") => Effect::Destructive,
+            Some(other) => return Err(format!("no effect {other}")),
+        };
+        *spec = spec.clone().with_effect(effect);
+    }
     let mut builder = Gate::builder().tools(specs).admission(policy);
     if case["ledger"] == "away" {
         builder = builder.ledger(Arc::new(Away));

@@ -228,7 +228,7 @@ fn the_documented_example_is_read() {
     let policy = Policy::from_toml(example).unwrap_or_else(|error| panic!("{error}"));
     let settings = policy.settings(&ToolSpec::without_schema("get_report"));
     let expected = json!({
-        "effect": "read", "repair": "guess", "validate": "strict", "budget": 20, "poller": true,
+        "effect": "read", "idempotent": false, "repair": "guess", "validate": "strict", "budget": 20, "poller": true,
         "calls": {"notice": 20, "refuse": 40}, "volatile": ["/meta/trace", "/request_id"],
         "output": "strict", "detect": ["error_in_disguise", "more_pages"], "checks": ["empty_first_page"],
         "max_bytes": 262_144, "transient": [], "advice": {"timeout": ["Ask for one month at a time."]}, "timeout": 120.0,

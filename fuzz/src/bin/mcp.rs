@@ -1,8 +1,9 @@
-//! Any text as a script of two sides of MCP, a line each: nothing panics, and where nothing may be changed nothing is. The
-//! same as a script of one client and two servers.
+//! Any text as a script of two sides of MCP, a line each: nothing panics, where nothing may be changed nothing is, and what
+//! a lenient server takes for a call was judged. The same as a script of one client and two servers.
 #![no_main]
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
 use callwright_mcp::several::{Group, Mail, Router};
 use libfuzzer_sys::fuzz_target;
 use serde_json::value::RawValue;
+use serde_json::{Deserializer, Value};
 
 fn seeds() -> Vec<Vec<u8>> {
     const LIST: &str = r#"C{"id":1,"method":"tools/list"}
@@ -35,6 +37,14 @@ C{"id":3,"method":"resources/read","params":{"uri":"x://y"}}
 T{"id":"q","method":"roots/list","params":{"_meta":{"progressToken":5}}}
 C{"id":"1/\"q\"","result":{"roots":[]}}
 C{"id":4,"method":"tools/call","params":{"name":"b__t.u"}}"#,
+        r#"C{"id":2,"method":"ping","method":"tools/call","params":{"name":"a"}}
+C{"id":3,"Method":"tools/call","params":{"name":"a","Name":"b","arguments":{"x":"\ud800"}}}
+C[[{"id":4,"method":"tools/call","params":{"name":"b"}}]]
+C{"id":5,"method":"ping"}{"id":6,"method":"tools/call","params":{"name":"b"}}"#,
+        r#"C{"id":0,"method":"initialize","params":{"capabilities":{"elicitation":{}}}}
+C{"id":2,"method":"tools/call","params":{"name":"b","_meta":{"callwright/consent":{"question":"callwright-question-0","answer":"allow_once"}}}}
+C{"id":3,"method":"tools/call","params":{"name":"b","requestState":"callwright-question-0","inputResponses":{"callwright":{"action":"accept"}}}}
+C{"id":"callwright-s-1","result":{"action":"accept","content":{"answer":"allow_once"}}}"#,
         "C\x0c{\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"b__t.u\"}}",
     ]
     .iter()
@@ -47,7 +57,8 @@ fn run(mode: Validation, script: &[(bool, &[u8])]) -> [Vec<Vec<u8>>; 2] {
     let mut settings = Settings::default();
     settings.mode = mode;
     settings.fix_schemas = true;
-    let guard = Guard::new(Arc::new(settings), "s");
+    let settings = Arc::new(settings);
+    let guard = Guard::new(Arc::clone(&settings), "s");
     let mut out = Outbox::default();
     for (is_client, message) in script {
         if *is_client {
@@ -57,7 +68,70 @@ fn run(mode: Validation, script: &[(bool, &[u8])]) -> [Vec<Vec<u8>>; 2] {
         }
     }
     guard.tick(Now::by_clock(), &mut out);
+    guard.client_ended(Now::by_clock(), &mut out);
+    if mode == Validation::Strict {
+        assert_seen(&out.to_server, &settings);
+    }
     [out.to_server, out.to_client].map(|all| all.into_iter().map(Cow::into_owned).collect())
+}
+
+/// Every call in what went to the server, as a lenient reader finds it, was judged and let through.
+fn assert_seen(sent: &[Cow<'_, [u8]>], settings: &Settings) {
+    let mut taken: BTreeMap<String, u64> = BTreeMap::new();
+    for message in sent {
+        let text = String::from_utf8_lossy(message);
+        let text = text.trim_start_matches('\u{feff}');
+        // Several values on a line are several messages to some.
+        for value in Deserializer::from_str(text).into_iter::<Value>() {
+            let Ok(value) = value else { break };
+            let exact = calls(&value);
+            // Go does not tell upper case from lower case.
+            let calls = if exact.is_empty() {
+                calls(&folded(value))
+            } else {
+                exact
+            };
+            for tool in calls {
+                *taken.entry(tool).or_default() += 1;
+            }
+        }
+    }
+    let judged = settings.status.tools();
+    for (tool, times) in taken {
+        let counts = judged.get(&tool).copied().unwrap_or_default();
+        let passed = counts.calls - counts.refused - counts.stopped;
+        assert!(
+            times <= passed,
+            "{tool:?}: {times} calls, {passed} let through"
+        );
+    }
+}
+
+/// The names of the tools that a message calls; Python and Node take the last one of two members, as here.
+fn calls(message: &Value) -> Vec<String> {
+    match message {
+        Value::Array(parts) => parts.iter().flat_map(calls).collect(),
+        Value::Object(members) if members.get("method") == Some(&Value::from("tools/call")) => {
+            let params = members.get("params");
+            let name = params.and_then(|params| params.get("name").or_else(|| params.get(0)));
+            name.and_then(Value::as_str)
+                .map(str::to_owned)
+                .into_iter()
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn folded(value: Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(name, value)| (name.to_uppercase().to_lowercase(), folded(value)))
+            .collect(),
+        Value::Array(items) => items.into_iter().map(folded).collect(),
+        other => other,
+    }
 }
 
 /// What goes to two servers and to the client: lines that begin with `T` are of the second server.

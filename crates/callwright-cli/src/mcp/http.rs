@@ -25,6 +25,7 @@ pub(super) fn serve(
     options.allow_remote = arguments.allow_remote;
     options.hosts.clone_from(&arguments.allow_host);
     options.origins.clone_from(&arguments.allow_origin);
+    options.session_header.clone_from(&arguments.session_header);
     options.warn = Arc::new(|warning| tell("warning", warning));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -158,6 +158,12 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}\n{}", self.said()))
     }
 
+    /// Sends bytes and then no more, while the answers are read.
+    pub(crate) fn send_last(&mut self, bytes: Vec<u8>) -> std::thread::JoinHandle<()> {
+        let mut stdin = self.stdin.take().expect("open");
+        std::thread::spawn(move || stdin.write_all(&bytes).expect("it reads"))
+    }
+
     /// Sends no more.
     pub(crate) fn close(&mut self) {
         self.stdin = None;

@@ -5,28 +5,35 @@ use std::time::Instant;
 
 use callwright::admit::{OpenCall, Place, Ticket};
 use callwright::check::{Ran, ToolFailure};
-use callwright::event::Event;
+use callwright::event::{Event, Judgement};
+use callwright::tool::Tool;
 use callwright::{Call, Gate, Opened, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::consent::Told;
 use super::state::{Held, Running, State};
 use super::{Fate, Guard, Now, Outbox};
 use crate::answer;
 use crate::call::Params;
 use crate::message::{Id, Message};
-use crate::tools::Known;
+use crate::tools::{Known, undeclared};
 
 /// How long an answer may be that is kept until the tools are known. A thousand of them are a gigabyte.
 const LONGEST_EARLY_ANSWER: usize = 1_000_000;
 
+/// What JSON-RPC leaves to servers: there is no room for more.
+const BUSY: i32 = -32_000;
+
 /// A call as it travels.
-struct Sent<'m> {
-    message: &'m [u8],
-    id: Id<'m>,
+pub(super) struct Sent<'m> {
+    pub(super) message: &'m [u8],
+    pub(super) id: Id<'m>,
     params: &'m RawValue,
-    read: Params<'m>,
-    call: Call<'m>,
+    pub(super) read: Params<'m>,
+    pub(super) call: Call<'m>,
+    /// Whether the user may be asked about it: not twice.
+    pub(super) may_ask: bool,
 }
 
 #[derive(Deserialize)]
@@ -47,17 +54,61 @@ impl Guard {
         out: &mut Outbox<'_>,
     ) -> Fate {
         let Some(sent) = Sent::read(message, id, params) else {
-            // No call that anybody could run; the server says so.
-            return state.passes(id);
+            return self.bad_params(state, id, out);
         };
-        if state.is_full() {
+        if state.is_full() && self.settings.only_warns() {
+            self.settings.status.unjudged(&sent.call.tool);
             return state.passes(id);
         }
+        if state.is_full() {
+            let why = "too many calls wait for an answer; wait for some of them";
+            return Fate::Answered(answer::error(id.0, BUSY, why));
+        }
+        self.let_lists_age(state, now);
+        let Some(answer) = state.take_answer(&sent) else {
+            return self.judge_known(state, &sent, now, out);
+        };
+        let reply = answer.reply;
+        let judge = |state: &mut State, sent: &Sent<'_>, out: &mut Outbox<'_>| match &reply {
+            Some(reply) => self.user_said(state, sent, reply, now, out),
+            None => self.judge_known(state, sent, now, out),
+        };
+        if !answer.is_in_params {
+            return judge(state, &sent, out);
+        }
+        // The server knows nothing of our question.
+        let Some(message) = Params::without_answers(message, sent.params) else {
+            return self.bad_params(state, id, out);
+        };
+        let read = match Message::read(&message) {
+            Message::Request { id, params, .. } => Sent::read(&message, id, params),
+            _ => None,
+        };
+        let Some(mut sent) = read else {
+            return self.bad_params(state, id, out);
+        };
+        // A client asks again as often as it is told to, and its user has just been asked.
+        sent.may_ask = false;
+        match judge(state, &sent, out) {
+            Fate::Passes => Fate::Becomes(message),
+            fate => fate,
+        }
+    }
+
+    /// Judges a call by what is known of its tool; it waits if nothing is.
+    pub(super) fn judge_known(
+        &self,
+        state: &mut State,
+        sent: &Sent<'_>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        let (message, id) = (sent.message, sent.id);
         match state.tools.known(&sent.call.tool) {
-            Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
-            Known::Never => state.passes(id),
+            Known::Gate(gate) => self.judge(state, &gate, sent, now, out),
+            Known::Undeclared => self.judge_undeclared(state, sent, now, out),
             Known::NotYet if state.asked.as_ref().is_some_and(|asked| asked.gave_up) => {
-                state.passes(id)
+                self.judge_undeclared(state, sent, now, out)
             }
             Known::NotYet => {
                 let is_sent = self.settings.only_warns();
@@ -89,7 +140,7 @@ impl Guard {
         let fate = match Sent::read(&held.message, id, params) {
             Some(sent) => match state.tools.known(&sent.call.tool) {
                 Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
-                Known::NotYet | Known::Never => state.passes(id),
+                Known::NotYet | Known::Undeclared => self.judge_undeclared(state, &sent, now, out),
             },
             None => state.passes(id),
         };
@@ -119,7 +170,22 @@ impl Guard {
         }
     }
 
-    fn judge(
+    /// A call of a tool that no list declares.
+    fn judge_undeclared(
+        &self,
+        state: &mut State,
+        sent: &Sent<'_>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
+        if let Some(gate) = undeclared(&sent.call.tool, &self.settings) {
+            return self.judge(state, &gate, sent, now, out);
+        }
+        self.settings.status.unjudged(&sent.call.tool);
+        state.passes(sent.id)
+    }
+
+    pub(super) fn judge(
         &self,
         state: &mut State,
         gate: &Arc<Gate>,
@@ -130,19 +196,31 @@ impl Guard {
         let began = Instant::now();
         let settings = &self.settings;
         let call = &sent.call;
-        let place = Place {
-            session: &self.session,
-            at: state.rounds.begin(now.instant, settings.quiet),
-        };
+        let place = self.place(state, now);
         let verdict = gate.judge(call);
         let recorded = !settings.sinks.is_empty();
-        let event = |verdict: &Verdict<'_>| Event::of(gate, call, verdict, now.time).at(place);
+        let event = |verdict: &Verdict<'_>| {
+            let event = Event::of(gate, call, verdict, now.time);
+            if self.remembers {
+                event.at(place)
+            } else {
+                event
+            }
+        };
         let judged = recorded.then(|| event(&verdict));
         // A call that goes on after a question of the server's is the same call, not another one.
-        let counted = (!sent.read.goes_on()).then_some(place);
+        let goes_on = sent.read.goes_on() && state.goes_on(gate.fingerprint(call, &verdict));
+        let counted = (self.remembers && !goes_on).then_some(place);
         match gate.admit(call, verdict, counted) {
             Opened::Admitted(ticket) => {
+                let is_unjudged = is_unjudged(ticket.tool());
                 let (fate, open) = self.admitted(sent, ticket, out);
+                let judged = judged.map(|mut event| {
+                    if is_unjudged {
+                        event.verdict = Judgement::Unjudged;
+                    }
+                    event
+                });
                 let mut running = Running {
                     id: sent.id.0.to_owned(),
                     open,
@@ -165,23 +243,34 @@ impl Guard {
             Opened::Refused(refused) => {
                 state.rounds.end(now.instant);
                 let tool = refused.shown_name(call).to_owned();
-                settings.status.refused(&tool, &refused.failure);
                 let text = settings
                     .feedback
                     .render_with(&refused.failure, refused.notice.as_ref());
-                if recorded {
-                    let event = event(&Verdict::Refused(refused));
-                    settings.sinks.send(event.with_gate_time(began.elapsed()));
-                }
+                let failure = refused.failure.clone();
+                let event = recorded
+                    .then(|| event(&Verdict::Refused(refused)).with_gate_time(began.elapsed()));
                 if settings.only_warns() {
+                    self.refused(&tool, &failure, event);
                     out.warnings
                         .push(format!("tool {tool:?}: the call would be refused: {text}"));
-                    state.passes(sent.id)
-                } else {
-                    let says_all = sent.read.names_protocol();
-                    Fate::Answered(answer::refusal(sent.id, &text, says_all))
+                    return state.passes(sent.id);
                 }
+                let told = Told {
+                    tool,
+                    failure,
+                    text,
+                    event,
+                };
+                self.refuse(state, sent, told, now, out)
             }
+        }
+    }
+
+    /// Where in the conversation a call is that begins now.
+    pub(super) fn place(&self, state: &mut State, now: Now) -> Place<'_> {
+        Place {
+            session: &self.session,
+            at: state.rounds.begin(now.instant, self.settings.quiet),
         }
     }
 
@@ -194,6 +283,9 @@ impl Guard {
         let tool = ticket.tool().name();
         let edits = ticket.edits();
         self.settings.status.admitted(tool, edits);
+        if is_unjudged(ticket.tool()) {
+            self.settings.status.unjudged(tool);
+        }
         let rewritten = if edits.is_empty() {
             None
         } else if self.settings.only_warns() {
@@ -216,7 +308,13 @@ impl Guard {
     }
 
     /// The client gives up on a request.
-    pub(super) fn cancelled(&self, state: &mut State, params: Option<&RawValue>, now: Now) -> Fate {
+    pub(super) fn cancelled(
+        &self,
+        state: &mut State,
+        params: Option<&RawValue>,
+        now: Now,
+        out: &mut Outbox<'_>,
+    ) -> Fate {
         let id = params.and_then(|params| {
             let cancelled: Cancelled<'_> = serde_json::from_str(params.get()).ok()?;
             Some(cancelled.id)
@@ -226,6 +324,11 @@ impl Guard {
         };
         let key = Id(id.get()).key();
         state.passed.remove(key.as_ref());
+        if let Some(asking) = state.take_asking(&key) {
+            state.rounds.end(now.instant);
+            out.to_client.push(asking.withdrawn().into());
+            return Fate::Stays;
+        }
         if let Some(at) = state.held.iter().position(|held| held.key == key) {
             let is_sent = state.held.remove(at).is_some_and(|held| held.is_sent);
             // Otherwise the server never heard of it.
@@ -248,6 +351,11 @@ impl Guard {
     }
 }
 
+/// Whether no schema can judge calls of a tool.
+fn is_unjudged(tool: &Tool) -> bool {
+    tool.quarantined().is_some() || tool.spec().input_schema.is_none()
+}
+
 impl State {
     /// The server answers a call that it got before we knew its tools: both are judged when we do.
     pub(super) fn answered_early(&mut self, key: &str, answer: &[u8]) {
@@ -264,7 +372,11 @@ impl State {
 }
 
 impl<'m> Sent<'m> {
-    fn read(message: &'m [u8], id: Id<'m>, params: Option<&'m RawValue>) -> Option<Self> {
+    pub(super) fn read(
+        message: &'m [u8],
+        id: Id<'m>,
+        params: Option<&'m RawValue>,
+    ) -> Option<Self> {
         let read = Params::read(params)?;
         Some(Sent {
             message,
@@ -272,6 +384,7 @@ impl<'m> Sent<'m> {
             params: params?,
             call: read.call(id.0)?,
             read,
+            may_ask: true,
         })
     }
 }

@@ -17,6 +17,9 @@ use crate::tools::Page;
 /// to fetch it from elsewhere gets ten seconds, and then the call passes unjudged.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// How long a guard that remembers no calls knows a list. Nobody tells it of changes.
+const LIST_LIFE: Duration = Duration::from_secs(60);
+
 /// How many pages a list of tools may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
 
@@ -34,12 +37,14 @@ impl Guard {
         message: &[u8],
         result: Option<&RawValue>,
         is_first: bool,
+        now: Now,
         out: &mut Outbox<'_>,
     ) -> Fate {
         let page = result.and_then(|result| Page::read(result.get(), &self.settings));
         if let Some(page) = page {
             let warnings = state.tools.learn(page, is_first, &self.settings);
             out.warnings.extend(warnings);
+            state.listed = Some(now.instant);
         }
         match result.and_then(|result| fixed(message, result)) {
             Some(fixed) => self.choked(state, fixed, out),
@@ -62,6 +67,16 @@ impl Guard {
             Fate::Becomes(fixed.message)
         } else {
             Fate::Passes
+        }
+    }
+
+    /// A list that was learned too long ago to be relied upon is asked for again.
+    pub(super) fn let_lists_age(&self, state: &mut State, now: Now) {
+        let age = state
+            .listed
+            .map(|listed| now.instant.saturating_duration_since(listed));
+        if !self.remembers && age.is_some_and(|age| age > LIST_LIFE) {
+            state.tools.changed();
         }
     }
 
@@ -122,6 +137,7 @@ impl Guard {
             asked.pages += 1;
             let warnings = state.tools.learn(page, is_first, &self.settings);
             out.warnings.extend(warnings);
+            state.listed = Some(now.instant);
             match next {
                 Some(next) if asked.pages < MOST_PAGES => {
                     self.ask_page(state, asked, Some(&next), out);

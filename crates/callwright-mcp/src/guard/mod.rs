@@ -5,10 +5,12 @@
 //! does IO or asks a clock what to do, so that stdio and HTTP have the same guard.
 
 mod calls;
+mod consent;
 mod lists;
 mod results;
 mod settings;
 mod state;
+mod unreadable;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,9 +19,10 @@ use std::time::Instant;
 use callwright::policy::Validation;
 use serde_json::value::RawValue;
 
-pub use self::settings::{Now, Outbox, Settings};
+pub use self::settings::{Ask, Now, Outbox, Settings};
 use self::state::State;
 use crate::answer;
+use crate::call::can_elicit;
 use crate::message::{Id, Message};
 
 /// The guard of one session.
@@ -27,6 +30,8 @@ use crate::message::{Id, Message};
 pub struct Guard {
     settings: Arc<Settings>,
     session: String,
+    /// Whether calls are counted, and their results remembered.
+    remembers: bool,
     state: Mutex<State>,
 }
 
@@ -52,8 +57,24 @@ impl Guard {
         Guard {
             settings,
             session: session.into(),
+            remembers: true,
             state: Mutex::default(),
         }
+    }
+
+    /// A guard for requests that may be anybody's: it judges each call by itself and remembers none. It knows the tools,
+    /// for a while.
+    pub fn forgetful(settings: Arc<Settings>, session: impl Into<String>) -> Self {
+        Guard {
+            remembers: false,
+            ..Guard::new(settings, session)
+        }
+    }
+
+    /// The client can ask the user, as it said to somebody else.
+    #[cfg(feature = "http")]
+    pub(crate) fn elicits(&self) {
+        self.state().elicits = true;
     }
 
     /// A message of the client.
@@ -95,6 +116,13 @@ impl Guard {
     ) -> Fate {
         let is_off = self.settings.mode == Validation::Off;
         match read {
+            // A batch within a batch, or nothing that is a message.
+            Message::Batch(_) | Message::Other if !is_off => {
+                self.unreadable(&mut self.state(), message, out)
+            }
+            Message::Notification { method, .. } if method == "tools/call" && !is_off => {
+                self.call_without_id(&mut self.state(), message, out)
+            }
             Message::Request { id, method, params } => {
                 let mut state = self.state();
                 if let Some(why) = &state.gone {
@@ -105,11 +133,25 @@ impl Guard {
                         self.call(&mut state, message, *id, *params, now, out)
                     }
                     "tools/list" if !is_off => state.client_lists(*id, *params),
+                    "initialize" => {
+                        state.elicits = can_elicit(*params);
+                        state.passes(*id)
+                    }
                     _ => state.passes(*id),
                 }
             }
             Message::Notification { method, params } if method == "notifications/cancelled" => {
-                self.cancelled(&mut self.state(), *params, now)
+                self.cancelled(&mut self.state(), *params, now, out)
+            }
+            Message::Response { id, result, .. } if !is_off => {
+                let mut state = self.state();
+                match state.take_asked(&id.key()) {
+                    Some(asking) => self.user_answered(&mut state, asking, *result, now, out),
+                    // Too late; the server never asked.
+                    None if self.is_ours(*id) => {}
+                    None => return Fate::Passes,
+                }
+                Fate::Stays
             }
             _ => Fate::Passes,
         }
@@ -132,7 +174,7 @@ impl Guard {
                 }
                 if let Some(listing) = state.lists.remove(key.as_ref()) {
                     let is_first = listing.is_first;
-                    return self.client_listed(&mut state, message, *result, is_first, out);
+                    return self.client_listed(&mut state, message, *result, is_first, now, out);
                 }
                 if let Some(running) = state.calls.remove(key.as_ref()) {
                     state.rounds.end(now.instant);
@@ -155,12 +197,24 @@ impl Guard {
 
     /// When [`Guard::tick`] has something to do.
     pub fn deadline(&self) -> Option<Instant> {
+        let state = self.state();
+        [state.waits_until(), state.asks_until()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// The same for the list of tools alone.
+    #[cfg(feature = "http")]
+    pub(crate) fn list_deadline(&self) -> Option<Instant> {
         self.state().waits_until()
     }
 
-    /// Time has passed: calls that have waited too long for the list of tools pass unjudged.
+    /// Time has passed: calls that have waited too long for the list of tools go on without it, and those that have waited
+    /// too long for the user are refused.
     pub fn tick(&self, now: Now, out: &mut Outbox<'_>) {
         let mut state = self.state();
+        self.stop_asking(&mut state, now, out);
         if !state.gives_up(now.instant) {
             return;
         }
@@ -168,10 +222,8 @@ impl Guard {
             "the server does not answer `tools/list`; calls pass unjudged until it does".to_owned(),
         );
         for held in std::mem::take(&mut state.held) {
-            state.passes(Id(&held.id));
-            if !held.is_sent {
-                out.to_server.push(Cow::Owned(held.message));
-            }
+            let passed = self.release(&mut state, held, now, out);
+            out.to_server.extend(passed.map(Cow::Owned));
         }
     }
 
@@ -184,10 +236,15 @@ impl Guard {
         let held = std::mem::take(&mut state.held);
         let lists = std::mem::take(&mut state.lists);
         let calls = std::mem::take(&mut state.calls);
+        let asking = std::mem::take(&mut state.asking);
         state.rounds.nothing_runs();
         drop(state);
         let mut ids: Vec<String> = held.into_iter().map(|held| held.id).collect();
         ids.extend(passed.into_values());
+        for asking in asking {
+            out.to_client.push(Cow::Owned(asking.withdrawn()));
+            ids.push(asking.id);
+        }
         ids.extend(lists.into_values().map(|listing| listing.id));
         for running in calls.into_values() {
             ids.push(running.id.clone());
@@ -207,10 +264,27 @@ impl Guard {
         state.passed.remove(key.as_ref());
         state.lists.remove(key.as_ref());
         state.held.retain(|held| held.key != key);
+        if state.take_asking(&key).is_some() {
+            state.rounds.end(now.instant);
+        }
         if let Some(running) = state.calls.remove(key.as_ref()) {
             state.rounds.end(now.instant);
             running.forget(&self.settings.sinks);
         }
+    }
+
+    /// Whether a request has an id of ours. A text that no client counts up to, and that other guards on the way do not use.
+    fn is_ours(&self, id: Id<'_>) -> bool {
+        let rest = id.0.strip_prefix("\"callwright-");
+        let rest = rest.and_then(|rest| rest.strip_prefix(self.session.as_str()));
+        rest.is_some_and(|rest| rest.starts_with('-'))
+    }
+
+    /// Whether a message to the server is our own question for the tools.
+    #[cfg(feature = "http")]
+    pub(crate) fn has_asked(&self, message: &[u8]) -> bool {
+        matches!(Message::read(message), Message::Request { id, method, .. }
+            if method == "tools/list" && self.is_ours(id))
     }
 
     /// How a tool declares its arguments, if it is known.
@@ -225,8 +299,7 @@ impl Guard {
     }
 }
 
-/// The fate of a message, or of each message of a batch. A batch to which nothing happens stays whole. Batches within
-/// batches are none of JSON-RPC, and pass.
+/// The fate of a message, or of each message of a batch. A batch to which nothing happens stays whole.
 fn each<'m>(
     message: &'m [u8],
     read: Message<'m>,

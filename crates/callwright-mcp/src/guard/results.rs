@@ -32,7 +32,10 @@ impl Guard {
         let value = result.and_then(|result| read_value(result.get()).ok());
         let ran = match (&value, error) {
             _ if running.shares_id => None,
-            (Some(value), _) if is_unfinished(value) => None,
+            (Some(value), _) if is_unfinished(value) => {
+                self.state().left_unfinished(running.open.fingerprint());
+                None
+            }
             (Some(value), _) => Some(wire::read_mcp_result(value)),
             (None, Some(error)) => Some(Ran::failed(ToolFailure::said(error.get().to_owned()))),
             (None, None) => None,
@@ -53,7 +56,9 @@ impl Guard {
             } else if let Some(result) = result.filter(|_| value.is_some()) {
                 fate = match answer::with_note(message, result, &note, is_error) {
                     Some(noted) => Fate::Becomes(noted),
-                    None if is_error => Fate::Becomes(answer::refusal(id, &note, running.says_all)),
+                    None if is_error => {
+                        Fate::Becomes(answer::refusal(id, &note, running.says_all, None))
+                    }
                     None => Fate::Passes,
                 };
             }

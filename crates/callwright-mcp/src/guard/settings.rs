@@ -22,8 +22,8 @@ pub struct Settings {
     /// What an objection leads to, whatever the policy says of single tools: with `Warn` and `Off` nothing is changed.
     pub mode: Validation,
     /// Whether a server's own hints about its tools may make the guard bolder. Without it `readOnlyHint` and
-    /// `idempotentHint` count as not said, and only hints that a tool writes or destroys are believed. What the policy
-    /// says of a tool's effect counts in any case.
+    /// `idempotentHint` count as not said, and hints that a tool writes or destroys make repair careful. What the policy
+    /// says of a tool counts in any case.
     pub trust_annotations: bool,
     /// Whether schemas that clients choke on are corrected in the lists that pass by. Otherwise there is only a warning.
     pub fix_schemas: bool,
@@ -100,6 +100,18 @@ pub struct Outbox<'m> {
     pub to_server: Vec<Cow<'m, [u8]>>,
     /// To the client.
     pub to_client: Vec<Cow<'m, [u8]>>,
+    /// Questions to the user, for the client.
+    pub asks: Vec<Ask>,
     /// To the operator, a sentence each.
     pub warnings: Vec<String>,
+}
+
+/// A question to the user about a call that waits for the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ask {
+    /// The id of the call, as the client wrote it.
+    pub call: String,
+    /// The request to the client, which goes where the answer to the call would go.
+    pub message: Vec<u8>,
 }

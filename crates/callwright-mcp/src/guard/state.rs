@@ -5,15 +5,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callwright::Gate;
-use callwright::admit::{OpenCall, Rounds};
+use callwright::admit::{Fingerprint, OpenCall, Rounds};
 use callwright::event::{Event, Sinks};
 
 use super::Fate;
+use super::consent::{Asking, Question};
 use crate::message::Id;
 use crate::tools::Tools;
 
 /// How many requests may be under way. A client that never reads answers does not take our memory.
 const MOST_REQUESTS: usize = 100_000;
+
+/// How many calls may be left unfinished. A call that goes on after more is one more call.
+const MOST_UNFINISHED: usize = 1_000;
 
 /// Requests are known by [`crate::message::Id::key`].
 #[derive(Debug, Default)]
@@ -29,6 +33,16 @@ pub(super) struct State {
     pub(super) asked: Option<Asked>,
     pub(super) questions: u64,
     pub(super) rounds: Rounds,
+    /// Whether the client said in its `initialize` that it can ask the user.
+    pub(super) elicits: bool,
+    /// Calls that wait for the user.
+    pub(super) asking: Vec<Asking>,
+    /// What a later call may bring the answer to.
+    pub(super) open_questions: VecDeque<Question>,
+    /// Calls that the server has answered with a question: the next such call goes on with it.
+    pub(super) unfinished: Vec<Fingerprint>,
+    /// When the tools were last listed.
+    pub(super) listed: Option<Instant>,
     /// Other requests that the server has not answered, and their ids as the client wrote them.
     pub(super) passed: HashMap<String, String>,
     /// Why there is no server any more.
@@ -44,9 +58,23 @@ impl State {
         Fate::Passes
     }
 
+    /// A server answers a call with a question.
+    pub(super) fn left_unfinished(&mut self, call: Fingerprint) {
+        if self.unfinished.len() == MOST_UNFINISHED {
+            self.unfinished.remove(0);
+        }
+        self.unfinished.push(call);
+    }
+
+    /// Whether a call goes on with one that was left unfinished.
+    pub(super) fn goes_on(&mut self, call: Fingerprint) -> bool {
+        let at = self.unfinished.iter().position(|left| *left == call);
+        at.map(|at| self.unfinished.swap_remove(at)).is_some()
+    }
+
     /// Whether no more requests are remembered.
     pub(super) fn is_full(&self) -> bool {
-        self.calls.len() + self.held.len() + self.lists.len() >= MOST_REQUESTS
+        self.calls.len() + self.held.len() + self.lists.len() + self.asking.len() >= MOST_REQUESTS
     }
 }
 

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
+use hyper::Response;
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::HeaderValue;
-use hyper::{HeaderMap, Response};
 use tokio::sync::watch;
 
 use super::exchange::Exchange;
 use super::headers::{self, Kind};
 use super::relay::Shared;
 use super::reply::{BETWEEN, Body};
-use super::session::Passed;
+use super::session::{Passed, Way};
 use super::sse::{self, Splitter};
 use super::upstream::{Trouble, Upstream, root};
 use crate::answer;
@@ -106,8 +106,8 @@ impl Messages {
 pub(crate) struct Stream {
     pub(crate) shared: Arc<Shared>,
     pub(crate) exchange: Exchange,
-    /// The headers that the client asked with.
-    pub(crate) headers: HeaderMap,
+    /// How the client's request went to the server.
+    pub(crate) way: Way,
     pub(crate) body: Incoming,
     /// What goes before it.
     pub(crate) first: Vec<u8>,
@@ -186,7 +186,7 @@ impl Flow {
         let Stream {
             shared,
             exchange,
-            headers,
+            way,
             has_session,
             ..
         } = &mut self.stream;
@@ -199,7 +199,7 @@ impl Flow {
         if !*has_session && is_change_of_tools(&data) {
             shared.sessions.tools_changed(&exchange.session, &data);
         }
-        let passed = exchange.session.pass(shared, headers, &data);
+        let passed = exchange.session.pass(shared, way, &data);
         exchange.sent(&data);
         match passed {
             Passed::Same => event,

@@ -22,12 +22,12 @@ use super::exchange::Exchange;
 use super::headers::{self, Kind, LAST_EVENT, SESSION, VERSION};
 use super::relay::Shared;
 use super::reply::{BETWEEN, batch};
-use super::session::{Judged, Passed, Session, cancelled, lock, requests};
+use super::session::{Judged, Passed, Session, Way, cancelled, lock, requests};
 use super::sessions::Sessions;
 use super::upstream::{Trouble, Upstream};
 use super::{HttpError, Options, mirror};
 use crate::answer;
-use crate::guard::Settings;
+use crate::guard::{Guard, Settings};
 use crate::message::Message;
 
 /// How many lines may wait to be written. Who does not read stops the rest.
@@ -57,6 +57,7 @@ pub async fn bridge(
     let shared = Arc::new(Shared {
         upstream: Upstream::new(&options)?,
         sessions: Sessions::new(Arc::clone(&settings)),
+        session_header: None,
         options,
         ending,
     });
@@ -65,7 +66,7 @@ pub async fn bridge(
     headers.insert(ACCEPT, any);
     let name = format!("stdio-{:016x}", fastrand::u64(..));
     let bridge = Arc::new(Bridge {
-        session: Arc::new(Session::new(settings, name)),
+        session: Arc::new(Session::new(Guard::new(settings, name))),
         shared,
         headers: Mutex::new(headers),
         lines,
@@ -171,6 +172,7 @@ impl Bridge {
                 listening.spawn(async move { bridge.listen().await });
             }
         }
+        self.session.client_ended(&self.shared);
         let all = async { while under_way.join_next().await.is_some() {} };
         let _cut = timeout(self.shared.options.finish, all).await;
         Ok(())
@@ -182,13 +184,16 @@ impl Bridge {
         let mut exchange = Exchange::new(Arc::clone(&self.session), ids);
         let mut headers = lock(&self.headers).clone();
         mirror::tell(&mut headers, &line, |_| None);
-        let mut admitted = self.session.admit(&self.shared, &headers, &line);
-        for held in std::mem::take(&mut admitted.held) {
-            match held.await {
-                Ok(Judged::Forward(message)) => admitted.forward.push(message),
-                Ok(Judged::Answer(message)) => admitted.answers.push(message),
-                // Cancelled.
-                Err(_) => {}
+        let way = self.way(headers.clone());
+        let mut admitted = self.session.admit(&self.shared, &way, &line);
+        for mut held in std::mem::take(&mut admitted.held) {
+            // It ends when the call is judged, or cancelled.
+            while let Some(judged) = held.recv().await {
+                match judged {
+                    Judged::Forward(message) => admitted.forward.push(message),
+                    Judged::Answer(message) => admitted.answers.push(message),
+                    Judged::Ask(question) => self.tell(question).await,
+                }
             }
         }
         for message in admitted.answers {
@@ -219,6 +224,7 @@ impl Bridge {
     ) -> Result<(), Trouble> {
         let upstream = &self.shared.upstream;
         let begins = is(&body, "initialize");
+        let way = self.way(headers.clone());
         let endpoint = upstream.endpoint(None);
         let answer = upstream.send(Method::POST, endpoint, headers.clone(), body);
         let answer = answer.await?;
@@ -237,7 +243,7 @@ impl Bridge {
             }
             // Servers that only took a message send an empty one.
             if !body.trim_ascii().is_empty() {
-                self.pass(exchange, &headers, &body).await;
+                self.pass(exchange, &way, &body).await;
             }
         } else if let Some(mut messages) = Messages::of(answer) {
             let mut vain = 0;
@@ -246,7 +252,7 @@ impl Bridge {
                     if begins {
                         self.agreed(&message);
                     }
-                    self.pass(exchange, &headers, &message).await;
+                    self.pass(exchange, &way, &message).await;
                 }
                 vain = if messages.has_come() { 0 } else { vain + 1 };
                 let is_done = exchange.open().is_empty() || vain == MOST_IN_VAIN;
@@ -287,10 +293,10 @@ impl Bridge {
     async fn listen(&self) {
         let mut after = None;
         while let Some(mut messages) = self.stream(after.as_ref()).await {
-            let headers = lock(&self.headers).clone();
+            let way = self.way(lock(&self.headers).clone());
             let mut exchange = Exchange::new(Arc::clone(&self.session), Vec::new());
             while let Some(message) = messages.next(&self.shared.upstream).await {
-                self.pass(&mut exchange, &headers, &message).await;
+                self.pass(&mut exchange, &way, &message).await;
             }
             let place = messages.place();
             let pause = place.as_ref().and_then(|place| place.pause);
@@ -331,8 +337,15 @@ impl Bridge {
         }
     }
 
-    async fn pass(&self, exchange: &mut Exchange, headers: &HeaderMap, message: &[u8]) {
-        let passed = self.session.pass(&self.shared, headers, message);
+    fn way(&self, headers: HeaderMap) -> Way {
+        Way {
+            headers,
+            endpoint: self.shared.upstream.endpoint(None),
+        }
+    }
+
+    async fn pass(&self, exchange: &mut Exchange, way: &Way, message: &[u8]) {
+        let passed = self.session.pass(&self.shared, way, message);
         exchange.sent(message);
         match passed {
             Passed::Same => self.tell(message.to_vec()).await,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::session::{Session, ids};
+use super::session::{Session, answers};
 
 /// Requests under way.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Exchange {
         if self.ids.is_empty() {
             return;
         }
-        for id in ids(message) {
+        for id in answers(message) {
             if let Some(at) = self.ids.iter().position(|open| *open == id) {
                 self.session.answered(&self.ids.swap_remove(at));
             }

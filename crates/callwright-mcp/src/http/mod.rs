@@ -6,15 +6,20 @@
 //!
 //! - `server`: connections of clients, and the end of it all
 //! - `door`: which web pages may come in (none but those on this machine)
-//! - `relay`: one request on its way there and back
-//! - `session`, `sessions`: which guard judges it, and calls that wait for the list of tools
+//! - `relay`, `back`: one request on its way there, and the answer on its way back
+//! - `caller`, `sessions`: who sent it, and which guard judges it
+//! - `session`: the guard of one client, and calls that wait for the list of tools or for the user
+//! - `asking`: questions to the user in the middle of a request
 //! - `body`, `sse`: answers that come in events
 //! - `headers`, `mirror`: what goes on of headers, and those that repeat the message
 //! - `bridge`: a client on stdio instead
 //! - `upstream`: the server that is guarded
 
+mod asking;
+mod back;
 mod body;
 mod bridge;
+mod caller;
 mod door;
 mod exchange;
 mod headers;
@@ -47,6 +52,9 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// Where web pages may come from, besides this machine: `https://app.example`.
     pub origins: Vec<String>,
+    /// A header by which clients tell their conversations apart, where the server does not name sessions: `x-thread-id`.
+    /// Without one, calls of such clients are judged one by one, and none is remembered.
+    pub session_header: Option<String>,
     /// How long it may take to reach the server.
     pub connect: Duration,
     /// How long the server may be silent before it answers, and within an answer that is no stream of events.
@@ -69,6 +77,7 @@ impl Options {
             allow_remote: false,
             hosts: Vec::new(),
             origins: Vec::new(),
+            session_header: None,
             // A server on the other side of the world answers in one; one that is down never does.
             connect: Duration::from_secs(10),
             // Tools that build or search may say nothing for long; after half an hour most likely nobody works any more.

@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue, USER_AGENT};
+use hyper::header::HeaderName;
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::body::Stream;
+use super::back::{Back, untouched};
+use super::caller::Caller;
 use super::exchange::Exchange;
-use super::headers::{self, Kind, SESSION};
+use super::headers;
 use super::reply::{self, Body};
-use super::session::{Judged, Passed, requests};
+use super::session::{Admitted, Judged, Way, requests};
 use super::sessions::Sessions;
 use super::upstream::{Trouble, Upstream};
-use super::{Options, door, mirror, sse};
+use super::{Options, asking, door, mirror};
+use crate::call;
 use crate::message::Message;
 
 /// How long a client may take to send a message. Slow lines send megabytes in that time.
@@ -30,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) upstream: Upstream,
     pub(crate) sessions: Sessions,
+    /// Tells conversations apart where the server does not.
+    pub(crate) session_header: Option<HeaderName>,
     /// Whether everything ends.
     pub(crate) ending: watch::Receiver<bool>,
 }
@@ -43,9 +47,9 @@ impl Shared {
 }
 
 /// An answer that says why there is no other.
-type Refused = Box<Response<Body>>;
+pub(super) type Refused = Box<Response<Body>>;
 
-type Answer = Result<Response<Body>, Refused>;
+pub(super) type Answer = Result<Response<Body>, Refused>;
 
 /// Answers a request.
 pub(crate) async fn relay(
@@ -70,11 +74,27 @@ pub(crate) async fn relay(
         Ok(body) => body,
         Err(refused) => return *refused,
     };
+    let caller = Caller::new(
+        from,
+        &parts.headers,
+        parts.uri.query(),
+        &body,
+        shared.session_header.as_ref(),
+    );
     let done = match parts.method {
-        Method::POST if is_endpoint => post(&shared, from, &parts, body).await,
-        _ => other(&shared, from, &parts, body, is_endpoint).await,
+        Method::POST if is_endpoint => post(&shared, caller, &parts, body).await,
+        _ if !body.is_empty() || !(is_endpoint || is_plain(path)) => {
+            let why = "Messages go to the MCP server by POST, and only there.";
+            Err(reply::error(StatusCode::METHOD_NOT_ALLOWED, None, why).into())
+        }
+        _ => other(&shared, caller, &parts, is_endpoint).await,
     };
     done.unwrap_or_else(|refused| *refused)
+}
+
+/// Whether every server takes a path for the same one: `/.well-known/../mcp` is `/mcp` to some.
+fn is_plain(path: &str) -> bool {
+    !path.contains(['%', '\\', ';']) && path.split('/').all(|part| !matches!(part, "." | ".."))
 }
 
 /// Reads what a client sends.
@@ -102,230 +122,179 @@ async fn upload(shared: &Shared, body: Incoming) -> Result<Bytes, Refused> {
 }
 
 /// Messages of the client.
-async fn post(shared: &Arc<Shared>, from: IpAddr, parts: &Parts, body: Bytes) -> Answer {
+async fn post(shared: &Arc<Shared>, caller: Caller, parts: &Parts, body: Bytes) -> Answer {
     if headers::is_compressed(&parts.headers) {
         let why = "The message is compressed, so nobody can judge it. Send it as it is.";
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(reply::error(status, None, why).into());
     }
-    let ids = requests(&body);
-    let first = ids.first().cloned();
-    let mut exchange = exchange(shared, from, &parts.headers, ids)?;
-    let mut headers = headers::to_server(&parts.headers);
-    let mut admitted = exchange.session.admit(shared, &headers, &body);
-    for held in std::mem::take(&mut admitted.held) {
-        match held.await {
-            Ok(Judged::Forward(message)) => admitted.forward.push(message),
-            Ok(Judged::Answer(message)) => admitted.answers.push(message),
-            Err(_) => {
-                let why = "The request was cancelled.";
-                return Err(reply::error(StatusCode::OK, first.as_deref(), why).into());
-            }
-        }
-    }
-    for answer in &admitted.answers {
-        exchange.sent(answer);
-    }
-    let is_batch = matches!(Message::read(&body), Message::Batch(_));
-    let body = match &mut admitted.forward[..] {
-        [] if admitted.answers.is_empty() => return Ok(reply::accepted()),
-        [] => return Ok(reply::messages(&admitted.answers, is_batch)),
-        [message] if *message == body => body,
-        [message] if !is_batch => {
-            let session = &exchange.session;
-            mirror::repaired(&mut headers, message, |tool| session.input_schema(tool));
-            std::mem::take(message).into()
-        }
-        several => reply::batch(several).into(),
-    };
-    let is_endless = is_listening(&body);
-    let endpoint = shared.upstream.endpoint(parts.uri.query());
-    let answer = shared
-        .upstream
-        .send(Method::POST, endpoint, headers.clone(), body)
-        .await
-        .map_err(|trouble| bad(shared, &trouble, first.as_deref()))?;
     let way = Way {
-        shared,
-        exchange,
-        headers,
-        answers: admitted.answers,
-        is_batch,
-        is_endless,
+        headers: headers::to_server(&parts.headers),
+        endpoint: shared.upstream.endpoint(parts.uri.query()),
     };
-    way.back(answer).await
+    let exchange = exchange(shared, &caller, requests(&body))?;
+    let admitted = exchange.session.admit(shared, &way, &body);
+    let mut sent = Sent {
+        elicits: can_elicit(&body),
+        shared: Arc::clone(shared),
+        exchange,
+        caller,
+        way,
+        admitted,
+        body,
+    };
+    match sent.judged().await? {
+        None => sent.forward().await,
+        // The user is asked on the stream that the answer to the call comes on.
+        Some(question) => Ok(asking::stream(sent, &question)),
+    }
+}
+
+/// Messages of the client on their way to the server.
+pub(super) struct Sent {
+    shared: Arc<Shared>,
+    exchange: Exchange,
+    caller: Caller,
+    /// Whether the client says, in this very message, that it can ask the user.
+    elicits: bool,
+    way: Way,
+    admitted: Admitted,
+    body: Bytes,
+}
+
+impl Sent {
+    /// Waits until all calls are judged, or until there is a question to the user.
+    pub(super) async fn judged(&mut self) -> Result<Option<Vec<u8>>, Refused> {
+        while let Some(held) = self.admitted.held.last_mut() {
+            match held.recv().await {
+                Some(Judged::Ask(question)) => return Ok(Some(question)),
+                Some(Judged::Forward(message)) => self.admitted.forward.push(message),
+                Some(Judged::Answer(message)) => self.admitted.answers.push(message),
+                None => {
+                    let why = "The request was cancelled.";
+                    let first = self.exchange.open().first();
+                    let status = StatusCode::OK;
+                    return Err(reply::error(status, first.map(String::as_str), why).into());
+                }
+            }
+            self.admitted.held.pop();
+        }
+        Ok(None)
+    }
+
+    /// Sends on what goes on, and answers with what comes of it.
+    pub(super) async fn forward(self) -> Answer {
+        let Sent {
+            shared,
+            mut exchange,
+            caller,
+            elicits,
+            mut way,
+            mut admitted,
+            body,
+        } = self;
+        for answer in &admitted.answers {
+            exchange.sent(answer);
+        }
+        let first = exchange.open().first().cloned();
+        let read = Message::read(&body);
+        let is_batch = matches!(read, Message::Batch(_));
+        let is_read = !matches!(read, Message::Other);
+        let body = match &mut admitted.forward[..] {
+            [] if admitted.answers.is_empty() && is(&body, "tools/call") => {
+                let why = "A call needs an id.";
+                return Err(reply::error(StatusCode::BAD_REQUEST, None, why).into());
+            }
+            [] if admitted.answers.is_empty() => return Ok(reply::accepted()),
+            [] => {
+                let mut response = reply::messages(&admitted.answers, is_batch);
+                if !is_read {
+                    *response.status_mut() = StatusCode::BAD_REQUEST;
+                }
+                return Ok(response);
+            }
+            [message] if *message == body => body,
+            [message] if !is_batch => {
+                let session = &exchange.session;
+                mirror::repaired(&mut way.headers, message, |tool| session.input_schema(tool));
+                std::mem::take(message).into()
+            }
+            several => reply::batch(several).into(),
+        };
+        let is_endless = is(&body, "subscriptions/listen");
+        let sent = shared.upstream.send(
+            Method::POST,
+            way.endpoint.clone(),
+            way.headers.clone(),
+            body,
+        );
+        let answer = sent
+            .await
+            .map_err(|trouble| bad(&shared, &trouble, first.as_deref()))?;
+        let back = Back {
+            shared: &shared,
+            exchange,
+            caller,
+            elicits,
+            way,
+            answers: admitted.answers,
+            is_batch,
+            is_endless,
+        };
+        back.answer(answer).await
+    }
 }
 
 /// Everything else: streams of the server's own messages, the end of a session, what browsers ask before they ask.
-async fn other(
-    shared: &Arc<Shared>,
-    from: IpAddr,
-    parts: &Parts,
-    body: Bytes,
-    is_endpoint: bool,
-) -> Answer {
+async fn other(shared: &Arc<Shared>, caller: Caller, parts: &Parts, is_endpoint: bool) -> Answer {
     let to = if is_endpoint {
         shared.upstream.endpoint(parts.uri.query())
     } else {
         let path = parts.uri.path_and_query();
         shared.upstream.at(path.map_or("/", |path| path.as_str()))
     };
-    let headers = headers::to_server(&parts.headers);
+    let way = Way {
+        headers: headers::to_server(&parts.headers),
+        endpoint: to.clone(),
+    };
     let answer = shared
         .upstream
-        .send(parts.method.clone(), to, headers.clone(), body)
+        .send(parts.method.clone(), to, way.headers.clone(), Bytes::new())
         .await
         .map_err(|trouble| bad(shared, &trouble, None))?;
     if parts.method == Method::DELETE
         && answer.status().is_success()
-        && let Some(name) = session_name(&parts.headers)
+        && let Some(name) = caller.session()
     {
-        shared.sessions.ended(name);
+        shared.sessions.ended(&caller, name);
     }
     if !is_endpoint || parts.method != Method::GET {
         return Ok(untouched(answer));
     }
-    let way = Way {
+    let back = Back {
         shared,
-        exchange: exchange(shared, from, &parts.headers, Vec::new())?,
-        headers,
+        exchange: exchange(shared, &caller, Vec::new())?,
+        caller,
+        elicits: false,
+        way,
         answers: Vec::new(),
         is_batch: false,
         is_endless: true,
     };
-    way.back(answer).await
-}
-
-/// The way back to the client.
-struct Way<'s> {
-    shared: &'s Arc<Shared>,
-    exchange: Exchange,
-    headers: HeaderMap,
-    /// Answers of our own.
-    answers: Vec<Vec<u8>>,
-    is_batch: bool,
-    is_endless: bool,
-}
-
-impl Way<'_> {
-    async fn back(mut self, answer: Response<Incoming>) -> Answer {
-        let shared = self.shared;
-        let asked_in = session_name(&self.headers);
-        let has_session = asked_in.is_some();
-        match (asked_in, session_name(answer.headers())) {
-            // The server has forgotten it.
-            (Some(name), _) if answer.status() == StatusCode::NOT_FOUND => {
-                shared.sessions.ended(name);
-            }
-            (None, Some(name)) => drop(shared.sessions.named(name, Vec::new())),
-            _ => {}
-        }
-        let kind = headers::kind(answer.headers());
-        let first = self.exchange.open().first().cloned();
-        if kind != Kind::Other && headers::is_compressed(answer.headers()) {
-            return Err(bad(shared, &Trouble::Compressed, first.as_deref()).into());
-        }
-        match kind {
-            Kind::Json => {
-                let (parts, body) = answer.into_parts();
-                let read = shared.upstream.read(body).await;
-                let body = read.map_err(|trouble| bad(shared, &trouble, first.as_deref()))?;
-                let passed = self.exchange.session.pass(shared, &self.headers, &body);
-                self.exchange.sent(&body);
-                let message = match passed {
-                    Passed::Same => Some(body),
-                    Passed::Changed(message) => Some(message.into()),
-                    Passed::Gone => None,
-                };
-                let body = if self.answers.is_empty() {
-                    message.unwrap_or_default()
-                } else {
-                    together(&self.answers, message.as_deref()).into()
-                };
-                let mut headers = parts.headers;
-                headers::strip(&mut headers);
-                headers.remove(CONTENT_LENGTH);
-                let mut response = Response::new(reply::whole(body));
-                *response.status_mut() = parts.status;
-                *response.headers_mut() = headers;
-                Ok(response)
-            }
-            Kind::Stream => {
-                let (parts, body) = answer.into_parts();
-                let events = self.answers.iter().flat_map(|answer| sse::event_of(answer));
-                let stream = Stream {
-                    shared: Arc::clone(shared),
-                    first: events.collect(),
-                    exchange: self.exchange,
-                    headers: self.headers,
-                    body,
-                    is_endless: self.is_endless,
-                    has_session,
-                };
-                let mut headers = parts.headers;
-                headers::strip(&mut headers);
-                headers.remove(CONTENT_LENGTH);
-                let mut response = Response::new(stream.judged());
-                *response.status_mut() = parts.status;
-                *response.headers_mut() = headers;
-                Ok(response)
-            }
-            // What the server only had to take, and what we have to say.
-            Kind::Other if !self.answers.is_empty() && answer.status().is_success() => {
-                Ok(reply::messages(&self.answers, self.is_batch))
-            }
-            Kind::Other => Ok(untouched(answer)),
-        }
-    }
-}
-
-/// Answers of ours and of the server's in one array.
-fn together(answers: &[Vec<u8>], message: Option<&[u8]>) -> Vec<u8> {
-    let mut all: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
-    // Servers that only took a message send an empty one.
-    if let Some(message) = message.filter(|message| !message.trim_ascii().is_empty()) {
-        match Message::read(message) {
-            Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().as_bytes())),
-            _ => all.push(message),
-        }
-    }
-    reply::batch(&all)
-}
-
-/// An answer that is none of our business.
-fn untouched(answer: Response<Incoming>) -> Response<Body> {
-    let (mut parts, body) = answer.into_parts();
-    headers::strip(&mut parts.headers);
-    Response::from_parts(parts, body.map_err(Into::into).boxed_unsync())
+    back.answer(answer).await
 }
 
 /// The guard for a request.
-fn exchange(
-    shared: &Shared,
-    from: IpAddr,
-    headers: &HeaderMap,
-    ids: Vec<String>,
-) -> Result<Exchange, Refused> {
-    if let Some(name) = session_name(headers) {
-        return Ok(shared.sessions.named(name, ids));
-    }
-    let marks = [AUTHORIZATION, USER_AGENT]
-        .map(|name| headers.get(name).map_or(&[][..], HeaderValue::as_bytes))
-        .join(&b'\n');
+fn exchange(shared: &Shared, caller: &Caller, ids: Vec<String>) -> Result<Exchange, Refused> {
     let first = ids.first().cloned();
-    let unnamed = shared.sessions.unnamed(from, &marks, ids);
-    unnamed.ok_or_else(|| {
-        let why = "Too many requests with this id are under way. Wait for their answers.";
+    shared.sessions.of(caller, ids).ok_or_else(|| {
+        let why = "Too many requests with this id are in progress. Wait for their answers.";
         reply::error(StatusCode::SERVICE_UNAVAILABLE, first.as_deref(), why).into()
     })
 }
 
-fn session_name(headers: &HeaderMap) -> Option<&str> {
-    headers.get(SESSION)?.to_str().ok()
-}
-
 /// The server does not do its part.
-fn bad(shared: &Shared, trouble: &Trouble, id: Option<&str>) -> Response<Body> {
+pub(super) fn bad(shared: &Shared, trouble: &Trouble, id: Option<&str>) -> Response<Body> {
     let status = match trouble {
         Trouble::Silent(_) => StatusCode::GATEWAY_TIMEOUT,
         _ => StatusCode::BAD_GATEWAY,
@@ -335,8 +304,14 @@ fn bad(shared: &Shared, trouble: &Trouble, id: Option<&str>) -> Response<Body> {
     reply::error(status, id, &why)
 }
 
-/// Whether a client only wants to hear of changes, for as long as it is there.
-fn is_listening(message: &[u8]) -> bool {
-    matches!(Message::read(message), Message::Request { method, .. }
-        if method == "subscriptions/listen")
+/// Whether a message is of a method.
+fn is(message: &[u8], name: &str) -> bool {
+    matches!(Message::read(message),
+        Message::Request { method, .. } | Message::Notification { method, .. } if method == name)
+}
+
+/// Whether a client that begins says that it can ask the user.
+fn can_elicit(message: &[u8]) -> bool {
+    matches!(Message::read(message), Message::Request { method, params, .. }
+        if method == "initialize" && call::can_elicit(params))
 }

@@ -11,7 +11,10 @@ use hyper::{Response, StatusCode};
 use crate::answer;
 
 /// The body of an answer.
-pub(crate) type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
+
+/// Why a body breaks off.
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// What JSON-RPC leaves to servers: something between client and server does not work.
 pub(crate) const BETWEEN: i32 = -32_000;

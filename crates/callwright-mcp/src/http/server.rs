@@ -65,9 +65,14 @@ pub async fn serve(
     }
     let (end, ending) = watch::channel(false);
     let finish = options.finish;
+    let session_header = match &options.session_header {
+        Some(name) => Some(name.parse().map_err(|_| HttpError::Header(name.clone()))?),
+        None => None,
+    };
     let shared = Arc::new(Shared {
         upstream: Upstream::new(&options)?,
         sessions: Sessions::new(settings),
+        session_header,
         options,
         ending,
     });

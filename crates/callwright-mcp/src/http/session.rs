@@ -1,27 +1,25 @@
-//! The guard of one client, and calls of its that wait until the tools of the server are known.
+//! The guard of one client, and calls that wait: until the tools of the server are known, or until the user has answered.
 //!
-//! In come messages of either side, out goes what is sent on. A call that waits is held by the guard; whoever brought it
-//! waits here until it is judged, while the tools are asked for in a request of our own.
+//! Takes messages of either side; returns what is sent on. A call that waits is held by the guard; the request that
+//! brought it waits here until it is judged, and gets questions to the user meanwhile. The tools are asked for in a
+//! request of our own.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hyper::{HeaderMap, Method};
+use hyper::{HeaderMap, Method, Uri};
 use serde_json::Value;
-use tokio::sync::oneshot;
-use tokio::time::timeout_at;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{sleep_until, timeout_at};
 
 use super::body::Messages;
 use super::headers;
 use super::relay::Shared;
 use super::reply::batch;
-use crate::guard::{Guard, Now, Outbox, Settings};
+use crate::guard::{Ask, Guard, Now, Outbox};
 use crate::message::{Id, Message};
-
-/// How the ids of our own questions begin.
-const OURS: &str = "\"callwright-";
 
 /// How long a question waits if the guard does not say. It always does while calls wait.
 const LONGEST_QUESTION: Duration = Duration::from_secs(10);
@@ -30,18 +28,30 @@ const LONGEST_QUESTION: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Session {
     guard: Guard,
-    /// Who waits for a call to be judged, by id.
-    waiting: Mutex<HashMap<String, oneshot::Sender<Judged>>>,
+    /// Requests that wait for a call to be judged, by its id.
+    waiting: Mutex<HashMap<String, UnboundedSender<Judged>>>,
     /// Requests under way, by id.
     under_way: Mutex<HashSet<String>>,
     used: Mutex<Instant>,
 }
 
-/// What became of a call.
+/// What becomes of a call that waits.
 #[derive(Debug)]
 pub(crate) enum Judged {
+    /// It goes to the server.
     Forward(Vec<u8>),
+    /// It does not; the client gets this.
     Answer(Vec<u8>),
+    /// The client is asked something first.
+    Ask(Vec<u8>),
+}
+
+/// How a client's request goes to the server: what goes with it, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Way {
+    pub(crate) headers: HeaderMap,
+    /// With the query of the client, which may be its login.
+    pub(crate) endpoint: Uri,
 }
 
 /// What becomes of a message of the client.
@@ -49,7 +59,7 @@ pub(crate) enum Judged {
 pub(crate) struct Admitted {
     pub(crate) forward: Vec<Vec<u8>>,
     pub(crate) answers: Vec<Vec<u8>>,
-    pub(crate) held: Vec<oneshot::Receiver<Judged>>,
+    pub(crate) held: Vec<UnboundedReceiver<Judged>>,
 }
 
 /// What becomes of a message of the server.
@@ -62,9 +72,9 @@ pub(crate) enum Passed {
 }
 
 impl Session {
-    pub(crate) fn new(settings: Arc<Settings>, name: String) -> Self {
+    pub(crate) fn new(guard: Guard) -> Self {
         Session {
-            guard: Guard::new(settings, name),
+            guard,
             waiting: Mutex::default(),
             under_way: Mutex::default(),
             used: Mutex::new(Instant::now()),
@@ -104,59 +114,106 @@ impl Session {
         (!lock(&self.under_way).is_empty(), *lock(&self.used))
     }
 
+    /// The client can ask the user.
+    pub(crate) fn elicits(&self) {
+        self.guard.elicits();
+    }
+
     /// Judges a message of the client.
     pub(crate) fn admit(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
-        headers: &HeaderMap,
+        way: &Way,
         message: &[u8],
     ) -> Admitted {
         let mut admitted = Admitted::default();
         let mut out = Outbox::default();
-        let mut questions = Vec::new();
-        // Locked until everybody who waits is known, or the answer could come before.
+        // Locked until everything that waits is known, or the answer could come before.
         let mut waiting = lock(&self.waiting);
         self.guard.from_client(message, Now::by_clock(), &mut out);
+        let came = requests(message);
+        // A call that waited since an earlier message goes to the request that brought it.
+        let mut earlier = |ids: Vec<String>| {
+            let id = ids.into_iter().find(|id| !came.contains(id))?;
+            waiting.remove(&id)
+        };
+        let mut questions = Vec::new();
         for sent in out.to_server {
-            if is_ours(&sent) {
+            if self.guard.has_asked(&sent) {
                 questions.push(sent.into_owned());
+            } else if let Some(waits) = earlier(requests(&sent)) {
+                let _gone = waits.send(Judged::Forward(sent.into_owned()));
             } else {
                 admitted.forward.push(sent.into_owned());
             }
         }
-        admitted.answers = out.to_client.into_iter().map(Cow::into_owned).collect();
+        for answer in out.to_client {
+            if let Some(waits) = earlier(answers(&answer)) {
+                let _gone = waits.send(Judged::Answer(answer.into_owned()));
+            } else if !matches!(Message::read(&answer), Message::Notification { .. }) {
+                admitted.answers.push(answer.into_owned());
+            }
+        }
         if admitted.forward.len() != 1 || admitted.forward[0] != message {
-            let told: HashSet<String> = admitted
-                .forward
-                .iter()
-                .chain(&admitted.answers)
-                .flat_map(|message| ids(message))
-                .collect();
-            for id in requests(message) {
+            let forward = admitted.forward.iter().flat_map(|sent| requests(sent));
+            let answered = admitted.answers.iter().flat_map(|sent| answers(sent));
+            let told: HashSet<String> = forward.chain(answered).collect();
+            for id in came {
                 if !told.contains(&id) {
-                    let (sender, receiver) = oneshot::channel();
+                    let (sender, receiver) = unbounded_channel();
                     waiting.insert(id, sender);
                     admitted.held.push(receiver);
                 }
             }
             if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
-                // The guard has let it go, so nobody else wakes who waits for it.
+                // The guard has let it go, so nothing else wakes the request that waits for it.
                 waiting.remove(&id);
             }
         }
+        self.ask_users(shared, &waiting, out.asks);
         drop(waiting);
         shared.warn(&out.warnings);
         for question in questions {
-            self.ask(shared, headers, question);
+            self.ask(shared, way, question);
         }
         admitted
+    }
+
+    /// Gives questions to the user to the requests whose calls wait for the answer.
+    fn ask_users(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        waiting: &HashMap<String, UnboundedSender<Judged>>,
+        asks: Vec<Ask>,
+    ) {
+        for ask in asks {
+            if let Some(waits) = waiting.get(&ask.call) {
+                let _gone = waits.send(Judged::Ask(ask.message));
+            }
+            let (session, shared) = (Arc::clone(self), Arc::clone(shared));
+            tokio::spawn(async move {
+                while let Some(deadline) = session.guard.deadline() {
+                    sleep_until(deadline.into()).await;
+                    let mut out = Outbox::default();
+                    session.guard.tick(Now::by_clock(), &mut out);
+                    session.deliver(&shared, out);
+                }
+            });
+        }
+    }
+
+    /// The client sends no more, so its user does not answer.
+    pub(crate) fn client_ended(self: &Arc<Self>, shared: &Arc<Shared>) {
+        let mut out = Outbox::default();
+        self.guard.client_ended(Now::by_clock(), &mut out);
+        self.deliver(shared, out);
     }
 
     /// Judges a message of the server.
     pub(crate) fn pass(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
-        headers: &HeaderMap,
+        way: &Way,
         message: &[u8],
     ) -> Passed {
         let mut out = Outbox::default();
@@ -169,7 +226,7 @@ impl Session {
         }
         let (mut own, questions) = self.deliver(shared, out);
         for question in questions {
-            self.ask(shared, headers, question);
+            self.ask(shared, way, question);
         }
         let is_batch = matches!(Message::read(message), Message::Batch(_));
         match (own.pop(), own.is_empty()) {
@@ -189,15 +246,18 @@ impl Session {
     }
 
     /// Asks for the tools, on its own: who brought the first call may go, others wait as well.
-    fn ask(self: &Arc<Self>, shared: &Arc<Shared>, headers: &HeaderMap, question: Vec<u8>) {
-        let headers = headers::for_list(headers);
+    fn ask(self: &Arc<Self>, shared: &Arc<Shared>, way: &Way, question: Vec<u8>) {
+        let way = Way {
+            headers: headers::for_list(&way.headers),
+            endpoint: way.endpoint.clone(),
+        };
         let (session, shared) = (Arc::clone(self), Arc::clone(shared));
         tokio::spawn(async move {
             let mut next = Some(question);
             while let Some(question) = next.take() {
-                let latest = session.guard.deadline();
+                let latest = session.guard.list_deadline();
                 let latest = latest.unwrap_or_else(|| Instant::now() + LONGEST_QUESTION);
-                let answer = session.question(&shared, headers.clone(), question);
+                let answer = session.question(&shared, &way, question);
                 if let Ok(Some(questions)) = timeout_at(latest.into(), answer).await {
                     next = questions.into_iter().next();
                 } else {
@@ -218,17 +278,17 @@ impl Session {
     async fn question(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
-        headers: HeaderMap,
+        way: &Way,
         question: Vec<u8>,
     ) -> Option<Vec<Vec<u8>>> {
         let asked = requests(&question);
-        let endpoint = shared.upstream.endpoint(None);
+        let (endpoint, headers) = (way.endpoint.clone(), way.headers.clone());
         let answer = shared
             .upstream
             .send(Method::POST, endpoint, headers, question.into());
         let mut messages = Messages::of(answer.await.ok()?)?;
         while let Some(message) = messages.next(&shared.upstream).await {
-            if ids(&message) == asked {
+            if answers(&message) == asked {
                 let mut out = Outbox::default();
                 self.guard.from_server(&message, Now::by_clock(), &mut out);
                 return Some(self.deliver(shared, out).1);
@@ -239,25 +299,27 @@ impl Session {
 
     /// Gives calls that waited back to who brought them. Out go messages for the client that nobody waited for, and
     /// questions.
-    fn deliver(&self, shared: &Shared, out: Outbox<'_>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    fn deliver(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        out: Outbox<'_>,
+    ) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         shared.warn(&out.warnings);
         let mut own = Vec::new();
         let mut questions = Vec::new();
         let mut waiting = lock(&self.waiting);
-        let mut waits = |message: &[u8]| {
-            let ids = ids(message);
-            ids.iter().find_map(|id| waiting.remove(id))
-        };
+        self.ask_users(shared, &waiting, out.asks);
+        let mut waits = |ids: Vec<String>| ids.iter().find_map(|id| waiting.remove(id));
         for message in out.to_server {
-            if is_ours(&message) {
+            if self.guard.has_asked(&message) {
                 questions.push(message.into_owned());
-            } else if let Some(waits) = waits(&message) {
+            } else if let Some(waits) = waits(requests(&message)) {
                 // Who has gone does not mind.
                 let _gone = waits.send(Judged::Forward(message.into_owned()));
             }
         }
         for message in out.to_client {
-            match waits(&message) {
+            match waits(answers(&message)) {
                 Some(waits) => {
                     let _gone = waits.send(Judged::Answer(message.into_owned()));
                 }
@@ -270,32 +332,33 @@ impl Session {
 
 /// The ids of the requests in a message.
 pub(crate) fn requests(message: &[u8]) -> Vec<String> {
-    match Message::read(message) {
-        Message::Request { id, .. } => vec![id.0.to_owned()],
-        Message::Batch(parts) => parts
-            .iter()
-            .filter_map(|part| match Message::read(part.get().as_bytes()) {
-                Message::Request { id, .. } => Some(id.0.to_owned()),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    }
+    ids(message, |message| match message {
+        Message::Request { id, .. } => Some(id),
+        _ => None,
+    })
 }
 
-/// The ids of the requests or responses in a message.
-pub(crate) fn ids(message: &[u8]) -> Vec<String> {
-    let one = |message: Message<'_>| match message {
-        Message::Request { id, .. } | Message::Response { id, .. } => Some(id.0.to_owned()),
+/// The ids of the requests that a message answers. Both sides count for themselves, so that a request of the server's may
+/// have the id of one of the client's.
+pub(crate) fn answers(message: &[u8]) -> Vec<String> {
+    ids(message, |message| match message {
+        Message::Response { id, .. } => Some(id),
         _ => None,
-    };
-    match Message::read(message) {
+    })
+}
+
+fn ids<'m>(message: &'m [u8], id: fn(Message<'m>) -> Option<Id<'m>>) -> Vec<String> {
+    let all: Vec<Option<Id<'_>>> = match Message::read(message) {
         Message::Batch(parts) => parts
-            .iter()
-            .filter_map(|part| one(Message::read(part.get().as_bytes())))
+            .into_iter()
+            .map(|part| id(Message::read(part.get().as_bytes())))
             .collect(),
-        message => one(message).into_iter().collect(),
-    }
+        message => vec![id(message)],
+    };
+    all.into_iter()
+        .flatten()
+        .map(|id| id.0.to_owned())
+        .collect()
 }
 
 /// The id of the request that a client gives up.
@@ -315,12 +378,6 @@ pub(crate) fn cancelled(message: &[u8]) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Whether a message to the server is a question of ours.
-fn is_ours(message: &[u8]) -> bool {
-    matches!(Message::read(message), Message::Request { id, method, .. }
-        if id.0.starts_with(OURS) && method == "tools/list")
 }
 
 /// Nothing here panics while it holds a lock.

@@ -17,7 +17,7 @@ use crate::answer;
 use crate::guard::{Guard, Now, Outbox};
 use crate::lane::{Lane, LineEnd};
 use crate::last_words::LastWords;
-use crate::lines::Lines;
+use crate::lines::{Lines, is_several};
 use crate::message::Message;
 use crate::session::ToClient;
 
@@ -99,9 +99,16 @@ impl Session {
                 continue;
             }
             let mut out = Outbox::default();
-            self.guard.from_client(line, Now::by_clock(), &mut out);
+            if is_several(line) {
+                self.guard.broken_line(line, &mut out);
+            } else {
+                self.guard.from_client(line, Now::by_clock(), &mut out);
+            }
             self.send_out(&out, false);
         }
+        let mut out = Outbox::default();
+        self.guard.client_ended(Now::by_clock(), &mut out);
+        self.send_out(&out, false);
         self.has_heard_all.store(true, Ordering::Release);
         self.tell(Happened::ClientEnded);
     }
@@ -235,7 +242,7 @@ impl Session {
             is_sent = !out.to_client.is_empty();
             self.tell_client(&out.to_client, more);
             out.to_client.clear();
-            if !out.to_server.is_empty() || !out.warnings.is_empty() {
+            if !out.to_server.is_empty() || !out.warnings.is_empty() || !out.asks.is_empty() {
                 self.send_out(&out, more);
             }
         }
@@ -275,8 +282,10 @@ impl Session {
                 self.tell(Happened::Answered);
             }
         }
-        if !out.to_client.is_empty() {
-            self.tell_client(&out.to_client, more);
+        let asks = out.asks.iter().map(|ask| Cow::Borrowed(&ask.message[..]));
+        let messages: Vec<Cow<'_, [u8]>> = out.to_client.iter().cloned().chain(asks).collect();
+        if !messages.is_empty() {
+            self.tell_client(&messages, more);
             self.tell(Happened::Answered);
         }
     }

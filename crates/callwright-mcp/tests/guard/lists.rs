@@ -241,9 +241,9 @@ fn schemas_that_clients_choke_on_are_corrected_where_that_is_wanted() {
     );
 }
 
-/// Dropping an unknown key is too bold for a tool of which nobody knows what it does.
+/// Dropping an unknown key is too bold for a tool of unknown effect. A hint limits nothing: what it says is done twice.
 #[test]
-fn hints_make_the_guard_stricter_only() {
+fn hints_decide_how_boldly_calls_are_repaired() {
     const LIST: &str = r#"
         C= {"id":"l","method":"tools/list"}
         S= {"id":"l","result":{"tools":[{"name":"look","annotations":{"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true},"inputSchema":{"type":"object","properties":{"kind":{"type":"string"}},"additionalProperties":false}},{"name":"wipe","annotations":{"destructiveHint":true,"idempotentHint":true},"inputSchema":{"type":"object"}},{"name":"both","annotations":{"readOnlyHint":true,"destructiveHint":true},"inputSchema":{"type":"object"}}]}}
@@ -261,12 +261,11 @@ fn hints_make_the_guard_stricter_only() {
         r< 1 Please rewrite the input with valid arguments. Errors: zzz: unknown key, expected "kind"
         C= {"id":2,"method":"tools/call","params":{"name":"wipe"}}
         S= {"id":2,"result":{"content":[{"type":"text","text":"done"}]}}
-        C> {"id":3,"method":"tools/call","params":{"name":"wipe"}}
-        r< 3 "wipe" ran with these very arguments 1 round ago and is not run twice. It answered: done. Ask the user how to go on before you send it again.
+        C= {"id":3,"method":"tools/call","params":{"name":"wipe"}}
+        S= {"id":3,"result":{"content":[{"type":"text","text":"done again"}]}}
         C= {"id":4,"method":"tools/call","params":{"name":"both"}}
         S= {"id":4,"result":{"content":[{"type":"text","text":"done"}]}}
-        C> {"id":5,"method":"tools/call","params":{"name":"both"}}
-        r< 5 "both" ran with these very arguments 1 round ago and is not run twice. It answered: done. Ask the user how to go on before you send it again.
+        C= {"id":5,"method":"tools/call","params":{"name":"both"}}
         "#,
     );
 }

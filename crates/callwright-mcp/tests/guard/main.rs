@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod calls;
+mod consent;
 mod lists;
 mod modes;
 mod passing;
 mod properties;
 mod results;
 mod transcript;
+mod unseen;

@@ -17,6 +17,8 @@ def shown(result):
 
 async def user(_context, params):
     print("asked", params.message)
+    if params.message.endswith("What now?"):
+        return ElicitResult(action="accept", content={"answer": "allow_once"})
     return ElicitResult(action="accept", content={"sure": True})
 
 

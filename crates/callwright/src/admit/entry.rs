@@ -14,6 +14,8 @@ pub(super) struct Entry {
     /// Rounds in a row with this outcome, in this epoch.
     pub(super) streak: u32,
     pub(super) epoch: u32,
+    /// The changes of the session when it was last made or had an outcome.
+    pub(super) changes: u32,
     /// Calls that count against the budget.
     pub(super) calls: u32,
     /// Transient failures in a row.
@@ -22,6 +24,10 @@ pub(super) struct Entry {
     pub(super) ordinal: u32,
     /// Its results change by themselves.
     pub(super) living: bool,
+    /// Its last result does not tell one run from the next: it waits, or only says that it was done.
+    pub(super) waits: bool,
+    /// Its last call used up a permission of the user's.
+    pub(super) permitted: bool,
     /// How often it worked in this turn.
     pub(super) done: u32,
     /// What was news when it last had an outcome.
@@ -45,15 +51,11 @@ pub(super) struct ToolEntry {
 }
 
 impl Entry {
-    /// Whether its calls still count: nothing was changed since, and if it failed, nothing new was learned since. Of a
-    /// call that must not be made twice they count as long as it is not known to have failed.
-    pub(super) fn is_current(&self, epoch: u32, news: u32, once: bool) -> bool {
-        let current = self.epoch == epoch || self.may_have_worked(once);
+    /// Whether its calls still count against the budget: no other call changed something since, and if it failed,
+    /// nothing new was learned since. A payment counts as long as it is not known to have failed.
+    pub(super) fn is_current(&self, changes: u32, news: u32, spends: bool) -> bool {
+        let may_be_paid = spends && !self.failed;
+        let current = self.changes == changes || may_be_paid;
         current && !(self.failed && self.news != news)
-    }
-
-    /// Whether nobody knows it to have failed, and it must not be made twice.
-    pub(super) fn may_have_worked(&self, once: bool) -> bool {
-        once && !self.failed
     }
 }

@@ -8,6 +8,8 @@
 //!
 //! All memory is in a [`ledger`]; nothing else here has a clock or does IO.
 
+mod acknowledge;
+mod asked;
 mod entry;
 mod fingerprint;
 pub mod ledger;
@@ -46,7 +48,7 @@ use crate::check::Checked;
 use crate::classify::{Code, Failure, Notice, Objection, Refused};
 use crate::json::Value;
 use crate::parse::read_value;
-use crate::tool::{Effect, Tool};
+use crate::tool::Tool;
 use crate::verdict::{Settled, Verdict};
 
 /// The stage with its settings and its memory.
@@ -67,7 +69,7 @@ impl Admission {
         let names = policy.names();
         let tools = tools
             .map(|tool| {
-                let limits = policy.for_tool(tool, &names);
+                let limits = policy.for_tool(tool.spec(), &names);
                 let shape = Shape::new(tool.spec().input_schema.as_deref(), &limits.volatile);
                 (tool.name().to_owned(), (limits, shape))
             })
@@ -96,6 +98,8 @@ impl Admission {
                 ready: Ready::of(verdict)?,
                 place,
                 fingerprint,
+                counted_in: None,
+                uncounted: false,
                 notice: None,
             });
         };
@@ -116,25 +120,45 @@ impl Admission {
                 return Err(refused);
             }
         };
-        let notice = match ruling {
-            Ok(ruling) if ruling.reason.is_none() => self.notice_before(&ask, &ruling, tool),
-            Ok(ruling) => return Err(ready.refuse(call, self.failure(&ask, ruling, tool, None))),
-            Err(LedgerAway(why)) => match self.policy.when_away {
-                WhenAway::Open => None,
-                WhenAway::Closed => return Err(ready.refuse(call, Failure::ledger_away(why))),
-            },
-        };
-        Ok(Ticket {
+        let mut ticket = Ticket {
             ready,
             place,
             fingerprint,
-            notice,
+            counted_in: None,
+            uncounted: false,
+            notice: None,
+        };
+        match ruling {
+            Ok(ruling) if ruling.reason.is_none() => {
+                ticket.counted_in = ruling.turn;
+                ticket.notice = self.notice_before(&ask, &ruling, tool);
+            }
+            Ok(ruling) => {
+                let failure = self.failure(&ask, ruling, tool, None);
+                return Err(ticket.ready.refuse(call, failure));
+            }
+            Err(_) if self.runs_uncounted(tool) => ticket.uncounted = true,
+            Err(LedgerAway(why)) => {
+                return Err(ticket.ready.refuse(call, Failure::ledger_away(why)));
+            }
+        }
+        Ok(ticket)
+    }
+
+    /// Whether a call runs although nothing could count it.
+    fn runs_uncounted(&self, tool: Option<&Tool>) -> bool {
+        let own = tool.and_then(|tool| self.tools.get(tool.name()));
+        own.map_or(self.policy.when_away != WhenAway::Closed, |(own, _)| {
+            own.runs_uncounted
         })
     }
 
     /// Takes note of what came of a call.
     pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
-        let notice = self.note(ticket.tool(), ticket.place, ticket.fingerprint, &checked);
+        let counted = ticket.place.filter(|_| !ticket.uncounted);
+        let place = counted.map(|place| place.in_turn(ticket.counted_in));
+        let (tool, arguments) = (ticket.tool(), ticket.arguments());
+        let notice = self.note(tool, place, ticket.fingerprint, Some(arguments), &checked);
         let settled = Settled::from(ticket);
         Settled {
             notice: notice.or(settled.notice),
@@ -150,7 +174,10 @@ impl Admission {
         tool: &Tool,
         checked: &Checked<'_>,
     ) -> Option<Notice> {
-        let notice = self.note(tool, open.place(), open.fingerprint, checked);
+        let counted = open.place().filter(|_| !open.uncounted);
+        let place = counted.map(|place| place.in_turn(open.counted_in));
+        let arguments = Some(open.arguments());
+        let notice = self.note(tool, place, open.fingerprint, arguments, checked);
         notice.or(open.notice)
     }
 
@@ -160,6 +187,7 @@ impl Admission {
         tool: &Tool,
         place: Option<Place<'_>>,
         fingerprint: Fingerprint,
+        arguments: Option<&Value<'_>>,
         checked: &Checked<'_>,
     ) -> Option<Notice> {
         let place = place?;
@@ -168,14 +196,15 @@ impl Admission {
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let beginning = remembers.then(|| outcome::beginning_of(checked));
-        let mut report = report(tool, limits, fingerprint, place.at, checked, || {
-            checked.outcome().clone()
+        let mut report = self.report(tool, limits, fingerprint, checked, || {
+            checked.outcome_of(arguments).clone()
         })?;
+        report.turn = place.at.turn;
         report.beginning = beginning.as_deref().unwrap_or_default();
         let noted = self.ledger.close(place.session, &report).ok()?;
         let notice = self.notice_behind(&report, &noted)?;
         Some(Notice {
-            once: tool.is_once(),
+            once: tool.spec().is_once(),
             ..notice
         })
     }
@@ -210,14 +239,13 @@ impl Admission {
 
     fn limits(&self, tool: Option<&Tool>) -> Limits {
         let all = Limits::from(&self.policy);
-        let Some((tool, (own, _))) =
-            tool.and_then(|tool| Some((tool, self.tools.get(tool.name())?)))
-        else {
+        let Some((own, _)) = tool.and_then(|tool| self.tools.get(tool.name())) else {
             return all;
         };
         Limits {
             budget: own.budget,
-            once: tool.is_once(),
+            once: own.once,
+            spends: own.spends,
             poller: own.poller,
             tool_calls: own.calls.refuse,
             ..all
@@ -237,7 +265,7 @@ impl Admission {
             // Only asked for with a reason.
             reason: ruling.reason.unwrap_or(Reason::Budget),
             tool: ask.tool.to_owned(),
-            effect: tool.map_or(Effect::Unknown, |tool| tool.spec().effect),
+            once: tool.is_some_and(|tool| tool.spec().is_once()),
             fingerprint: Some(ask.fingerprint),
             count: ruling.count,
             rounds_ago: ruling.rounds_ago,
@@ -310,34 +338,36 @@ impl Admission {
         };
         Some(Notice::new(reason, report.tool, count))
     }
-}
 
-/// What came of a call, if anybody knows.
-fn report<'t>(
-    tool: &'t Tool,
-    limits: Limits,
-    fingerprint: Fingerprint,
-    at: Moment,
-    checked: &Checked<'_>,
-    outcome: impl FnOnce() -> Outcome,
-) -> Option<Report<'t>> {
-    match checked.failure.as_ref().map(|failure| failure.code) {
-        Some(Code::Cancelled) => return None,
-        // It may have been paid, so it is not paid again unasked.
-        Some(Code::Timeout) if tool.is_once() => return None,
-        _ => {}
+    /// What came of a call, if anybody knows.
+    fn report<'t>(
+        &self,
+        tool: &'t Tool,
+        limits: Limits,
+        fingerprint: Fingerprint,
+        checked: &Checked<'_>,
+        outcome: impl FnOnce() -> Outcome,
+    ) -> Option<Report<'t>> {
+        match checked.failure.as_ref().map(|failure| failure.code) {
+            Some(Code::Cancelled) => return None,
+            // It may have been paid, so it is not paid again unasked.
+            Some(Code::Timeout) if limits.once => return None,
+            _ => {}
+        }
+        let outcome = outcome();
+        let own = self.tools.get(tool.name());
+        let steps = outcome.acknowledges && own.is_some_and(|(own, _)| own.steps);
+        Some(Report {
+            turn: None,
+            fingerprint,
+            tool: tool.name(),
+            changes: !tool.spec().only_reads(),
+            waits: limits.poller || steps,
+            success: outcome.success,
+            digest: outcome.digest,
+            beginning: "",
+        })
     }
-    let outcome = outcome();
-    Some(Report {
-        at,
-        fingerprint,
-        tool: tool.name(),
-        changes: tool.spec().effect != Effect::Read,
-        poller: limits.poller,
-        success: outcome.success,
-        digest: outcome.digest,
-        beginning: "",
-    })
 }
 
 /// Equal for refusals for the same reason: the same code, and the same objections at the same places.

@@ -15,6 +15,8 @@ pub struct OpenCall {
     edits: Vec<Edit>,
     session: Option<(String, Moment)>,
     pub(super) fingerprint: Fingerprint,
+    pub(super) counted_in: Option<u64>,
+    pub(super) uncounted: bool,
     pub(super) notice: Option<Notice>,
 }
 
@@ -28,6 +30,8 @@ impl OpenCall {
                 .place()
                 .map(|place| (place.session.to_owned(), place.at)),
             fingerprint: ticket.fingerprint(),
+            counted_in: ticket.counted_in,
+            uncounted: ticket.uncounted,
             notice: ticket.notice().cloned(),
         }
     }
@@ -50,6 +54,11 @@ impl OpenCall {
     /// The identity of the call.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
+    }
+
+    /// Whether it runs although the ledger could not be reached: see [`Ticket::is_uncounted`].
+    pub fn is_uncounted(&self) -> bool {
+        self.uncounted
     }
 
     /// Where in a conversation the call stands, if it belongs to one.

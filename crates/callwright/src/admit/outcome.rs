@@ -7,8 +7,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
+use super::acknowledge::acknowledges;
+use super::asked::Asked;
+use super::fingerprint::hash;
 use super::volatile;
 use crate::check::{Checked, Output};
 use crate::classify::{Code, Failure, Next};
@@ -49,23 +51,25 @@ pub struct Outcome {
     pub success: Success,
     /// Equal for answers that say the same, times and request ids aside.
     pub digest: Digest,
+    /// Whether the answer says no more than that the call was done.
+    pub acknowledges: bool,
 }
 
 /// Equal for answers that say the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Digest(pub(crate) u64);
+pub struct Digest([u8; 16]);
 
 impl Digest {
     /// The digest of a text as it is.
     pub(crate) fn of(text: &str) -> Self {
-        Digest(xxh3_64(text.as_bytes()))
+        Digest(hash(text))
     }
 }
 
 impl Outcome {
     /// A call that worked.
     pub fn ok(answer: Answer<'_>) -> Self {
-        Outcome::new(Success::Ok, answer)
+        Outcome::new(Success::Ok, answer, &Asked::default())
     }
 
     /// A call that failed. Whether the trouble passes is read from the words of the error.
@@ -75,34 +79,36 @@ impl Outcome {
         } else {
             Success::Error
         };
-        Outcome::new(success, answer)
+        Outcome::new(success, answer, &Asked::default())
     }
 
     /// A call that failed for a reason that passes, as whoever ran it knows.
     pub fn transient(answer: Answer<'_>) -> Self {
-        Outcome::new(Success::Transient, answer)
+        Outcome::new(Success::Transient, answer, &Asked::default())
     }
 
     /// What came of a call that was run and whose result was judged.
-    pub(crate) fn of(checked: &Checked<'_>) -> Self {
+    pub(crate) fn of(checked: &Checked<'_>, arguments: Option<&Value<'_>>) -> Self {
         let success = success(checked);
+        let asked = arguments.map(Asked::new).unwrap_or_default();
         match said(checked) {
-            Said::Answer(answer) => Outcome::new(success, answer),
-            Said::Text(text) => Outcome::new(success, Answer::Text(&text)),
+            Said::Answer(answer) => Outcome::new(success, answer, &asked),
+            Said::Text(text) => Outcome::new(success, Answer::Text(&text), &asked),
             // What the model does not hear of is told apart all the same.
             Said::Failure(failure) => {
                 let hidden = failure.for_operator().unwrap_or_default();
                 let told = failure.told().unwrap_or_default();
                 let all = format!("{} {told} {hidden}", failure.code_name());
-                Outcome::new(success, Answer::Text(&all))
+                Outcome::new(success, Answer::Text(&all), &asked)
             }
         }
     }
 
-    fn new(success: Success, answer: Answer<'_>) -> Self {
+    fn new(success: Success, answer: Answer<'_>, asked: &Asked<'_>) -> Self {
         Outcome {
             success,
-            digest: volatile::steady(answer, Digest::of),
+            digest: volatile::steady(answer, asked, Digest::of),
+            acknowledges: success == Success::Ok && acknowledges(answer, asked),
         }
     }
 }
@@ -172,7 +178,7 @@ fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
     }
 }
 
@@ -185,8 +191,8 @@ impl Serialize for Digest {
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        u64::from_str_radix(&text, 16)
-            .map(Digest)
+        u128::from_str_radix(&text, 16)
+            .map(|number| Digest(number.to_be_bytes()))
             .map_err(serde::de::Error::custom)
     }
 }

@@ -1,7 +1,9 @@
 //! Turns and rounds where nobody numbers them, as over MCP.
 //!
-//! In come the beginnings and ends of calls, with the time; out goes where each call stands. Calls that overlap are one answer of the model, so they share a round. Silence begins a turn: a model that goes round
-//! in circles calls every few seconds, and who comes back after minutes has most likely been told something.
+//! In come the beginnings and ends of calls, with the time; out goes where each call stands. Calls that overlap are one
+//! answer of the model, so they share a round. Silence begins a turn: a model that goes round in circles calls every few
+//! seconds, and who comes back after minutes has most likely been told something. Turns are numbered from 0 in each
+//! process, so a session that others share needs numbers of its own.
 
 use std::time::{Duration, Instant};
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::names::Names;
 use crate::json::Path;
 use crate::nearest::has_word;
-use crate::tool::{Effect, Tool};
+use crate::tool::ToolSpec;
 
 /// A rung to warn on and a rung to refuse on, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +47,11 @@ pub enum Escalation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenAway {
-    /// Calls run uncounted: a guard that is down must not take the tools down with it.
+    /// What must not run uncounted is refused: tools that the operator declared to change something, and names which
+    /// say that money moves or that something is destroyed. Other calls run uncounted.
     #[default]
+    ByEffect,
+    /// Calls run uncounted: a guard that is down must not take the tools down with it.
     Open,
     /// Calls are refused: nothing runs uncounted.
     Closed,
@@ -59,14 +62,14 @@ pub enum WhenAway {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AdmissionPolicy {
-    /// Calls of one fingerprint in a turn where nothing about the tool's effect is known: most servers declare
-    /// nothing, and a read must not be cut short.
+    /// Calls of one fingerprint in a turn where the operator said nothing about the tool's effect: most servers declare
+    /// nothing, some declare every click destructive, and a read must not be cut short.
     pub budget: u32,
     /// The same for tools that only read. They do no harm, and the loop detectors watch them; this is for the calls
     /// whose results nobody reports.
     pub budget_read: u32,
-    /// The same for tools that are declared to change or destroy something: a second payment is worse than a
-    /// question.
+    /// The same for tools that the operator declared to change or destroy something, and for names that say pay: a
+    /// second payment is worse than a question. Idempotent tools have `budget`.
     pub budget_write: u32,
     /// The gate refuses the same call for the same reason. Nothing but the call can change that, so this step comes
     /// first.
@@ -76,7 +79,8 @@ pub struct AdmissionPolicy {
     /// The same call brings the same result. Reading something again is sometimes meant.
     pub repeated_result: Steps,
     /// The same for calls that wait for something: pollers that are declared, named like one, or known by results
-    /// that changed by themselves. Somebody once paid for 1,535 identical polls.
+    /// that changed by themselves; and for steps, such as a key press, whose answer only says that they were made.
+    /// Somebody once paid for 1,535 identical polls.
     pub polling: Steps,
     /// Rounds in a row in which every call repeats an earlier one with the same result, in a cycle or in any order.
     pub cycle: Steps,
@@ -153,7 +157,7 @@ impl Default for AdmissionPolicy {
             ask_after: 3,
             most_refusals: 100,
             escalation: Escalation::Ask,
-            when_away: WhenAway::Open,
+            when_away: WhenAway::ByEffect,
             remember_results: true,
             tools: Vec::new(),
         }
@@ -190,26 +194,30 @@ impl AdmissionPolicy {
         self
     }
 
-    /// What holds for calls of one tool.
-    pub(crate) fn for_tool(&self, tool: &Tool, names: &Names<'_>) -> ToolLimits {
-        self.for_name(tool.name(), tool.spec().effect, names)
-    }
-
-    /// What holds for calls of a tool with this name and effect; `names` are those of [`Self::tools`].
-    pub(crate) fn for_name(&self, name: &str, effect: Effect, names: &Names<'_>) -> ToolLimits {
+    /// What holds for calls of a tool; `names` are those of [`Self::tools`].
+    pub(crate) fn for_tool(&self, tool: &ToolSpec, names: &Names<'_>) -> ToolLimits {
+        let name = tool.name.as_str();
         let matching = names.matching(name);
         let own = || matching.iter().rev().filter_map(|at| self.tools.get(*at));
-        let declared_to_change = matches!(effect, Effect::Write | Effect::Destructive);
-        let budget = own().find_map(|own| own.budget).unwrap_or(match effect {
-            Effect::Unknown => self.budget,
-            Effect::Read => self.budget_read,
-            Effect::Write | Effect::Destructive => self.budget_write,
-        });
+        let usual = match tool.is_once() {
+            true => self.budget_write,
+            false if tool.only_reads() => self.budget_read,
+            false => self.budget,
+        };
+        let must_count = tool.is_declared_to_change() || tool.spends() || tool.may_destroy();
         ToolLimits {
-            budget,
+            budget: own().find_map(|own| own.budget).unwrap_or(usual),
+            once: tool.is_once(),
+            spends: tool.spends(),
             poller: own()
                 .find_map(|own| own.poller)
-                .unwrap_or_else(|| !declared_to_change && waits_by_name(name)),
+                .unwrap_or_else(|| !tool.is_declared_to_change() && waits_by_name(name)),
+            steps: !tool.only_reads() && !tool.is_once() && may_step_by_name(name),
+            runs_uncounted: match self.when_away {
+                WhenAway::ByEffect => !must_count,
+                WhenAway::Open => true,
+                WhenAway::Closed => false,
+            },
             calls: own().find_map(|own| own.calls).unwrap_or(self.tool_calls),
             volatile: own().flat_map(|own| own.volatile.iter().cloned()).collect(),
         }
@@ -218,9 +226,16 @@ impl AdmissionPolicy {
 
 /// What holds for calls of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct ToolLimits {
     pub(crate) budget: u32,
+    pub(crate) once: bool,
+    pub(crate) spends: bool,
     pub(crate) poller: bool,
+    /// Whether a call that only answers "done" may be one step of many.
+    pub(crate) steps: bool,
+    /// Whether it runs while the ledger cannot be reached.
+    pub(crate) runs_uncounted: bool,
     pub(crate) calls: Steps,
     pub(crate) volatile: Vec<Path>,
 }
@@ -230,6 +245,32 @@ const CHANGING_WORDS: [&str; 12] = [
     "set", "update", "post", "send", "create", "change", "write", "put", "delete", "add", "edit",
     "mark",
 ];
+
+/// Words in a tool's name which say that the same call again goes one step further.
+const STEPPING_WORDS: [&str; 18] = [
+    "press", "key", "keys", "keyboard", "click", "tap", "scroll", "type", "swipe", "drag", "mouse",
+    "step", "next", "back", "forward", "undo", "redo", "zoom",
+];
+
+/// Words in a tool's name which say that each call makes one more of something that others see.
+const MAKING_WORDS: [&str; 20] = [
+    "submit", "publish", "order", "book", "reply", "comment", "notify", "invite", "share",
+    "upload", "append", "insert", "register", "schedule", "message", "email", "mail", "sms",
+    "deploy", "trigger",
+];
+
+/// Words in a tool's name which say that it looks at something.
+const LOOKING_WORDS: [&str; 20] = [
+    "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view", "check",
+    "count", "history", "lookup", "test", "tests", "lint", "build", "verify", "validate",
+];
+
+/// Whether the same call again may go one step further, such as the next press of a key: nothing in its name says that
+/// it looks, sets a value or makes one more of something.
+fn may_step_by_name(name: &str) -> bool {
+    let other: [&[&str]; 3] = [&CHANGING_WORDS, &MAKING_WORDS, &LOOKING_WORDS];
+    has_word(name, &STEPPING_WORDS) || !other.iter().any(|words| has_word(name, words))
+}
 
 /// Words in a tool's name which say that it looks whether something has happened yet.
 const WAITING_WORDS: [&str; 8] = [
@@ -250,6 +291,30 @@ fn waits_by_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_are_known_by_their_names() {
+        for name in [
+            "press_key",
+            "browser_click",
+            "sendKeys",
+            "computer",
+            "go_back",
+            "apply",
+        ] {
+            assert!(may_step_by_name(name), "{name}");
+        }
+        for name in [
+            "send_email",
+            "set_flag",
+            "search",
+            "run_tests",
+            "git_add",
+            "book_room",
+        ] {
+            assert!(!may_step_by_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn pollers_are_known_by_their_names() {

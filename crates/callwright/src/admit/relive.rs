@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::ledger::{Ask, Limits, RefusedCall, Report};
-use super::{Admission, Digest, Fingerprint, Moment, Outcome, Place, Success, digest, report};
+use super::{Admission, Digest, Fingerprint, Outcome, Place, Success, digest};
 use crate::call::Call;
 use crate::check::Checked;
 use crate::classify::{Cause, Failure};
@@ -30,6 +30,8 @@ struct CameOfIt {
     digest: Digest,
     /// Whether it may have changed something.
     changes: bool,
+    /// Whether the same result again says nothing.
+    waits: bool,
 }
 
 impl Recalled<'_> {
@@ -86,11 +88,11 @@ impl Gate {
             refused: call.refused,
         };
         let report = call.came_of_it.map(|it| Report {
-            at: place.at,
+            turn: place.at.turn,
             fingerprint: call.fingerprint,
             tool: &call.tool,
             changes: it.changes,
-            poller: call.limits.poller,
+            waits: it.waits,
             success: it.success,
             digest: it.digest,
             // Nobody will be told.
@@ -110,7 +112,8 @@ impl Gate {
         place: Place<'_>,
         result: &Checked<'_>,
     ) {
-        self.admission.note(tool, Some(place), fingerprint, result);
+        self.admission
+            .note(tool, Some(place), fingerprint, None, result);
     }
 }
 
@@ -130,15 +133,8 @@ impl Admission {
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
         let report = ran.and_then(|(tool, result)| {
             // Nobody will ask the result for it again.
-            let outcome = || Outcome::of(result);
-            report(
-                tool,
-                limits,
-                fingerprint,
-                Moment::default(),
-                result,
-                outcome,
-            )
+            let outcome = || Outcome::of(result, verdict.arguments());
+            self.report(tool, limits, fingerprint, result, outcome)
         });
         Recalled {
             tool: name,
@@ -149,6 +145,7 @@ impl Admission {
                 success: report.success,
                 digest: report.digest,
                 changes: report.changes,
+                waits: report.waits,
             }),
         }
     }

@@ -17,7 +17,8 @@ pub(super) struct Pending {
     pub(super) kind: Kind,
     /// A tool that may change something.
     pub(super) changes: bool,
-    pub(super) poller: bool,
+    /// Its result does not tell one run from the next.
+    pub(super) waits: bool,
     pub(super) tool: Digest,
     pub(super) last: String,
 }
@@ -43,7 +44,7 @@ impl Kind {
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "six independent observations"
+    reason = "seven independent observations"
 )]
 struct Summary {
     /// A tool brought something that the call had not brought last time.
@@ -54,6 +55,8 @@ struct Summary {
     news: bool,
     /// Something new worked that may have changed something.
     changed: bool,
+    /// Something worked that may have changed something, new or not.
+    acted: bool,
     ran: bool,
     unknown: bool,
 }
@@ -85,11 +88,14 @@ impl Session {
         }
         self.count_errors(&pending, summary.news);
         self.news = self.news.saturating_add(summary.news.into());
+        self.changes = self.changes.saturating_add(summary.acted.into());
         let epoch = self.epoch.saturating_add(summary.changed.into());
         for group in pending.chunk_by_mut(|one, next| one.fingerprint == next.fingerprint) {
             let entry = self.entries.entry(group[0].fingerprint).or_default();
             entry.note(group, self.epoch, self.ordinal);
             entry.news = self.news;
+            // Nobody knows what came first in a round, so what others did in it gives nothing back.
+            entry.changes = self.changes;
             if summary.changed {
                 // Nobody knows what came first, so this may have been before the change.
                 entry.streak = 1;
@@ -134,13 +140,14 @@ impl Summary {
     /// Adds the outcomes of one call, next to what is remembered of it.
     fn add(&mut self, group: &[Pending], entry: &Entry) {
         let same = entry.is_same(group);
-        let waits = entry.living || group.iter().any(|outcome| outcome.poller);
+        let waits = entry.living || group.iter().any(|outcome| outcome.waits);
+        let worked = group.iter().any(|outcome| outcome.kind == Kind::Ok);
         let ran = group.iter().any(|outcome| outcome.kind.ran());
         self.ran |= ran;
         self.unknown |= group.iter().any(|outcome| outcome.kind == Kind::Unknown);
         self.repeats |= ran && same && !waits;
+        self.acted |= worked && group[0].changes;
         if ran && !same {
-            let worked = group.iter().any(|outcome| outcome.kind == Kind::Ok);
             self.fresh = true;
             self.news |= worked;
             self.changed |= worked && group[0].changes;
@@ -183,6 +190,7 @@ impl Entry {
         }
         self.outcome = Some(last.digest);
         self.failed = failed;
+        self.waits = last.waits && !failed;
         self.done = self.done.saturating_add(worked);
         self.transient = 0;
         self.ordinal = ordinal;

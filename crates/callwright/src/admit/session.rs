@@ -30,13 +30,16 @@ type Map<K, V> = HashMap<K, V, RandomState>;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
+    /// The latest turn. Turns only go forward.
     #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     turn: Option<u64>,
     #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     round: Option<u64>,
-    /// How many rounds there have been.
+    /// How many rounds there have been; 0 until the first call.
     pub(super) ordinal: u32,
     pub(super) epoch: u32,
+    /// How many rounds there were in which a tool that may change something worked; budgets come back there.
+    pub(super) changes: u32,
     /// How often something new worked; error streaks end there.
     pub(super) news: u32,
     pub(super) idle_rounds: u32,
@@ -64,21 +67,22 @@ impl Session {
     /// May this call run? If so, it is counted.
     pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
         self.enter(ask.at);
-        let mut ruling = self.facts(ask);
+        let tool = Digest::of(ask.tool);
+        let mut ruling = self.facts(ask, tool);
         let objection = match ask.refused {
-            None => self.objection(ask, &ruling),
-            Some(refused) => self.count_refused(ask, refused, &mut ruling),
+            None => self.objection(ask, tool, &ruling),
+            Some(refused) => self.count_refused(ask, tool, refused, &mut ruling),
         };
         match objection {
             Some((reason, count)) => {
                 self.refusals = self.refusals.saturating_add(1);
                 self.refused_now = true;
-                ruling.last = self.last(ask, reason).unwrap_or_default().to_owned();
+                ruling.last = self.last(ask, tool, reason).unwrap_or_default().to_owned();
                 ruling.reason = Some(reason);
                 ruling.count = count;
                 ruling.refused_rounds += 1;
             }
-            None if ask.refused.is_none() => self.admit(ask),
+            None if ask.refused.is_none() => self.admit(ask, tool),
             None => {}
         }
         ruling
@@ -86,7 +90,7 @@ impl Session {
 
     /// What came of a call that was let through.
     pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
-        if report.at.turn != self.turn {
+        if report.turn != self.turn {
             // The user has said something in the meantime; this belongs to what was before.
             return Noted::default();
         }
@@ -98,18 +102,23 @@ impl Session {
                 entry.transient = entry.transient.saturating_add(1);
                 entry.waited = self.ordinal;
             }
-            // It counts nowhere else.
+            // It counts nowhere else, and what the user allowed has not been done.
             entry.calls = entry.calls.saturating_sub(1);
             report.beginning.clone_into(&mut entry.last);
+            let transient = entry.transient;
+            if std::mem::take(&mut entry.permitted) {
+                remember(&mut self.allowed_once, report.fingerprint);
+            }
             return Noted {
-                transient: entry.transient,
+                transient,
                 ..Noted::default()
             };
         }
-        let living = entry.living || report.poller;
+        let living = entry.living || report.waits;
         let same = entry.outcome == Some(report.digest);
         let failed = report.success == Success::Error;
-        let error_rounds = match self.tool_errors(report.tool, Some(report.digest)) {
+        let tool = Digest::of(report.tool);
+        let error_rounds = match self.tool_errors(tool, Some(report.digest)) {
             rounds if failed => rounds.saturating_add(1),
             _ => 0,
         };
@@ -118,8 +127,8 @@ impl Session {
             digest: report.digest,
             kind: if failed { Kind::Error } else { Kind::Ok },
             changes: report.changes,
-            poller: report.poller,
-            tool: Digest::of(report.tool),
+            waits: report.waits,
+            tool,
             last: report.beginning.to_owned(),
         });
         Noted {
@@ -138,27 +147,27 @@ impl Session {
     /// What the user said when asked.
     pub(crate) fn answer(&mut self, reply: &Reply) {
         match reply {
-            Reply::AllowOnce(fingerprint) if self.allowed_once.contains(fingerprint) => {}
-            Reply::AllowOnce(fingerprint) => self.allowed_once.push(*fingerprint),
-            Reply::AllowTool(tool) => {
-                let tool = Digest::of(tool);
-                if !self.allowed_tools.contains(&tool) {
-                    self.allowed_tools.push(tool);
-                }
-            }
+            Reply::AllowOnce(fingerprint) => remember(&mut self.allowed_once, *fingerprint),
+            Reply::AllowTool(tool) => remember(&mut self.allowed_tools, Digest::of(tool)),
             Reply::Stop => self.stopped = true,
         }
     }
 
-    /// Begins the turn and the round that a call belongs to, if they are new.
+    /// Begins the turn and the round that a call belongs to, if they are new. A call of an earlier turn is judged in
+    /// this one: it must not bring back what this turn has spent.
     fn enter(&mut self, at: Moment) {
-        if at.turn != self.turn {
-            *self = Session {
-                turn: at.turn,
-                ordinal: self.ordinal,
-                allowed_tools: std::mem::take(&mut self.allowed_tools),
-                ..Session::default()
-            };
+        if begins_turn(at.turn, self.turn) {
+            // An answer of the user may come before the first call that is known here. It holds for that call's turn.
+            if self.ordinal > 0 {
+                *self = Session {
+                    ordinal: self.ordinal,
+                    // What the user allowed and the model has not done yet is still allowed.
+                    allowed_once: std::mem::take(&mut self.allowed_once),
+                    allowed_tools: std::mem::take(&mut self.allowed_tools),
+                    ..Session::default()
+                };
+            }
+            self.turn = at.turn;
         }
         if at.round.is_none() || at.round != self.round {
             self.end_round();
@@ -168,16 +177,17 @@ impl Session {
     }
 
     /// Everything that is known about a call before it is decided on.
-    fn facts(&self, ask: &Ask<'_>) -> Ruling {
+    fn facts(&self, ask: &Ask<'_>, tool: Digest) -> Ruling {
         let mut ruling = Ruling {
+            turn: self.turn,
             refused_rounds: self.refused_rounds,
             turn_calls: self.calls.saturating_add(1),
             tool_calls: self
                 .tools
-                .get(&Digest::of(ask.tool))
+                .get(&tool)
                 .map_or(1, |tool| tool.calls.saturating_add(1)),
             unknown_rounds: self.unknown_rounds.saturating_add(1),
-            error_rounds: self.tool_errors(ask.tool, ask.refused.map(|refused| refused.digest)),
+            error_rounds: self.tool_errors(tool, ask.refused.map(|refused| refused.digest)),
             ..Ruling::default()
         };
         if let Some(entry) = self
@@ -197,12 +207,9 @@ impl Session {
     }
 
     /// What came of it last time: of this call, or of its tool.
-    fn last(&self, ask: &Ask<'_>, reason: Reason) -> Option<&str> {
+    fn last(&self, ask: &Ask<'_>, tool: Digest, reason: Reason) -> Option<&str> {
         match reason {
-            Reason::ErrorStreak => self
-                .tools
-                .get(&Digest::of(ask.tool))
-                .map(|tool| tool.last.as_str()),
+            Reason::ErrorStreak => self.tools.get(&tool).map(|tool| tool.last.as_str()),
             _ => self
                 .entries
                 .get(&ask.fingerprint)
@@ -211,21 +218,21 @@ impl Session {
     }
 
     /// Why a call that is good in itself may not run.
-    fn objection(&self, ask: &Ask<'_>, facts: &Ruling) -> Option<(Reason, u32)> {
+    fn objection(&self, ask: &Ask<'_>, tool: Digest, facts: &Ruling) -> Option<(Reason, u32)> {
         if let Some(bound) = self.last_bound(&ask.limits) {
             return Some(bound);
         }
         if facts.turn_calls > ask.limits.turn_calls {
             return Some((Reason::TurnCalls, self.calls));
         }
-        if self.allowed_tools.contains(&Digest::of(ask.tool))
-            || self.allowed_once.contains(&ask.fingerprint)
-        {
+        if self.allowed_tools.contains(&tool) || self.allowed_once.contains(&ask.fingerprint) {
             return None;
         }
         let limits = &ask.limits;
         let entry = self.entries.get(&ask.fingerprint);
-        let waits = limits.poller || entry.is_some_and(|entry| entry.living);
+        let seems_to_wait = entry.is_some_and(|entry| entry.living || entry.waits);
+        // Two receipts of one payment do not make it a poll.
+        let waits = limits.poller || (seems_to_wait && !limits.once);
         let (reason, repeats) = match (facts.failed, waits) {
             (true, _) => (Reason::RepeatedCall, limits.repeated_call),
             (false, true) => (Reason::RepeatedResult, limits.polling),
@@ -259,11 +266,11 @@ impl Session {
         };
         let unknown = Entry::default();
         let entry = entry.unwrap_or(&unknown);
-        if limits.once && entry.done > 0 && entry.done >= budget {
-            // It worked and changed something: no change elsewhere is a reason to do it again.
+        if limits.spends && entry.done > 0 && entry.done >= budget {
+            // It was paid: no change elsewhere is a reason to pay again.
             return Some((Reason::Budget, entry.done));
         }
-        let calls = if entry.is_current(self.epoch, self.news, limits.once) {
+        let calls = if entry.is_current(self.changes, self.news, limits.spends) {
             entry.calls
         } else {
             0
@@ -289,6 +296,7 @@ impl Session {
     fn count_refused(
         &mut self,
         ask: &Ask<'_>,
+        tool: Digest,
         refused: RefusedCall,
         facts: &mut Ruling,
     ) -> Option<(Reason, u32)> {
@@ -306,8 +314,8 @@ impl Session {
                     Kind::Refused
                 },
                 changes: false,
-                poller: false,
-                tool: Digest::of(ask.tool),
+                waits: false,
+                tool,
                 last: String::new(),
             });
         }
@@ -326,30 +334,27 @@ impl Session {
         })
     }
 
-    fn admit(&mut self, ask: &Ask<'_>) {
+    fn admit(&mut self, ask: &Ask<'_>, tool: Digest) {
         self.calls = self.calls.saturating_add(1);
-        if let Some(at) = self
-            .allowed_once
-            .iter()
-            .position(|once| *once == ask.fingerprint)
-        {
-            self.allowed_once.swap_remove(at);
+        let mut allowed = self.allowed_once.iter();
+        let permission = allowed.position(|once| *once == ask.fingerprint);
+        if let Some(at) = permission {
+            self.allowed_once.remove(at);
         }
-        let tool = self.tools.entry(Digest::of(ask.tool)).or_default();
+        let tool = self.tools.entry(tool).or_default();
         tool.calls = tool.calls.saturating_add(1);
-        let (epoch, news) = (self.epoch, self.news);
+        let (epoch, changes, news) = (self.epoch, self.changes, self.news);
         let entry = self.entries.entry(ask.fingerprint).or_default();
-        if entry.failed && entry.news != news {
+        if !entry.is_current(changes, news, ask.limits.spends) {
             entry.calls = 0;
         }
         if entry.epoch != epoch {
             entry.epoch = epoch;
             entry.streak = 0;
             entry.transient = 0;
-            if !entry.may_have_worked(ask.limits.once) {
-                entry.calls = 0;
-            }
         }
+        entry.permitted = permission.is_some();
+        entry.changes = changes;
         entry.news = news;
         entry.calls = entry.calls.saturating_add(1);
     }
@@ -365,12 +370,31 @@ impl Session {
     }
 
     /// Rounds in a row in which a tool failed the same way: this way, if one is given.
-    fn tool_errors(&self, tool: &str, digest: Option<Digest>) -> u32 {
+    fn tool_errors(&self, tool: Digest, digest: Option<Digest>) -> u32 {
         self.tools
-            .get(&Digest::of(tool))
+            .get(&tool)
             .filter(|tool| tool.news == self.news && (digest.is_none() || tool.error == digest))
             .map_or(0, |tool| tool.streak)
     }
+}
+
+/// How many answers of one kind are remembered: more than a user gives in one conversation.
+const MOST_ANSWERS: usize = 100;
+
+/// Adds what the user allowed, if it is not there yet; the oldest leaves first.
+fn remember<T: PartialEq>(allowed: &mut Vec<T>, new: T) {
+    if !allowed.contains(&new) {
+        if allowed.len() >= MOST_ANSWERS {
+            allowed.remove(0);
+        }
+        allowed.push(new);
+    }
+}
+
+/// Whether a call of one turn ends another: it is a later one. A call without a turn never does.
+fn begins_turn(new: Option<u64>, current: Option<u64>) -> bool {
+    let is_other_name = new >= Some(Moment::FIRST_NAME) && new != current;
+    new > current || is_other_name
 }
 
 /// Sorted, so that equal sessions are equal texts.

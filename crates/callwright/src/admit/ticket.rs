@@ -30,6 +30,12 @@ impl<'a> Place<'a> {
             at: Moment { turn, round },
         }
     }
+
+    /// The same place in the turn in which the ledger counted the call.
+    pub(super) fn in_turn(mut self, turn: Option<u64>) -> Self {
+        self.at.turn = turn;
+        self
+    }
 }
 
 /// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back: whoever runs what a ticket
@@ -95,6 +101,9 @@ pub struct Ticket<'c> {
     pub(super) ready: Ready<'c>,
     pub(super) place: Option<Place<'c>>,
     pub(super) fingerprint: Fingerprint,
+    /// The turn that the ledger counted it in.
+    pub(super) counted_in: Option<u64>,
+    pub(super) uncounted: bool,
     pub(super) notice: Option<Notice>,
 }
 
@@ -140,6 +149,11 @@ impl<'c> Ticket<'c> {
         self.place
     }
 
+    /// Whether it runs although the ledger could not be reached, so that no budget and no loop knows of it.
+    pub fn is_uncounted(&self) -> bool {
+        self.uncounted
+    }
+
     /// The same without borrowing from anything, for calls that end elsewhere. It can be closed at the same gate only.
     pub fn detach(self) -> OpenCall {
         OpenCall::of(&self)
@@ -156,6 +170,7 @@ impl<'c> From<Ticket<'c>> for Settled<'c> {
     fn from(ticket: Ticket<'c>) -> Self {
         Settled {
             notice: ticket.notice,
+            uncounted: ticket.uncounted,
             result: None,
             verdict: match ticket.ready {
                 Ready::Valid(valid) => Verdict::Valid(valid),

@@ -1,14 +1,17 @@
 //! What changes from answer to answer without saying anything: times, durations, request ids.
 //!
 //! In comes an answer, out goes a text that is the same for two answers which differ in such values only. A loop
-//! whose results carry a time stamp is a loop all the same. Where nothing but such values would be left out of, the
-//! whole answer counts: a clock is asked for the time.
+//! whose results carry a time stamp is a loop all the same. A value is left out for where it is, never for what it looks
+//! like: under a key such as `request_id`, after words such as `request id:`, before a line of a log. An id or a time
+//! anywhere else is data, and so is a value of the arguments wherever it is repeated. Where nothing else would be left,
+//! the whole answer counts: a clock is asked for the time.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
+use super::asked::Asked;
 use super::outcome::Answer;
 use crate::json::{Value, with_buffer};
 use crate::nearest::has_word;
@@ -24,25 +27,52 @@ const DEEPEST: usize = 100;
 /// What stands for a value that was left out. It occurs in no text of JSON.
 const GAP: &str = "\u{1}";
 
-/// Moments to the minute or finer, and UUIDs. A mere date is data.
+/// Moments to the minute or finer, clock times and UUIDs. A mere date is data.
 const MOMENT: &str = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d\b)?";
+const CLOCK: &str = r"\d\d:\d\d:\d\d(?:[.,]\d+)?";
 const UUID: &str = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}";
 
-/// In text that is not JSON, such as the output of a program: clock times and durations too.
-const CLOCK: &str = r"\d\d:\d\d:\d\d(?:[.,]\d+)?";
+/// In text that is not JSON, such as the output of a program: how long it took, the id of a request, as servers put it
+/// into their errors, and where an object lies in memory.
 const DURATION: &str = r"\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds)\b";
-
-/// There too: the id of a request, as servers put it into their errors, and where an object lies in memory.
 const REQUEST: &str =
     r#"(?i:request|req|trace|span|correlation)[ _-]?(?i:id)["']?(?: ?[:=] ?| )["']?[\w-]*\d[\w-]*"#;
+const REQUEST_UUID: &str = r#"(?i:request|trace|span|correlation)["']?(?: ?[:=] ?| )["']?"#;
 const ADDRESS: &str = r"at 0x[0-9a-fA-F]+";
 
+/// A time in the group `time`, anything else outside of it.
 static IN_TEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let any = [MOMENT, UUID, CLOCK, DURATION, REQUEST, ADDRESS].join("|");
-    Regex::new(&format!(r"\b(?:{any})")).ok()
+    let other = [DURATION, REQUEST, ADDRESS].join("|");
+    Regex::new(&format!(
+        r"\b(?:(?<time>{MOMENT}|{CLOCK})|{other}|{REQUEST_UUID}{UUID})"
+    ))
+    .ok()
 });
 static WHOLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"^(?:{MOMENT}|{UUID})$")).ok());
+
+/// Words before a time which say that it is the time of the answer.
+const ANSWERED: [&str; 19] = [
+    "time",
+    "timestamp",
+    "now",
+    "built",
+    "generated",
+    "fetched",
+    "retrieved",
+    "queried",
+    "checked",
+    "measured",
+    "logged",
+    "requested",
+    "reported",
+    "match",
+    "matches",
+    "found",
+    "nothing",
+    "rows",
+    "results",
+];
 
 /// Words in the name of a key whose value is about the answer, not about what was asked for.
 const ABOUT_THE_ANSWER: [&str; 9] = [
@@ -73,8 +103,11 @@ const ABOUT_THE_REQUEST: [&str; 12] = [
     "checkedat",
 ];
 
+/// Keys, in the same spelling, around what is about the answer: a time or a UUID in there is not data.
+const AROUND_THE_ANSWER: [&str; 3] = ["meta", "metadata", "trace"];
+
 /// Gives the part of an answer that says something to `read`.
-pub(super) fn steady<T>(answer: Answer<'_>, read: impl FnOnce(&str) -> T) -> T {
+pub(super) fn steady<T>(answer: Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
     let text = match answer {
         Answer::Text(text) => text,
         Answer::Value(Value::String(text)) => text,
@@ -85,9 +118,9 @@ pub(super) fn steady<T>(answer: Answer<'_>, read: impl FnOnce(&str) -> T) -> T {
                 read(out)
             });
         }
-        Answer::Value(value) => return read(&steady_json(value, Blocks::Opened)),
+        Answer::Value(value) => return read(&steady_json(value, asked, Blocks::Opened)),
     };
-    read(&steady_text(text, Blocks::Opened))
+    read(&steady_text(text, asked, Blocks::Opened))
 }
 
 /// Whether blocks of text are looked into. Those inside of such a block are not: one answer wraps one other.
@@ -97,7 +130,7 @@ enum Blocks {
     Closed,
 }
 
-fn steady_text(text: &str, blocks: Blocks) -> Cow<'_, str> {
+fn steady_text<'t>(text: &'t str, asked: &Asked<'_>, blocks: Blocks) -> Cow<'t, str> {
     let text = text.trim_ascii();
     if text.len() > LONGEST {
         return Cow::Borrowed(text);
@@ -105,12 +138,22 @@ fn steady_text(text: &str, blocks: Blocks) -> Cow<'_, str> {
     if text.starts_with(['{', '['])
         && let Ok(value) = read_value(text)
     {
-        return Cow::Owned(steady_json(&value, blocks));
+        return Cow::Owned(steady_json(&value, asked, blocks));
     }
     let Some(pattern) = &*IN_TEXT else {
         return Cow::Borrowed(text);
     };
-    let steady = pattern.replace_all(text, GAP);
+    let steady = pattern.replace_all(text, |found: &Captures<'_>| {
+        let all = found.get_match();
+        let is_of_answer = found.name("time").is_none() || is_time_of_answer(&text[..all.start()]);
+        let value = all.as_str().rsplit([' ', ':', '=', '"', '\'']).next();
+        let is_asked_for = asked.holds(all.as_str()) || value.is_some_and(|it| asked.holds(it));
+        if is_of_answer && !is_asked_for {
+            GAP.to_owned()
+        } else {
+            all.as_str().to_owned()
+        }
+    });
     if steady.contains(char::is_alphanumeric) {
         steady
     } else {
@@ -118,12 +161,36 @@ fn steady_text(text: &str, blocks: Blocks) -> Cow<'_, str> {
     }
 }
 
-fn steady_json(value: &Value<'_>, blocks: Blocks) -> String {
+/// Whether a time after this text is that of the answer: it begins a line, or a word says so.
+fn is_time_of_answer(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    let mut words = line
+        .rsplit(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let is_answered = |word: &str| {
+        ANSWERED
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(word))
+    };
+    match words.next() {
+        None => true,
+        Some("at" | "on") => words.next().is_some_and(is_answered),
+        Some("of") => words.next() == Some("as"),
+        Some(word) => is_answered(word),
+    }
+}
+
+fn steady_json(value: &Value<'_>, asked: &Asked<'_>, blocks: Blocks) -> String {
     if is_steady(value, DEEPEST) {
         return value.canonical();
     }
     let mut kept = 0;
-    let steady = without_volatile(value, blocks, DEEPEST, &mut kept);
+    let look = Look {
+        asked,
+        blocks,
+        is_meta: false,
+    };
+    let steady = look.without_volatile(value, DEEPEST, &mut kept);
     match kept {
         0 => value.canonical(),
         _ => steady.canonical(),
@@ -139,26 +206,22 @@ fn is_steady(value: &Value<'_>, depth_left: usize) -> bool {
         Value::Object(members) => {
             !is_text_block(members)
                 && members.iter().all(|(key, member)| {
-                    let is_about = may_be_about_the_answer(key) && is_about_the_answer(key);
-                    !is_about && is_steady(member, depth_left)
+                    let kind = KeyKind::of(key);
+                    kind == KeyKind::Data && is_steady(member, depth_left)
                 })
         }
         Value::Array(items) => items.iter().all(|item| is_steady(item, depth_left)),
-        Value::String(text) => !may_be_volatile(text) || !is_volatile(text),
         _ => true,
     }
 }
 
-/// Whether a whole text may be a moment or a UUID: cheap, and never wrong about a no.
-fn may_be_volatile(text: &str) -> bool {
-    // `2026-01-31T10:00`
-    const SHORTEST: usize = 16;
-    text.len() >= SHORTEST && text.as_bytes()[0].is_ascii_hexdigit()
-}
-
 /// Whether a whole text is a moment or a UUID.
 fn is_volatile(text: &str) -> bool {
-    WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text))
+    // `2026-01-31T10:00`
+    const SHORTEST: usize = 16;
+    text.len() >= SHORTEST
+        && text.as_bytes()[0].is_ascii_hexdigit()
+        && WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
 /// Whether a key may be about the answer: cheap, and never wrong about a no.
@@ -196,49 +259,105 @@ fn may_be_about_the_answer(key: &str) -> bool {
     false
 }
 
-fn without_volatile<'v>(
-    value: &'v Value<'_>,
+/// What is left out of a value, and where it is.
+#[derive(Clone, Copy)]
+struct Look<'a> {
+    asked: &'a Asked<'a>,
     blocks: Blocks,
-    depth_left: usize,
-    kept: &mut usize,
-) -> Value<'v> {
-    let Some(depth_left) = depth_left.checked_sub(1) else {
-        *kept += 1;
-        return value.clone();
-    };
-    match value {
-        Value::Object(members) if !members.is_empty() => {
-            let is_block = blocks == Blocks::Opened && is_text_block(members);
-            let steady = members.iter().map(|(key, member)| {
-                let member = match member {
-                    Value::String(text) if is_block && key == "text" => {
-                        *kept += 1;
-                        Value::String(steady_text(text, Blocks::Closed))
-                    }
-                    scalar
-                        if is_about_the_answer(key)
-                            && !matches!(scalar, Value::Object(_) | Value::Array(_)) =>
-                    {
-                        Value::String(GAP.into())
-                    }
-                    other => without_volatile(other, blocks, depth_left, kept),
-                };
-                (Cow::Borrowed(key.as_ref()), member)
-            });
-            Value::Object(steady.collect())
-        }
-        Value::Array(items) if !items.is_empty() => Value::Array(
-            items
-                .iter()
-                .map(|item| without_volatile(item, blocks, depth_left, kept))
-                .collect(),
-        ),
-        Value::String(text) if is_volatile(text) => Value::String(GAP.into()),
-        other => {
+    /// Whether it is around what was asked for.
+    is_meta: bool,
+}
+
+impl Look<'_> {
+    fn without_volatile<'v>(
+        self,
+        value: &'v Value<'_>,
+        depth_left: usize,
+        kept: &mut usize,
+    ) -> Value<'v> {
+        let Some(depth_left) = depth_left.checked_sub(1) else {
             *kept += 1;
-            other.clone()
+            return value.clone();
+        };
+        match value {
+            Value::Object(members) if !members.is_empty() => {
+                let is_block = self.blocks == Blocks::Opened && is_text_block(members);
+                let steady = members.iter().map(|(key, member)| {
+                    let kind = KeyKind::of(key);
+                    let member = match member {
+                        Value::String(text) if is_block && key == "text" => {
+                            *kept += 1;
+                            Value::String(steady_text(text, self.asked, Blocks::Closed))
+                        }
+                        scalar if kind == KeyKind::OfAnswer && !self.is_asked_for(scalar) => {
+                            Value::String(GAP.into())
+                        }
+                        other => {
+                            let is_meta = self.is_meta || kind == KeyKind::AroundAnswer;
+                            let look = Look { is_meta, ..self };
+                            look.without_volatile(other, depth_left, kept)
+                        }
+                    };
+                    (Cow::Borrowed(key.as_ref()), member)
+                });
+                Value::Object(steady.collect())
+            }
+            Value::Array(items) if !items.is_empty() => Value::Array(
+                items
+                    .iter()
+                    .map(|item| self.without_volatile(item, depth_left, kept))
+                    .collect(),
+            ),
+            Value::String(text) if self.is_meta && is_volatile(text) && !self.asked.holds(text) => {
+                Value::String(GAP.into())
+            }
+            other => {
+                *kept += 1;
+                other.clone()
+            }
         }
     }
+
+    /// Whether a value is one of the arguments, or no single value at all.
+    fn is_asked_for(self, value: &Value<'_>) -> bool {
+        match value {
+            Value::Object(_) | Value::Array(_) => true,
+            Value::String(text) => self.asked.holds(text),
+            Value::Number(number) => self.asked.holds(number.as_str()),
+            Value::Null | Value::Bool(_) => false,
+        }
+    }
+}
+
+/// What a key says about the value under it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KeyKind {
+    Data,
+    /// It is about the answer, not about what was asked for.
+    OfAnswer,
+    /// What is inside may be.
+    AroundAnswer,
+}
+
+impl KeyKind {
+    fn of(key: &str) -> Self {
+        if !may_be_about_the_answer(key) {
+            KeyKind::Data
+        } else if is_about_the_answer(key) {
+            KeyKind::OfAnswer
+        } else if is_around_the_answer(key) {
+            KeyKind::AroundAnswer
+        } else {
+            KeyKind::Data
+        }
+    }
+}
+
+fn is_around_the_answer(key: &str) -> bool {
+    let key = key.trim_matches('_');
+    AROUND_THE_ANSWER
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(key))
 }
 
 /// Whether this is a block of text in a message, as MCP and the providers have them: its text is an answer in itself.
@@ -330,7 +449,7 @@ mod tests {
     use super::*;
 
     fn same(left: &str, right: &str) -> bool {
-        let text = |text| steady(Answer::Text(text), str::to_owned);
+        let text = |text| steady(Answer::Text(text), &Asked::default(), str::to_owned);
         text(left) == text(right)
     }
 
@@ -360,8 +479,16 @@ mod tests {
             ("12:00:01 no match", "12:00:09 no match"),
             ("3 tests failed in 0.53s", "3 tests failed in 1.2s"),
             (
-                "job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 queued",
-                "job 6fa459ea-ee8a-3ca4-894e-db77e160355e queued",
+                "10 rows as of 2026-01-31 10:00",
+                "10 rows as of 2026-01-31 10:01",
+            ),
+            (
+                "[2026-01-31 10:00:00] nothing to do",
+                "[2026-01-31 10:00:07] nothing to do",
+            ),
+            (
+                "failed, request 1b4e28ba-2fa1-11d2-883f-0016d3cca427",
+                "failed, request 6fa459ea-ee8a-3ca4-894e-db77e160355e",
             ),
             (
                 "server error (request id: req_8Fa1)",
@@ -404,12 +531,56 @@ mod tests {
             (r#"{"id": 1}"#, r#"{"id": 2}"#),
             ("5 apples", "6 apples"),
             ("order id 17", "order id 18"),
+            ("took request 17", "took request 18"),
+            (
+                "no such order 1b4e28ba-2fa1-11d2-883f-0016d3cca427",
+                "no such order 6fa459ea-ee8a-3ca4-894e-db77e160355e",
+            ),
+            (
+                "job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 queued",
+                "job 6fa459ea-ee8a-3ca4-894e-db77e160355e queued",
+            ),
+            (
+                r#"{"status": "ok", "job": "1b4e28ba-2fa1-11d2-883f-0016d3cca427"}"#,
+                r#"{"status": "ok", "job": "6fa459ea-ee8a-3ca4-894e-db77e160355e"}"#,
+            ),
+            (
+                r#"{"state": "waiting", "due": "2026-01-31T10:00:00Z"}"#,
+                r#"{"state": "waiting", "due": "2026-01-31T10:00:01Z"}"#,
+            ),
+            (
+                "no free slot at 2026-01-31 10:00",
+                "no free slot at 2026-01-31 10:15",
+            ),
+            ("next run at 10:00:00", "next run at 10:15:00"),
             ("the request id is missing", "the request id is invalid"),
             ("commit 0x7f3a10", "commit 0x7f3b98"),
             ("[1, 2]", "[2, 1]"),
         ] {
             assert!(!same(left, right), "{left} / {right}");
         }
+    }
+
+    #[test]
+    fn what_was_asked_for_counts_wherever_it_is_repeated() {
+        let of = |id: &str, answer: &str| {
+            let arguments = Value::Object(vec![("id".into(), Value::String(id.into()))]);
+            steady(Answer::Text(answer), &Asked::new(&arguments), str::to_owned)
+        };
+        for answer in [
+            "no trace of request id ID",
+            r#"{"error": "not found", "request_id": "ID"}"#,
+            r#"{"error": "not found", "meta": {"id": "ID"}}"#,
+        ] {
+            let [one, other] = [
+                "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
+                "6fa459ea-ee8a-3ca4-894e-db77e160355e",
+            ];
+            let answer = |id: &str| answer.replace("ID", id);
+            assert_ne!(of(one, &answer(one)), of(other, &answer(other)));
+            assert_eq!(of("7", &answer(one)), of("7", &answer(other)));
+        }
+        assert_ne!(of("30s", "at most 30s"), of("40s", "at most 40s"));
     }
 
     #[test]

@@ -104,7 +104,12 @@ impl<'o> Checked<'o> {
 impl Checked<'_> {
     /// What admission remembers of it. Long answers take a while to read; who has time asks before it matters.
     pub fn outcome(&self) -> &Outcome {
-        self.outcome.get_or_init(|| Outcome::of(self))
+        self.outcome_of(None)
+    }
+
+    /// The same, next to the arguments of the call.
+    pub(crate) fn outcome_of(&self, arguments: Option<&Value<'_>>) -> &Outcome {
+        self.outcome.get_or_init(|| Outcome::of(self, arguments))
     }
 
     /// Whether this goes to the model as an error.

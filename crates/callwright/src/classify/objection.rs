@@ -2,7 +2,6 @@
 
 use super::{Cause, Code, Failure, Next};
 use crate::admit::{Escalation, Fingerprint, Reason};
-use crate::tool::Effect;
 
 /// Why a call that may be good in itself does not run now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +11,8 @@ pub struct Objection {
     pub reason: Reason,
     /// The tool that was called.
     pub tool: String,
-    /// What the tool does to the world.
-    pub effect: Effect,
+    /// Whether the call must not be made twice without asking.
+    pub once: bool,
     /// Which call: an answer of the user may allow it.
     pub fingerprint: Option<Fingerprint>,
     /// How often: the number that the reason is about.
@@ -71,9 +70,7 @@ impl Failure {
     /// Admission objects. `escalated` if refusals did not help so far.
     pub(crate) fn objection(objection: Objection, escalated: bool, escalation: Escalation) -> Self {
         // What has changed something already is not repeated without asking, from the start.
-        let ran_already = objection.reason == Reason::Budget
-            && !objection.failed
-            && matches!(objection.effect, Effect::Write | Effect::Destructive);
+        let ran_already = objection.reason == Reason::Budget && !objection.failed && objection.once;
         let last_rung = match escalation {
             Escalation::Ask => Some(Next::AskUser),
             Escalation::Stop => Some(Next::Stop),

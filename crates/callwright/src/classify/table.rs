@@ -237,8 +237,8 @@ pub const TABLE: &[CodeRow] = &[
         class: Class::Budget,
         next: Next::RetryLater,
         hint: "Send the same call again in a little while.",
-        meaning: "The ledger that counts calls cannot be reached, and the policy lets nothing run uncounted.",
-        example: "any call while the Redis server is down, with `when_away: Closed`",
+        meaning: "The ledger that counts calls cannot be reached, and the policy does not let this call run uncounted.",
+        example: "a payment while the Redis server is down",
     },
     CodeRow {
         code: Code::RepeatedCall,

@@ -75,6 +75,9 @@ impl<'e> EventLine<'e> {
             line.key("detail").text(&feedback.notice(notice));
             line.out.push('}');
         }
+        if event.uncounted {
+            line.key("uncounted").out.push_str("true");
+        }
         if let Some(verdict) = event.output_verdict {
             line.key("output_verdict").text(verdict.name());
         }

@@ -56,6 +56,8 @@ pub enum Judgement {
     Repaired,
     /// The call did not run.
     Refused,
+    /// The call went to the tool as it was sent, and no schema could judge it: none was declared, or none that compiles.
+    Unjudged,
 }
 
 impl Judgement {
@@ -65,6 +67,7 @@ impl Judgement {
             Judgement::Valid => "valid",
             Judgement::Repaired => "repaired",
             Judgement::Refused => "refused",
+            Judgement::Unjudged => "unjudged",
         }
     }
 }
@@ -118,6 +121,8 @@ pub struct Event {
     pub failure: Option<Failure>,
     /// What the model was told beside the result or the refusal.
     pub notice: Option<Notice>,
+    /// Whether the call ran although the ledger could not be reached, so that no budget and no loop knows of it.
+    pub uncounted: bool,
     /// What was said about the result, if there was one.
     pub output_verdict: Option<OutputVerdict>,
     /// What the schema objects to in arguments that went to the tool all the same.
@@ -185,6 +190,7 @@ impl Event {
                 Verdict::Refused(refused) => refused.notice.clone(),
                 _ => None,
             },
+            uncounted: false,
             warning: verdict.warning().cloned(),
             output_verdict: None,
             output_failure: None,
@@ -222,6 +228,13 @@ impl Event {
     #[must_use]
     pub fn with_notice(mut self, notice: Option<Notice>) -> Self {
         self.notice = notice;
+        self
+    }
+
+    /// The same event of a call that was let through although the ledger could not be reached, or not.
+    #[must_use]
+    pub fn with_uncounted(mut self, uncounted: bool) -> Self {
+        self.uncounted = uncounted;
         self
     }
 

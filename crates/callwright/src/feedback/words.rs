@@ -86,7 +86,7 @@ pub(super) fn detail(cause: &Cause) -> String {
             ..
         } => tool_failure(failure, tool, said.as_deref(), *passes),
         Cause::LedgerAway { .. } => {
-            "Calls cannot be counted at the moment, so none is run.".to_owned()
+            "Calls cannot be counted at the moment, so this one is not run.".to_owned()
         }
         Cause::Syntax {
             line,

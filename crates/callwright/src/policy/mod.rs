@@ -55,6 +55,8 @@ pub struct ToolPolicy {
     pub name: String,
     /// What a call does to the world, whatever the tool declares.
     pub effect: Option<Effect>,
+    /// Whether calling it twice with the same arguments is as good as once, whatever the tool declares.
+    pub idempotent: Option<bool>,
     /// Which repairs are applied without asking.
     pub repair: Option<RepairPolicy>,
     /// Whether arguments are held to the schema.
@@ -74,6 +76,15 @@ impl ToolPolicy {
             name: name.into(),
             ..ToolPolicy::default()
         }
+    }
+
+    /// The tool as the operator declares it.
+    pub(crate) fn declare(&self, mut tool: ToolSpec) -> ToolSpec {
+        if let Some(effect) = self.effect {
+            tool = tool.with_effect(effect);
+        }
+        tool.idempotent = self.idempotent.unwrap_or(tool.idempotent);
+        tool
     }
 }
 
@@ -164,6 +175,8 @@ impl RunSettings {
 pub struct ToolSettings {
     /// What a call does to the world.
     pub effect: Effect,
+    /// Whether twice is as good as once.
+    pub idempotent: bool,
     /// The highest grade of repair; `None` for none at all.
     pub repair: Option<Grade>,
     /// Whether arguments are held to the schema.
@@ -223,14 +236,14 @@ impl Policy {
     /// What holds for a tool.
     pub fn settings(&self, tool: &ToolSpec) -> ToolSettings {
         let own = self.own(&tool.name, &self.names());
-        let effect = own.effect.unwrap_or(tool.effect);
-        let limits = self
-            .admission
-            .for_name(&tool.name, effect, &self.admission.names());
+        let tool = own.declare(tool.clone());
+        let effect = tool.effect;
+        let limits = self.admission.for_tool(&tool, &self.admission.names());
         let advice = self.advice.clone().merged(&own.advice);
         let output = own.output.policy();
         ToolSettings {
             effect,
+            idempotent: tool.idempotent,
             repair: own.repair.unwrap_or(self.repair).cap_for(effect),
             validate: own.validation.unwrap_or_default(),
             budget: limits.budget,
@@ -272,6 +285,7 @@ impl Policy {
             .filter_map(|at| self.tools.get(*at))
         {
             own.effect = tool.effect.or(own.effect);
+            own.idempotent = tool.idempotent.or(own.idempotent);
             own.repair = tool.repair.or(own.repair);
             own.validation = tool.validation.or(own.validation);
             own.output = own.output.merged(&tool.output);

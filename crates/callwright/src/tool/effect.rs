@@ -56,6 +56,12 @@ impl ToolSpec {
         !self.only_reads() && !self.idempotent && says_spend(&self.name)
     }
 
+    /// Whether a call must not be repeated without asking: the operator declared that it changes something, or the name
+    /// says that money moves, and twice is not as good as once.
+    pub(crate) fn is_once(&self) -> bool {
+        (self.is_declared_to_change() && !self.idempotent) || self.spends()
+    }
+
     /// Whether the operator declared that it changes something.
     pub fn is_declared_to_change(&self) -> bool {
         self.declared_by == DeclaredBy::Operator
@@ -144,7 +150,8 @@ pub(crate) fn says_destroy(name: &str) -> bool {
 
 /// Whether a name says that money moves.
 fn says_spend(name: &str) -> bool {
-    const STEMS: [&str; 15] = [
+    const STEMS: [&str; 16] = [
+        "money",
         "payment",
         "refund",
         "transfer",
@@ -225,6 +232,7 @@ mod tests {
             "refund",
             "chargeCard",
             "buy_stock",
+            "send_money",
         ] {
             assert!(says_spend(name), "{name}");
         }

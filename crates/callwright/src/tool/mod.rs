@@ -201,12 +201,6 @@ impl Tool {
         &self.spec
     }
 
-    /// Whether a call that worked must not be repeated without asking: it is declared to change something, and
-    /// twice is not as good as once.
-    pub(crate) fn is_once(&self) -> bool {
-        matches!(self.spec.effect, Effect::Write | Effect::Destructive) && !self.spec.idempotent
-    }
-
     /// The compiled schema; `None` if the tool is quarantined. Where validation is off, it accepts anything.
     pub fn schema(&self) -> Option<&CompiledSchema> {
         self.schema.as_deref().ok()

@@ -99,6 +99,7 @@ impl<'c> Watch<'c> {
         toolbox.sinks.report(|| {
             let mut event = Event::of(&toolbox.gate, self.call, &settled.verdict, clock.time)
                 .with_notice(settled.notice().cloned())
+                .with_uncounted(settled.uncounted)
                 .with_gate_time(clock.came.elapsed().saturating_sub(latency));
             if let Some(place) = self.place {
                 event = event.at(place);

@@ -130,17 +130,22 @@ pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
     })
 }
 
-/// A number that is only compared with others: a text will do as well.
+/// A number, or a name for what has none.
 fn number(value: &mut Value<'_>, key: &str) -> Result<Option<u64>, Error> {
     Ok(match present(value, key) {
         None => None,
-        Some(Value::String(text)) => Some(xxh3_64(text.as_bytes())),
+        Some(Value::String(text)) => Some(name(&text)),
         Some(Value::Number(number)) => {
             let known = number.as_u64();
-            Some(known.unwrap_or_else(|| xxh3_64(number.as_str().as_bytes())))
+            Some(known.unwrap_or_else(|| name(number.as_str())))
         }
         Some(other) => return Err(wrong(key, "a number or a text", &other)),
     })
+}
+
+/// A text in place of a number: other than other texts, and neither before nor after them.
+fn name(text: &str) -> u64 {
+    xxh3_64(text.as_bytes()) | Moment::FIRST_NAME
 }
 
 fn wrong(key: &str, wanted: &str, found: &Value<'_>) -> Error {

@@ -32,7 +32,7 @@ struct Outcome {
     digest: Digest,
     kind: Kind,
     changes: bool,
-    poller: bool,
+    waits: bool,
     beginning: String,
 }
 
@@ -47,10 +47,14 @@ enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Naive {
     at: Option<Moment>,
+    /// The latest turn.
+    turn: Option<u64>,
     /// The facts of each round of this turn, the last of which is not over.
     rounds: Vec<Vec<Fact>>,
     stopped: bool,
     once: Vec<Fingerprint>,
+    /// Calls whose last run used up a permission.
+    permitted: Vec<Fingerprint>,
     tools: Vec<String>,
 }
 
@@ -65,21 +69,31 @@ impl Naive {
     }
 
     pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
-        if self.at.and_then(|at| at.turn) != ask.at.turn {
-            let tools = std::mem::take(&mut self.tools);
+        if ask.at.turn > self.turn {
+            // An answer that came before the first call holds for its turn.
+            let stopped = self.stopped && self.at.is_none();
             *self = Naive {
-                tools,
+                turn: ask.at.turn,
+                stopped,
+                once: std::mem::take(&mut self.once),
+                tools: std::mem::take(&mut self.tools),
                 ..Naive::default()
             };
         }
-        if self.rounds.is_empty() || self.at != Some(ask.at) {
+        // A call of an earlier turn is one of this turn.
+        let at = Moment {
+            turn: self.turn,
+            ..ask.at
+        };
+        if self.rounds.is_empty() || self.at != Some(at) {
             self.rounds.push(Vec::new());
         }
-        self.at = Some(ask.at);
+        self.at = Some(at);
 
         let (call, limits) = (ask.fingerprint, &ask.limits);
         let last = self.outcomes(call).last().cloned();
         let mut ruling = Ruling {
+            turn: self.turn,
             refused_rounds: self.refused_rounds(),
             turn_calls: self.turn_calls() + 1,
             tool_calls: self.tool_calls(ask.tool) + 1,
@@ -114,7 +128,7 @@ impl Naive {
                             Kind::Refused
                         },
                         changes: false,
-                        poller: false,
+                        waits: false,
                         beginning: String::new(),
                     }));
                 }
@@ -144,8 +158,10 @@ impl Naive {
             ruling.refused_rounds += 1;
             self.add(Fact::Objection);
         } else if ask.refused.is_none() {
+            self.permitted.retain(|permitted| *permitted != call);
             if let Some(at) = self.once.iter().position(|once| *once == call) {
                 self.once.remove(at);
+                self.permitted.push(call);
             }
             self.add(Fact::Ran {
                 fingerprint: call,
@@ -157,7 +173,14 @@ impl Naive {
 
     pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
         let call = report.fingerprint;
+        if report.turn != self.turn {
+            return Noted::default();
+        }
         if report.success == Success::Transient {
+            if let Some(at) = self.permitted.iter().position(|it| *it == call) {
+                self.permitted.remove(at);
+                self.answer(&Reply::AllowOnce(call));
+            }
             self.add(Fact::Transient {
                 fingerprint: call,
                 beginning: report.beginning.to_owned(),
@@ -170,7 +193,7 @@ impl Naive {
         let failed = report.success == Success::Error;
         let last = self.outcomes(call).last().cloned();
         let same = last.is_some_and(|(_, last)| last.digest == report.digest);
-        let living = self.living(call, self.now()) || report.poller;
+        let living = self.living(call, self.now()) || report.waits;
         let noted = Noted {
             streak: if same { self.streak(call) + 1 } else { 1 },
             idle_rounds: if same && !living {
@@ -192,7 +215,7 @@ impl Naive {
             digest: report.digest,
             kind: if failed { Kind::Error } else { Kind::Ok },
             changes: report.changes,
-            poller: report.poller,
+            waits: report.waits,
             beginning: report.beginning.to_owned(),
         }));
         noted
@@ -212,7 +235,12 @@ impl Naive {
         if self.tools.iter().any(|tool| tool == ask.tool) || self.once.contains(&call) {
             return None;
         }
-        let waits = limits.poller || self.living(call, self.now());
+        let says_nothing = self
+            .outcomes(call)
+            .last()
+            .is_some_and(|(_, last)| last.kind == Kind::Ok && last.waits);
+        let waits =
+            limits.poller || (!limits.once && (self.living(call, self.now()) || says_nothing));
         let streak = self.streak(call);
         let (reason, most) = if facts.failed {
             (Reason::RepeatedCall, limits.repeated_call)
@@ -239,13 +267,13 @@ impl Naive {
             .flat_map(|round| self.of_round(round))
             .filter(|outcome| outcome.fingerprint == call && outcome.kind == Kind::Ok);
         let worked = number(worked.count());
-        if limits.once && worked > 0 && worked >= budget {
+        if limits.spends && worked > 0 && worked >= budget {
             return Some((Reason::Budget, worked));
         }
         if self.is_of_this_epoch(call) && self.transient(call) >= limits.transient {
             return Some((Reason::Transient, self.transient(call)));
         }
-        let calls = self.calls(call, limits.once);
+        let calls = self.calls(call, limits.spends);
         if calls >= budget {
             return Some((Reason::Budget, calls));
         }
@@ -348,6 +376,12 @@ impl Naive {
         })
     }
 
+    /// Something worked in this round that may have changed something, new or not.
+    fn is_act(&self, round: usize) -> bool {
+        self.of_round(round)
+            .any(|outcome| outcome.kind == Kind::Ok && outcome.changes)
+    }
+
     /// The round of the last change: what came before it may be done again.
     fn last_change(&self) -> Option<usize> {
         (0..self.now()).rev().find(|round| self.is_change(*round))
@@ -390,7 +424,7 @@ impl Naive {
             self.of_round(*round).any(|outcome| {
                 Self::ran(outcome)
                     && self.repeats(*round, outcome)
-                    && !outcome.poller
+                    && !outcome.waits
                     && !self.living(outcome.fingerprint, *round)
             })
         });
@@ -548,9 +582,9 @@ impl Naive {
         count
     }
 
-    /// Calls that count against the budget: since the last change, since it last brought another result and, if it
+    /// Calls that count against the budget: since another call may have changed something, since it last brought another result and, if it
     /// failed, since something new worked; without those that failed for a reason that passes.
-    fn calls(&self, call: Fingerprint, once: bool) -> u32 {
+    fn calls(&self, call: Fingerprint, spends: bool) -> u32 {
         let news_before = |round: usize| (0..round).filter(|round| self.is_news(*round)).count();
         let (mut calls, mut failed, mut news) = (0_u32, false, 0);
         for round in 0..=self.now() {
@@ -584,7 +618,7 @@ impl Naive {
                 if before && !failed && !self.repeats(round, outcome) {
                     calls = number(brought.len());
                 }
-            } else if self.is_change(round) && (failed || !once) {
+            } else if self.is_act(round) && (failed || !spends) {
                 // Nobody knows what came first in the round of a change, so a call that brought something in it
                 // keeps its count.
                 calls = 0;

@@ -5,8 +5,8 @@
 
 use rig_agent::core::message::ToolResultContent;
 use rig_agent::core::tool::{ToolErrorKind, ToolExecutionError, ToolOutput, ToolResult};
-use xxhash_rust::xxh3::xxh3_64;
 
+use crate::admit::Digest;
 use crate::check::{Output, OutputVerdict, Ran, ToolFailure};
 use crate::classify::{Class, Code, Failure};
 use crate::feedback::Feedback;
@@ -56,8 +56,8 @@ fn judged(output: &ToolOutput) -> Output<'static> {
         ToolResultContent::Text(text) => Value::String(text.text.clone().into()),
         ToolResultContent::Json { value } => Value::from(value).into_owned(),
         picture @ ToolResultContent::Image(_) => {
-            let bytes = serde_json::to_vec(picture).unwrap_or_default();
-            Value::String(format!("{:016x}", xxh3_64(&bytes)).into())
+            let text = serde_json::to_string(picture).unwrap_or_default();
+            Value::String(Digest::of(&text).to_string().into())
         }
     });
     Output::Value(Value::Array(blocks.collect()))

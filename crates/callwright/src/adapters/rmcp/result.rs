@@ -6,8 +6,8 @@
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, RequestId, ResultType,
 };
-use xxhash_rust::xxh3::xxh3_64;
 
+use crate::admit::Digest;
 use crate::call::{Arguments, Call};
 use crate::check::{Output, OutputVerdict, Ran, ToolFailure};
 use crate::feedback::Feedback;
@@ -59,8 +59,8 @@ fn output(result: &CallToolResult) -> Output<'static> {
             let judged = blocks.iter().map(|block| match block {
                 ContentBlock::Text(text) => Value::String(text.text.clone().into()),
                 other => {
-                    let bytes = serde_json::to_vec(other).unwrap_or_default();
-                    Value::String(format!("{:016x}", xxh3_64(&bytes)).into())
+                    let text = serde_json::to_string(other).unwrap_or_default();
+                    Value::String(Digest::of(&text).to_string().into())
                 }
             });
             Output::Value(Value::Array(judged.collect()))

@@ -210,7 +210,8 @@ impl Ledger for MemoryLedger {
         Ok(self.with(session, |state| {
             let ruling = state.open(ask);
             if let (None, Some(report)) = (ruling.reason, report) {
-                state.close(report);
+                let turn = ruling.turn;
+                state.close(&Report { turn, ..*report });
             }
             ruling
         }))

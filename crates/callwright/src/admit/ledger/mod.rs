@@ -12,6 +12,8 @@ mod redis;
 use serde::{Deserialize, Serialize};
 
 pub use memory::MemoryLedger;
+#[cfg(feature = "redis-tls")]
+pub use redis::ClientCertificate;
 #[cfg(feature = "redis")]
 pub use redis::{RedisLedger, RedisSettings};
 
@@ -51,7 +53,14 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     ) -> Result<Ruling, LedgerAway> {
         let ruling = self.open(session, ask)?;
         if let (None, Some(report)) = (ruling.reason, report) {
-            self.close(session, report)?;
+            let turn = ruling.turn;
+            self.close(
+                session,
+                &Report {
+                    turn,
+                    ..report.clone()
+                },
+            )?;
         }
         Ok(ruling)
     }
@@ -83,12 +92,19 @@ pub struct LedgerAway(pub String);
 /// When in a session something happens. A call without a round is a round of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Moment {
-    /// The turn: it starts with a message of the user.
+    /// The turn: it starts with a message of the user. Turns only go forward: a call of an earlier turn than the latest
+    /// is judged within the latest.
     #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// The round: one answer of the model with all of its parallel calls.
     #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     pub round: Option<u64>,
+}
+
+impl Moment {
+    /// From here on the number of a turn is a name, as recordings have them: it is neither before nor after another
+    /// name, and after every number. Whoever runs tools numbers turns upwards from below.
+    pub const FIRST_NAME: u64 = 1 << 63;
 }
 
 /// Numbers of 64 bits are text in JSON: other readers hold numbers as doubles.
@@ -154,8 +170,10 @@ pub struct RefusedCall {
 #[expect(missing_docs, reason = "the fields of `AdmissionPolicy`, for one tool")]
 pub struct Limits {
     pub budget: u32,
-    /// Whether a call that worked is not repeated: its tool changes something, and twice is not as good as once.
+    /// Whether twice is not as good as once, as the operator declared or the name says.
     pub once: bool,
+    /// Whether money moves: a call that worked is not repeated, whatever else changed.
+    pub spends: bool,
     pub repeated_refusal: u32,
     pub repeated_call: u32,
     pub repeated_result: u32,
@@ -176,6 +194,7 @@ impl From<&AdmissionPolicy> for Limits {
         Limits {
             budget: policy.budget,
             once: false,
+            spends: false,
             repeated_refusal: policy.repeated_refusal.refuse,
             repeated_call: policy.repeated_call.refuse,
             repeated_result: policy.repeated_result.refuse,
@@ -195,8 +214,9 @@ impl From<&AdmissionPolicy> for Limits {
 /// What came of a call.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report<'a> {
-    /// When the call was let through.
-    pub at: Moment,
+    /// The turn in which the call was counted: [`Ruling::turn`].
+    #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
     /// Which call.
     pub fingerprint: Fingerprint,
     /// Of which tool. It is remembered by the digest of its name.
@@ -204,8 +224,9 @@ pub struct Report<'a> {
     pub tool: &'a str,
     /// Whether the tool may change something: not if it is declared to only read.
     pub changes: bool,
-    /// Whether it is meant to be called again and again.
-    pub poller: bool,
+    /// Whether the same result again says nothing: it is meant to be called again and again, or its answer only
+    /// acknowledges.
+    pub waits: bool,
     /// How it went.
     pub success: Success,
     /// Equal for answers that say the same.
@@ -246,6 +267,9 @@ pub enum Reason {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ruling {
+    /// The turn in which the call was judged: its own, or the latest.
+    #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u64>,
     /// Why the call may not run; `None` if it may.
     pub reason: Option<Reason>,
     /// How often: the number that the reason is about.

@@ -1,16 +1,26 @@
 -- One step of one session, on the server: what `session.rs` and `round.rs` do, in the same order and by the same
 -- names. The test `redis.rs` holds the two together.
 --
--- KEYS[1]  the session: a hash with `head`, `e:FINGERPRINT` per call and `t:TOOL` per tool, each as JSON
--- ARGV     the operation (open, close, answer), its argument as JSON, the seconds after which a session is forgotten
+-- KEYS[1]  the session: a hash with `head`, `e:FINGERPRINT` per call and `t:TOOL` per tool, each as JSON; and the last
+--          steps, so that one whose reply was lost is not taken twice: `s:STEP` holds its result, `r:SLOT` its name
+-- ARGV     the operation (open, close, answer, save, resume), its argument as JSON, the seconds after which a session is forgotten, the
+--          name of the step
 
-local key, operation, argument, lifetime = KEYS[1], ARGV[1], cjson.decode(ARGV[2]), ARGV[3]
+local key, operation, argument, lifetime, step = KEYS[1], ARGV[1], cjson.decode(ARGV[2]), ARGV[3], ARGV[4]
+
+-- How many steps of a session are remembered. A step is tried again within seconds; a round has fewer calls than this.
+local STEPS = 64
+-- `MOST_ANSWERS` in `session.rs`.
+local MOST_ANSWERS = 100
+-- `Moment::FIRST_NAME`.
+local FIRST_NAME = '9223372036854775808'
 
 local COUNTERS = {
-  'ordinal', 'epoch', 'news', 'idle_rounds', 'unknown_rounds', 'refused_rounds', 'refusals', 'calls',
+  'ordinal', 'epoch', 'changes', 'news', 'idle_rounds', 'unknown_rounds', 'refused_rounds', 'refusals', 'calls',
+  'steps',
 }
-local ENTRY = {failed = false, streak = 0, epoch = 0, calls = 0, transient = 0, ordinal = 0, living = false,
-  done = 0, news = 0, waited = 0, last = ''}
+local ENTRY = {failed = false, streak = 0, epoch = 0, changes = 0, calls = 0, transient = 0, ordinal = 0,
+  living = false, waits = false, permitted = false, done = 0, news = 0, waited = 0, last = ''}
 local TOOL = {calls = 0, streak = 0, news = 0, last = ''}
 local KINDS = {ok = 1, error = 2, refused = 3, unknown = 4}
 
@@ -54,6 +64,26 @@ local function store()
   redis.call('EXPIRE', key, lifetime)
 end
 
+-- Remembers the result of this step in place of the oldest.
+local function remember_step(result)
+  local slot = 'r:' .. head.steps
+  head.steps = (head.steps + 1) % STEPS
+  local oldest = redis.call('HGET', key, slot)
+  if oldest then redis.call('HDEL', key, 's:' .. oldest) end
+  redis.call('HSET', key, slot, step, 's:' .. step, result)
+end
+
+-- Forgets everything but the last steps.
+local function forget()
+  for _, field in ipairs(redis.call('HKEYS', key)) do
+    local kind = field:sub(1, 2)
+    if kind ~= 's:' and kind ~= 'r:' then redis.call('HDEL', key, field) end
+  end
+  local steps = head.steps
+  load(nil)
+  head.steps = steps
+end
+
 local function contains(list, value)
   for at, item in ipairs(list) do
     if item == value then return at end
@@ -68,7 +98,7 @@ local function before(one, next)
   if one.digest ~= next.digest then return one.digest < next.digest end
   if one.kind ~= next.kind then return KINDS[one.kind] < KINDS[next.kind] end
   if one.changes ~= next.changes then return next.changes end
-  if one.poller ~= next.poller then return next.poller end
+  if one.waits ~= next.waits then return next.waits end
   if one.tool ~= next.tool then return one.tool < next.tool end
   return one.last < next.last
 end
@@ -96,13 +126,14 @@ end
 local function add(summary, group, entry)
   local same, waits, ran, worked = is_same(entry, group), entry.living, false, false
   for _, outcome in ipairs(group) do
-    waits = waits or outcome.poller
+    waits = waits or outcome.waits
     ran = ran or outcome.kind == 'ok' or outcome.kind == 'error'
     worked = worked or outcome.kind == 'ok'
     summary.unknown = summary.unknown or outcome.kind == 'unknown'
   end
   summary.ran = summary.ran or ran
   summary.repeats = summary.repeats or (ran and same and not waits)
+  summary.acted = summary.acted or (worked and group[1].changes)
   if ran and not same then
     summary.fresh = true
     summary.news = summary.news or worked
@@ -156,6 +187,7 @@ local function note(entry, group)
   end
   entry.outcome = last.digest
   entry.failed = failed
+  entry.waits = last.waits and not failed
   for _, outcome in ipairs(group) do
     if outcome.kind == 'ok' then entry.done = entry.done + 1 end
   end
@@ -188,11 +220,13 @@ local function end_round()
   end
   count_errors(pending, summary.news)
   if summary.news then head.news = head.news + 1 end
+  if summary.acted then head.changes = head.changes + 1 end
   local epoch = head.epoch + (summary.changed and 1 or 0)
   for _, group in ipairs(groups) do
     local entry = entry_of(group[1].fingerprint)
     note(entry, group)
     entry.news = head.news
+    entry.changes = head.changes
     if summary.changed then entry.streak = 1 end
     entry.epoch = epoch
     touch('e:' .. group[1].fingerprint)
@@ -200,12 +234,26 @@ local function end_round()
   head.epoch = epoch
 end
 
+-- Numbers of 64 bits are texts here: a double would merge them.
+local function is_less(one, other)
+  if #one ~= #other then return #one < #other end
+  return one < other
+end
+
+local function begins_turn(new, current)
+  if new == nil or new == current then return false end
+  if current == nil or is_less(current, new) then return true end
+  return not is_less(new, FIRST_NAME)
+end
+
 local function enter(at)
-  if at.turn ~= head.turn then
-    local ordinal, allowed_tools = head.ordinal, head.allowed_tools
-    redis.call('DEL', key)
-    load(nil)
-    head.turn, head.ordinal, head.allowed_tools = at.turn, ordinal, allowed_tools
+  if begins_turn(at.turn, head.turn) then
+    if head.ordinal > 0 then
+      local ordinal, allowed_once, allowed_tools = head.ordinal, head.allowed_once, head.allowed_tools
+      forget()
+      head.ordinal, head.allowed_once, head.allowed_tools = ordinal, allowed_once, allowed_tools
+    end
+    head.turn = at.turn
   end
   if at.round == nil or at.round ~= head.round then
     end_round()
@@ -231,6 +279,7 @@ end
 local function facts(ask)
   local entry = entry_of(ask.fingerprint)
   local ruling = {
+    turn = head.turn,
     refused_rounds = head.refused_rounds,
     turn_calls = head.calls + 1,
     tool_calls = tool_of(ask.tool).calls + 1,
@@ -251,17 +300,16 @@ local function last_bound(limits)
   if head.refusals >= limits.most_refusals then return 'refusals', head.refusals end
 end
 
-local function may_have_worked(entry, once) return once and not entry.failed end
-
-local function is_current(entry, once)
-  local current = entry.epoch == head.epoch or may_have_worked(entry, once)
+local function is_current(entry, spends)
+  local may_be_paid = spends and not entry.failed
+  local current = entry.changes == head.changes or may_be_paid
   return current and not (entry.failed and entry.news ~= head.news)
 end
 
 local function spent(entry, limits, waits)
   local budget = waits and math.max(limits.budget, limits.polling) or limits.budget
-  if limits.once and entry.done > 0 and entry.done >= budget then return 'budget', entry.done end
-  local calls = is_current(entry, limits.once) and entry.calls or 0
+  if limits.spends and entry.done > 0 and entry.done >= budget then return 'budget', entry.done end
+  local calls = is_current(entry, limits.spends) and entry.calls or 0
   if entry.epoch == head.epoch and entry.transient >= limits.transient then return 'transient', entry.transient end
   if calls >= budget then return 'budget', calls end
 end
@@ -272,7 +320,8 @@ local function objection(ask, ruling)
   if reason then return reason, count end
   if ruling.turn_calls > limits.turn_calls then return 'turn_calls', head.calls end
   if contains(head.allowed_tools, ask.tool) or contains(head.allowed_once, ask.fingerprint) then return end
-  local waits, repeats = limits.poller or entry.living, limits.repeated_result
+  local waits = limits.poller or ((entry.living or entry.waits) and not limits.once)
+  local repeats = limits.repeated_result
   reason = 'repeated_result'
   if ruling.failed then
     reason, repeats = 'repeated_call', limits.repeated_call
@@ -299,7 +348,7 @@ local function count_refused(ask, ruling)
   if head.calls <= limits.turn_calls then
     head.pending[#head.pending + 1] = {
       fingerprint = ask.fingerprint, digest = refused.digest, tool = ask.tool, last = '',
-      kind = refused.unknown_tool and 'unknown' or 'refused', changes = false, poller = false,
+      kind = refused.unknown_tool and 'unknown' or 'refused', changes = false, waits = false,
     }
   end
   local reason, count = last_bound(limits)
@@ -318,11 +367,12 @@ local function admit(ask)
   if once then table.remove(head.allowed_once, once) end
   local tool, entry = tool_of(ask.tool), entry_of(ask.fingerprint)
   tool.calls = tool.calls + 1
-  if entry.failed and entry.news ~= head.news then entry.calls = 0 end
+  if not is_current(entry, ask.limits.spends) then entry.calls = 0 end
   if entry.epoch ~= head.epoch then
     entry.epoch, entry.streak, entry.transient = head.epoch, 0, 0
-    if not may_have_worked(entry, ask.limits.once) then entry.calls = 0 end
   end
+  entry.permitted = once ~= nil
+  entry.changes = head.changes
   entry.news = head.news
   entry.calls = entry.calls + 1
   touch('t:' .. ask.tool)
@@ -352,8 +402,14 @@ local function open(ask)
   return ruling
 end
 
+local function remember(allowed, new)
+  if contains(allowed, new) then return end
+  if #allowed >= MOST_ANSWERS then table.remove(allowed, 1) end
+  allowed[#allowed + 1] = new
+end
+
 local function close(report)
-  if report.at.turn ~= head.turn then return {streak = 0} end
+  if report.turn ~= head.turn then return {streak = 0} end
   local streak, entry = streak_with(report.fingerprint, report.digest), entry_of(report.fingerprint)
   if report.success == 'transient' then
     if entry.transient == 0 or entry.waited ~= head.ordinal then
@@ -361,15 +417,19 @@ local function close(report)
     end
     entry.calls = math.max(entry.calls - 1, 0)
     entry.last = report.beginning
+    if entry.permitted then
+      entry.permitted = false
+      remember(head.allowed_once, report.fingerprint)
+    end
     touch('e:' .. report.fingerprint)
     return {transient = entry.transient}
   end
-  local living, same = entry.living or report.poller, entry.outcome == report.digest
+  local living, same = entry.living or report.waits, entry.outcome == report.digest
   local failed = report.success == 'error'
   local errors = failed and tool_errors(report.tool, report.digest) + 1 or 0
   head.pending[#head.pending + 1] = {
     fingerprint = report.fingerprint, digest = report.digest, tool = report.tool, last = report.beginning,
-    kind = failed and 'error' or 'ok', changes = report.changes, poller = report.poller,
+    kind = failed and 'error' or 'ok', changes = report.changes, waits = report.waits,
   }
   return {
     streak = streak,
@@ -382,15 +442,25 @@ end
 local function answer(reply)
   if reply == 'stop' then
     head.stopped = true
-  elseif reply.allow_once and not contains(head.allowed_once, reply.allow_once) then
-    head.allowed_once[#head.allowed_once + 1] = reply.allow_once
-  elseif reply.allow_tool and not contains(head.allowed_tools, reply.allow_tool) then
-    head.allowed_tools[#head.allowed_tools + 1] = reply.allow_tool
+  elseif reply.allow_once then
+    remember(head.allowed_once, reply.allow_once)
+  elseif reply.allow_tool then
+    remember(head.allowed_tools, reply.allow_tool)
   end
   return {streak = 0}
 end
 
+if operation == 'save' then return redis.call('HGETALL', key) end
+if operation == 'resume' then
+  redis.call('DEL', key)
+  for _, field in ipairs(argument) do redis.call('HSET', key, field[1], field[2]) end
+  redis.call('EXPIRE', key, lifetime)
+  return 'resumed'
+end
+local taken = redis.call('HGET', key, 's:' .. step)
+if taken then return taken end
 load(redis.call('HGET', key, 'head'))
-local result = ({open = open, close = close, answer = answer})[operation](argument)
+local result = cjson.encode(({open = open, close = close, answer = answer})[operation](argument))
+remember_step(result)
 store()
-return cjson.encode(result)
+return result

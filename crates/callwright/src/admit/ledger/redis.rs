@@ -1,35 +1,31 @@
 //! Sessions on a Redis or Valkey server, shared by all replicas of a gate.
 //!
-//! Each step is one script that runs on the server: one round trip, and nobody can come in between, so budgets are
-//! exact however many processes race for the last unit. Sessions expire. A server that does not answer in time is
-//! away, and the policy says what then happens; the next call tries again, but not sooner than after a pause, so that
-//! a server that is down costs one waiting call a second and not all of them.
+//! Each step is one script that runs on the server: one round trip, and nothing can come in between, so budgets are
+//! exact however many processes race for the last unit. Each step has a name that the server remembers for a while, so
+//! a step whose reply was lost is sent again and not counted twice. Sessions expire.
 //!
-//! One server, or one that others follow: a cluster would move sessions about. Connections are plain blocking ones, kept in a pool. Inside an async runtime, call the gate where blocking is
-//! allowed.
+//! A step that is not done in time fails, and the policy says whether its call then runs uncounted. How the server is
+//! reached, and when it is left alone for a moment, is in `link`.
 
+mod breaker;
+mod link;
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::time::Duration;
 
-use redis::{Client, Connection, Script};
+use ::redis::{FromRedisValue, Script};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use tokio::runtime::{Builder, Runtime};
 
+use self::link::Server;
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
 use crate::admit::session::Session;
 
-/// Errors of a server that cannot serve anybody at the moment.
-const BUSY: [&str; 6] = [
-    "LOADING",
-    "BUSY",
-    "READONLY",
-    "MASTERDOWN",
-    "CLUSTERDOWN",
-    "OOM",
-];
-
-/// Ten years in seconds: servers take no lifetime of any length, and nobody resumes such a session.
+/// Ten years in seconds: servers take no lifetime of any length, and no session is resumed after so long.
 const LONGEST_LIFETIME: u64 = 10 * 365 * 24 * 60 * 60;
 
 /// How a [`RedisLedger`] reaches its server.
@@ -40,12 +36,34 @@ pub struct RedisSettings {
     pub prefix: String,
     /// How long a session is kept after its last call. A day: a conversation that rests over night goes on.
     pub lifetime: Duration,
-    /// How long to wait for the server. Long enough for a busy network, short enough to not be felt.
+    /// How long a whole step may take, with connecting and a second try. A second: calls that must be counted are
+    /// refused after it, so it is long enough for a burst of ten thousand calls at once.
     pub timeout: Duration,
     /// How long to leave a server alone that was away.
     pub pause: Duration,
-    /// How many idle connections are kept.
-    pub connections: usize,
+    /// The certificate of the authority that signed the server's, in PEM; the system's own authorities count if it is
+    /// `None`. For addresses that begin with `rediss://`.
+    #[cfg(feature = "redis-tls")]
+    pub root_certificate: Option<Vec<u8>>,
+    /// For servers that ask for one.
+    #[cfg(feature = "redis-tls")]
+    pub client_certificate: Option<ClientCertificate>,
+}
+
+/// A certificate and its key, in PEM.
+#[cfg(feature = "redis-tls")]
+#[derive(Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the two parts")]
+pub struct ClientCertificate {
+    pub certificate: Vec<u8>,
+    pub key: Vec<u8>,
+}
+
+#[cfg(feature = "redis-tls")]
+impl std::fmt::Debug for ClientCertificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ClientCertificate")
+    }
 }
 
 impl Default for RedisSettings {
@@ -53,78 +71,72 @@ impl Default for RedisSettings {
         RedisSettings {
             prefix: "callwright:session:".to_owned(),
             lifetime: Duration::from_secs(24 * 60 * 60),
-            timeout: Duration::from_millis(250),
+            timeout: Duration::from_secs(1),
             pause: Duration::from_secs(1),
-            connections: 16,
+            #[cfg(feature = "redis-tls")]
+            root_certificate: None,
+            #[cfg(feature = "redis-tls")]
+            client_certificate: None,
         }
     }
 }
 
 /// Keeps sessions on a Redis or Valkey server.
+///
+/// A separate thread talks to the server; the caller of a step waits for it.
 #[derive(Debug)]
 pub struct RedisLedger {
-    client: Client,
-    settings: RedisSettings,
-    script: Script,
-    pool: Mutex<Pool>,
+    /// Only `None` while it is dropped.
+    runtime: Option<Runtime>,
+    server: Arc<Server>,
+    script: Arc<Script>,
+    prefix: String,
+    lifetime: u64,
+    /// What the names of this ledger's steps begin with, and how many there were.
+    name: u64,
+    steps: AtomicU64,
     failed: AtomicU64,
 }
 
-#[derive(Default)]
-struct Pool {
-    idle: Vec<Connection>,
-    away_until: Option<Instant>,
-}
-
-impl std::fmt::Debug for Pool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool")
-            .field("idle", &self.idle.len())
-            .field("away_until", &self.away_until)
-            .finish()
-    }
-}
-
 impl RedisLedger {
-    /// A ledger on the server at this address, such as `redis://127.0.0.1:6379/0`. Nothing is connected yet.
+    /// A ledger on the server at this address, such as `redis://127.0.0.1:6379/0`, or `rediss://` with the feature
+    /// `redis-tls`. Nothing is connected yet.
     ///
     /// # Errors
-    /// Fails if the address is none.
+    /// Fails if the address is not valid.
     pub fn new(address: &str, settings: RedisSettings) -> Result<Self, LedgerAway> {
+        let server = Server::single(address, &settings).map_err(away)?;
+        RedisLedger::on(server, settings)
+    }
+
+    /// A ledger on a cluster, some of whose nodes are at these addresses. Each session is on one node.
+    ///
+    /// # Errors
+    /// Fails if an address is not valid.
+    #[cfg(feature = "redis-cluster")]
+    pub fn cluster(addresses: &[&str], settings: RedisSettings) -> Result<Self, LedgerAway> {
+        let server = Server::cluster(addresses, &settings).map_err(away)?;
+        RedisLedger::on(server, settings)
+    }
+
+    fn on(server: Server, settings: RedisSettings) -> Result<Self, LedgerAway> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("callwright-redis")
+            .enable_all()
+            .build()
+            .map_err(away)?;
         Ok(RedisLedger {
-            client: Client::open(address).map_err(away)?,
-            settings,
-            script: Script::new(include_str!("redis.lua")),
-            pool: Mutex::default(),
+            runtime: Some(runtime),
+            server: Arc::new(server),
+            script: Arc::new(Script::new(include_str!("redis.lua"))),
+            prefix: settings.prefix,
+            lifetime: settings.lifetime.as_secs().clamp(1, LONGEST_LIFETIME),
+            // Random in each process, and another for each ledger.
+            name: std::hash::RandomState::new().hash_one(std::process::id()),
+            steps: AtomicU64::new(0),
             failed: AtomicU64::new(0),
         })
-    }
-
-    fn pool(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn key(&self, session: &str) -> String {
-        [&self.settings.prefix, session].concat()
-    }
-
-    /// Runs one step on the server.
-    fn step<A: Serialize>(
-        &self,
-        session: &str,
-        operation: &str,
-        argument: &A,
-    ) -> Result<String, LedgerAway> {
-        let argument = serde_json::to_string(argument).map_err(away)?;
-        self.with_connection(|connection| {
-            let mut call = self.script.key(self.key(session));
-            call.arg(operation).arg(&argument).arg(self.lifetime());
-            call.invoke(connection)
-        })
-    }
-
-    fn lifetime(&self) -> u64 {
-        self.settings.lifetime.as_secs().clamp(1, LONGEST_LIFETIME)
     }
 
     /// How many steps could not be done, because the server was away or answered with an error.
@@ -132,83 +144,52 @@ impl RedisLedger {
         self.failed.load(Ordering::Relaxed)
     }
 
-    fn with_connection<T>(
+    /// Takes one step on the server.
+    fn step<T: FromRedisValue + Send + 'static>(
         &self,
-        work: impl Fn(&mut Connection) -> redis::RedisResult<T>,
+        session: &str,
+        operation: &'static str,
+        argument: &impl Serialize,
     ) -> Result<T, LedgerAway> {
-        if let Some(mut connection) = self.take()? {
-            match work(&mut connection) {
-                Ok(result) => {
-                    self.give_back(connection);
-                    return Ok(result);
-                }
-                // The server may have closed it while it was idle. If it had read the step before, the step is done
-                // twice; that a unit too many is spent is the lesser harm.
-                Err(error) if error.is_connection_dropped() && !error.is_timeout() => {}
-                Err(error) => return Err(self.note(connection, &error)),
-            }
-        }
-        let mut connection = self.connect().map_err(|error| self.note_away(&error))?;
-        match work(&mut connection) {
-            Ok(result) => {
-                self.give_back(connection);
-                Ok(result)
-            }
-            Err(error) => Err(self.note(connection, &error)),
-        }
-    }
-
-    /// A server that answers is there, even if it answers that one session's key is none of ours.
-    fn note(&self, connection: Connection, error: &redis::RedisError) -> LedgerAway {
-        let is_there = !error.is_io_error()
-            && !error.is_timeout()
-            && error.code().is_some_and(|code| !BUSY.contains(&code));
-        if is_there {
-            self.give_back(connection);
+        let result = self.try_step(session, operation, argument);
+        if result.is_err() {
             self.failed.fetch_add(1, Ordering::Relaxed);
-            return away(error);
         }
-        self.note_away(error)
+        result
     }
 
-    /// An idle connection, if there is one and the server is not to be left alone.
-    fn take(&self) -> Result<Option<Connection>, LedgerAway> {
-        let mut pool = self.pool();
-        let now = Instant::now();
-        match pool.away_until {
-            Some(until) if now < until => {
-                self.failed.fetch_add(1, Ordering::Relaxed);
-                return Err(LedgerAway("it did not answer a moment ago".to_owned()));
-            }
-            // This one tries; the others go on leaving it alone until it answers.
-            Some(_) => pool.away_until = Some(now + self.settings.pause),
-            None => {}
+    fn try_step<T: FromRedisValue + Send + 'static>(
+        &self,
+        session: &str,
+        operation: &'static str,
+        argument: &impl Serialize,
+    ) -> Result<T, LedgerAway> {
+        let argument = serde_json::to_string(argument).map_err(away)?;
+        let number = self.steps.fetch_add(1, Ordering::Relaxed);
+        let step = format!("{:016x}-{number:x}", self.name);
+        let key = [&self.prefix, session].concat();
+        let (server, script) = (Arc::clone(&self.server), Arc::clone(&self.script));
+        let lifetime = self.lifetime;
+        let (done, wait) = mpsc::sync_channel(1);
+        let Some(runtime) = &self.runtime else {
+            return Err(LedgerAway("it is shut down".to_owned()));
+        };
+        runtime.spawn(async move {
+            let mut call = script.key(key);
+            call.arg(operation).arg(argument).arg(lifetime).arg(step);
+            // A caller that has gone needs no answer.
+            let _ = done.send(server.run(&call).await);
+        });
+        wait.recv().map_err(away)?
+    }
+}
+
+impl Drop for RedisLedger {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Waiting for its thread is not allowed inside another runtime.
+            runtime.shutdown_background();
         }
-        Ok(pool.idle.pop())
-    }
-
-    fn connect(&self) -> redis::RedisResult<Connection> {
-        let timeout = self.settings.timeout;
-        let connection = self.client.get_connection_with_timeout(timeout)?;
-        connection.set_read_timeout(Some(timeout))?;
-        connection.set_write_timeout(Some(timeout))?;
-        Ok(connection)
-    }
-
-    fn give_back(&self, connection: Connection) {
-        let mut pool = self.pool();
-        pool.away_until = None;
-        if pool.idle.len() < self.settings.connections {
-            pool.idle.push(connection);
-        }
-    }
-
-    fn note_away(&self, error: &redis::RedisError) -> LedgerAway {
-        self.failed.fetch_add(1, Ordering::Relaxed);
-        let mut pool = self.pool();
-        pool.away_until = Some(Instant::now() + self.settings.pause);
-        pool.idle.clear();
-        away(error)
     }
 }
 
@@ -222,38 +203,39 @@ impl Ledger for RedisLedger {
     }
 
     fn open(&self, session: &str, ask: &Ask<'_>) -> Result<Ruling, LedgerAway> {
-        serde_json::from_str(&self.step(session, "open", ask)?).map_err(away)
+        let text: String = self.step(session, "open", ask)?;
+        serde_json::from_str(&text).map_err(away)
     }
 
     fn close(&self, session: &str, report: &Report<'_>) -> Result<Noted, LedgerAway> {
-        serde_json::from_str(&self.step(session, "close", report)?).map_err(away)
+        let text: String = self.step(session, "close", report)?;
+        serde_json::from_str(&text).map_err(away)
     }
 
     fn answer(&self, session: &str, reply: &Reply) -> Result<(), LedgerAway> {
-        self.step(session, "answer", reply).map(drop)
+        self.step::<String>(session, "answer", reply).map(drop)
     }
 
     fn save(&self, session: &str) -> Result<Option<Session>, LedgerAway> {
-        let key = self.key(session);
-        let fields: Vec<(String, String)> =
-            self.with_connection(|connection| redis::cmd("HGETALL").arg(&key).query(connection))?;
-        if fields.is_empty() {
-            return Ok(None);
-        }
-        let (mut whole, mut entries, mut tools) = (Map::new(), Map::new(), Map::new());
+        let fields: Vec<(String, String)> = self.step(session, "save", &())?;
+        let (mut whole, mut entries, mut tools) = (None, Map::new(), Map::new());
         for (field, text) in fields {
-            let value: Value = serde_json::from_str(&text).map_err(away)?;
-            match (field.split_at_checked(2), value) {
-                (Some(("e:", fingerprint)), value) => {
-                    entries.insert(fingerprint.to_owned(), value);
+            let part = || serde_json::from_str::<Value>(&text).map_err(away);
+            match field.split_at_checked(2) {
+                Some(("e:", fingerprint)) => {
+                    entries.insert(fingerprint.to_owned(), part()?);
                 }
-                (Some(("t:", tool)), value) => {
-                    tools.insert(tool.to_owned(), value);
+                Some(("t:", tool)) => {
+                    tools.insert(tool.to_owned(), part()?);
                 }
-                (_, Value::Object(head)) => whole.extend(head),
+                _ if field == "head" => whole = Some(part()?),
+                // Steps are the server's own business.
                 _ => {}
             }
         }
+        let Some(Value::Object(mut whole)) = whole else {
+            return Ok(None);
+        };
         whole.insert("entries".to_owned(), entries.into());
         whole.insert("tools".to_owned(), tools.into());
         serde_json::from_value(whole.into()).map(Some).map_err(away)
@@ -278,14 +260,6 @@ impl Ledger for RedisLedger {
             }
         }
         fields.push(("head".to_owned(), Value::Object(whole).to_string()));
-        let key = self.key(session);
-        self.with_connection(|connection| {
-            redis::pipe()
-                .atomic()
-                .del(&key)
-                .hset_multiple(&key, &fields)
-                .expire(&key, i64::try_from(self.lifetime()).unwrap_or(i64::MAX))
-                .exec(connection)
-        })
+        self.step::<String>(session, "resume", &fields).map(drop)
     }
 }

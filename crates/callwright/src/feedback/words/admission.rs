@@ -3,7 +3,6 @@
 use crate::admit::Reason;
 use crate::classify::{Cause, Failure, Next, Notice, Objection};
 use crate::text::quoted;
-use crate::tool::Effect;
 
 use super::NAME;
 
@@ -33,7 +32,7 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
         Reason::Budget if objection.failed => {
             format!("This very call was made {count} in this turn and failed{ago}{what}")
         }
-        Reason::Budget if matches!(objection.effect, Effect::Write | Effect::Destructive) => {
+        Reason::Budget if objection.once => {
             let again = match objection.count {
                 1 => format!("{ago} and is not run twice"),
                 _ => format!(" {count}, last{ago}, and is not run again"),

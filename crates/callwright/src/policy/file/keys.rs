@@ -46,8 +46,9 @@ const LOOPS: [&str; 16] = [
     "when_away",
 ];
 
-const TOOL: [&str; 13] = [
+const TOOL: [&str; 14] = [
     "effect",
+    "idempotent",
     "validate",
     "repair",
     "budget",

@@ -188,7 +188,11 @@ fn read_loops(reader: &mut Reader, table: &DeTable<'_>, policy: &mut Policy, ask
                 admission.ask_after = number.unwrap_or(admission.ask_after);
             }
             "when_away" => {
-                let known = [("open", WhenAway::Open), ("closed", WhenAway::Closed)];
+                let known = [
+                    ("by_effect", WhenAway::ByEffect),
+                    ("open", WhenAway::Open),
+                    ("closed", WhenAway::Closed),
+                ];
                 let choice = reader.choice(&entry, &known);
                 admission.when_away = choice.unwrap_or(admission.when_away);
             }

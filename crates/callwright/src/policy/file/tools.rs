@@ -60,6 +60,7 @@ fn read_tool(
     for entry in entries(settings) {
         match entry.key {
             "effect" => own.effect = effect(reader, &entry),
+            "idempotent" => own.idempotent = reader.flag(&entry),
             "repair" => own.repair = repair(reader, &entry),
             "budget" => admission.budget = reader.number(&entry, 1, ""),
             "poller" => admission.poller = reader.flag(&entry),

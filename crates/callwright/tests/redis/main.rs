@@ -7,13 +7,20 @@
 #![cfg(feature = "redis")]
 #![expect(clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
+mod away;
+#[cfg(feature = "redis-cluster")]
+mod cluster;
+#[cfg(feature = "redis-tls")]
+mod tls;
+
 use std::env;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use callwright::admit::ledger::{Ask, Limits, RedisLedger, RedisSettings, RefusedCall, Report};
 use callwright::admit::{
@@ -21,6 +28,7 @@ use callwright::admit::{
     Shape, Success, WhenAway,
 };
 use callwright::check::Ran;
+use callwright::event::Event;
 use callwright::{Call, Gate, Opened, ToolSpec, json};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -34,25 +42,23 @@ struct Server {
 impl Server {
     /// Starts a server on a free port; `None`, with a message, if none is installed.
     fn start() -> Option<Server> {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        Server::start_on(port.expect("a free port").port())
+        Server::start_on(free_port())
     }
 
     fn start_on(port: u16) -> Option<Server> {
+        let server = Server::spawn(port, &["--port", &port.to_string()])?;
+        server.wait(|| server.query("PING").is_ok());
+        Some(server)
+    }
+
+    /// Starts a server with these settings and does not wait for it.
+    fn spawn(port: u16, settings: &[&str]) -> Option<Server> {
         let started = ["redis-server", "valkey-server"]
             .iter()
             .find_map(|program| {
                 Command::new(program)
-                    .args([
-                        "--port",
-                        &port.to_string(),
-                        "--bind",
-                        "127.0.0.1",
-                        "--save",
-                        "",
-                        "--appendonly",
-                        "no",
-                    ])
+                    .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
+                    .args(settings)
                     .current_dir(env::temp_dir())
                     .stdout(Stdio::null())
                     .stderr(Stdio::null())
@@ -63,25 +69,23 @@ impl Server {
             eprintln!("skipped: neither redis-server nor valkey-server is installed");
             return None;
         };
-        let server = Server { process, port };
+        Some(Server { process, port })
+    }
+
+    fn wait(&self, is_ready: impl Fn() -> bool) {
         let deadline = Instant::now() + Duration::from_secs(20);
-        while server.query("PING").is_err() {
-            assert!(Instant::now() < deadline, "the server did not start");
+        while !is_ready() {
+            assert!(Instant::now() < deadline, "{} is not ready", self.port);
             thread::sleep(Duration::from_millis(20));
         }
-        Some(server)
     }
 
     fn address(&self) -> String {
         format!("redis://127.0.0.1:{}/0", self.port)
     }
 
-    /// A ledger that is patient: test machines are busy.
     fn ledger(&self) -> RedisLedger {
-        let mut settings = RedisSettings::default();
-        settings.timeout = Duration::from_secs(10);
-        settings.pause = Duration::from_millis(50);
-        RedisLedger::new(&self.address(), settings).expect("an address")
+        RedisLedger::new(&self.address(), patient()).expect("an address")
     }
 
     fn query(&self, command: &str) -> redis::RedisResult<String> {
@@ -113,10 +117,24 @@ impl Drop for Server {
     }
 }
 
+fn free_port() -> u16 {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    port.expect("a free port").port()
+}
+
+/// A ledger that is patient: test machines are busy.
+fn patient() -> RedisSettings {
+    let mut settings = RedisSettings::default();
+    settings.timeout = Duration::from_secs(10);
+    settings.pause = Duration::from_millis(50);
+    settings
+}
+
 fn limits() -> Limits {
     Limits {
         budget: 3,
         once: false,
+        spends: false,
         repeated_refusal: 3,
         repeated_call: 4,
         repeated_result: 4,
@@ -157,6 +175,8 @@ enum Step {
         outcome: Option<(Success, u8)>,
         poller: bool,
         changes: bool,
+        /// Whether it is of an earlier turn, or of none.
+        straggler: Option<u64>,
     },
     Refused {
         tool: u8,
@@ -167,19 +187,30 @@ enum Step {
     Reply(u8),
     NextRound,
     NextTurn,
+    NamedTurn,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let success = prop_oneof![4 => Just(Success::Ok), 2 => Just(Success::Error), 1 => Just(Success::Transient)];
     prop_oneof![
-        10 => (0..3_u8, 0..3_u8, prop::option::weighted(0.9, (success, 0..2_u8)), prop::bool::weighted(0.2), any::<bool>())
-            .prop_map(|(tool, argument, outcome, poller, changes)| Step::Call { tool, argument, outcome, poller, changes }),
+        10 => (0..3_u8, 0..3_u8, prop::option::weighted(0.9, (success, 0..2_u8)), prop::bool::weighted(0.2), any::<bool>(), prop::option::weighted(0.1, 1..4_u64))
+            .prop_map(|(tool, argument, outcome, poller, changes, straggler)| Step::Call { tool, argument, outcome, poller, changes, straggler }),
         3 => (0..3_u8, 0..2_u8, 0..2_u8, prop::bool::weighted(0.4))
             .prop_map(|(tool, argument, reason, unknown)| Step::Refused { tool, argument, reason, unknown }),
         1 => (0..12_u8).prop_map(Step::Reply),
         8 => Just(Step::NextRound),
         1 => Just(Step::NextTurn),
+        1 => Just(Step::NamedTurn),
     ]
+}
+
+/// The moment of a call that comes late.
+fn back(at: Moment, turns: Option<u64>) -> Moment {
+    let turn = match turns {
+        Some(3) => None,
+        turns => at.turn.map(|turn| turn.saturating_sub(turns.unwrap_or(0))),
+    };
+    Moment { turn, ..at }
 }
 
 /// What both ledgers say to a conversation, step by step.
@@ -193,6 +224,12 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
         match step {
             Step::NextRound => at.round = at.round.map(|round| round + 1),
             Step::NextTurn => at.turn = at.turn.map(|turn| turn + 1),
+            // The next is again a number or another name, in any order.
+            Step::NamedTurn => {
+                at.turn = at
+                    .turn
+                    .map(|turn| turn.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (1 << 63));
+            }
             Step::Reply(kind) => {
                 let reply = match kind {
                     0 => Reply::Stop,
@@ -232,14 +269,17 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 outcome,
                 poller,
                 changes,
+                straggler,
             } => {
                 let tool = format!("tool{tool}");
                 let fingerprint = fingerprint(&tool, *argument);
                 let limits = Limits {
                     poller: *poller,
-                    once: *changes && *poller != (*argument == 0),
+                    once: *changes && *argument != 1,
+                    spends: *changes && *poller != (*argument == 0),
                     ..limits()
                 };
+                let at = back(at, *straggler);
                 let ask = Ask {
                     at,
                     fingerprint,
@@ -250,14 +290,15 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 let ruling = ledger.open(session, &ask).expect("it is there");
                 let runs = ruling.reason.is_none();
                 said.push(format!("{ruling:?}"));
+                let runs = runs && !matches!(straggler, Some(2));
                 if let (true, Some((success, answer))) = (runs, outcome) {
                     let answer = format!("answer {answer} \"ü\\");
                     let report = Report {
-                        at,
+                        turn: ruling.turn,
                         fingerprint,
                         tool: &tool,
                         changes: *changes,
-                        poller: *poller,
+                        waits: *poller || *argument == 2,
                         success: *success,
                         digest: Outcome::ok(Answer::Text(&answer)).digest,
                         beginning: &answer,
@@ -318,6 +359,7 @@ fn one_round_trip_per_step() {
             outcome: Some((Success::Ok, 0)),
             poller: true,
             changes: false,
+            straggler: None,
         },
         Step::NextRound,
     ];
@@ -342,160 +384,6 @@ fn one_round_trip_per_step() {
     ] {
         assert!(!stats.contains(other), "{other} in\n{stats}");
     }
-}
-
-fn gate(server: &Server, when_away: WhenAway) -> Gate {
-    let mut settings = RedisSettings::default();
-    settings.timeout = Duration::from_secs(2);
-    settings.pause = Duration::from_millis(50);
-    let mut policy = AdmissionPolicy::default();
-    policy.when_away = when_away;
-    Gate::builder()
-        .tool(ToolSpec::without_schema("pay"))
-        .admission(policy)
-        .ledger(Arc::new(
-            RedisLedger::new(&server.address(), settings).expect("an address"),
-        ))
-        .build()
-        .expect("one tool")
-}
-
-fn code(opened: &Opened<'_>) -> Option<&'static str> {
-    match opened {
-        Opened::Admitted(_) => None,
-        Opened::Refused(refused) => Some(refused.failure.code.name()),
-    }
-}
-
-#[test]
-fn a_server_that_dies_and_comes_back() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (open, closed) = (
-        gate(&server, WhenAway::Open),
-        gate(&server, WhenAway::Closed),
-    );
-    let call = Call::from_text("pay", r#"{"to": "Ann"}"#);
-    let at = |round| Place::new("s", 0, round);
-    let Opened::Admitted(ticket) = closed.open(&call, at(0)) else {
-        panic!("the first")
-    };
-
-    let port = server.kill();
-    // The one that was under way is settled all the same.
-    assert!(closed.close(ticket, Ran::ok("paid")).notice.is_none());
-    assert_eq!(
-        code(&open.open(&call, at(1))),
-        None,
-        "the policy lets calls run uncounted"
-    );
-    assert_eq!(code(&closed.open(&call, at(1))), Some("ledger_unavailable"));
-
-    let _server = Server::start_on(port).expect("it started before");
-    thread::sleep(Duration::from_millis(60));
-    for round in 2..5 {
-        assert_eq!(
-            code(&closed.open(&call, at(round))),
-            None,
-            "round {round}: the memory is new"
-        );
-    }
-    assert_eq!(
-        code(&closed.open(&call, at(5))),
-        Some("retry_budget_exceeded")
-    );
-}
-
-#[test]
-fn a_server_that_hangs_costs_one_wait() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let mut settings = RedisSettings::default();
-    settings.timeout = Duration::from_millis(200);
-    settings.pause = Duration::from_secs(60);
-    let ledger = RedisLedger::new(&server.address(), settings).expect("an address");
-    let ask = ask();
-    ledger.open("s", &ask).expect("it is there");
-    let id = server.process.id().to_string();
-    let stopped = Command::new("kill")
-        .args(["-STOP", &id])
-        .status()
-        .expect("kill");
-    assert!(stopped.success());
-    assert!(ledger.open("s", &ask).is_err());
-    let begin = Instant::now();
-    for _ in 0..1_000 {
-        assert!(ledger.open("s", &ask).is_err());
-    }
-    // A thousand waits would take minutes.
-    assert!(begin.elapsed() < Duration::from_secs(30));
-    Command::new("kill")
-        .args(["-CONT", &id])
-        .status()
-        .expect("kill");
-}
-
-/// A server that answers is there: what is wrong with one session is no reason to forget the others.
-#[test]
-fn one_bad_key_harms_one_session() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let ledger = server.ledger();
-    server
-        .query("SET callwright:session:bad x")
-        .expect("it is there");
-    let ask = ask();
-    for round in 0..6 {
-        assert!(ledger.open("bad", &ask).is_err());
-        let ruling = ledger.open("good", &ask).expect("it is there");
-        assert_eq!(ruling.reason.is_none(), round < 3, "round {round}");
-    }
-    assert_eq!(ledger.failed(), 6);
-}
-
-/// While a server hangs, one call a pause waits for it, however many threads there are.
-#[test]
-fn a_hanging_server_does_not_hold_up_the_crowd() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let mut settings = RedisSettings::default();
-    settings.timeout = Duration::from_millis(300);
-    settings.pause = Duration::from_millis(600);
-    let ledger = RedisLedger::new(&server.address(), settings).expect("an address");
-    let ask = ask();
-    let id = server.process.id().to_string();
-    let signal = |name: &str| {
-        Command::new("kill")
-            .args([name, &id])
-            .status()
-            .expect("kill")
-    };
-    assert!(signal("-STOP").success());
-    assert!(ledger.open("s", &ask).is_err(), "this one waits");
-    let waited = AtomicUsize::new(0);
-    let end = Instant::now() + Duration::from_secs(3);
-    thread::scope(|scope| {
-        for _ in 0..30 {
-            scope.spawn(|| {
-                while Instant::now() < end {
-                    let begin = Instant::now();
-                    assert!(ledger.open("s", &ask).is_err());
-                    // The others are told at once.
-                    let long = begin.elapsed() > Duration::from_millis(250);
-                    waited.fetch_add(usize::from(long), Ordering::Relaxed);
-                    thread::sleep(Duration::from_millis(20));
-                }
-            });
-        }
-    });
-    signal("-CONT");
-    let waited = waited.into_inner();
-    // Five pauses and some; a busy machine may make a few others late. Thirty threads would wait 150 times.
-    assert!((1..60).contains(&waited), "{waited} calls waited");
 }
 
 #[test]

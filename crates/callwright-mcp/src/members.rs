@@ -1,0 +1,115 @@
+//! The members of a JSON object by their names, each at most once.
+//!
+//! Readers disagree about an object that has a name twice, or in another case: Python and Node take the last one, Go does
+//! not tell `Method` from `method`. Such an object is not read at all, so that nobody behind us reads it otherwise.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// The members with these names, as they are written. `null` is a member; what has another name is passed over.
+///
+/// # Errors
+/// If the text is not an object, or if a name occurs twice or in another case.
+pub(crate) fn members<'m, const N: usize>(
+    text: &'m str,
+    names: [&'static str; N],
+) -> Result<[Option<&'m RawValue>; N], serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let found = Named(names).deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(found)
+}
+
+/// A text, if the value is one.
+pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str(value.get())
+        .ok()
+        .map(|Text(text)| text)
+}
+
+/// Borrowed where nothing is escaped.
+#[derive(Deserialize)]
+struct Text<'m>(#[serde(borrow)] Cow<'m, str>);
+
+struct Named<const N: usize>([&'static str; N]);
+
+impl<'de, const N: usize> DeserializeSeed<'de> for Named<N> {
+    type Value = [Option<&'de RawValue>; N];
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de, const N: usize> Visitor<'de> for Named<N> {
+    type Value = [Option<&'de RawValue>; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = [None; N];
+        while let Some(Text(name)) = map.next_key()? {
+            let value: &RawValue = map.next_value()?;
+            let at = self.0.iter().position(|known| *known == name);
+            match at.and_then(|at| found.get_mut(at)) {
+                Some(slot @ None) => *slot = Some(value),
+                Some(Some(_)) => return Err(de::Error::custom("a name occurs twice")),
+                None if self.0.iter().any(|known| is_alike(known, &name)) => {
+                    return Err(de::Error::custom("a name differs in case only"));
+                }
+                None => {}
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a reader that does not tell cases apart takes one name for the other. Letters outside ASCII count: `ſ` is an
+/// `s` in upper case, and the sign for kelvin a `k` in lower case.
+fn is_alike(known: &str, name: &str) -> bool {
+    known.len() == name.chars().count()
+        && name.chars().zip(known.chars()).all(|(one, other)| {
+            let folded = |letter: char| letter.to_uppercase().flat_map(char::to_lowercase);
+            one == other || folded(one).eq(folded(other))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_found_once() {
+        let found = members(r#"{"x":[1 ],"b":null,"\u0061":"1"}"#, ["a", "b", "c"]);
+        let found = found
+            .expect("an object")
+            .map(|value| value.map(RawValue::get));
+        assert_eq!(found, [Some("\"1\""), Some("null"), None]);
+        for bad in [
+            r#"{"a":1,"a":1}"#,
+            r#"{"a":1,"\u0061":1}"#,
+            r#"{"A":1}"#,
+            r#"{"a":1} {}"#,
+            r#"{"a":1,}"#,
+            "[]",
+            "",
+        ] {
+            assert!(members(bad, ["a"]).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn letters_are_alike_as_other_readers_see_them() {
+        for name in ["Params", "PARAMS", "param\u{17f}"] {
+            assert!(is_alike("params", name), "{name}");
+        }
+        assert!(is_alike("task", "tas\u{212a}"));
+        assert!(!is_alike("params", "param") && !is_alike("params", "jsonrpc"));
+    }
+}

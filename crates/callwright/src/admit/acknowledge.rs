@@ -1,0 +1,173 @@
+//! Answers that say nothing but that it was done: `ok`, `{"success": true}`, `Pressed key ArrowDown`.
+//!
+//! In comes the answer of a call that worked, out goes whether it only acknowledges. Pressing a key five times brings
+//! five equal answers and five different states, so such an answer again is no sign of a loop. Where it says more than
+//! the call itself (a number, an id, that nothing was found), it does not only acknowledge.
+
+use super::asked::Asked;
+use super::outcome::Answer;
+use crate::json::Value;
+
+/// The longest acknowledgement, in bytes: a sentence that names the arguments.
+const LONGEST: usize = 120;
+
+/// The most members of an object that acknowledges: `ok`, a status, a message, an id that was sent.
+const MOST_MEMBERS: usize = 4;
+
+/// What acknowledgements say, besides the past of the verb that was asked for.
+const SAYS_DONE: [&str; 12] = [
+    "ok",
+    "okay",
+    "done",
+    "success",
+    "successful",
+    "successfully",
+    "succeeded",
+    "true",
+    "sent",
+    "set",
+    "ack",
+    "finished",
+];
+
+/// Words that make a text say more than that it was done.
+const SAYS_MORE: [&str; 20] = [
+    "no",
+    "not",
+    "none",
+    "nothing",
+    "never",
+    "empty",
+    "already",
+    "unchanged",
+    "failed",
+    "error",
+    "errors",
+    "denied",
+    "skipped",
+    "ignored",
+    "queued",
+    "started",
+    "expected",
+    "rejected",
+    "cancelled",
+    "found",
+];
+
+/// Whether an answer says no more than that the call was done.
+pub(super) fn acknowledges(answer: Answer<'_>, asked: &Asked<'_>) -> bool {
+    match answer {
+        Answer::Text(text) => text_acknowledges(text, asked),
+        Answer::Value(value) => value_acknowledges(value, asked),
+    }
+}
+
+fn value_acknowledges(value: &Value<'_>, asked: &Asked<'_>) -> bool {
+    match value {
+        Value::Null | Value::Bool(true) => true,
+        Value::String(text) => text_acknowledges(text, asked),
+        Value::Object(members) => {
+            if let Some(text) = only_text(value) {
+                return text_acknowledges(text, asked);
+            }
+            let says_no_more = |value: &Value<'_>| match value {
+                Value::Null | Value::Bool(true) => true,
+                Value::String(text) => asked.holds(text) || text_acknowledges(text, asked),
+                Value::Number(number) => asked.holds(number.as_str()),
+                _ => false,
+            };
+            let few = (1..=MOST_MEMBERS).contains(&members.len());
+            few && members.iter().all(|(_, member)| says_no_more(member))
+        }
+        Value::Bool(false) | Value::Number(_) | Value::Array(_) => false,
+    }
+}
+
+/// The text of an MCP result that is one block of text.
+fn only_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+    let [block] = value.get("content")?.as_array()? else {
+        return None;
+    };
+    block.get("text")?.as_str()
+}
+
+fn text_acknowledges(text: &str, asked: &Asked<'_>) -> bool {
+    let text = text.trim();
+    if text.len() > LONGEST || text.contains('\n') {
+        return false;
+    }
+    if text.starts_with('{') {
+        let value = crate::parse::read_value(text);
+        return value.is_ok_and(|value| value_acknowledges(&value, asked));
+    }
+    let mut says_done = text.is_empty();
+    for word in text.split_whitespace() {
+        let word = word.trim_matches(|character: char| !character.is_alphanumeric());
+        if asked.holds(word) {
+            continue;
+        }
+        if word.contains(|character: char| character.is_ascii_digit()) {
+            return false;
+        }
+        let folded = word.to_lowercase();
+        if SAYS_MORE.contains(&folded.as_str()) {
+            return false;
+        }
+        says_done |= SAYS_DONE.contains(&folded.as_str()) || folded.ends_with("ed");
+    }
+    says_done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::read_value;
+
+    fn check(arguments: &str, answer: &str) -> bool {
+        let arguments = read_value(arguments).expect("JSON");
+        acknowledges(Answer::Text(answer), &Asked::new(&arguments))
+    }
+
+    #[test]
+    fn what_only_says_that_it_was_done() {
+        for (arguments, answer) in [
+            ("{}", ""),
+            ("{}", "ok"),
+            ("{}", "Done."),
+            (r#"{"key": "ArrowDown"}"#, "Pressed key ArrowDown"),
+            (r#"{"key": "F5"}"#, "Successfully pressed key: F5"),
+            (r#"{"x": 10, "y": 20}"#, "Clicked at (10, 20)"),
+            ("{}", r#"{"success": true}"#),
+            (
+                r#"{"id": 7}"#,
+                r#"{"ok": true, "id": 7, "message": "updated"}"#,
+            ),
+            (
+                "{}",
+                r#"{"content": [{"type": "text", "text": "Clicked"}]}"#,
+            ),
+        ] {
+            assert!(check(arguments, answer), "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_says_more() {
+        for answer in [
+            "result 798619b2da10",
+            "No results found",
+            "written 12 bytes",
+            "job queued",
+            "Clicked at (10, 20)",
+            "[]",
+            "{}",
+            "false",
+            r#"{"ok": false}"#,
+            r#"{"ok": true, "receipt": 17}"#,
+            "the weather is fine",
+            "Clicked.\nThe page is now the second.",
+        ] {
+            assert!(!check("{}", answer), "{answer}");
+        }
+    }
+}
