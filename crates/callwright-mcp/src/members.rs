@@ -1,7 +1,7 @@
 //! The members of a JSON object by their names, each at most once.
 //!
 //! Readers disagree about an object that has a name twice, or in another case: Python and Node take the last one, Go does
-//! not tell `Method` from `method`. Such an object is not read at all, so that nobody behind us reads it otherwise.
+//! not tell `Method` from `method`. Such an object is not read at all, so that no server reads it differently.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -17,7 +17,7 @@ use crate::tools::Page;
 /// to fetch it from elsewhere gets ten seconds, and then the call passes unjudged.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a guard that remembers no calls knows a list. Nobody tells it of changes.
+/// How long a guard that remembers no calls keeps a list: it is not told of changes.
 const LIST_LIFE: Duration = Duration::from_secs(60);
 
 /// How many pages a list of tools may have. Real ones have a handful.

@@ -71,7 +71,7 @@ impl Guard {
         }
     }
 
-    /// The client can ask the user, as it said to somebody else.
+    /// The client can ask the user, as it said in another exchange.
     #[cfg(feature = "http")]
     pub(crate) fn elicits(&self) {
         self.state().elicits = true;

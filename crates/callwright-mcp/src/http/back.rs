@@ -123,7 +123,7 @@ fn together(answers: &[Vec<u8>], message: Option<&[u8]>) -> Vec<u8> {
     reply::batch(&all)
 }
 
-/// An answer that is none of our business.
+/// An answer that does not concern the guard.
 pub(super) fn untouched(answer: Response<Incoming>) -> Response<Body> {
     let (mut parts, body) = answer.into_parts();
     headers::strip(&mut parts.headers);

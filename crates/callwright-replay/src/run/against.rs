@@ -76,7 +76,7 @@ impl Against {
     }
 }
 
-/// What either set of tools hides of a call: a value that one of them marks is a secret, whoever objects to it.
+/// What either set of tools hides of a call: a value that either of them marks is a secret.
 fn hidden(from: &Verdict<'_>, to: &Verdict<'_>) -> Vec<Secrecy> {
     let tools = [tool_of(from), tool_of(to)].into_iter().flatten();
     let arguments = from.arguments().or(to.arguments());

@@ -339,7 +339,7 @@ impl Admission {
         Some(Notice::new(reason, report.tool, count))
     }
 
-    /// What came of a call, if anybody knows.
+    /// The outcome of a call, if it is known.
     fn report<'t>(
         &self,
         tool: &'t Tool,

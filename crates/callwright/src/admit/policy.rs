@@ -80,7 +80,7 @@ pub struct AdmissionPolicy {
     pub repeated_result: Steps,
     /// The same for calls that wait for something: pollers that are declared, named like one, or known by results
     /// that changed by themselves; and for steps, such as a key press, whose answer only says that they were made.
-    /// Somebody once paid for 1,535 identical polls.
+    /// One user paid for 1,535 identical polls.
     pub polling: Steps,
     /// Rounds in a row in which every call repeats an earlier one with the same result, in a cycle or in any order.
     pub cycle: Steps,

@@ -94,7 +94,7 @@ impl Session {
             let entry = self.entries.entry(group[0].fingerprint).or_default();
             entry.note(group, self.epoch, self.ordinal);
             entry.news = self.news;
-            // Nobody knows what came first in a round, so what others did in it gives nothing back.
+            // The order within a round is not known, so what other calls did in it gives nothing back.
             entry.changes = self.changes;
             if summary.changed {
                 // Nobody knows what came first, so this may have been before the change.

@@ -236,7 +236,7 @@ pub(crate) fn heal_value(value: Value<'static>, terms: &Terms<'_>, trace: &mut T
             let stakes = Stakes::of(terms.tool, &value);
             search::search(value, schema, terms.cap, stakes, trace)
         }
-        // Without a schema there is no judge, so nothing is changed.
+        // Without a schema nothing can be judged, so nothing is changed.
         None if matches!(value, Value::Object(_)) => Healing::Healed {
             arguments: value,
             edits: Vec::new(),

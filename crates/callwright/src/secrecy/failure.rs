@@ -1,6 +1,6 @@
 //! Failures, edits and results as they may be shown.
 //!
-//! What leaves the gate passes here once, so that whoever renders it need not know about secrets.
+//! What leaves the gate passes here once, so that renderers need not know about secrets.
 
 use super::{MASKED, Secrecy, masked_value};
 use crate::check::{Checked, Output, OutputFault};

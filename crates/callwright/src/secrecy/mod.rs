@@ -157,7 +157,7 @@ impl Secrecy {
         }
     }
 
-    /// What the schema says anyway is no secret.
+    /// What the schema itself says is not a secret.
     fn forget_names(&mut self) {
         for secrets in [&self.input, &self.output].into_iter().flatten() {
             self.known.forget(secrets.names());

@@ -1,4 +1,4 @@
-//! What a call of a tool does to the world: as somebody declared it, and as the tool's name says.
+//! What a call of a tool does to the world: as it is declared, and as the tool's name says.
 //!
 //! A declaration counts before a name. A name only ever makes the gate more careful: a tool whose name says
 //! nothing is of unknown effect, never a read.
@@ -36,7 +36,7 @@ pub enum DeclaredBy {
 }
 
 impl ToolSpec {
-    /// Whether somebody declared that it only reads.
+    /// Whether it is declared to only read.
     pub fn only_reads(&self) -> bool {
         self.effect == Effect::Read
     }

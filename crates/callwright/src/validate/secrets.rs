@@ -4,7 +4,7 @@
 //! come from anywhere: another branch, a condition, the object around it. And a model that makes a mistake may put a
 //! secret anywhere. So places are hidden by their names: a key that is a secret somewhere in the schema hides
 //! everything below it wherever it comes, a key that looks like one does too, and so does a key that the schema does not
-//! know. This hides more than it must, never less. What stands in texts is for [`crate::secrecy`] to find.
+//! know. This hides more than it must, never less. What is inside texts is for [`crate::secrecy`] to find.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -35,7 +35,7 @@ pub(crate) struct Secrets {
     /// Where that is so at the top: the keys that are listed beside it. Others are listed elsewhere, and may be
     /// secrets here.
     beside: Option<HashSet<String>>,
-    /// Some keys without a fixed name are described, and are no secrets; a key that is not listed may be one of them.
+    /// Some keys without a fixed name are described, and are not secrets; a key that is not listed may be one of them.
     described: bool,
     /// The arguments as a whole are a secret, or a reference could not be followed, so any value may be one.
     everything: bool,

@@ -103,7 +103,7 @@ pub struct Moment {
 
 impl Moment {
     /// From here on the number of a turn is a name, as recordings have them: it is neither before nor after another
-    /// name, and after every number. Whoever runs tools numbers turns upwards from below.
+    /// name, and after every number. Programs that run tools number their turns upwards.
     pub const FIRST_NAME: u64 = 1 << 63;
 }
 

@@ -1,6 +1,6 @@
 //! When a server is left alone for a moment: so that one that is down costs one waiting call a pause, not all of them.
 //!
-//! In comes how steps ended, out goes whether the next may try. One slow answer is no reason: a healthy server that is
+//! Takes how steps ended; says whether the next may try. One slow answer is not a reason to stop: a healthy server that is
 //! busy answers the others.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

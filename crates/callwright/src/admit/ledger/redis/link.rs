@@ -1,6 +1,6 @@
 //! The way to a server, or to the nodes of a cluster: one connection that all steps share.
 //!
-//! In comes a step, out goes its result or why there is none, within the time-out whatever the server does: drop the
+//! Takes a step; returns its result, or why it has none, within the time-out whatever the server does: drop the
 //! connection, hang, or send its reply byte by byte. Steps are sent one behind the other without waiting for replies,
 //! so ten thousand at once need one connection.
 
