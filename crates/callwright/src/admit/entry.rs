@@ -7,6 +7,7 @@ use super::outcome::Digest;
 /// What is remembered of one call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<Digest>,
