@@ -63,7 +63,7 @@ fn of_words(around: &str, words: &str) -> Option<&'static Liberty> {
     }
 }
 
-/// What a fence may call its content; most name nothing. Any other word may say something: "```example".
+/// What a fence may call its content; most name nothing. Any other word may say something, such as "example".
 const LANGUAGES: [&str; 14] = [
     "",
     "json",

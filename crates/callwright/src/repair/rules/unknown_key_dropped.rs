@@ -36,7 +36,8 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         return None;
     }
     let value = site.value()?;
-    if !is_empty(value) && !(is_telling(value) && occurs_twice(site.root, value)) {
+    let says_nothing = is_empty(value) || (is_telling(value) && occurs_twice(site.root, value));
+    if !says_nothing {
         return None;
     }
     // A key that is close to a known one is most likely that one.
