@@ -2,9 +2,9 @@
 //! out.
 //!
 //! Schemas that are generated from code declare defaults that their own types do not allow: `true` for a
-//! text, `"all"` beside allowed values without it. A model that sends it does as it was told. Lossy: absent
-//! means that value by the schema's word only, and a schema that contradicts itself may be wrong twice. A
-//! required argument stays, and is refused.
+//! text, `"all"` beside allowed values without it. A model that sends it does as it was told. A guess, for
+//! tools that read: absent means that value by the schema's word only, and a schema that contradicts itself may be
+//! wrong twice. A required argument stays, and is refused.
 
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
@@ -13,9 +13,9 @@ use crate::validate::{IssueCode, Properties};
 
 pub(super) const RULE: Rule = Rule {
     name: "default_left_out",
-    grade: Grade::Lossy,
-    cost: 0,
-    up_to: Stakes::Changes,
+    grade: Grade::Guess,
+    cost: 1,
+    up_to: Stakes::Reads,
     about: "An optional argument with the default of the schema, which the schema itself refuses, is left out.",
     propose,
 };

@@ -32,8 +32,11 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     value.map(|value| site.replace(value))
 }
 
-/// What Python prints for a list or a dictionary.
+/// What Python prints for a list or a dictionary. Escapes in it may be those of the text around it, so it has none.
 fn read_python(text: &str) -> Option<Value<'static>> {
+    if text.contains('\\') {
+        return None;
+    }
     const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
     let reading = tolerant::read(text, 0, DEEPEST).ok()?;
     let by_python = |edit: &Edit| WRITTEN_BY_PYTHON.contains(&edit.rule);

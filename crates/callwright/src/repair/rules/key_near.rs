@@ -1,9 +1,7 @@
 //! A key with a slip: `qurey` for `query`.
 //!
 //! A guess, where exactly one key is near, one slip of the pen away, and the value fits. A similar name
-//! (`path` for `filePath`) is only proposed to the model: it is the right one too seldom. A name that is
-//! the same but for signs around it (`_class` for `class`, where a language reserves the word) is as good
-//! as a slip, if that key is missing.
+//! (`path` for `filePath`) is only proposed to the model: it is the right one too seldom.
 
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
@@ -16,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     grade: Grade::Guess,
     cost: 1,
     up_to: Stakes::Changes,
-    about: "A key with one slip, `qurey`, or with signs around it, becomes the only one that is near, unless it is a word of its own.",
+    about: "A key with one slip, `qurey`, becomes the only one that is near, unless it is a word of its own.",
     propose,
 };
 
@@ -34,13 +32,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     };
     match site.code() {
         IssueCode::Required => {
-            let named = bare(&key);
-            let mut dressed = unknown().filter(|sent| !named.is_empty() && bare(sent) == named);
-            let sent = match (dressed.next(), dressed.next()) {
-                (Some(only), None) => only,
-                (Some(_), Some(_)) => return None,
-                (None, _) => single_nearest(&key, unknown()).filter(|sent| is_slip(sent, &key))?,
-            };
+            let sent = single_nearest(&key, unknown()).filter(|sent| is_slip(sent, &key))?;
             Some(Change::Rename(place.key(sent), key.into_owned()))
         }
         IssueCode::UnknownKey => {
@@ -50,9 +42,4 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         }
         _ => None,
     }
-}
-
-/// A name without the signs around it.
-fn bare(name: &str) -> &str {
-    name.trim_matches(['_', '.', ' '])
 }

@@ -1,7 +1,8 @@
 //! A key in another spelling: `file_path` for `filePath`.
 //!
 //! Models mix the conventions of the languages they know. Lossless where exactly one key is the same but
-//! for case and separators.
+//! for case and separators; of a missing key also where signs are around it (`_class`, where a language reserves the
+//! word).
 
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
@@ -31,7 +32,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
             let mut same = members
                 .iter()
                 .map(|(name, _)| name.as_ref())
-                .filter(|name| !properties.has(name) && same_spelling(name, &key));
+                .filter(|name| {
+                    !properties.has(name) && (same_spelling(name, &key) || same_bare(name, &key))
+                });
             match (same.next(), same.next()) {
                 (Some(only), None) => Some(Change::Rename(place.key(only), key.into_owned())),
                 _ => None,
@@ -49,4 +52,10 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         }
         _ => None,
     }
+}
+
+/// Whether two names are the same but for signs around them.
+fn same_bare(left: &str, right: &str) -> bool {
+    let bare = |name: &str| name.trim_matches(['_', '.', ' ']).to_owned();
+    !bare(left).is_empty() && bare(left) == bare(right)
 }

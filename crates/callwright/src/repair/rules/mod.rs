@@ -14,7 +14,9 @@ mod json_from_string;
 mod key_near;
 mod key_repeated;
 mod key_spelling;
+mod key_words;
 mod layer_unwrapped;
+mod list_from_commas;
 mod list_from_text;
 mod list_layer;
 mod midnight_left_out;
@@ -89,16 +91,18 @@ pub(super) const RULES: &[Rule] = &[
     scalar_from_array::RULE,
     list_layer::RULE,
     key_repeated::RULE,
-    default_left_out::RULE,
+    key_words::RULE,
+    list_from_text::RULE,
+    string_from_boolean::RULE,
     unknown_key_dropped::RULE,
     midnight_left_out::RULE,
+    default_left_out::RULE,
     enum_near::RULE,
     key_near::RULE,
-    string_from_boolean::RULE,
     only_key_left::RULE,
     null_text_left_out::RULE,
     array_from_scalar::RULE,
-    list_from_text::RULE,
+    list_from_commas::RULE,
     sole_parameter::RULE,
 ];
 

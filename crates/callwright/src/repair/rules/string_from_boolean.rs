@@ -1,9 +1,9 @@
 //! A boolean for a text that is `"true"` or `"false"`: `true` for `"True"`.
 //!
-//! Tools that pass options on declare switches as texts. A guess, and only where the schema itself writes
+//! Tools that pass options on declare switches as texts. Lossless, and only where the schema itself writes
 //! such a word among its allowed values, as its default or example, or both words in its description: that
-//! says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it nobody knows
-//! (`yes`, `on`, `1`), and with two spellings neither. The word itself must stand there, or be
+//! says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it the word is not known
+//! (`yes`, `on`, `1`), and with two spellings neither. The word itself must be there, or be
 //! spelt as it was sent: nothing is invented.
 
 use serde_json::Value as Schema;
@@ -14,8 +14,8 @@ use crate::json::Value;
 
 pub(super) const RULE: Rule = Rule {
     name: "string_from_boolean",
-    grade: Grade::Guess,
-    cost: 1,
+    grade: Grade::Lossless,
+    cost: 3,
     up_to: Stakes::Changes,
     about: "A boolean for a text that the schema lists, `true` for `\"True\"`, becomes that text.",
     propose,
