@@ -108,16 +108,16 @@ fn spelt(name: &str) -> String {
 /// as not (`min`, `max`; `paid`, `unpaid`), digits are never slips, and a word of its own is not one either.
 pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
     const SHORTEST: usize = 5;
-    let digits = |name: &str| {
-        name.chars()
-            .filter(char::is_ascii_digit)
-            .collect::<String>()
+    // A sign may be all that makes a name the opposite: `price>`, `!scopes`.
+    let signs = |name: &str| {
+        let others = name.chars().filter(|c| !c.is_alphabetic());
+        others.collect::<String>()
     };
     let (left, right) = (sent.to_lowercase(), meant.to_lowercase());
     left.len().min(right.len()) >= SHORTEST
         && left.chars().next() == right.chars().next()
         && left.len().max(right.len()) <= 128
-        && digits(&left) == digits(&right)
+        && signs(&left) == signs(&right)
         && strsim::damerau_levenshtein(&left, &right) == 1
         && is_slip_within_words(&words(sent), &words(meant))
 }
@@ -129,8 +129,15 @@ fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
     sent.len() != meant.len()
         || differing.all(|(sent, meant)| {
             let plural = is_plural(sent, meant) || is_plural(meant, sent);
-            sent.chars().next() == meant.chars().next() && (plural || !is_word(sent))
+            let same_start = sent.chars().next() == meant.chars().next();
+            same_start && !is_other_role(sent, meant) && (plural || !is_word(sent))
         })
+}
+
+/// Whether two words name who does something and whom it is done to: `payer`, `payee`.
+fn is_other_role(left: &str, right: &str) -> bool {
+    let role = |word: &str| ["er", "ee", "or"].iter().any(|end| word.ends_with(end));
+    role(left) && role(right)
 }
 
 fn is_plural(word: &str, of: &str) -> bool {

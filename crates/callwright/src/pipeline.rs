@@ -93,7 +93,7 @@ fn heal<'c>(
     if !refused.failure.may_be_repaired() {
         return Err(refused);
     }
-    match look_for_edits(gate, tool, call, &refused, cap, &mut None) {
+    match look_for_edits(gate, tool, call, &refused, cap, false, &mut None) {
         Healing::Healed { arguments, edits } => {
             return Ok(Box::new(Repaired::new(tool, arguments, edits)));
         }
@@ -110,7 +110,7 @@ fn heal<'c>(
     }
     if cap < Grade::Guess
         && let Healing::Healed { edits, .. } =
-            look_for_edits(gate, tool, call, &refused, Grade::Guess, &mut None)
+            look_for_edits(gate, tool, call, &refused, Grade::Guess, true, &mut None)
     {
         refused.failure.suggest(&edits, cap);
     }
@@ -133,12 +133,14 @@ fn look_for_edits(
     call: &Call<'_>,
     refused: &Refused<'_>,
     cap: Grade,
+    only_proposes: bool,
     trace: &mut Trace,
 ) -> Healing {
     let terms = Terms {
         tool,
         cap,
         is_complete: call.completeness == Completeness::Complete,
+        only_proposes,
     };
     match (&refused.arguments, &call.arguments) {
         (Some(read), _) => repair::heal_value((**read).clone().into_owned(), &terms, trace),
@@ -158,7 +160,7 @@ pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
     if let Err(refused) = pass(gate, tool, call)
         && refused.failure.may_be_repaired()
     {
-        look_for_edits(gate, tool, call, &refused, Grade::Guess, &mut trace);
+        look_for_edits(gate, tool, call, &refused, Grade::Guess, false, &mut trace);
     }
     trace.unwrap_or_default()
 }

@@ -9,6 +9,7 @@ use ahash::AHashMap;
 
 use crate::gate::Gate;
 use crate::nearest::{nearest, same_spelling};
+use crate::repair::is_token_name;
 use crate::tool::Tool;
 
 /// How many names are remembered before all are forgotten. A name takes some hundred bytes with what it may mean.
@@ -123,10 +124,7 @@ fn is_debris(tokens: &str) -> bool {
     tokens
         .split("<|")
         .all(|token| match token.split_once("|>") {
-            Some((name, behind)) => {
-                let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                name.chars().all(in_word) && CHANNELS.contains(&behind.trim())
-            }
+            Some((name, behind)) => is_token_name(name) && CHANNELS.contains(&behind.trim()),
             None => token.is_empty(),
         })
 }

@@ -241,7 +241,7 @@ fn schemas_that_clients_choke_on_are_corrected_where_that_is_wanted() {
     );
 }
 
-/// Dropping an unknown key is too bold for a tool of unknown effect. A hint limits nothing: what it says is done twice.
+/// Leaving out an unknown key that is null is too bold for a tool of unknown effect. A hint limits nothing: what it says is done twice.
 #[test]
 fn hints_decide_how_boldly_calls_are_repaired() {
     const LIST: &str = r#"
@@ -251,13 +251,13 @@ fn hints_decide_how_boldly_calls_are_repaired() {
     let trusted = with(|settings| settings.trust_annotations = true).then(LIST);
     trusted.then(
         r#"
-        C> {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a","zzz":1}}}
+        C> {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a","zzz":null}}}
         s< {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a"}}}
         "#,
     );
     play(LIST).then(
         r#"
-        C> {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a","zzz":1}}}
+        C> {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a","zzz":null}}}
         r< 1 Please rewrite the input with valid arguments. Errors: zzz: unknown key, expected "kind"
         C= {"id":2,"method":"tools/call","params":{"name":"wipe"}}
         S= {"id":2,"result":{"content":[{"type":"text","text":"done"}]}}

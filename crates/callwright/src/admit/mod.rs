@@ -196,9 +196,17 @@ impl Admission {
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let beginning = remembers.then(|| outcome::beginning_of(checked));
-        let mut report = self.report(tool, limits, fingerprint, checked, || {
+        let report = self.report(tool, limits, fingerprint, checked, || {
             checked.outcome_of(arguments).clone()
-        })?;
+        });
+        let Some(mut report) = report else {
+            // What became of it is not known, so the model has to find out first.
+            let passes = checked.outcome_of(arguments).success == Success::Transient;
+            return (passes && tool.spec().spends()).then(|| Notice {
+                once: true,
+                ..Notice::new(Reason::Transient, tool.name(), 1)
+            });
+        };
         report.turn = place.at.turn;
         report.beginning = beginning.as_deref().unwrap_or_default();
         let noted = self.ledger.close(place.session, &report).ok()?;
@@ -355,6 +363,10 @@ impl Admission {
             _ => {}
         }
         let outcome = outcome();
+        // After a time-out or a server error the money may have moved; only a call that was turned away surely did nothing.
+        if tool.spec().spends() && outcome.success == Success::Transient && !outcome.turned_away {
+            return None;
+        }
         let own = self.tools.get(tool.name());
         let steps = outcome.acknowledges && own.is_some_and(|(own, _)| own.steps);
         Some(Report {

@@ -53,6 +53,8 @@ pub struct Outcome {
     pub digest: Digest,
     /// Whether the answer says no more than that the call was done.
     pub acknowledges: bool,
+    /// Whether the words of a failure that passes say that the call was turned away before anything was done.
+    pub turned_away: bool,
 }
 
 /// Equal for answers that say the same.
@@ -109,6 +111,8 @@ impl Outcome {
             success,
             digest: volatile::steady(answer, asked, Digest::of),
             acknowledges: success == Success::Ok && acknowledges(answer, asked),
+            turned_away: success == Success::Transient
+                && volatile::is_turned_away(&beginning(answer, SEARCHED)),
         }
     }
 }

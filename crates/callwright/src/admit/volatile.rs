@@ -437,6 +437,18 @@ static TRANSIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// What servers say that turn a call away unread. After a time-out, a reset connection or a server error it may have been done.
+static TURNED_AWAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words = r"429|rate.?limit|too many requests|quota exceeded|overloaded|server is busy|econnrefused|eai_again|connection (?:was )?refused|network is unreachable";
+    Regex::new(&format!("(?i)\\b(?:{words})")).ok()
+});
+
+/// Whether an error says that a call was turned away before anything was done.
+pub(super) fn is_turned_away(error: &str) -> bool {
+    let pattern = TURNED_AWAY.as_ref();
+    pattern.is_some_and(|pattern| pattern.is_match(error))
+}
+
 /// Whether an error speaks of a trouble that passes.
 pub(crate) fn is_transient(error: &str) -> bool {
     TRANSIENT

@@ -28,6 +28,7 @@ use serde::Serialize;
 
 use self::extract::Extract;
 pub use self::stakes::Stakes;
+pub(crate) use self::surroundings::is_token_name;
 use self::syntax::is_allowed;
 pub use self::table::{RuleRow, rules};
 
@@ -170,6 +171,18 @@ pub(crate) struct Terms<'t> {
     pub(crate) cap: Grade,
     /// Whether the provider says that the answer ended by itself.
     pub(crate) is_complete: bool,
+    /// Whether what is found is only proposed to the model, which does no harm, whatever is at stake.
+    pub(crate) only_proposes: bool,
+}
+
+impl Terms<'_> {
+    fn stakes(&self, arguments: &Value<'_>) -> Stakes {
+        if self.only_proposes {
+            Stakes::Reads
+        } else {
+            Stakes::of(self.tool, arguments)
+        }
+    }
 }
 
 /// Looks for edits that make a text of arguments valid.
@@ -194,22 +207,8 @@ pub(crate) fn heal_text(
         });
         trials.extend(read);
     }
-    let stakes = Stakes::of(tool, &value);
-    let is = |edit: &Edit, liberty: &syntax::Liberty| edit.rule == liberty.name;
-    // The comma may be all that is left of a call that a gateway cut and closed.
-    if stakes == Stakes::Destroys
-        && !terms.is_complete
-        && let Some(comma) = edits.iter().find(|edit| is(edit, &syntax::TRAILING_COMMA))
-    {
-        return Healing::CutOff(comma.path.clone());
-    }
-    let may_repeat = |edit: &Edit| tool.spec().idempotent && is(edit, &syntax::REPEATED_VALUE);
-    let allowed =
-        |edit: &Edit| edit.grade <= terms.cap && (is_allowed(edit, stakes) || may_repeat(edit));
-    if !edits.iter().all(allowed) {
-        return Healing::Hopeless;
-    }
-    match heal_value(value, terms, trace) {
+    let read = edits.clone();
+    let healing = match heal_value(value, terms, trace) {
         Healing::Healed {
             arguments,
             edits: more,
@@ -218,6 +217,35 @@ pub(crate) fn heal_text(
             Healing::Healed { arguments, edits }
         }
         other => other,
+    };
+    match &healing {
+        // What the call asks for may show only now: `"{'action': 'delete', }"`.
+        Healing::Healed { arguments, .. } => {
+            let stakes = terms.stakes(arguments);
+            reading_is_allowed(&read, stakes, terms).map_or_else(|refusal| refusal, |()| healing)
+        }
+        _ => healing,
+    }
+}
+
+/// Whether the liberties that reading took may be taken at these stakes.
+fn reading_is_allowed(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Result<(), Healing> {
+    let is = |edit: &Edit, liberty: &syntax::Liberty| edit.rule == liberty.name;
+    // The comma may be all that is left of a call that a gateway cut and closed.
+    if stakes == Stakes::Destroys
+        && !terms.is_complete
+        && let Some(comma) = edits.iter().find(|edit| is(edit, &syntax::TRAILING_COMMA))
+    {
+        return Err(Healing::CutOff(comma.path.clone()));
+    }
+    let idempotent = terms.tool.spec().idempotent;
+    let may_repeat = |edit: &Edit| idempotent && is(edit, &syntax::REPEATED_VALUE);
+    let allowed =
+        |edit: &Edit| edit.grade <= terms.cap && (is_allowed(edit, stakes) || may_repeat(edit));
+    if edits.iter().all(allowed) {
+        Ok(())
+    } else {
+        Err(Healing::Hopeless)
     }
 }
 
@@ -233,8 +261,17 @@ pub(crate) fn cut_off(text: &str, tool: &Tool, max_depth: usize) -> Option<Path>
 pub(crate) fn heal_value(value: Value<'static>, terms: &Terms<'_>, trace: &mut Trace) -> Healing {
     match terms.tool.schema() {
         Some(schema) => {
-            let stakes = Stakes::of(terms.tool, &value);
-            search::search(value, schema, terms.cap, stakes, trace)
+            let mut stakes = terms.stakes(&value);
+            loop {
+                let healing = search::search(value.clone(), schema, terms.cap, stakes, trace);
+                match &healing {
+                    // What the call asks for showed only in what was made of it: another way has to be found, or none.
+                    Healing::Healed { arguments, .. } if terms.stakes(arguments) > stakes => {
+                        stakes = terms.stakes(arguments);
+                    }
+                    _ => return healing,
+                }
+            }
         }
         // Without a schema nothing can be judged, so nothing is changed.
         None if matches!(value, Value::Object(_)) => Healing::Healed {

@@ -5,7 +5,7 @@
 //! change allows: only a declaration does.
 
 use crate::json::Value;
-use crate::tool::{Effect, Tool, says_destroy};
+use crate::tool::{Tool, says_destroy};
 
 /// What a wrong edit could do, from harmless to fatal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,9 +33,7 @@ impl Stakes {
         let spec = tool.spec();
         if spec.only_reads() {
             Stakes::Reads
-        } else if spec.may_destroy()
-            || (spec.effect == Effect::Unknown && names_destruction(arguments, LEVELS))
-        {
+        } else if spec.may_destroy() || names_destruction(arguments, &mut MOST_NODES.clone()) {
             Stakes::Destroys
         } else {
             Stakes::Changes
@@ -43,30 +41,28 @@ impl Stakes {
     }
 }
 
-/// How deep the name of an operation may be: `{"input": {"action": "delete"}}`.
-const LEVELS: usize = 2;
+/// How many values are looked at. Operations are named among the first, at any depth.
+const MOST_NODES: usize = 256;
 
-/// How many members and items are looked at on each level. Operations are named among the first.
-const MOST_MEMBERS: usize = 64;
+/// How much of a text is looked at: operations are named at its beginning (`DELETE FROM users`).
+const BEGINNING: usize = 120;
 
-/// Longer texts are content; the longest names of operations have some thirty letters.
-const LONGEST_NAME: usize = 40;
-
-/// Whether a value among the arguments is the name of an operation that destroys: `{"action": "delete"}`.
-fn names_destruction(value: &Value<'_>, levels: usize) -> bool {
+/// Whether a key or a value among the arguments names an operation that destroys: `{"action": "delete"}`,
+/// `{"purge": true}`. Also if so many values were looked at that one may have been missed.
+fn names_destruction(value: &Value<'_>, nodes_left: &mut usize) -> bool {
+    let Some(left) = nodes_left.checked_sub(1) else {
+        return true;
+    };
+    *nodes_left = left;
     match value {
-        Value::String(text) => {
-            let is_name = text.len() <= LONGEST_NAME && !text.trim().contains(char::is_whitespace);
-            is_name && says_destroy(text)
-        }
-        Value::Object(members) if levels > 0 => members
+        Value::String(text) => says_destroy(&text.chars().take(BEGINNING).collect::<String>()),
+        Value::Object(members) => members.iter().any(|(key, inner)| {
+            let is_off = matches!(inner, Value::Bool(false) | Value::Null);
+            (!is_off && says_destroy(key)) || names_destruction(inner, nodes_left)
+        }),
+        Value::Array(items) => items
             .iter()
-            .take(MOST_MEMBERS)
-            .any(|(_, inner)| names_destruction(inner, levels - 1)),
-        Value::Array(items) if levels > 0 => items
-            .iter()
-            .take(MOST_MEMBERS)
-            .any(|inner| names_destruction(inner, levels - 1)),
-        _ => false,
+            .any(|inner| names_destruction(inner, nodes_left)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -125,7 +125,7 @@ fn without_frame(text: &str) -> Option<String> {
         let tag = &rest[1..close];
         let name = tag.trim_start_matches('/').trim();
         let token = is_token(tag);
-        let header = tag.starts_with("?xml");
+        let header = is_xml_header(tag);
         if !token && !header && !WRAPPERS.contains(&name.to_lowercase().as_str()) {
             return None;
         }
@@ -138,14 +138,65 @@ fn without_frame(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Whether the inside of a tag is a control token: `|im_end|`, one word between bars, as no sentence has them.
+/// The control tokens of the common chat templates. Any other word between bars may say something: `<|dry_run|>`, or
+/// speak for another: `<|user|>`.
+const TOKENS: [&str; 34] = [
+    "im_start",
+    "im_end",
+    "im_sep",
+    "endoftext",
+    "end_of_text",
+    "begin_of_text",
+    "start_header_id",
+    "end_header_id",
+    "eot_id",
+    "eom_id",
+    "eot",
+    "eos",
+    "python_tag",
+    "start",
+    "end",
+    "message",
+    "channel",
+    "constrain",
+    "call",
+    "return",
+    "assistant",
+    "begin_of_sentence",
+    "end_of_sentence",
+    "tool_call",
+    "tool_calls",
+    "tool_sep",
+    "tool_call_begin",
+    "tool_call_end",
+    "tool_calls_begin",
+    "tool_calls_end",
+    "tool_call_argument_begin",
+    "tool_calls_section_begin",
+    "tool_calls_section_end",
+    "endofprompt",
+];
+
+/// Whether the inside of a tag is a control token: `|im_end|`.
 fn is_token(tag: &str) -> bool {
-    // The longest of the common templates have some thirty letters.
-    const LONGEST: usize = 40;
     let bar = |c: char| matches!(c, '|' | '｜');
     let name = tag.strip_prefix(bar).and_then(|tag| tag.strip_suffix(bar));
-    let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '▁' | '/');
-    name.is_some_and(|name| name.len() <= LONGEST && name.chars().all(in_word))
+    name.is_some_and(is_token_name)
+}
+
+/// Whether this is the name of a control token.
+pub(crate) fn is_token_name(name: &str) -> bool {
+    TOKENS.contains(&name.to_lowercase().replace('▁', "_").as_str())
+}
+
+/// Whether the inside of a tag is the header of an XML file, and says nothing else.
+fn is_xml_header(tag: &str) -> bool {
+    let known = |word: &str| {
+        let attribute = word.split_once('=').map(|(name, _)| name);
+        matches!(attribute, Some("version" | "encoding" | "standalone"))
+    };
+    let inner = tag.strip_prefix("?xml");
+    inner.is_some_and(|inner| inner.trim_end_matches('?').split_whitespace().all(known))
 }
 
 /// The model's own turn, which a chat template announces: `assistant<|end_header_id|>` and

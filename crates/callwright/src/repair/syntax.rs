@@ -37,7 +37,7 @@ macro_rules! liberties {
 liberties! {
     /// White space that JSON does not have.
     WHITE_SPACE = "white_space", Lossless, Destroys;
-    /// A comment without a letter or a digit.
+    /// A comment of nothing but blanks, stars and dashes.
     EMPTY_COMMENT = "empty_comment", Lossless, Destroys;
     /// A comment that says something: "wait for approval", or a member that was taken out.
     COMMENT = "comment", Guess, Reads;

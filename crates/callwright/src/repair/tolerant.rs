@@ -130,7 +130,9 @@ impl<'t> Reader<'t> {
                 None => NoReading::CutOff,
             })?;
             let before = &trimmed[..comment];
-            let says_something = before.contains(char::is_alphanumeric);
+            // `/* ❌ */` and `/* … */` say something too.
+            let says_nothing = |c: char| c.is_whitespace() || matches!(c, '/' | '*' | '-' | '=');
+            let says_something = !before.chars().all(says_nothing);
             let liberty = if says_something {
                 &syntax::COMMENT
             } else {

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::ToolSpec;
-use crate::nearest::has_word;
+use crate::nearest::{has_word, words};
 
 /// What a call of a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -41,12 +41,13 @@ impl ToolSpec {
         self.effect == Effect::Read
     }
 
-    /// Whether a call may destroy something: it is declared so, or nothing is declared and the name says so.
+    /// Whether a call may destroy something: it is declared so, or the name says so and the operator does not say
+    /// otherwise. A hint that a tool only adds something is not enough.
     pub fn may_destroy(&self) -> bool {
-        match self.effect {
-            Effect::Destructive => true,
-            Effect::Unknown => says_destroy(&self.name),
-            Effect::Read | Effect::Write => false,
+        match (self.effect, self.declared_by) {
+            (Effect::Destructive, _) => true,
+            (Effect::Read, _) | (Effect::Write, DeclaredBy::Operator) => false,
+            (Effect::Unknown, _) | (Effect::Write, DeclaredBy::Hint) => says_destroy(&self.name),
         }
     }
 
@@ -72,117 +73,87 @@ impl ToolSpec {
 /// Whether a word or a name says that something is destroyed, taken away or replaced in bulk. Wrongly saying yes
 /// costs a repair, so long stems count wherever they occur (`bulkdelete`, `deleted_items`).
 pub(crate) fn says_destroy(name: &str) -> bool {
-    /// Long enough to occur in no other word.
-    const STEMS: [&str; 48] = [
-        "delet",
-        "remov",
-        "destroy",
-        "purge",
-        "erase",
-        "erasing",
-        "truncat",
-        "overwrit",
-        "revoke",
-        "revoking",
-        "uninstall",
-        "unpublish",
-        "terminat",
-        "wipe",
-        "wiping",
-        "obliterat",
-        "shred",
-        "discard",
-        "rollback",
-        "deprovision",
-        "decommission",
-        "deactivat",
-        "unlink",
-        "evict",
-        "cleanup",
-        "garbage",
-        "nuke",
-        "expunge",
-        "shutdown",
-        "factoryreset",
-        "unsubscrib",
-        "blacklist",
-        "suspend",
-        "invalidat",
-        "annihilat",
-        "teardown",
-        "unregister",
-        "deregister",
-        // The same in other languages that tools are named in.
-        "supprim",
-        "effac",
-        "lösch",
-        "loesch",
-        "entfern",
-        "borrar",
-        "elimin",
-        "apagar",
-        "удал",
-        "删除",
-    ];
-    /// Too short, or part of harmless words (`dropdown`, `resetting`, `clearance`).
-    const WORDS: [&str; 37] = [
-        "drop", "drops", "clear", "clean", "reset", "rm", "rmdir", "del", "kill", "prune", "flush",
-        "cancel", "ban", "kick", "void", "trash", "empty", "unset", "detach", "disable", "stop",
-        "abort", "expire", "override", "replace", "revert", "restore", "undo", "force", "zap",
-        "gc", "vacuum", "archive", "block", "unassign", "close", "reject",
-    ];
-    /// Changing one thing is ordinary; changing many without a filter is not undone by changing one back.
-    const CHANGES: [&str; 12] = [
-        "update", "set", "edit", "modify", "patch", "move", "rename", "write", "assign", "upsert",
-        "merge", "mark",
-    ];
-    const MANY: [&str; 6] = ["many", "all", "bulk", "batch", "mass", "multiple"];
-    let folded: String = name
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
-    STEMS.iter().any(|stem| folded.contains(stem))
-        || has_word(name, &WORDS)
-        || (CHANGES.iter().any(|verb| folded.contains(verb))
-            && (has_word(name, &MANY) || MANY.iter().any(|many| folded.ends_with(many))))
+    let folded = folded(name);
+    let many = || has_word(name, MANY) || MANY.iter().any(|many| folded.ends_with(many));
+    let changes = |word: &String| {
+        let mut verbs = CHANGING_WORDS.iter();
+        verbs.any(|verb| word.starts_with(verb) || word.ends_with(verb))
+    };
+    DESTROYING_STEMS.iter().any(|stem| folded.contains(stem))
+        || has_word(name, DESTROYING_WORDS)
+        || (many() && words(name).iter().any(changes))
 }
+
+/// Long enough to occur in few other words.
+#[rustfmt::skip]
+const DESTROYING_STEMS: &[&str] = &[
+    "delet", "remov", "destroy", "destruct", "purge", "erase", "erasing", "truncat", "overwrit", "revok", "revocation",
+    "uninstall", "unpublish", "terminat", "wipe", "wiping", "obliterat", "shred", "discard", "rollback", "deprovision",
+    "decommission", "deactivat", "unlink", "evict", "cleanup", "garbage", "nuke", "expunge", "shutdown", "unsubscrib",
+    "blacklist", "suspend", "invalidat", "annihilat", "teardown", "unregister", "deregister", "dropdb", "droptable", "flush",
+    "resetdb", "hardreset", "factoryreset", "clearcache", "clearall", "killall", "rmrf", "rmtree", "rmdir", "deldb",
+    "emptytrash", "forcepush", "cancel", "forget", "formatdisk", "drain", "scrub", "retire", "liquidat", "offboard",
+    "dispos", "anonymi", "redact",
+    // The same in other languages that tools are named in.
+    "supprim", "effac", "vider", "lösch", "loesch", "entfern", "verwerf", "borrar", "elimin", "apagar", "cancella", "rimuov",
+    "usuń", "usun", "hapus", "удал", "стереть", "очист", "删除", "刪除", "削除", "삭제", "حذف", "מחק",
+];
+
+/// Too short, or part of harmless words (`dropdown`, `resetting`, `clearance`).
+#[rustfmt::skip]
+const DESTROYING_WORDS: &[&str] = &[
+    "drop", "drops", "clear", "clean", "reset", "rm", "del", "kill", "prune", "ban", "kick", "void", "trash", "empty", "unset",
+    "detach", "disable", "stop", "abort", "expire", "override", "replace", "revert", "restore", "undo", "force", "zap", "gc",
+    "vacuum", "archive", "block", "unassign", "close", "reject", "sell", "fire",
+];
+
+/// Changing one thing is ordinary; changing many without a filter is not undone by changing one back.
+#[rustfmt::skip]
+const CHANGING_WORDS: &[&str] = &[
+    "update", "set", "edit", "modify", "patch", "move", "rename", "write", "assign", "upsert", "merge", "mark", "change", "apply",
+];
+const MANY: &[&str] = &["many", "all", "bulk", "batch", "mass", "multiple", "where"];
 
 /// Whether a name says that money moves.
 fn says_spend(name: &str) -> bool {
-    const STEMS: [&str; 16] = [
-        "money",
-        "payment",
-        "refund",
-        "transfer",
-        "purchas",
-        "withdraw",
-        "checkout",
-        "payout",
-        "remit",
-        "reimburs",
-        "disburs",
-        "überweis",
-        "ueberweis",
-        "zahlung",
-        "donat",
-        "billcustomer",
-    ];
-    const WORDS: [&str; 9] = [
-        "pay", "charge", "buy", "wire", "debit", "tip", "bid", "payroll", "topup",
-    ];
-    /// Looking at money spends none.
-    const LOOKS: [&str; 14] = [
-        "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view",
-        "check", "status", "count", "history",
-    ];
-    let folded: String = name
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
-    let says = STEMS.iter().any(|stem| folded.contains(stem)) || has_word(name, &WORDS);
-    says && !has_word(name, &LOOKS)
+    let folded = folded(name);
+    let words = words(name);
+    let pays = |word: &String| {
+        let other = ["payload", "payloads", "display", "payee", "payees", "payer"];
+        (word.starts_with("pay") || word.ends_with("pay")) && !other.contains(&word.as_str())
+    };
+    let says = SPENDING_STEMS.iter().any(|stem| folded.contains(stem))
+        || has_word(name, SPENDING_WORDS)
+        || words.iter().any(pays);
+    says && !only_looks(&words)
+}
+
+/// Whether the first or second word says that the rest is looked at, or the last that it is. `list_and_pay` does both.
+fn only_looks(words: &[String]) -> bool {
+    let is = |word: Option<&String>, among: &[&str]| {
+        word.is_some_and(|word| among.contains(&word.as_str()))
+    };
+    let begins = is(words.first(), LOOKING) || is(words.get(1), LOOKING);
+    (begins || is(words.last(), LOOKED_AT)) && !words.iter().any(|word| word == "and")
+}
+
+#[rustfmt::skip]
+const SPENDING_STEMS: &[&str] = &[
+    "money", "refund", "transfer", "purchas", "withdraw", "checkout", "remit", "reimburs", "disburs", "überweis", "ueberweis",
+    "zahlung", "donat", "billcustomer",
+];
+const SPENDING_WORDS: &[&str] = &["charge", "buy", "wire", "debit", "tip", "bid", "topup"];
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view", "count",
+];
+const LOOKED_AT: &[&str] = &[
+    "status", "history", "methods", "details", "info", "summary", "report",
+];
+
+fn folded(name: &str) -> String {
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -232,6 +203,10 @@ mod tests {
             "refund",
             "chargeCard",
             "buy_stock",
+            "paybill",
+            "repay_loan",
+            "list_and_pay_all",
+            "refund_check",
             "send_money",
         ] {
             assert!(says_spend(name), "{name}");

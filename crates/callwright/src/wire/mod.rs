@@ -100,37 +100,76 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
     })
 }
 
-/// What a provider says about the end of an answer, if anything. Where several say something, the worst counts.
+/// What a provider says about the end of an answer, if anything, beside the call or in what is around it. Where several
+/// say something, the worst counts.
 fn declared_completeness(value: &Value<'_>) -> Option<Completeness> {
-    let members = value.as_object().unwrap_or_default().iter();
+    const AROUND: [&str; 6] = [
+        "function",
+        "functionCall",
+        "function_call",
+        "params",
+        "metadata",
+        "response_metadata",
+    ];
+    let members = value.as_object().unwrap_or_default();
+    let around = members
+        .iter()
+        .filter(|(key, _)| AROUND.contains(&key.as_ref()));
+    let inner = around.flat_map(|(_, inner)| inner.as_object().unwrap_or_default());
+    let inner = inner.filter(|(key, _)| key != "status");
     members
+        .iter()
+        .chain(inner)
         .filter_map(|(key, said)| said_of_the_end(key, said))
         .max()
 }
 
 /// What one member of a provider's answer says about its end.
 fn said_of_the_end(key: &str, said: &Value<'_>) -> Option<Completeness> {
-    const REASONS: [&str; 7] = [
+    /// As providers, gateways and libraries spell them, in any case.
+    const REASONS: [&str; 15] = [
         "finish_reason",
         "finishReason",
+        "finish-reason",
         "stop_reason",
         "stopReason",
+        "stop-reason",
+        // OpenRouter.
+        "native_finish_reason",
         // Ollama.
         "done_reason",
+        "doneReason",
+        "finish_details",
+        "completion_reason",
+        "termination_reason",
         // OpenAI responses.
         "status",
         "incomplete_details",
+        "incompleteDetails",
     ];
-    if !REASONS.contains(&key) {
+    let cut = match (key, said) {
+        ("truncated" | "incomplete", Value::Bool(cut)) => *cut,
+        ("done" | "complete" | "is_complete", Value::Bool(done)) => !done,
+        _ => false,
+    };
+    if cut {
+        return Some(Completeness::CutOff);
+    }
+    if !REASONS.iter().any(|name| name.eq_ignore_ascii_case(key)) {
         return None;
     }
-    match (key, said) {
-        (_, Value::Null) => None,
+    match said {
+        Value::Null => None,
         // `{"reason": "max_output_tokens"}`, only where something is incomplete.
-        ("incomplete_details", _) => Some(Completeness::CutOff),
+        _ if key.starts_with("incomplete") => Some(Completeness::CutOff),
         // Recordings say how the call ended, not how the answer did.
-        ("status", Value::String(status)) if is_of_the_run(status) => None,
-        (_, Value::String(reason)) => Some(Completeness::from_finish_reason(reason)),
+        Value::String(status) if key == "status" && is_of_the_run(status) => None,
+        Value::String(reason) => Some(Completeness::from_finish_reason(reason)),
+        // `{"type": "max_tokens"}`.
+        Value::Object(_) => {
+            let kind = said.get("type").and_then(Value::as_str);
+            Some(kind.map_or(Completeness::Doubtful, Completeness::from_finish_reason))
+        }
         _ => Some(Completeness::Doubtful),
     }
 }

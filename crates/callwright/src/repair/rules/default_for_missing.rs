@@ -8,7 +8,7 @@
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::{Member, Value};
-use crate::nearest::same_spelling;
+use crate::nearest::{CLOSE, similarity};
 use crate::validate::{IssueCode, Properties};
 
 pub(super) const RULE: Rule = Rule {
@@ -38,7 +38,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         .and_then(Value::as_object)?;
     // An unknown key may be the missing one under another name.
     let is_unknown = |(name, _): &Member<'_>| !properties.has(name);
-    if members.iter().any(is_unknown) || has_key(site.root, &key) {
+    if members.iter().any(is_unknown) || was_sent_elsewhere(site, &key, &properties) {
         return None;
     }
     let default = site.schema.follow(properties.get(&key)?).get("default")?;
@@ -46,14 +46,28 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     Some(Change::Insert(site.path().clone(), default))
 }
 
-/// Whether a key is anywhere in a value, in any spelling, or in a text that may hold keys and values.
-fn has_key(value: &Value<'_>, key: &str) -> bool {
+/// Whether a value for this key may have been sent somewhere else: under a key that is close and that the schema does not
+/// list beside it, or in a text that names it.
+pub(super) fn was_sent_elsewhere(site: &Site<'_>, key: &str, properties: &Properties<'_>) -> bool {
+    let place = site.path().parent();
+    let beside = site.root.at(&place).and_then(Value::as_object);
+    let mut siblings = beside
+        .unwrap_or_default()
+        .iter()
+        .filter(|(name, _)| name != key);
+    let is_close = |name: &str| !properties.has(name) && similarity(name, key) >= CLOSE;
+    siblings.any(|(name, inner)| is_close(name) || names(inner, key))
+        || (!place.is_root() && names(site.root, key))
+}
+
+/// Whether a key or a text inside a value names this key.
+fn names(value: &Value<'_>, key: &str) -> bool {
     match value {
         Value::Object(members) => members
             .iter()
-            .any(|(name, inner)| same_spelling(name, key) || has_key(inner, key)),
-        Value::Array(items) => items.iter().any(|item| has_key(item, key)),
-        Value::String(text) => text.contains(['{', ':', '=']) && text.contains(key),
+            .any(|(name, inner)| similarity(name, key) >= CLOSE || names(inner, key)),
+        Value::Array(items) => items.iter().any(|item| names(item, key)),
+        Value::String(text) => text.to_lowercase().contains(&key.to_lowercase()),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -4,6 +4,7 @@
 //! nothing else and an object is not what the schema wants there.
 
 use super::super::{Grade, Stakes};
+use super::scalar_from_array::says_something;
 use super::{Change, Rule, Site};
 use crate::json::Value;
 
@@ -24,7 +25,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     let around = site.root.at(&site.path().parent())?;
     match members.as_slice() {
         [(name, inner)] if *name == key && around.as_object().is_some() => {
-            (!matches!(inner, Value::Null)).then(|| site.replace(inner.clone()))
+            says_something(inner).then(|| site.replace(inner.clone()))
         }
         _ => None,
     }

@@ -56,12 +56,20 @@ pub(super) fn only_pair<'s>(site: &Site<'s>) -> Option<Pair<'s>> {
         .count();
     let mut unknown = members.iter().filter(|(name, _)| !properties.has(name));
     match (missing, unknown.next(), unknown.next()) {
-        (1, Some((name, Value::Array(_) | Value::Object(_))), None) => Some(Pair {
-            unknown: name,
-            missing: site.path().last()?.into_owned(),
-        }),
+        (1, Some((name, Value::Array(_) | Value::Object(_))), None) if is_plain(name) => {
+            Some(Pair {
+                unknown: name,
+                missing: site.path().last()?.into_owned(),
+            })
+        }
         _ => None,
     }
+}
+
+/// Whether a name has no sign that may turn its meaning round: `!scopes`, `-scopes`.
+fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
+    name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.chars().all(plain)
 }
 
 /// Words of keys that say only what kind of value follows.

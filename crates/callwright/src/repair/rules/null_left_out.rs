@@ -5,6 +5,7 @@
 //! schema has a default for it.
 
 use super::super::{Grade, Stakes};
+use super::default_for_missing::was_sent_elsewhere;
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::validate::{IssueCode, Properties};
@@ -41,6 +42,9 @@ pub(super) fn leave_out(site: &Site<'_>) -> Option<Change> {
         .and_then(|property| site.schema.follow(property).get("default"))
         .filter(|default| !default.is_null());
     match default {
+        Some(_) if site.requires(&parent, &key) && was_sent_elsewhere(site, &key, &properties) => {
+            None
+        }
         Some(default) if site.requires(&parent, &key) => {
             Some(site.replace(Value::from(default).into_owned()))
         }

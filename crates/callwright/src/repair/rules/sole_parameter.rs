@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     name: "sole_parameter",
     grade: Grade::Guess,
     cost: 4,
-    up_to: Stakes::Changes,
+    up_to: Stakes::Reads,
     about: "A bare value or word, `\"Berlin\"`, becomes the only required parameter.",
     propose,
 };

@@ -1,9 +1,9 @@
 //! A key that the schema forbids and that says nothing is left out.
 //!
-//! Nothing is said by null, by an empty value, and by a value that is also elsewhere in the call. A key that holds
-//! anything else is never dropped: it may forbid the call (`dry_run`), narrow it (`exclude`) or give it a unit. Lossy,
-//! since the key itself is gone. Only where the schema says that there are no other keys, and none that it lists is
-//! close.
+//! Nothing is said by null and by an empty value. A key that holds anything else is never dropped: it may forbid the call
+//! (`dry_run`), narrow it (`exclude`, which repeats a value by nature) or give it a unit. Lossy, since the key itself is
+//! gone, and for tools that read, since its name may say something. Only where the schema says that there are no other
+//! keys, and none that it lists is close.
 
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
@@ -15,8 +15,8 @@ pub(super) const RULE: Rule = Rule {
     name: "unknown_key_dropped",
     grade: Grade::Lossy,
     cost: 1,
-    up_to: Stakes::Changes,
-    about: "A key that the schema forbids is left out if it says nothing: null, empty, or a value that is elsewhere in the call.",
+    up_to: Stakes::Reads,
+    about: "A key that the schema forbids is left out if it says nothing: null or empty.",
     propose,
 };
 
@@ -36,8 +36,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         return None;
     }
     let value = site.value()?;
-    let says_nothing = is_empty(value) || (is_telling(value) && occurs_twice(site.root, value));
-    if !says_nothing {
+    if !is_empty(value) {
         return None;
     }
     // A key that is close to a known one is most likely that one.
@@ -57,26 +56,4 @@ fn is_empty(value: &Value<'_>) -> bool {
         Value::Object(members) => members.is_empty(),
         Value::Bool(_) | Value::Number(_) => false,
     }
-}
-
-/// Whether a value is found twice only if it was written twice. `true`, `1` and `"USD"` are found everywhere.
-fn is_telling(value: &Value<'_>) -> bool {
-    const SHORTEST: usize = 6;
-    match value {
-        Value::String(text) => text.chars().count() >= SHORTEST,
-        Value::Number(number) => number.as_str().len() >= SHORTEST,
-        _ => false,
-    }
-}
-
-/// Whether a value is in two places of the call.
-fn occurs_twice(root: &Value<'_>, value: &Value<'_>) -> bool {
-    fn count(inside: &Value<'_>, value: &Value<'_>) -> usize {
-        match inside {
-            Value::Array(items) => items.iter().map(|item| count(item, value)).sum(),
-            Value::Object(members) => members.iter().map(|(_, inner)| count(inner, value)).sum(),
-            other => usize::from(other == value),
-        }
-    }
-    count(root, value) > 1
 }
