@@ -14,7 +14,8 @@ pub enum Stakes {
     Reads,
     /// The call may change something.
     Changes,
-    /// The call may destroy something: by declaration, or by the name of the tool or of an operation that it asks for.
+    /// The call may destroy or spend something: by declaration, or by the name of the tool or of an operation that it asks
+    /// for.
     Destroys,
 }
 
@@ -31,9 +32,13 @@ impl Stakes {
     /// The stakes of a call of this tool with these arguments.
     pub(super) fn of(tool: &Tool, arguments: &Value<'_>) -> Stakes {
         let spec = tool.spec();
+        let mut nodes_left = MOST_NODES;
         if spec.only_reads() {
             Stakes::Reads
-        } else if spec.may_destroy() || names_destruction(arguments, &mut MOST_NODES.clone()) {
+        } else if spec.may_destroy()
+            || spec.spends()
+            || names_destruction(arguments, &mut nodes_left)
+        {
             Stakes::Destroys
         } else {
             Stakes::Changes

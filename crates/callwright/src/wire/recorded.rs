@@ -136,8 +136,13 @@ fn number(value: &mut Value<'_>, key: &str) -> Result<Option<u64>, Error> {
         None => None,
         Some(Value::String(text)) => Some(name(&text)),
         Some(Value::Number(number)) => {
-            let known = number.as_u64();
-            Some(known.unwrap_or_else(|| name(number.as_str())))
+            // `1.0` is the same turn as `1`.
+            let text = number.as_str();
+            let whole = text
+                .split_once('.')
+                .filter(|(_, rest)| rest.bytes().all(|b| b == b'0'));
+            let known = number.as_u64().or_else(|| whole?.0.parse().ok());
+            Some(known.unwrap_or_else(|| name(text)))
         }
         Some(other) => return Err(wrong(key, "a number or a text", &other)),
     })
