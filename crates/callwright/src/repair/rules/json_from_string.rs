@@ -34,10 +34,10 @@ fn propose(site: &Site<'_>) -> Option<Change> {
 
 /// What Python prints for a list or a dictionary. Escapes in it may be those of the text around it, so it has none.
 fn read_python(text: &str) -> Option<Value<'static>> {
+    const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
     if text.contains('\\') {
         return None;
     }
-    const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
     let reading = tolerant::read(text, 0, DEEPEST).ok()?;
     let by_python = |edit: &Edit| WRITTEN_BY_PYTHON.contains(&edit.rule);
     let whole = text[reading.end..].is_empty() && reading.edits.iter().all(by_python);

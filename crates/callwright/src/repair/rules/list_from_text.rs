@@ -27,7 +27,7 @@ fn propose(site: &Site<'_>) -> Option<Change> {
         let is_allowed = |piece: &&str| allowed.iter().any(|option| option.as_str() == Some(piece));
         let text_of = |piece: &str| Value::String(piece.to_owned().into());
         let pieces: Vec<&str> = text.split(',').map(str::trim).collect();
-        return (pieces.len() > 1 && pieces.iter().all(|piece| is_allowed(&piece)))
+        return (pieces.len() > 1 && pieces.iter().all(is_allowed))
             .then(|| site.replace(Value::Array(pieces.into_iter().map(text_of).collect())));
     }
     let pieces: Vec<&str> = text.split(',').collect();
