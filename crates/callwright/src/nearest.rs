@@ -4,6 +4,8 @@
 //! then whole words are compared (`path` is half of `filePath`), then letters. Used for keys, enum
 //! values, tool names and codes; it only ever proposes, and never decides that a name is meant.
 
+use std::cmp::Ordering;
+
 /// How close two names are, from 0 (nothing in common) to 1 (the same but for case and separators).
 pub(crate) fn similarity(left: &str, right: &str) -> f64 {
     // Real names are short; a long text is no misspelt name, and comparing it costs length squared.
@@ -144,11 +146,23 @@ fn is_plural(word: &str, of: &str) -> bool {
     word.strip_suffix('s') == Some(of)
 }
 
-/// Whether this is an English word that is one letter away from another one. The list was made by comparing the words
-/// that occur in the documentation of software; each is on a line of its own.
+/// Whether this is an English word that is one letter away from another one. The list is sorted, a word on each line.
 fn is_word(word: &str) -> bool {
     const WORDS: &str = include_str!("near_words.txt");
-    WORDS.contains(&format!("\n{word}\n"))
+    let (mut low, mut high) = (0, WORDS.len());
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        let start = WORDS[..middle]
+            .rfind('\n')
+            .map_or(0, |line_end| line_end + 1);
+        let length = WORDS[start..].find('\n').unwrap_or(WORDS.len() - start);
+        match WORDS[start..start + length].cmp(word) {
+            Ordering::Less => low = start + length + 1,
+            Ordering::Greater => high = start,
+            Ordering::Equal => return true,
+        }
+    }
+    false
 }
 
 /// Names above this are worth a proposal. One wrong letter in a word of three (0.67) is, and so is
@@ -299,6 +313,17 @@ mod tests {
             single_nearest("fileContent", ["filePath", "content"]),
             Some("content")
         );
+    }
+
+    #[test]
+    fn every_word_of_the_list_is_found() {
+        let words = include_str!("near_words.txt").lines();
+        assert!(words.clone().is_sorted());
+        for word in words {
+            assert!(is_word(word), "{word}");
+            assert!(!is_word(&format!("{word}qq")), "{word}");
+        }
+        assert!(!is_word("") && !is_word("zzzz") && !is_word("aaaa"));
     }
 
     #[test]

@@ -55,9 +55,10 @@ pub(super) fn search(
             rules,
             left: &mut trials_left,
             trace,
+            halves: Some(Vec::new()),
         };
         let next = match trials.next_edit(&value, &findings) {
-            Step::None => trials.next_pair(&value, &findings),
+            Step::None => trials.next_pair(&findings),
             step => step,
         };
         match next {
@@ -133,14 +134,29 @@ struct Trials<'t> {
     rules: Allowed,
     left: &'t mut usize,
     trace: &'t mut Trace,
+    /// Lossless edits that did not help by themselves, while they are collected.
+    halves: Option<Vec<Half>>,
 }
+
+/// A lossless edit after which there is still an objection to the place that was edited.
+struct Half {
+    value: Value<'static>,
+    edit: Edit,
+    /// What is objected to then.
+    left: Vec<Finding>,
+    /// Which objection it was tried for.
+    finding: usize,
+}
+
+/// How many of them are remembered. Each holds a copy of the value, and real calls have one or two.
+const MOST_HALVES: usize = 8;
 
 impl Trials<'_> {
     /// The cheapest edit that removes an objection.
     fn next_edit(&mut self, value: &Value<'static>, findings: &[Finding]) -> Step {
         for tier in tiers(self.rules) {
-            for finding in findings.iter().take(MOST_FINDINGS) {
-                match self.settle(value, findings, finding, tier) {
+            for at in 0..findings.len().min(MOST_FINDINGS) {
+                match self.settle(value, findings, at, tier) {
                     Step::None => {}
                     step => return step,
                 }
@@ -154,9 +170,12 @@ impl Trials<'_> {
         &mut self,
         value: &Value<'static>,
         findings: &[Finding],
-        finding: &Finding,
+        at: usize,
         tier: &'static [Rule],
     ) -> Step {
+        let Some(finding) = findings.get(at) else {
+            return Step::None;
+        };
         let site = Site::new(finding, value, self.schema);
         let mut found: Option<(Value<'static>, Edit)> = None;
         let rules = self.rules;
@@ -167,6 +186,12 @@ impl Trials<'_> {
             let helps = improves(findings, finding, &edit.path, &after);
             self.note(&edit, rule, helps);
             if !helps {
+                self.remember_half(Half {
+                    value: better,
+                    edit,
+                    left: after,
+                    finding: at,
+                });
                 continue;
             }
             match &found {
@@ -183,36 +208,39 @@ impl Trials<'_> {
         })
     }
 
+    fn remember_half(&mut self, half: Half) {
+        let is_open = half
+            .left
+            .iter()
+            .any(|left| left.issue.path == half.edit.path);
+        if let Some(halves) = &mut self.halves
+            && half.edit.grade == Grade::Lossless
+            && is_open
+            && halves.len() < MOST_HALVES
+        {
+            halves.push(half);
+        }
+    }
+
     /// Two lossless edits of one place that remove an objection together: `{"Limit": "5"}`, `["5"]` for a number. Each
     /// would be made if it were the only fault.
-    fn next_pair(&mut self, value: &Value<'static>, findings: &[Finding]) -> Step {
-        let lossless = Allowed {
-            cap: Grade::Lossless,
-            ..self.rules
-        };
-        for rule in tiers(lossless)
-            .flatten()
-            .filter(|rule| lossless.allow(rule))
-        {
-            for finding in findings.iter().take(MOST_FINDINGS) {
-                let site = Site::new(finding, value, self.schema);
-                let Some((halfway, first, between)) = self.attempt(value, rule, &site) else {
-                    continue;
-                };
-                for tier in tiers(lossless) {
-                    let at_place = between.iter().filter(|left| left.issue.path == first.path);
-                    for left in at_place {
-                        let step = self.settle(&halfway, &between, left, tier);
-                        let Step::Edits(better, second) = step else {
-                            continue;
-                        };
-                        let after = self::findings(self.schema, &better);
-                        let helps = improves(findings, finding, &first.path, &after);
-                        self.note(&first, rule, helps);
-                        if helps {
-                            let both = std::iter::once(first).chain(second).collect();
-                            return Step::Edits(better, both);
-                        }
+    fn next_pair(&mut self, findings: &[Finding]) -> Step {
+        self.rules.cap = Grade::Lossless;
+        for half in self.halves.take().unwrap_or_default() {
+            for tier in tiers(self.rules) {
+                for at in 0..half.left.len().min(MOST_FINDINGS) {
+                    let at_place = half.left[at].issue.path == half.edit.path;
+                    let Some(removed) = findings.get(half.finding).filter(|_| at_place) else {
+                        continue;
+                    };
+                    let step = self.settle(&half.value, &half.left, at, tier);
+                    let Step::Edits(better, second) = step else {
+                        continue;
+                    };
+                    let after = self::findings(self.schema, &better);
+                    if improves(findings, removed, &half.edit.path, &after) {
+                        let both = std::iter::once(half.edit).chain(second).collect();
+                        return Step::Edits(better, both);
                     }
                 }
             }
