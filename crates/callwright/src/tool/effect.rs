@@ -3,6 +3,9 @@
 //! A declaration counts before a name. A name only ever makes the gate more careful: a tool whose name says
 //! nothing is of unknown effect, never a read.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde::Serialize;
 
 use super::ToolSpec;
@@ -79,10 +82,15 @@ pub(crate) fn says_destroy(name: &str) -> bool {
         let mut verbs = CHANGING_WORDS.iter();
         verbs.any(|verb| word.starts_with(verb) || word.ends_with(verb))
     };
-    DESTROYING_STEMS.iter().any(|stem| folded.contains(stem))
+    let has_stem = |stems: &Regex| stems.is_match(&folded);
+    DESTROYING.as_ref().is_none_or(has_stem)
         || has_word(name, DESTROYING_WORDS)
         || (many() && words(name).iter().any(changes))
 }
+
+/// All stems at once: arguments are looked through with them, and one by one they cost more than the rest of a repair.
+static DESTROYING: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(&DESTROYING_STEMS.join("|")).ok());
 
 /// Long enough to occur in few other words.
 #[rustfmt::skip]
