@@ -65,12 +65,9 @@
 #[cfg(any(feature = "rig", feature = "rmcp"))]
 pub mod adapters;
 pub mod admit;
-pub mod call;
 pub mod check;
-pub mod classify;
 pub mod event;
 pub mod feedback;
-pub mod json;
 pub mod parse;
 pub mod policy;
 pub mod repair;
@@ -82,21 +79,26 @@ pub mod toolbox;
 pub mod validate;
 pub mod wire;
 
-mod error;
 mod gate;
-mod nearest;
-mod panics;
-mod pipeline;
-mod text;
-mod unknown_tool;
 mod verdict;
+mod words;
 
-pub use call::Call;
-pub use error::Error;
+pub use admit::Opened;
 pub use gate::{Gate, GateBuilder};
 pub use policy::Policy;
-pub use tool::ToolSpec;
-pub use verdict::{Opened, Repaired, Settled, Verdict, VerdictLine};
+pub use verdict::{Refused, Repaired, Settled, Valid, Verdict};
+pub use wire::VerdictLine;
+pub use words::call::Call;
+pub use words::error::Error;
+pub use words::{ToolSpec, call, json};
+pub(crate) use words::{error, nearest, panics, text};
+
+/// Why a call is refused, as data: one table of codes, and what each failure is made of.
+pub mod classify {
+    pub use crate::policy::Advice;
+    pub use crate::verdict::Refused;
+    pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
+}
 
 /// The README's program is compiled and run with the tests.
 #[cfg(all(doctest, feature = "toolbox"))]

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use callwright::check::{Checked, OutputVerdict};
 use callwright::feedback::Feedback;
 use callwright::rescue::{Message, NoCall};
-use callwright::secrecy::Secrecy;
 use callwright::wire::{self, Answer, Recorded};
 use callwright::{Call, Gate, Opened, Settled, Verdict};
 use callwright_replay::run::{Ticket, Turnstile};
@@ -295,7 +294,7 @@ impl Judge {
         match verdict {
             Verdict::Refused(refused) => Cow::Borrowed(refused.shown_name(call)),
             Verdict::Repaired(repaired) if repaired.tool().name() != call.tool => {
-                Secrecy::of(&self.gate, call, verdict).name(&call.tool)
+                self.gate.secrecy(call, verdict).name(&call.tool)
             }
             _ => Cow::Borrowed(&call.tool),
         }
@@ -321,7 +320,7 @@ impl Judge {
             Output::Json => {
                 let mut line = settled.line(call, &self.feedback);
                 if self.mask {
-                    line = line.masked(Secrecy::of(&self.gate, call, &settled.verdict));
+                    line = line.masked(self.gate.secrecy(call, &settled.verdict));
                 }
                 line.write(&mut judged.text);
                 judged.text.push('\n');

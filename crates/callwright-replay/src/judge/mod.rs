@@ -26,7 +26,6 @@ use callwright::json::Value;
 use callwright::parse::read_value;
 use callwright::policy::OutputSettings;
 use callwright::repair::RepairPolicy;
-use callwright::secrecy::Secrecy;
 use callwright::tool::Tool;
 use callwright::wire::{into_recorded_output, recorded_output};
 use callwright::{Call, Error, Gate, Policy, ToolSpec, Verdict};
@@ -120,7 +119,7 @@ impl Judge {
             Verdict::Valid(valid) => match valid.warning() {
                 None => Vec::new(),
                 Some(warning) => {
-                    let secrecy = Secrecy::of(&self.gate, call, &verdict);
+                    let secrecy = self.gate.secrecy(call, &verdict);
                     let (tool, arguments) = (valid.tool(), valid.arguments());
                     fault::of_arguments(tool, warning.issues(), arguments, &secrecy)
                 }
@@ -178,7 +177,7 @@ impl Judge {
     /// What is wrong with a call that is not valid as it stands.
     #[cold]
     fn faults(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Vec<Fault> {
-        let secrecy = Secrecy::of(&self.gate, call, verdict);
+        let secrecy = self.gate.secrecy(call, verdict);
         if let Verdict::Refused(refused) = verdict
             && let (Some(tool), Some(arguments)) = (refused.tool, &refused.arguments)
             && !refused.failure.issues().is_empty()

@@ -97,7 +97,7 @@ fn text_acknowledges(text: &str, asked: &Asked<'_>) -> bool {
         return false;
     }
     if text.starts_with('{') {
-        let value = crate::parse::read_value(text);
+        let value = crate::json::read_value(text);
         return value.is_ok_and(|value| value_acknowledges(&value, asked));
     }
     let mut says_done = text.is_empty();
@@ -121,7 +121,7 @@ fn text_acknowledges(text: &str, asked: &Asked<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::read_value;
+    use crate::json::read_value;
 
     fn check(arguments: &str, answer: &str) -> bool {
         let arguments = read_value(arguments).expect("JSON");

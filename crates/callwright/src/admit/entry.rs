@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::Digest;
+use crate::words::Digest;
 
 /// What is remembered of one call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

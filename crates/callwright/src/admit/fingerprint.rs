@@ -5,22 +5,15 @@
 //! the tool declares volatile are left out. Arguments that could not be read have a fingerprint too, of their text.
 //! `docs/fingerprint.md` defines it for other languages, `corpus/fingerprint` holds the vectors.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value as Schema;
 use sha2::{Digest as _, Sha256};
 use smallvec::SmallVec;
 
 use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string};
+use crate::words::Fingerprint;
 
 /// How deep objects inside objects are searched for defaults. The arguments of real tools are flatter.
 const DEEPEST_DEFAULT: usize = 8;
-
-/// The identity of a call: equal for calls that mean the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fingerprint(u128);
 
 impl Fingerprint {
     /// The fingerprint of readable arguments, seen through the shape of the tool's schema.
@@ -155,31 +148,4 @@ fn defaults(schema: &Schema, depth_left: usize) -> Shape {
         }
     }
     shape
-}
-
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-impl FromStr for Fingerprint {
-    type Err = std::num::ParseIntError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        u128::from_str_radix(text, 16).map(Fingerprint)
-    }
-}
-
-impl Serialize for Fingerprint {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Fingerprint {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        text.parse().map_err(de::Error::custom)
-    }
 }

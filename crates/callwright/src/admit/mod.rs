@@ -14,6 +14,7 @@ mod entry;
 mod fingerprint;
 pub mod ledger;
 mod names;
+mod objection;
 mod open_call;
 mod outcome;
 mod overlap;
@@ -28,28 +29,26 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 
-pub use self::fingerprint::{Fingerprint, Shape};
-pub use self::ledger::{Ledger, MemoryLedger, Moment, Reason, Reply};
+pub use self::fingerprint::Shape;
+pub use self::ledger::{Ledger, MemoryLedger, Reply};
 pub use self::open_call::OpenCall;
-pub use self::outcome::{Answer, Digest, Outcome, Success};
+pub use self::outcome::Answer;
 pub use self::overlap::Rounds;
 pub use self::policy::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
 pub use self::relive::Recalled;
 pub use self::session::Session;
-pub use self::ticket::{Place, Ticket};
+pub use self::ticket::{Opened, Ticket};
+pub use crate::words::{Digest, Fingerprint, Moment, Outcome, Place, Reason, Success};
 
 use self::ledger::{Ask, LedgerAway, Limits, Noted, Report, Ruling};
 pub(crate) use self::names::{Names, matches_name};
 use self::policy::ToolLimits;
 use self::ticket::Ready;
-pub(crate) use self::volatile::is_transient;
 use crate::call::{Arguments, Call};
-use crate::check::Checked;
-use crate::classify::{Code, Failure, Notice, Objection, Refused};
-use crate::json::Value;
-use crate::parse::read_value;
+use crate::json::{Value, read_value};
 use crate::tool::Tool;
-use crate::verdict::{Settled, Verdict};
+use crate::verdict::{Refused, Settled, Verdict};
+use crate::words::{Checked, Code, Failure, Notice, Objection};
 
 /// The stage with its settings and its memory.
 #[derive(Debug)]
@@ -182,7 +181,7 @@ impl Admission {
     }
 
     /// Takes note of the outcome of a call, if it belongs to a conversation.
-    fn note(
+    pub(crate) fn note(
         &self,
         tool: &Tool,
         place: Option<Place<'_>>,

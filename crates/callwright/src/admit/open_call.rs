@@ -1,9 +1,8 @@
 //! A call under way that borrows from nothing: for whoever hears of its end elsewhere, and later.
 
 use super::{Fingerprint, Moment, Place, Ticket};
-use crate::classify::Notice;
 use crate::json::Value;
-use crate::repair::Edit;
+use crate::words::{Edit, Notice};
 
 /// What is left of a [`Ticket`] while somebody else runs the call: another process, another language. Whoever has one
 /// closes it with [`crate::Gate::close_open`], at the gate that gave the ticket.

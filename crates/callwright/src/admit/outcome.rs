@@ -4,18 +4,15 @@
 //! and the beginning of the answer for whoever is told about it. The answer itself is not kept.
 
 use std::borrow::Cow;
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
 
 use super::acknowledge::acknowledges;
 use super::asked::Asked;
 use super::fingerprint::hash;
 use super::volatile;
-use crate::check::{Checked, Output};
-use crate::classify::{Code, Failure, Next};
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
+use crate::words::transient::{is_transient, is_turned_away};
+use crate::words::{Checked, Code, Digest, Failure, Next, Outcome, Output, Success};
 
 /// How much of an answer is remembered, in characters: enough to recognise it.
 const REMEMBERED: usize = 60;
@@ -32,35 +29,6 @@ pub enum Answer<'a> {
     Value(&'a Value<'a>),
 }
 
-/// How a call that ran went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Success {
-    /// It worked.
-    Ok,
-    /// It failed.
-    Error,
-    /// It failed for a reason that passes: a rate limit, an overload, a time-out.
-    Transient,
-}
-
-/// What came of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// How it went.
-    pub success: Success,
-    /// Equal for answers that say the same, times and request ids aside.
-    pub digest: Digest,
-    /// Whether the answer says no more than that the call was done.
-    pub acknowledges: bool,
-    /// Whether the words of a failure that passes say that the call was turned away before anything was done.
-    pub turned_away: bool,
-}
-
-/// Equal for answers that say the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Digest([u8; 16]);
-
 impl Digest {
     /// The digest of a text as it is.
     pub(crate) fn of(text: &str) -> Self {
@@ -76,7 +44,7 @@ impl Outcome {
 
     /// A call that failed. Whether the trouble passes is read from the words of the error.
     pub fn error(answer: Answer<'_>) -> Self {
-        let success = if volatile::is_transient(&beginning(answer, SEARCHED)) {
+        let success = if is_transient(&beginning(answer, SEARCHED)) {
             Success::Transient
         } else {
             Success::Error
@@ -112,8 +80,20 @@ impl Outcome {
             digest: volatile::steady(answer, asked, Digest::of),
             acknowledges: success == Success::Ok && acknowledges(answer, asked),
             turned_away: success == Success::Transient
-                && volatile::is_turned_away(&beginning(answer, SEARCHED)),
+                && is_turned_away(&beginning(answer, SEARCHED)),
         }
+    }
+}
+
+impl Checked<'_> {
+    /// What admission remembers of it. Long answers take a while to read; who has time asks before it matters.
+    pub fn outcome(&self) -> &Outcome {
+        self.outcome_of(None)
+    }
+
+    /// The same, next to the arguments of the call.
+    pub(crate) fn outcome_of(&self, arguments: Option<&Value<'_>>) -> &Outcome {
+        self.outcome.get_or_init(|| Outcome::of(self, arguments))
     }
 }
 
@@ -178,25 +158,4 @@ fn beginning(answer: Answer<'_>, bytes: usize) -> Cow<'_, str> {
 fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
     let first = value.get("content")?.as_array()?.first()?;
     (first.get("type")?.as_str()? == "text").then(|| first.get("text")?.as_str())?
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", u128::from_be_bytes(self.0))
-    }
-}
-
-impl Serialize for Digest {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Digest {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        u128::from_str_radix(&text, 16)
-            .map(|number| Digest(number.to_be_bytes()))
-            .map_err(serde::de::Error::custom)
-    }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::names::Names;
 use crate::json::Path;
 use crate::nearest::has_word;
-use crate::tool::ToolSpec;
+use crate::words::ToolSpec;
 
 /// A rung to warn on and a rung to refuse on, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,11 +8,9 @@ use std::borrow::Cow;
 use super::ledger::{Ask, Limits, RefusedCall, Report};
 use super::{Admission, Digest, Fingerprint, Outcome, Place, Success, digest};
 use crate::call::Call;
-use crate::check::Checked;
-use crate::classify::{Cause, Failure};
-use crate::gate::Gate;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
+use crate::words::{Cause, Checked, Failure};
 
 /// What admission has to know of a recorded call, without the call itself.
 #[derive(Debug, Clone)]
@@ -46,40 +44,14 @@ impl Recalled<'_> {
     }
 }
 
-impl Gate {
-    /// For recordings of calls that ran long ago: what admission has to know of a call that was judged, and of its result
-    /// if that is at hand.
-    pub fn recall<'c>(
-        &self,
-        call: &Call<'c>,
-        verdict: &Verdict<'_>,
-        result: Option<&Checked<'_>>,
-    ) -> Recalled<'c> {
-        self.admission.recall(call, verdict, result)
-    }
-
+impl Admission {
     /// Why a call of a recording would have been stopped, if it would. Else takes note of what came of it.
-    ///
-    /// ```
-    /// use callwright::admit::Place;
-    /// use callwright::check::{Ran, ToolFailure};
-    /// use callwright::{Call, Gate, ToolSpec};
-    ///
-    /// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
-    /// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
-    /// let verdict = gate.judge(&call);
-    /// let tool = gate.tool("read_file").expect("it was just added");
-    /// let stopped = (0..20).filter(|round| {
-    ///     let failed = Ran::failed(ToolFailure::said("no such file"));
-    ///     let result = gate.check(tool, verdict.arguments().expect("they were read"), failed);
-    ///     let recalled = gate.recall(&call, &verdict, Some(&result));
-    ///     gate.relive(&recalled, Place::new("chat-1", 0, *round)).is_some()
-    /// });
-    /// assert_eq!(stopped.count(), 17);
-    /// # Ok::<(), callwright::Error>(())
-    /// ```
-    pub fn relive(&self, call: &Recalled<'_>, place: Place<'_>) -> Option<Failure> {
-        let admission = &self.admission;
+    pub(crate) fn relive(
+        &self,
+        call: &Recalled<'_>,
+        tool: Option<&Tool>,
+        place: Place<'_>,
+    ) -> Option<Failure> {
         let ask = Ask {
             at: place.at,
             fingerprint: call.fingerprint,
@@ -95,30 +67,16 @@ impl Gate {
             waits: it.waits,
             success: it.success,
             digest: it.digest,
-            // Nobody will be told.
+            // The model of a recording is not told.
             beginning: "",
         });
-        let ledger = admission.ledger();
+        let ledger = self.ledger();
         let ruling = ledger.relive(place.session, &ask, report.as_ref()).ok()?;
         let stopped = ruling.reason.is_some();
-        stopped.then(|| admission.failure(&ask, ruling, self.tool(&call.tool), None))
+        stopped.then(|| self.failure(&ask, ruling, tool, None))
     }
 
-    /// The same for the result of a call that was let through, if it comes later.
-    pub fn relive_result(
-        &self,
-        tool: &Tool,
-        fingerprint: Fingerprint,
-        place: Place<'_>,
-        result: &Checked<'_>,
-    ) {
-        self.admission
-            .note(tool, Some(place), fingerprint, None, result);
-    }
-}
-
-impl Admission {
-    fn recall<'c>(
+    pub(crate) fn recall<'c>(
         &self,
         call: &Call<'c>,
         verdict: &Verdict<'_>,

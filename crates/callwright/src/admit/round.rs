@@ -5,9 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
-use super::fingerprint::Fingerprint;
-use super::outcome::Digest;
 use super::session::Session;
+use crate::words::{Digest, Fingerprint};
 
 /// An outcome of the round that is not over yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

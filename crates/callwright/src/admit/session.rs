@@ -17,12 +17,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use smallvec::SmallVec;
 
 use super::entry::{Entry, ToolEntry};
-use super::fingerprint::Fingerprint;
-use super::ledger::{
-    Ask, Limits, Moment, Noted, Reason, RefusedCall, Reply, Report, Ruling, number_as_text,
-};
-use super::outcome::{Digest, Success};
+use super::ledger::{Ask, Limits, Noted, RefusedCall, Reply, Report, Ruling};
 use super::round::{Kind, Pending};
+use crate::words::place::number_as_text;
+use crate::words::{Digest, Fingerprint, Moment, Reason, Success};
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 

@@ -1,42 +1,13 @@
 //! The leave to run one call, once.
 
-use super::ledger::Moment;
-use super::{Fingerprint, OpenCall};
+use std::borrow::Cow;
+
+use super::OpenCall;
 use crate::call::{Arguments, Call};
-use crate::classify::{Failure, Notice, Refused};
-use crate::json::Value;
-use crate::parse::read_value;
-use crate::repair::Edit;
+use crate::json::{Value, read_value};
 use crate::tool::Tool;
-use crate::validate::Valid;
-use crate::verdict::{Repaired, Settled, Verdict};
-
-/// Where in a conversation a call stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place<'a> {
-    /// The conversation.
-    pub session: &'a str,
-    /// The turn and the round in it.
-    pub at: Moment,
-}
-
-impl<'a> Place<'a> {
-    /// A place in a conversation whose turns and rounds are numbered by the caller. All calls of one answer of the
-    /// model have one round; a message of the user begins another turn.
-    pub fn new(session: &'a str, turn: u64, round: u64) -> Self {
-        let (turn, round) = (Some(turn), Some(round));
-        Place {
-            session,
-            at: Moment { turn, round },
-        }
-    }
-
-    /// The same place in the turn in which the ledger counted the call.
-    pub(super) fn in_turn(mut self, turn: Option<u64>) -> Self {
-        self.at.turn = turn;
-        self
-    }
-}
+use crate::verdict::{Refused, Repaired, Settled, Valid, Verdict};
+use crate::words::{Edit, Failure, Fingerprint, Notice, Place};
 
 /// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back: whoever runs what a ticket
 /// holds cannot run a call that nobody has judged, and no call twice.
@@ -79,7 +50,7 @@ impl<'a> Place<'a> {
 /// ```
 ///
 /// ```compile_fail,E0451
-/// # use callwright::validate::Valid;
+/// # use callwright::Valid;
 /// # use callwright::json::Value;
 /// # fn forge<'c>(real: Valid<'c>, arguments: Value<'c>) -> Valid<'c> {
 /// Valid { arguments, ..real }
@@ -105,6 +76,16 @@ pub struct Ticket<'c> {
     pub(super) counted_in: Option<u64>,
     pub(super) uncounted: bool,
     pub(super) notice: Option<Notice>,
+}
+
+/// The gate's answer to a call in a conversation.
+#[derive(Debug)]
+#[must_use]
+pub enum Opened<'c> {
+    /// The call may run now.
+    Admitted(Ticket<'c>),
+    /// The call must not run; the failure says why and what to do next.
+    Refused(Box<Refused<'c>>),
 }
 
 /// A call that is good in itself.
@@ -197,7 +178,7 @@ impl<'c> Ready<'c> {
             // Nothing goes on, so what was sent counts.
             Ready::Repaired(repaired) => (repaired.tool(), sent(call)),
         };
-        Box::new(Refused::of_good_call(failure, tool, arguments))
+        Box::new(Refused::new(failure, Some(tool), arguments.map(Cow::Owned)))
     }
 }
 

@@ -8,139 +8,22 @@
 pub(crate) mod detect;
 #[cfg(feature = "cel")]
 pub(crate) mod expression;
-mod fault;
-mod finding;
-mod output;
-mod policy;
+mod failure;
 mod read;
-mod tool_failure;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-pub use fault::{ErrorSign, MorePages, OutputFault};
-pub use finding::{Finding, FindingKind};
-pub use output::{Output, Ran};
-pub use policy::{Detector, OutputCheck, OutputPolicy};
-pub use tool_failure::{FailureKind, ToolFailure};
+pub use crate::words::{
+    Checked, Detector, ErrorSign, FailureKind, Finding, FindingKind, MorePages, Output,
+    OutputCheck, OutputFault, OutputPolicy, OutputVerdict, Ran, ToolFailure,
+};
 
-use crate::admit::Outcome;
-use crate::classify::{self, Cause, Class, Failure};
-use crate::json::Value;
-use crate::parse;
-use crate::policy::Validation;
+use crate::json::{LINE_DEPTH, Value, is_deeper, size};
 use crate::text::first_bytes;
 use crate::tool::Tool;
-use crate::validate::{CompiledSchema, Issue};
-
-/// A result that was judged.
-#[derive(Debug)]
-#[must_use]
-#[non_exhaustive]
-pub struct Checked<'o> {
-    /// What became of it.
-    pub verdict: OutputVerdict,
-    /// What the tool answered, whatever became of it; `None` if it failed without an answer.
-    pub output: Option<Output<'o>>,
-    /// What is wrong with it, or why the tool failed.
-    pub failure: Option<Box<Failure>>,
-    /// How many bytes of it the model gets, if not all.
-    pub shown: Option<usize>,
-    /// What the operator should know and the model should not: checks that came to no answer.
-    pub notes: Vec<String>,
-    /// What admission remembers of it, worked out when somebody asks.
-    outcome: OnceLock<Outcome>,
-}
-
-/// What became of a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum OutputVerdict {
-    /// The model gets it as it is.
-    Passed,
-    /// The model gets it as it is; there is an objection, and the policy only wants to hear of it.
-    Warned,
-    /// The model gets it, and how to go on.
-    Partial,
-    /// The model does not get it, and is told why.
-    Refused,
-    /// The tool failed.
-    Failed,
-}
-
-impl OutputVerdict {
-    /// The word in verdict lines and events: `ok` if the model gets the result as it is.
-    pub fn name(self) -> &'static str {
-        match self {
-            OutputVerdict::Passed | OutputVerdict::Warned => "ok",
-            _ => "refused",
-        }
-    }
-
-    /// Whether this goes to the model as an error.
-    pub fn is_error(self) -> bool {
-        matches!(self, OutputVerdict::Refused | OutputVerdict::Failed)
-    }
-}
-
-impl<'o> Checked<'o> {
-    /// A result that nobody has anything to say about.
-    pub(crate) fn unjudged(ran: Ran<'o>) -> Self {
-        let (verdict, output) = match ran.result {
-            Ok(output) => (OutputVerdict::Passed, Some(output)),
-            Err(mut failure) => (OutputVerdict::Failed, failure.take_output()),
-        };
-        Checked {
-            verdict,
-            output,
-            failure: None,
-            shown: None,
-            notes: ran.notes,
-            outcome: OnceLock::new(),
-        }
-    }
-}
-
-impl Checked<'_> {
-    /// What admission remembers of it. Long answers take a while to read; who has time asks before it matters.
-    pub fn outcome(&self) -> &Outcome {
-        self.outcome_of(None)
-    }
-
-    /// The same, next to the arguments of the call.
-    pub(crate) fn outcome_of(&self, arguments: Option<&Value<'_>>) -> &Outcome {
-        self.outcome.get_or_init(|| Outcome::of(self, arguments))
-    }
-
-    /// Whether this goes to the model as an error.
-    pub fn is_error(&self) -> bool {
-        self.verdict.is_error()
-    }
-
-    /// How many bytes the output has, if the model gets only a part of it and the failure is about something else.
-    pub(crate) fn cut_unsaid(&self) -> Option<usize> {
-        self.shown?;
-        let cause = self.failure.as_deref().map(|failure| &failure.cause);
-        let is_said = matches!(cause, Some(Cause::Output(fault)) if matches!(**fault, OutputFault::TooLong { .. }));
-        let output = self.output.as_ref().filter(|_| !is_said)?;
-        Some(output.text().len())
-    }
-
-    /// The part of the output that the model gets; `None` if it gets none.
-    pub fn shown_text(&self) -> Option<Cow<'_, str>> {
-        if self.verdict == OutputVerdict::Refused {
-            return None;
-        }
-        let text = self.output.as_ref()?.text();
-        let Some(shown) = self.shown else {
-            return Some(text);
-        };
-        Some(match text {
-            Cow::Borrowed(text) => Cow::Borrowed(first_bytes(text, shown)),
-            Cow::Owned(text) => Cow::Owned(first_bytes(&text, shown).to_owned()),
-        })
-    }
-}
+use crate::validate::CompiledSchema;
+use crate::words::{Class, Issue, Validation};
 
 /// Judges how a call went.
 pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Checked<'o> {
@@ -175,7 +58,7 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
     };
     let is_cut = matches!(fault, OutputFault::TooLong { .. });
     let is_unwritable = matches!(output, Output::Unwritable { .. });
-    let failure = classify::bad_output(fault);
+    let failure = failure::bad_output(fault);
     let verdict = match failure.class() {
         Class::PartialData if is_cut || policy.mode == Validation::Strict => OutputVerdict::Partial,
         _ if policy.mode == Validation::Warn && !is_unwritable => OutputVerdict::Warned,
@@ -193,7 +76,7 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
 
 /// Whether an output is nested deeper than anything that is read of a text: whoever looks at it might run out of stack.
 fn is_too_deep(output: &Output<'_>) -> bool {
-    matches!(output, Output::Value(value) if parse::is_deeper(value, parse::LINE_DEPTH))
+    matches!(output, Output::Value(value) if is_deeper(value, LINE_DEPTH))
 }
 
 /// Nobody looks at the result.
@@ -202,7 +85,7 @@ fn too_deep<'o>(notes: Vec<String>) -> Checked<'o> {
     Checked {
         verdict: OutputVerdict::Refused,
         output: None,
-        failure: Some(Box::new(classify::bad_output(OutputFault::TooDeep))),
+        failure: Some(Box::new(failure::bad_output(OutputFault::TooDeep))),
         shown: None,
         notes,
         outcome: OnceLock::new(),
@@ -222,7 +105,7 @@ fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
     let said = output.as_ref().map(Output::text);
     Checked {
         verdict: OutputVerdict::Failed,
-        failure: Some(Box::new(classify::tool_failed(
+        failure: Some(Box::new(failure::tool_failed(
             failure,
             said.as_deref(),
             passes,
@@ -287,7 +170,7 @@ fn look(
         .filter_map(|detector| detect::look(*detector, tool, arguments, &judged));
     found.extend(detected);
     // Sorting is stable: of two equally bad ones the first asked counts.
-    found.sort_by_key(|fault| classify::output_class(fault) == Class::PartialData);
+    found.sort_by_key(|fault| failure::output_class(fault) == Class::PartialData);
     found.into_iter().next()
 }
 
@@ -323,7 +206,7 @@ fn text_length(output: &Output<'_>, max: usize) -> usize {
     match output {
         // An escaped character has six bytes instead of one at most.
         Output::Value(Value::String(text)) | Output::Text(text) => text.len(),
-        Output::Value(value) if parse::size(value) <= max / 6 => 0,
+        Output::Value(value) if size(value) <= max / 6 => 0,
         Output::Value(value) => value.to_string().len(),
         Output::Bytes(bytes) => bytes.len(),
         Output::Unwritable { .. } => 0,

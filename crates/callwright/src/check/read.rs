@@ -1,8 +1,7 @@
 //! The text of a result → JSON, where a tool promises it.
 
-use super::fault::OutputFault;
-use crate::json::Value;
-use crate::parse::{Problem, read_value};
+use crate::json::{Problem, Value, read_value};
+use crate::words::OutputFault;
 
 /// The longest text that is read as JSON, in bytes. A model gets a few hundred kilobytes of it, so tens of megabytes
 /// are a runaway; as a tree they would take several times as much memory.

@@ -10,7 +10,7 @@ use crate::call::{Arguments, Completeness};
 use crate::check::OutputVerdict;
 use crate::feedback::Feedback;
 use crate::json::{Value, write_json_string};
-use crate::verdict::write_edit;
+use crate::wire::write_edit;
 
 /// The version of the line. Fields are added without another; a field that means something else makes one.
 const VERSION: u32 = 1;

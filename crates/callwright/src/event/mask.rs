@@ -15,7 +15,7 @@ use crate::json::{Path, Value};
 use crate::parse::read_value;
 use crate::repair::Edit;
 use crate::secrecy::{MASKED, Secrecy};
-use crate::verdict::ToldFailure;
+use crate::wire::ToldFailure;
 
 /// Which values of arguments, edits and results are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -208,7 +208,7 @@ impl Event {
                     output: tool.output_secrets().cloned(),
                 },
                 None => Masks {
-                    input: gate.all_secrets().cloned(),
+                    input: gate.tool_set().all_secrets().cloned(),
                     output: None,
                 },
             },

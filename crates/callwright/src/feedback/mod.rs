@@ -5,6 +5,7 @@
 //! that came from the model or a tool is escaped and cannot break out of its line. All sentences
 //! stand in `words.rs`; this file only decides how many of them there are and in which shape.
 
+mod settled;
 mod words;
 
 pub(crate) use words::CHOICES;
@@ -14,12 +15,11 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::check::{Checked, OutputFault, OutputVerdict};
-use crate::classify::{Cause, Failure, Notice, Objection};
-use crate::parse::SyntaxError;
-use crate::repair::Edit;
+use crate::json::SyntaxError;
 use crate::text::{cut_line, one_line};
-use crate::validate::Issue;
+use crate::words::{
+    Cause, Checked, Edit, Failure, Issue, Notice, Objection, OutputFault, OutputVerdict,
+};
 
 /// The shape of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

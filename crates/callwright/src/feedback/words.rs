@@ -12,12 +12,9 @@ pub(crate) use admission::CHOICES;
 pub(super) use admission::{notice, objection, objection_hint, question};
 pub(super) use output::{beside_result, end_sentence, output, tool_failure};
 
-use crate::classify::{Cause, Class, Code, Failure};
-use crate::json::{Path, Value};
-use crate::parse::{Cut, Problem};
-use crate::repair::Edit;
+use crate::json::{Path, Problem, Value};
 use crate::text::{cut_line, dotted_within, push_dotted_within, quoted, snippet};
-use crate::validate::{Issue, IssueCode};
+use crate::words::{Cause, Class, Code, Cut, Edit, Failure, Issue, IssueCode};
 
 /// The longest path in a line. The end of a path names the field, so the beginning is cut.
 const PATH: usize = 48;

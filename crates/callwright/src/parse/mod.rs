@@ -4,15 +4,14 @@
 //! they cannot be read. This stage knows where a text was cut off and on which path. It never completes,
 //! repairs or drops anything, and unreadable arguments never become `{}`.
 
-mod error;
-mod strict;
-
 use std::borrow::Cow;
 
-pub use error::{Problem, SyntaxError};
+pub use crate::json::{Problem, SyntaxError, read_value, size};
+pub use crate::words::Cut;
 
 use crate::call::{Arguments, Call, Completeness};
-use crate::json::{Member, Path, Value, has_duplicate};
+use crate::json::{Path, Value, inspect, read_document, read_prefix};
+use crate::words::{Cause, Code, Failure};
 
 /// How much a call may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,17 +71,6 @@ pub(crate) enum Blank {
     Null,
 }
 
-/// What shows that a call was cut off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
-    /// The text ends before its value does.
-    Seen,
-    /// The provider said so.
-    Declared,
-    /// The provider gave a reason for the end of the answer that is not known to be good.
-    Doubtful,
-}
-
 /// Why arguments could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unreadable<'c> {
@@ -108,6 +96,42 @@ pub(crate) enum Unreadable<'c> {
     TooDeep { path: Path, limit: usize },
 }
 
+impl<'c> Unreadable<'c> {
+    /// Why the call is refused, and what of its arguments could be read. Of a tool that takes secrets no text is quoted.
+    #[cold]
+    pub(crate) fn into_failure(self, takes_secrets: bool) -> (Failure, Option<Cow<'c, Value<'c>>>) {
+        let mut arguments = None;
+        let failure = match self {
+            Unreadable::Syntax { error, text } => {
+                let (line, column) = error.line_and_column(text);
+                let cause = Cause::Syntax {
+                    line,
+                    column,
+                    path: error.path(),
+                    problem: error.problem,
+                    found: (!takes_secrets).then(|| error.snippet(text)),
+                };
+                Failure::new(Code::InvalidJson, cause)
+            }
+            Unreadable::CutOff { path, cut, read } => {
+                arguments = read;
+                Failure::cut_off(path, cut)
+            }
+            Unreadable::SeveralValues { count, identical } => Failure::new(
+                Code::AmbiguousCall,
+                Cause::SeveralValues { count, identical },
+            ),
+            Unreadable::TooLong { bytes, limit } => {
+                Failure::new(Code::ArgumentsTooLarge, Cause::TooLong { bytes, limit })
+            }
+            Unreadable::TooDeep { path, limit } => {
+                Failure::new(Code::ArgumentsTooLarge, Cause::TooDeep { path, limit })
+            }
+        };
+        (failure, arguments)
+    }
+}
+
 /// Reads the arguments of a call, of a tool that only reads or of another.
 pub(crate) fn read<'c>(
     call: &'c Call<'_>,
@@ -126,46 +150,6 @@ pub(crate) fn read<'c>(
     }
 }
 
-/// How deep a line may be nested. Much deeper than a call may be, so that a call that is too deep gets
-/// a verdict instead of making its line unreadable; still far from overflowing a thread's stack.
-pub(crate) const LINE_DEPTH: usize = 1_000;
-
-/// Reads any JSON value, nested up to 1,000 levels: for lines in which calls travel.
-///
-/// # Errors
-/// Returns the first place at which the text stops being JSON.
-pub fn read_value(text: &str) -> Result<Value<'_>, Box<SyntaxError>> {
-    strict::parse(text, LINE_DEPTH).map(|document| document.value)
-}
-
-/// Reads any JSON value, nested up to `max_depth` levels.
-pub(crate) fn read_value_within(
-    text: &str,
-    max_depth: usize,
-) -> Result<Value<'_>, Box<SyntaxError>> {
-    strict::parse(text, max_depth).map(|document| document.value)
-}
-
-/// Reads one JSON value that starts at byte `from`, strictly; `None` if it is none or has a key twice.
-pub(crate) fn parse_at(
-    text: &str,
-    from: usize,
-    max_depth: usize,
-) -> Option<(Value<'static>, usize)> {
-    let (value, end) = strict::parse_prefix(text, from, max_depth).ok()?;
-    let unclear = inspect(&value, max_depth) != Some(false);
-    (!unclear).then(|| (value.into_owned(), end))
-}
-
-/// Reads one JSON value that starts at byte `from`, strictly, and tells where it ends.
-pub(crate) fn read_prefix(
-    text: &str,
-    from: usize,
-    max_depth: usize,
-) -> Result<(Value<'_>, usize), Box<SyntaxError>> {
-    strict::parse_prefix(text, from, max_depth)
-}
-
 /// No arguments. Whether that will do is for the schema to say.
 fn empty<'c>(blank: Option<Blank>) -> Parsed<'c> {
     Parsed {
@@ -182,7 +166,7 @@ fn read_text<'c>(text: &'c str, limits: &ParseLimits) -> Result<Parsed<'c>, Unre
             limit: limits.max_bytes,
         });
     }
-    match strict::parse(text, limits.max_depth) {
+    match read_document(text, limits.max_depth) {
         // Some models write `null` where they mean no arguments.
         Ok(document) if document.value == Value::Null => Ok(empty(Some(Blank::Null))),
         Ok(document) => Ok(Parsed {
@@ -222,13 +206,13 @@ fn explain<'c>(
 
 /// Whole values glued together: `{"x":1}{"x":2}`. `None` if something else follows the first.
 fn several_values(text: &str, max_depth: usize) -> Option<Unreadable<'_>> {
-    let (first, mut at) = strict::parse_prefix(text, 0, max_depth).ok()?;
+    let (first, mut at) = read_prefix(text, 0, max_depth).ok()?;
     let text = text.trim_ascii_end();
     let mut count = 1;
     let mut identical = true;
     let first = first.canonical();
     while at < text.len() {
-        let (next, end) = match strict::parse_prefix(text, at, max_depth) {
+        let (next, end) = match read_prefix(text, at, max_depth) {
             Ok(next) => next,
             Err(error) if error.problem == Problem::CutOff => {
                 return Some(Unreadable::CutOff {
@@ -271,34 +255,6 @@ fn read_ready<'c>(
     }
 }
 
-/// Whether the value is nested deeper than so many levels. No deeper one is looked at.
-pub(crate) fn is_deeper(value: &Value<'_>, levels: usize) -> bool {
-    let inside = |levels, value: &Value<'_>| match levels {
-        Some(left) => is_deeper(value, left),
-        None => true,
-    };
-    let left = levels.checked_sub(1);
-    match value {
-        Value::Array(items) => items.iter().any(|item| inside(left, item)),
-        Value::Object(members) => members.iter().any(|(_, value)| inside(left, value)),
-        _ => false,
-    }
-}
-
-/// About as many bytes as the value has as text.
-pub fn size(value: &Value<'_>) -> usize {
-    match value {
-        Value::String(text) => text.len() + 2,
-        Value::Number(number) => number.as_str().len(),
-        Value::Array(items) => 2 + items.iter().map(|item| size(item) + 1).sum::<usize>(),
-        Value::Object(members) => {
-            let member = |(key, value): &Member<'_>| key.len() + 4 + size(value);
-            2 + members.iter().map(member).sum::<usize>()
-        }
-        Value::Null | Value::Bool(_) => 4,
-    }
-}
-
 /// The place at which a value that is too deep gets too deep.
 fn too_deep(value: &Value<'_>, depth_left: usize) -> Path {
     let (mut path, mut here) = (Path::root(), value);
@@ -322,23 +278,6 @@ fn too_deep(value: &Value<'_>, depth_left: usize) -> Path {
         }
     }
     path
-}
-
-/// Whether some key stands twice; `None` if the value is too deep.
-fn inspect(value: &Value<'_>, depth_left: usize) -> Option<bool> {
-    let deeper = |found: bool, inner| Some(found | inspect(inner, depth_left.checked_sub(1)?)?);
-    match value {
-        Value::Object(members) => {
-            depth_left.checked_sub(1)?;
-            let mut inner = members.iter().map(|(_, value)| value);
-            inner.try_fold(has_duplicate(members), deeper)
-        }
-        Value::Array(items) => {
-            depth_left.checked_sub(1)?;
-            items.iter().try_fold(false, deeper)
-        }
-        _ => Some(false),
-    }
 }
 
 /// The provider says that the answer was cut, or does not say that it was not: whatever was read ends where the text does.

@@ -3,6 +3,7 @@
 //! In comes a policy file (with the feature `policy`) or what a program sets, out go the settings of each tool. What
 //! is not said keeps its default. Nothing is read that was not asked for: no file is looked for, no environment.
 
+mod advice;
 #[cfg(feature = "policy")]
 mod file;
 
@@ -12,17 +13,17 @@ use std::time::Duration;
 use ahash::AHashSet;
 use serde::{Serialize, Serializer};
 
+pub use self::advice::Advice;
 #[cfg(feature = "policy")]
 pub use self::file::known_keys;
+pub use crate::words::Validation;
 
 use crate::admit::{AdmissionPolicy, Names, Steps, matches_name};
-use crate::check::{Detector, OutputCheck, OutputPolicy};
-use crate::classify::Advice;
 use crate::json::Path;
 use crate::nearest::nearest;
-use crate::repair::{Grade, RepairPolicy};
+use crate::repair::RepairPolicy;
 use crate::text::quoted;
-use crate::tool::{Effect, ToolSpec};
+use crate::words::{Detector, Effect, Grade, OutputCheck, OutputPolicy, ToolSpec};
 
 /// All settings of a gate, see [`crate::GateBuilder::policy`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,20 +87,6 @@ impl ToolPolicy {
         tool.idempotent = self.idempotent.unwrap_or(tool.idempotent);
         tool
     }
-}
-
-/// Whether a tool's arguments are held to its schema, and its results to theirs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Validation {
-    /// What the schema does not accept is refused.
-    #[default]
-    Strict,
-    /// What the schema does not accept goes on as it is, and the operator hears of it. Nothing is repaired.
-    Warn,
-    /// The schema is not asked. Arguments must still be a JSON object in which no key stands twice.
-    Off,
 }
 
 /// How results are judged, as far as somebody said something; see [`OutputPolicy`] for what is usual.

@@ -7,8 +7,7 @@
 use super::extract::JSON_BLANK;
 use super::tolerant::{self, Reading};
 use super::{Edit, syntax};
-use crate::json::Path;
-use crate::parse::parse_at;
+use crate::json::{Path, parse_at};
 
 /// Longer texts are left alone: each place where a bracket could be wrong costs a walk through all tokens. 256
 /// are some sixty members, more than 99 of 100 real calls have, and 200,000 steps at most.

@@ -3,14 +3,11 @@
 //! In comes text that is no JSON, out goes the only value in it and the edits that it took. Several
 //! values that differ are never merged and none is dropped; one that is cut off is never completed.
 
-use super::Edit;
-use super::bracket;
 use super::inner_quotes::goes_on;
 use super::surroundings::{after, in_front, is_between};
-use super::syntax;
 use super::tolerant::{self, NoReading, Reading};
-use crate::json::{Path, Value};
-use crate::parse::parse_at;
+use super::{Edit, bracket, syntax};
+use crate::json::{Path, Value, parse_at};
 
 /// What a text holds.
 pub(super) enum Extract {

@@ -24,78 +24,15 @@ mod syntax;
 mod table;
 mod tolerant;
 
-use serde::Serialize;
-
 use self::extract::Extract;
 pub use self::stakes::Stakes;
-pub(crate) use self::surroundings::is_token_name;
 use self::syntax::is_allowed;
 pub use self::table::{RuleRow, rules};
+pub use crate::words::{Edit, Grade};
 
 use crate::json::{Path, Value};
-use crate::tool::{Effect, Tool};
-
-/// How far an edit departs from what was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grade {
-    /// No information changed: a trailing comma, `"5"` for an integer.
-    Lossless,
-    /// Information was dropped: a key that the schema forbids.
-    Lossy,
-    /// An intent was inferred: the nearest enum value, a renamed key.
-    Guess,
-}
-
-impl Grade {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Grade::Lossless => "lossless",
-            Grade::Lossy => "lossy",
-            Grade::Guess => "guess",
-        }
-    }
-}
-
-/// One repair.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Edit {
-    /// Where: a JSON Pointer into the arguments as they were at that moment.
-    pub path: Path,
-    /// The stable name of the rule.
-    pub rule: &'static str,
-    /// How far it departs from what was sent.
-    pub grade: Grade,
-    /// What was there; `null` for a key that was missing.
-    pub before: Value<'static>,
-    /// What is there now; `null` for a key that was left out.
-    pub after: Value<'static>,
-    /// The edit as it may be shown, where secrets keep it from being shown as it is.
-    pub(crate) masked: Option<Box<Edit>>,
-}
-
-impl Edit {
-    const TOOL_NAME: &str = "tool_name";
-
-    /// The tool was called by another name.
-    pub(crate) fn tool_name(sent: &str, meant: &str) -> Edit {
-        Edit {
-            path: Path::root(),
-            rule: Edit::TOOL_NAME,
-            grade: Grade::Lossless,
-            before: Value::String(sent.to_owned().into()),
-            after: Value::String(meant.to_owned().into()),
-            masked: None,
-        }
-    }
-
-    /// The edit as it may be shown: without the values that the tool's schema marks as secrets.
-    pub fn shown(&self) -> &Edit {
-        self.masked.as_deref().unwrap_or(self)
-    }
-}
+use crate::tool::Tool;
+use crate::words::{Cause, Code, Cut, Effect, Failure};
 
 /// An edit that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,16 +86,8 @@ pub(crate) enum Healing {
         arguments: Value<'static>,
         edits: Vec<Edit>,
     },
-    /// Two repairs are equally good and differ.
-    Ambiguous {
-        path: Path,
-        first: String,
-        second: String,
-    },
-    /// The text holds several values that differ.
-    SeveralValues(usize),
-    /// The text ends here, before its value does.
-    CutOff(Path),
+    /// Repair found out what is wrong, and that it must not be repaired: two readings, several values, a cut.
+    Refused(Box<Failure>),
     /// Nothing makes it valid.
     Hopeless,
 }
@@ -195,8 +124,8 @@ pub(crate) fn heal_text(
     let tool = terms.tool;
     let (value, mut edits) = match extract::read(text, tool.name(), max_depth) {
         Extract::One(value, edits) => (value, edits),
-        Extract::Several(count) => return Healing::SeveralValues(count),
-        Extract::CutOff(path) => return Healing::CutOff(path),
+        Extract::Several(count) => return several_values(count),
+        Extract::CutOff(path) => return cut_off(path),
         Extract::Nothing => return Healing::Hopeless,
     };
     if let Some(trials) = trace {
@@ -236,7 +165,7 @@ fn reading_is_allowed(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Resu
         && !terms.is_complete
         && let Some(comma) = edits.iter().find(|edit| is(edit, &syntax::TRAILING_COMMA))
     {
-        return Err(Healing::CutOff(comma.path.clone()));
+        return Err(cut_off(comma.path.clone()));
     }
     let idempotent = terms.tool.spec().idempotent;
     let may_repeat = |edit: &Edit| idempotent && is(edit, &syntax::REPEATED_VALUE);
@@ -249,8 +178,20 @@ fn reading_is_allowed(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Resu
     }
 }
 
+fn cut_off(path: Path) -> Healing {
+    Healing::Refused(Failure::cut_off(path, Cut::Seen).into())
+}
+
+fn several_values(count: usize) -> Healing {
+    let cause = Cause::SeveralValues {
+        count,
+        identical: false,
+    };
+    Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into())
+}
+
 /// Where a text that is no JSON ends before its value does; `None` if that is not what is wrong with it.
-pub(crate) fn cut_off(text: &str, tool: &Tool, max_depth: usize) -> Option<Path> {
+pub(crate) fn seen_cut(text: &str, tool: &Tool, max_depth: usize) -> Option<Path> {
     match extract::read(text, tool.name(), max_depth) {
         Extract::CutOff(path) => Some(path),
         _ => None,

@@ -9,7 +9,8 @@ use smallvec::{SmallVec, smallvec};
 use super::rules::{Change, RULES, Rule, Site};
 use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
 use crate::json::{Path, Value};
-use crate::validate::{CompiledSchema, Finding, IssueCode};
+use crate::validate::{CompiledSchema, Finding};
+use crate::words::{Cause, Code, Failure, IssueCode};
 
 /// How many edits one call may need. Real ones need one to five; a list of numbers sent as texts needs
 /// one for each.
@@ -33,7 +34,7 @@ pub(super) fn search(
     trace: &mut Trace,
 ) -> Healing {
     let mut edits = Vec::new();
-    let size = crate::parse::size(&value);
+    let size = crate::json::size(&value);
     if size > MOST_WORK / 4 {
         return Healing::Hopeless;
     }
@@ -67,11 +68,12 @@ pub(super) fn search(
                 edits.extend(more);
             }
             Step::Ambiguous(path, first, second) => {
-                return Healing::Ambiguous {
+                let cause = Cause::TwoReadings {
                     path,
                     first,
                     second,
                 };
+                return Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into());
             }
             Step::None => return Healing::Hopeless,
         }

@@ -5,7 +5,8 @@
 //! change allows: only a declaration does.
 
 use crate::json::Value;
-use crate::tool::{Tool, says_destroy};
+use crate::tool::Tool;
+use crate::words::says_destroy;
 
 /// What a wrong edit could do, from harmless to fatal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,6 +6,7 @@
 
 use super::extract::JSON_BLANK;
 use super::syntax::{self, Liberty};
+use crate::words::control_tokens::is_token_name;
 
 /// What it takes to leave out the text in front of a value.
 pub(super) fn in_front(before: &str, tool: &str) -> Option<&'static Liberty> {
@@ -138,55 +139,11 @@ fn without_frame(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The control tokens of the common chat templates. Any other word between bars may say something: `<|dry_run|>`, or
-/// speak for another: `<|user|>`.
-const TOKENS: [&str; 34] = [
-    "im_start",
-    "im_end",
-    "im_sep",
-    "endoftext",
-    "end_of_text",
-    "begin_of_text",
-    "start_header_id",
-    "end_header_id",
-    "eot_id",
-    "eom_id",
-    "eot",
-    "eos",
-    "python_tag",
-    "start",
-    "end",
-    "message",
-    "channel",
-    "constrain",
-    "call",
-    "return",
-    "assistant",
-    "begin_of_sentence",
-    "end_of_sentence",
-    "tool_call",
-    "tool_calls",
-    "tool_sep",
-    "tool_call_begin",
-    "tool_call_end",
-    "tool_calls_begin",
-    "tool_calls_end",
-    "tool_call_argument_begin",
-    "tool_calls_section_begin",
-    "tool_calls_section_end",
-    "endofprompt",
-];
-
 /// Whether the inside of a tag is a control token: `|im_end|`.
 fn is_token(tag: &str) -> bool {
     let bar = |c: char| matches!(c, '|' | '｜');
     let name = tag.strip_prefix(bar).and_then(|tag| tag.strip_suffix(bar));
     name.is_some_and(is_token_name)
-}
-
-/// Whether this is the name of a control token.
-pub(crate) fn is_token_name(name: &str) -> bool {
-    TOKENS.contains(&name.to_lowercase().replace('▁', "_").as_str())
 }
 
 /// Whether the inside of a tag is the header of an XML file, and says nothing else.

@@ -399,6 +399,6 @@ fn ends_with_comma(members: &[Member<'_>]) -> bool {
 /// Whether a text is a number as JSON writes them, within the range of a double.
 pub(super) fn is_number(text: &str) -> bool {
     !text.contains(char::is_whitespace)
-        && matches!(crate::parse::read_value(text), Ok(Value::Number(_)))
+        && matches!(crate::json::read_value(text), Ok(Value::Number(_)))
         && !overflows(text, true)
 }

@@ -6,8 +6,7 @@
 use super::NoCall;
 use super::cursor::{Cursor, Read};
 use crate::call::Completeness;
-use crate::json::Value;
-use crate::parse::Problem;
+use crate::json::{Problem, Value};
 
 /// What may end arguments, and what may not be in them.
 pub(super) struct Border {

@@ -1,8 +1,7 @@
 //! A place in a text, and the few steps that all notations take from it.
 
 use super::NoCall;
-use crate::json::Value;
-use crate::parse::{SyntaxError, read_prefix};
+use crate::json::{SyntaxError, Value, read_prefix};
 
 pub(super) type Read<T> = Result<T, NoCall>;
 

@@ -9,8 +9,7 @@ use super::NoCall;
 use super::arguments::{Border, broken};
 use super::cursor::{Cursor, Read};
 use crate::call::{Arguments, Call, Completeness};
-use crate::json::{Value, has_duplicate};
-use crate::parse::{Problem, SyntaxError};
+use crate::json::{Problem, SyntaxError, Value, has_duplicate};
 
 /// Reads a message that is JSON and nothing else. JSON that is no call is what the user asked for.
 pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {

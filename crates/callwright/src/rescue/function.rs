@@ -1,11 +1,10 @@
 //! `<function=name><parameter=key>value</parameter></function>`, and `<function=name>{…}</function>`, one
 //! after the other, also inside `<tool_call>`.
 
-use super::NoCall;
 use super::arguments::{self, Border};
 use super::cursor::{Closing, Cursor, Read};
 use super::parameters::{self, Tags};
-use super::tool_call;
+use super::{NoCall, tool_call};
 use crate::call::{Call, Completeness};
 
 pub(super) const OPEN: &str = "<function=";

@@ -1,10 +1,9 @@
 //! `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{"name": …, "arguments": …}]` and `name[ARGS]{…}`, one after the
 //! other. Nothing closes such a call but its own last brace.
 
-use super::NoCall;
 use super::arguments::{self, Border};
 use super::cursor::{Cursor, Read};
-use super::envelope;
+use super::{NoCall, envelope};
 use crate::call::Call;
 
 pub(super) const CALLS: &str = "[TOOL_CALLS]";

@@ -26,87 +26,16 @@ mod reason;
 mod surroundings;
 mod tool_call;
 
-use std::borrow::Cow;
-
 pub use reason::NoCall;
+
+pub use crate::words::{Message, Notation};
 
 use self::cursor::Cursor;
 use self::surroundings::Surroundings;
 use crate::call::{Call, Completeness};
-use crate::gate::Gate;
 use crate::json::Value;
-
-/// What a model said, as opposed to what it called.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Message<'a> {
-    /// The provider's id of the message, if it has one.
-    pub id: Option<Value<'a>>,
-    /// The text of the message.
-    pub text: Cow<'a, str>,
-    /// What the provider says about the end of the model's answer.
-    pub completeness: Completeness,
-}
-
-impl<'a> Message<'a> {
-    /// A message of which only the text is known.
-    pub fn from_text(text: impl Into<Cow<'a, str>>) -> Self {
-        Message {
-            id: None,
-            text: text.into(),
-            completeness: Completeness::Unknown,
-        }
-    }
-}
-
-/// The ways in which models write calls as text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Notation {
-    /// `<tool_call>{"name": …, "arguments": …}</tool_call>`
-    ToolCall,
-    /// `<function=name><parameter=key>value</parameter></function>`, also inside `<tool_call>`
-    Function,
-    /// `<invoke name="…"><parameter name="key">value</parameter></invoke>`
-    Invoke,
-    /// `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{…}]`, `name[ARGS]{…}`
-    Mistral,
-    /// `<|channel|>commentary to=functions.name<|message|>{…}<|call|>`
-    Harmony,
-    /// `[name(key=value)]`
-    Pythonic,
-    /// `{"name": …, "arguments": …}`, alone or as a code block
-    Json,
-}
-
-impl Notation {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Notation::ToolCall => "tool_call",
-            Notation::Function => "function",
-            Notation::Invoke => "invoke",
-            Notation::Mistral => "mistral",
-            Notation::Harmony => "harmony",
-            Notation::Pythonic => "pythonic",
-            Notation::Json => "json",
-        }
-    }
-
-    /// The notation of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        const ALL: [Notation; 7] = [
-            Notation::ToolCall,
-            Notation::Function,
-            Notation::Invoke,
-            Notation::Mistral,
-            Notation::Harmony,
-            Notation::Pythonic,
-            Notation::Json,
-        ];
-        ALL.into_iter().find(|notation| notation.name() == name)
-    }
-}
+use crate::parse::ParseLimits;
+use crate::tool::ToolSet;
 
 /// The calls that a message turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,9 +53,12 @@ pub struct Rescued<'m> {
 const MOST_CALLS: usize = 128;
 
 /// Takes the calls out of a message.
-pub(crate) fn rescue<'m>(gate: &Gate, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
+pub(crate) fn rescue<'m>(
+    tools: &ToolSet,
+    limits: &ParseLimits,
+    message: &'m Message<'_>,
+) -> Result<Rescued<'m>, NoCall> {
     let text = message.text.as_ref();
-    let limits = gate.limits();
     if text.len() > limits.max_bytes {
         return Err(NoCall::TooLong);
     }
@@ -148,7 +80,7 @@ pub(crate) fn rescue<'m>(gate: &Gate, message: &'m Message<'_>) -> Result<Rescue
         return Err(NoCall::TooMany);
     }
     for call in &calls {
-        let Some(tool) = gate.tool(&call.tool) else {
+        let Some(tool) = tools.get(&call.tool) else {
             return Err(NoCall::NotOffered(call.tool.as_ref().to_owned()));
         };
         if (around.has_prose || cursor.has_prose) && !tool.spec().only_reads() {

@@ -1,9 +1,8 @@
 //! `<tool_call>{"name": …, "arguments": …}</tool_call>`, one after the other.
 
-use super::NoCall;
 use super::arguments::Border;
 use super::cursor::{Closing, Cursor, Read};
-use super::envelope;
+use super::{NoCall, envelope};
 use crate::call::{Call, Completeness};
 
 pub(super) const OPEN: &str = "<tool_call>";

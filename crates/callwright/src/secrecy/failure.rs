@@ -3,14 +3,11 @@
 //! What leaves the gate passes here once, so that renderers need not know about secrets.
 
 use super::{MASKED, Secrecy, masked_value};
-use crate::check::{Checked, Output, OutputFault};
-use crate::classify::{Cause, Failure, Refused};
-use crate::json::{Path, Value};
-use crate::parse::read_value;
-use crate::repair::{Edit, Trial};
+use crate::json::{Path, Value, read_value};
+use crate::repair::Trial;
 use crate::tool::Tool;
-use crate::validate::{Issue, IssueCode};
-use crate::verdict::Verdict;
+use crate::verdict::{Refused, Verdict};
+use crate::words::{Cause, Checked, Edit, Failure, Issue, IssueCode, Output, OutputFault};
 
 impl Secrecy {
     /// Takes out of a verdict what must not be shown, but for the arguments and the edits themselves: programs need

@@ -19,13 +19,10 @@ pub(crate) use self::failure::clean_result;
 use self::known::Known;
 use self::rules::{Noting, Rules, is_index};
 use crate::call::{Arguments, Call};
-use crate::classify::Refused;
-use crate::gate::Gate;
-use crate::json::{Path, Value};
-use crate::parse::read_value;
-use crate::tool::Tool;
+use crate::json::{Path, Value, read_value};
+use crate::tool::{Tool, ToolSet};
 use crate::validate::Secrets;
-use crate::verdict::Verdict;
+use crate::verdict::{Refused, Verdict};
 
 /// What is shown instead of a value that must not be seen.
 pub(crate) const MASKED: &str = "[masked]";
@@ -42,7 +39,7 @@ pub(crate) const MASKED: &str = "[masked]";
 /// let gate = Gate::builder().tool(tool).build()?;
 /// let call = Call::from_text("login", r#"{"password": "hunter2", "user": 5}"#);
 /// let verdict = gate.judge(&call);
-/// let secrecy = Secrecy::of(&gate, &call, &verdict);
+/// let secrecy = gate.secrecy(&call, &verdict);
 /// let arguments = verdict.arguments().expect("they can be read");
 /// assert_eq!(secrecy.value(arguments, &Path::root()).to_string(), r#"{"password":"[masked]","user":5}"#);
 /// assert_eq!(secrecy.text("wrong password: hunter2"), "wrong password: [masked]");
@@ -64,12 +61,12 @@ pub struct Secrecy {
 impl Secrecy {
     /// What may be shown of a call and of what the gate said about it. A call of a tool that does not exist may be meant
     /// for any, so what any of them marks is a secret.
-    pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>) -> Self {
+    pub(crate) fn of(tools: &ToolSet, call: &Call<'_>, verdict: &Verdict<'_>) -> Self {
         match verdict {
-            Verdict::Valid(valid) => Secrecy::of_call(gate, call, Some(valid.tool())),
-            Verdict::Refused(refused) => Secrecy::of_refused(gate, call, refused),
+            Verdict::Valid(valid) => Secrecy::of_call(tools, call, Some(valid.tool())),
+            Verdict::Refused(refused) => Secrecy::of_refused(tools, call, refused),
             Verdict::Repaired(repaired) => {
-                let mut secrecy = Secrecy::of_call(gate, call, Some(repaired.tool()));
+                let mut secrecy = Secrecy::of_call(tools, call, Some(repaired.tool()));
                 secrecy.arguments(repaired.arguments());
                 secrecy
             }
@@ -77,14 +74,14 @@ impl Secrecy {
     }
 
     /// The same for a refusal.
-    pub(crate) fn of_refused(gate: &Gate, call: &Call<'_>, refused: &Refused<'_>) -> Self {
-        Secrecy::of_call(gate, call, refused.tool)
+    pub(crate) fn of_refused(tools: &ToolSet, call: &Call<'_>, refused: &Refused<'_>) -> Self {
+        Secrecy::of_call(tools, call, refused.tool)
     }
 
-    fn of_call(gate: &Gate, call: &Call<'_>, tool: Option<&Tool>) -> Self {
+    fn of_call(tools: &ToolSet, call: &Call<'_>, tool: Option<&Tool>) -> Self {
         let mut secrecy = Secrecy::new(match tool {
             Some(tool) => tool.secrets().cloned(),
-            None => gate.all_secrets().cloned(),
+            None => tools.all_secrets().cloned(),
         });
         secrecy.sent(&call.arguments);
         secrecy

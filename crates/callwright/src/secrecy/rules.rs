@@ -1,8 +1,7 @@
 //! Which values and keys of a call or its result are secrets, and the words of those that are.
 
 use super::known::Known;
-use crate::json::{Path, Value};
-use crate::parse::read_value;
+use crate::json::{Path, Value, read_value};
 use crate::validate::Secrets;
 
 /// How deep JSON inside text inside JSON is followed. Models escape twice at most.

@@ -4,23 +4,20 @@
 //! into a [`Tool`]. A schema that cannot be compiled quarantines its one tool: its calls pass
 //! unvalidated, and the others work.
 
-mod effect;
-mod normalise;
+mod lookup;
 mod read;
-mod standard;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-pub(crate) use effect::says_destroy;
-pub use effect::{DeclaredBy, Effect};
-pub use normalise::normalise;
+pub use crate::validate::normalise;
+pub use crate::words::{DeclaredBy, Effect, ToolSpec};
+pub(crate) use lookup::{ToolSet, UnknownTool};
 pub use read::read_tools;
 use serde_json::Value as Schema;
 
-use crate::check::OutputPolicy;
-use crate::policy::Validation;
 use crate::validate::{CompiledSchema, SchemaCache, Secrets, marks_secret, text_size};
+use crate::words::{OutputPolicy, Validation};
 
 /// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
 /// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
@@ -29,78 +26,6 @@ const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
 /// How many references a schema may have. The engine recurses along them, and tens of thousands in a
 /// chain overflow its stack; the largest real schemas have some hundreds.
 const MOST_REFERENCES: usize = 3_000;
-
-/// A tool as it was declared, not yet compiled.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ToolSpec {
-    /// What the model calls it by.
-    pub name: String,
-    /// What the model is told about it.
-    pub description: Option<String>,
-    /// The JSON Schema of its arguments, as declared; `None` where none was.
-    pub input_schema: Option<Arc<Schema>>,
-    /// The JSON Schema of its results, as declared.
-    pub output_schema: Option<Arc<Schema>>,
-    /// What a call does to the world.
-    pub effect: Effect,
-    /// Who said so.
-    pub declared_by: DeclaredBy,
-    /// Whether calling it twice with the same arguments is as good as once.
-    pub idempotent: bool,
-}
-
-impl ToolSpec {
-    /// A tool with a name and the schema of its arguments.
-    pub fn new(name: impl Into<String>, input_schema: impl Into<Arc<Schema>>) -> Self {
-        ToolSpec {
-            input_schema: Some(input_schema.into()),
-            ..ToolSpec::without_schema(name)
-        }
-    }
-
-    /// A tool that declares nothing about its arguments.
-    pub fn without_schema(name: impl Into<String>) -> Self {
-        ToolSpec {
-            name: name.into(),
-            description: None,
-            input_schema: None,
-            output_schema: None,
-            effect: Effect::Unknown,
-            declared_by: DeclaredBy::default(),
-            idempotent: false,
-        }
-    }
-
-    /// The same tool with a description.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// The same tool with the schema of its results.
-    #[must_use]
-    pub fn with_output_schema(mut self, schema: impl Into<Arc<Schema>>) -> Self {
-        self.output_schema = Some(schema.into());
-        self
-    }
-
-    /// The same tool, twice being as good as once.
-    #[must_use]
-    pub fn idempotent(mut self) -> Self {
-        self.idempotent = true;
-        self
-    }
-
-    /// The same tool, declared by its operator to have this effect.
-    #[must_use]
-    pub fn with_effect(mut self, effect: Effect) -> Self {
-        self.effect = effect;
-        self.declared_by = DeclaredBy::Operator;
-        self
-    }
-}
 
 /// A tool that the gate knows: declared, and compiled if possible.
 #[derive(Debug)]

@@ -11,11 +11,12 @@ use scopeguard::{ScopeGuard, guard};
 use super::Toolbox;
 use super::progress::Progress;
 use super::watch::Watch;
+use crate::admit::Opened;
 use crate::admit::{Place, Ticket};
 use crate::call::Call;
 use crate::check::Ran;
 use crate::event::ToolSpan;
-use crate::verdict::{Opened, Settled};
+use crate::verdict::Settled;
 
 type Open<'c> = (Watch<'c>, Ticket<'c>);
 

@@ -47,7 +47,13 @@ impl<'c> Watch<'c> {
             came: Instant::now(),
         });
         let session = place.map(|place| place.session);
-        let name = || toolbox.gate.meant(&call.tool).map_or(UNKNOWN, Tool::name);
+        let name = || {
+            toolbox
+                .gate
+                .tool_set()
+                .meant(&call.tool)
+                .map_or(UNKNOWN, Tool::name)
+        };
         Watch {
             span: ToolSpan::new(name, call.id.as_ref(), session),
             progress: Progress::new(clock.is_some()),

@@ -13,7 +13,6 @@ use super::describe::{
     received_length, types,
 };
 use super::fault::{Fault, FaultKind};
-use super::issue::{BranchChoice, Issue, IssueCode};
 use super::phrases::{
     bound_phrase, extra_items, near_value, other_keyword, property_name_rule, ruled_out_phrase,
 };
@@ -24,6 +23,7 @@ use super::union::{Meant, meant};
 use crate::json::{Path, Value};
 use crate::nearest::single_nearest;
 use crate::text::{list, quoted};
+use crate::words::{BranchChoice, Issue, IssueCode};
 
 /// How many issues are found in one call. The model is told five, and some hundreds are enough for any
 /// report; a hostile object of a million unknown keys stays cheap.

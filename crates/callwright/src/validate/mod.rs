@@ -9,124 +9,65 @@ mod describe;
 mod engine;
 mod explain;
 mod fault;
-mod issue;
 mod loosen;
+mod normalise;
 mod phrases;
 mod properties;
 mod rename;
 mod schema;
 mod secrets;
+mod standard;
 mod union;
 
-use std::borrow::Cow;
-
+pub use crate::words::{BranchChoice, BranchReason, Issue, IssueCode};
 pub use cache::SchemaCache;
 pub(crate) use cache::text_size;
 pub(crate) use explain::Finding;
-pub use issue::{BranchChoice, BranchReason, Issue, IssueCode};
 pub use loosen::{Loosening, only_loosens};
+pub use normalise::normalise;
 pub(crate) use properties::Properties;
 pub use schema::CompiledSchema;
 pub(crate) use secrets::{Secrets, marks_secret};
 
-use crate::classify::{Failure, Refused};
 use crate::json::{Kind, Path, Value, duplicate_keys};
-use crate::parse::Parsed;
-use crate::tool::Tool;
 
-/// A call whose arguments its tool's schema accepts, exactly as they were sent. (Of a tool in quarantine
-/// nobody can say, and where validation is off nobody asks; such calls pass if they can be read.)
-///
-/// Only the gate makes one: whoever holds a `Valid` holds a call that may run.
-#[derive(Debug)]
-pub struct Valid<'c> {
-    tool: &'c Tool,
-    arguments: Cow<'c, Value<'c>>,
-    warning: Option<Box<Failure>>,
-}
-
-impl<'c> Valid<'c> {
-    /// What the schema objects to, where the policy lets the call through all the same and only wants to hear of it.
-    pub fn warning(&self) -> Option<&Failure> {
-        self.warning.as_deref()
-    }
-
-    pub(crate) fn warning_mut(&mut self) -> Option<&mut Failure> {
-        self.warning.as_deref_mut()
-    }
-
-    /// The tool that was called.
-    pub fn tool(&self) -> &'c Tool {
-        self.tool
-    }
-
-    /// The arguments, as they were sent.
-    pub fn arguments(&self) -> &Value<'c> {
-        &self.arguments
-    }
-
-    /// The arguments, as they were sent.
-    pub fn into_arguments(self) -> Value<'c> {
-        self.arguments.into_owned()
-    }
-}
-
-/// Arguments that were refused, and why.
-#[derive(Debug)]
-pub(crate) struct Invalid<'c> {
-    pub(crate) arguments: Cow<'c, Value<'c>>,
-    pub(crate) issues: Vec<Issue>,
-}
-
-/// Judges arguments against a tool's schema.
-pub(crate) fn validate<'c>(parsed: Parsed<'c>, tool: &'c Tool) -> Result<Valid<'c>, Invalid<'c>> {
-    let Parsed {
-        arguments,
-        has_duplicates,
-        ..
-    } = parsed;
+/// Judges arguments against a schema; without one only their form counts.
+pub(crate) fn validate(
+    arguments: &Value<'_>,
+    has_duplicates: bool,
+    schema: Option<&CompiledSchema>,
+    takes_secrets: bool,
+) -> Result<(), Vec<Issue>> {
     let accepted = arguments.kind() == Kind::Object
         && !has_duplicates
-        && tool
-            .schema()
-            .is_none_or(|schema| schema.accepts(&arguments));
+        && schema.is_none_or(|schema| schema.accepts(arguments));
     if accepted {
-        return Ok(Valid {
-            tool,
-            arguments,
-            warning: None,
-        });
+        return Ok(());
     }
-    let issues = collect_issues(&arguments, has_duplicates, tool);
-    Err(Invalid { arguments, issues })
-}
-
-/// Lets a call through although the schema objects, if it is an object: nothing else can be given to a tool.
-pub(crate) fn pass_warned<'c>(
-    tool: &'c Tool,
-    refused: Refused<'c>,
-) -> Result<Valid<'c>, Box<Refused<'c>>> {
-    match refused.arguments {
-        Some(arguments) if arguments.kind() == Kind::Object => Ok(Valid {
-            tool,
-            arguments,
-            warning: Some(Box::new(refused.failure)),
-        }),
-        _ => Err(Box::new(refused)),
-    }
+    Err(collect_issues(
+        arguments,
+        has_duplicates,
+        schema,
+        takes_secrets,
+    ))
 }
 
 /// How many keys that stand twice are named.
 const MOST_DUPLICATES: usize = 64;
 
 #[cold]
-fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> Vec<Issue> {
+fn collect_issues(
+    arguments: &Value<'_>,
+    has_duplicates: bool,
+    schema: Option<&CompiledSchema>,
+    takes_secrets: bool,
+) -> Vec<Issue> {
     if arguments.kind() != Kind::Object {
         return vec![Issue {
             path: Path::root(),
             code: IssueCode::Type,
             expected: "object".to_owned(),
-            received: if tool.takes_secrets() {
+            received: if takes_secrets {
                 describe::received_hidden(arguments)
             } else {
                 describe::received(arguments)
@@ -135,8 +76,7 @@ fn collect_issues(arguments: &Value<'_>, has_duplicates: bool, tool: &Tool) -> V
             branch: None,
         }];
     }
-    let mut issues = tool
-        .schema()
+    let mut issues = schema
         .map(|schema| schema.issues(arguments))
         .unwrap_or_default();
     if has_duplicates {

@@ -4,11 +4,11 @@ use serde_json::{Map, Value as Schema};
 
 use super::describe::{alternative, count, count_text, format, literal, options};
 use super::fault::{Bound, FaultKind};
-use super::issue::IssueCode;
 use super::schema::CompiledSchema;
 use crate::json::Value;
 use crate::nearest::single_nearest;
 use crate::text::quoted;
+use crate::words::IssueCode;
 
 /// What a `not` rules out. Its type alone would say too much where more keywords narrow it.
 pub(super) fn ruled_out_phrase(ruled_out: &Schema, schema: &CompiledSchema) -> String {

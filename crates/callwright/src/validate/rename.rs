@@ -4,12 +4,12 @@
 //! the unknown key's own issue goes. Only names are compared; the value may still be wrong.
 
 use super::explain::Finding;
-use super::issue::IssueCode;
 use super::properties::Properties;
 use super::schema::CompiledSchema;
 use crate::json::{Path, Value};
 use crate::nearest::{CLOSE, similarity};
 use crate::text::quoted;
+use crate::words::IssueCode;
 
 /// How many missing or unknown keys are compared with each other; more than this in one call is not
 /// a matter of names.

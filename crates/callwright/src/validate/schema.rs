@@ -10,9 +10,9 @@ use serde_json::Value as Schema;
 use super::engine::Engine;
 use super::explain::{self, Finding};
 use super::fault::Fault;
-use super::issue::Issue;
 use super::secrets::Secrets;
 use crate::json::{Path, Value};
+use crate::words::Issue;
 
 /// How many objections to one call are collected. The model is told five; some hundreds are enough for
 /// any report, and a hostile array of a million wrong items stays cheap.

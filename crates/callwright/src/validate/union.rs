@@ -19,8 +19,8 @@ use std::sync::Arc;
 use serde_json::Value as Schema;
 
 use super::fault::{Fault, FaultKind};
-use super::issue::BranchReason;
 use crate::json::{Path, Value};
+use crate::words::BranchReason;
 
 /// The outcome for one union.
 pub(crate) enum Meant {

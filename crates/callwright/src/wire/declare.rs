@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::Provider;
-use crate::tool::{Effect, ToolSpec};
+use crate::words::{Effect, ToolSpec};
 
 /// A tool as a provider wants it declared in a request. (Gemini wants them collected under `functionDeclarations`.) The
 /// schema goes as it is; whether the provider takes all of it is another question.

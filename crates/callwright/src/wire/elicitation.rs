@@ -5,9 +5,9 @@
 
 use super::{object, text};
 use crate::admit::Reply;
-use crate::classify::{Cause, Failure, Next};
 use crate::feedback::{CHOICES, Feedback};
 use crate::json::Value;
+use crate::words::{Cause, Failure, Next};
 
 /// The name of the one field of the form.
 const FIELD: &str = "answer";
@@ -69,12 +69,11 @@ pub fn read_elicitation(result: &Value<'_>, failure: &Failure) -> Option<Reply> 
 
 #[cfg(test)]
 mod tests {
-    use crate::check::Ran;
+    use crate::words::Ran;
     use serde_json::json;
 
     use super::*;
-    use crate::admit::Place;
-    use crate::tool::Effect;
+    use crate::words::{Effect, Place};
     use crate::{Call, Gate, Opened, ToolSpec};
 
     #[test]

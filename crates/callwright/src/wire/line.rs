@@ -5,8 +5,7 @@
 use super::{present, read_call, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
-use crate::json::Value;
-use crate::parse::read_value;
+use crate::json::{Value, read_value};
 
 /// Reads one line of JSON Lines: a call in any known shape.
 ///

@@ -2,10 +2,10 @@
 
 use super::{each_key_once, id, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
-use crate::check::{Output, Ran, ToolFailure};
 use crate::error::Error;
 use crate::json::Value;
 use crate::text::quoted;
+use crate::words::{Output, Ran, ToolFailure};
 
 const METHOD: &str = "tools/call";
 

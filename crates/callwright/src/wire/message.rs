@@ -6,7 +6,7 @@ use super::{declared_completeness, each_key_once, present, read_call};
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
-use crate::rescue::Message;
+use crate::words::Message;
 
 /// What one line of a recording holds.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,6 +17,7 @@ mod openai_responses;
 mod recorded;
 mod settled;
 mod unanswered;
+mod verdict_line;
 
 use std::borrow::Cow;
 
@@ -28,6 +29,8 @@ pub use message::{Answer, read_answer};
 pub use recorded::{Recorded, into_recorded_output, read_recorded, recorded, recorded_output};
 pub use settled::{render_round, render_settled};
 pub use unanswered::unanswered;
+pub use verdict_line::VerdictLine;
+pub(crate) use verdict_line::{ToldFailure, write_edit};
 
 use crate::call::{Arguments, Call, Completeness};
 use crate::error::{Error, ErrorKind};

@@ -8,11 +8,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::line::read_json;
 use super::{mcp, not_a_call, present, read_call};
-use crate::admit::{Moment, Place};
 use crate::call::Call;
-use crate::check::{Output, Ran, ToolFailure};
 use crate::error::Error;
 use crate::json::Value;
+use crate::words::{Moment, Output, Place, Ran, ToolFailure};
 
 /// What may stand beside a call. Most lines have nothing of it.
 const BESIDE: [&str; 5] = ["session", "turn", "round", "output", "is_error"];
@@ -165,7 +164,7 @@ mod tests {
     #[test]
     fn a_line_and_its_value_are_the_same_recording() {
         let line = r#"{"tool":"a","arguments":{"b":1},"session":"s","turn":2,"output":{"isError":true},"time":3}"#;
-        let value = crate::parse::read_value(line).expect("JSON");
+        let value = crate::json::read_value(line).expect("JSON");
         let (one, other) = (read_recorded(line), recorded(value));
         let (one, other) = (one.expect("a call"), other.expect("a call"));
         assert_eq!(one.call, other.call);

@@ -5,10 +5,10 @@
 
 use super::{Provider, mcp, object, render_result, text};
 use crate::call::Call;
-use crate::check::{Output, OutputVerdict};
 use crate::feedback::Feedback;
 use crate::json::Value;
 use crate::verdict::Settled;
+use crate::words::{Output, OutputVerdict};
 
 /// What became of a call, as the provider's tool result.
 pub fn render_settled<'v>(

@@ -9,7 +9,6 @@ use callwright::event::Event;
 use callwright::feedback::{Feedback, Style};
 use callwright::policy::Policy;
 use callwright::repair::{Grade, RepairPolicy};
-use callwright::secrecy::Secrecy;
 use callwright::tool::read_tools;
 use callwright::wire::{Recorded, read_recorded};
 use callwright::{Call, Gate, Opened, Verdict};
@@ -118,7 +117,7 @@ fn of_verdict(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, shown: &mut S
     }
     shown.push(("the words of a line", line.to_string()));
     let masked = verdict.line(call, &feedback);
-    let masked = masked.masked(Secrecy::of(gate, call, verdict)).to_string();
+    let masked = masked.masked(gate.secrecy(call, verdict)).to_string();
     shown.push(("a masked line", masked));
     let event = Event::of(gate, call, verdict, SystemTime::UNIX_EPOCH);
     of_event(&event, shown);

@@ -241,8 +241,9 @@ mod tests {
 
     use super::*;
     use crate::admit::ledger::{Limits, Moment};
-    use crate::admit::{AdmissionPolicy, Fingerprint, Shape};
+    use crate::admit::{AdmissionPolicy, Shape};
     use crate::json::Value;
+    use crate::words::Fingerprint;
 
     fn ask(turn: u64, argument: u64, budget: u32) -> Ask<'static> {
         Ask {

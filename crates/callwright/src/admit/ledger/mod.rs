@@ -17,10 +17,10 @@ pub use redis::ClientCertificate;
 #[cfg(feature = "redis")]
 pub use redis::{RedisLedger, RedisSettings};
 
-use super::fingerprint::Fingerprint;
-use super::outcome::{Digest, Success};
 use super::policy::AdmissionPolicy;
 use super::session::Session;
+use crate::words::place::number_as_text;
+use crate::words::{Digest, Fingerprint, Moment, Reason, Success};
 
 /// A memory of sessions with atomic operations.
 pub trait Ledger: Send + Sync + std::fmt::Debug {
@@ -88,48 +88,6 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
 #[derive(Debug, thiserror::Error)]
 #[error("the ledger cannot be reached: {0}")]
 pub struct LedgerAway(pub String);
-
-/// When in a session something happens. A call without a round is a round of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Moment {
-    /// The turn: it starts with a message of the user. Turns only go forward: a call of an earlier turn than the latest
-    /// is judged within the latest.
-    #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
-    pub turn: Option<u64>,
-    /// The round: one answer of the model with all of its parallel calls.
-    #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
-    pub round: Option<u64>,
-}
-
-impl Moment {
-    /// From here on the number of a turn is a name, as recordings have them: it is neither before nor after another
-    /// name, and after every number. Programs that run tools number their turns upwards.
-    pub const FIRST_NAME: u64 = 1 << 63;
-}
-
-/// Numbers of 64 bits are text in JSON: other readers hold numbers as doubles.
-pub(super) mod number_as_text {
-    use serde::{Deserialize as _, Deserializer, Serializer, de};
-
-    #[expect(clippy::ref_option, reason = "the shape that serde asks for")]
-    pub(crate) fn serialize<S: Serializer>(
-        number: &Option<u64>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match number {
-            Some(number) => serializer.collect_str(number),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<u64>, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
-        text.map(|text| text.parse().map_err(de::Error::custom))
-            .transpose()
-    }
-}
 
 /// A tool's name as a ledger knows it: short, and the same everywhere.
 fn as_digest<S: serde::Serializer>(
@@ -233,34 +191,6 @@ pub struct Report<'a> {
     pub digest: Digest,
     /// The beginning of the answer; empty if it is not to be remembered.
     pub beginning: &'a str,
-}
-
-/// Why a call may not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// Its budget is spent.
-    Budget,
-    /// Its budget of transient failures is spent.
-    Transient,
-    /// It failed the same way before.
-    RepeatedCall,
-    /// It brought the same result before.
-    RepeatedResult,
-    /// The last rounds repeated earlier calls only.
-    Cycle,
-    /// Its tool fails the same way, whatever the arguments.
-    ErrorStreak,
-    /// Tools are called that do not exist.
-    UnknownTools,
-    /// Its tool was called too often.
-    ToolCalls,
-    /// Too many calls in this turn.
-    TurnCalls,
-    /// Too many refusals in this turn.
-    Refusals,
-    /// The user said so.
-    Stopped,
 }
 
 /// The ledger's answer to a question.

@@ -11,9 +11,8 @@ mod breaker;
 mod link;
 
 use std::hash::BuildHasher;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use ::redis::{FromRedisValue, Script};

@@ -13,10 +13,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::names::{is_one_of, unwrapped, words};
-use crate::check::fault::OutputFault;
 use crate::json::{Path, Value};
 use crate::text::{quoted, snippet};
-use crate::tool::{Effect, Tool};
+use crate::tool::Tool;
+use crate::words::{Effect, OutputFault};
 
 /// How much of an id is shown, in characters. Ids are shorter.
 const SHOWN: usize = 80;

@@ -10,11 +10,11 @@ mod object;
 mod text;
 
 use super::names::{unwrapped, words};
-use crate::admit::is_transient;
-use crate::check::fault::{ErrorSign, OutputFault};
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
 use crate::tool::Tool;
+use crate::words::transient::is_transient;
+use crate::words::{ErrorSign, OutputFault};
 
 /// How much of an error is quoted, in characters: an error that is worth anything says it in two lines.
 const QUOTED: usize = 200;

@@ -12,10 +12,9 @@ mod truncated_text;
 
 pub(super) use error_in_disguise::error_in_disguise;
 
-use super::fault::OutputFault;
-use super::policy::Detector;
 use crate::json::Value;
 use crate::tool::Tool;
+use crate::words::{Detector, OutputFault};
 
 /// Asks one detector.
 pub(super) fn look(

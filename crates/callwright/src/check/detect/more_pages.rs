@@ -10,9 +10,9 @@ mod next;
 mod position;
 
 use super::names::{is, is_one_of, member};
-use crate::check::fault::{MorePages, OutputFault};
 use crate::json::Value;
 use crate::tool::Tool;
+use crate::words::{MorePages, OutputFault};
 use position::Position;
 
 /// Members in which a page tells of itself.

@@ -11,9 +11,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::names::{is_one_of, unwrapped};
-use crate::check::fault::OutputFault;
 use crate::check::read;
 use crate::json::{Member, Value};
+use crate::words::OutputFault;
 
 /// How many bytes at the end of a text are searched for a mark. Marks that say how to go on have about two hundred.
 const SEARCHED: usize = 512;

@@ -1,8 +1,7 @@
 //! Sentences about calls that may not run now, and about those that had better not be repeated.
 
-use crate::admit::Reason;
-use crate::classify::{Cause, Failure, Next, Notice, Objection};
 use crate::text::quoted;
+use crate::words::{Cause, Failure, Next, Notice, Objection, Reason};
 
 use super::NAME;
 

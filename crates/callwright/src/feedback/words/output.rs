@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use crate::check::{ErrorSign, FailureKind, MorePages, OutputFault, ToolFailure};
-use crate::classify::Next;
 use crate::text::{dotted_within, one_line, quoted};
+use crate::words::{ErrorSign, FailureKind, MorePages, Next, OutputFault, ToolFailure};
 
 use super::{NAME, PATH, syntax_at};
 

@@ -4,7 +4,7 @@
 use toml::de::DeValue;
 
 use super::values::{Entry, Reader};
-use crate::check::OutputCheck;
+use crate::words::OutputCheck;
 
 #[cfg(not(feature = "cel"))]
 pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, _: &mut Vec<OutputCheck>) {
@@ -46,8 +46,7 @@ mod reading {
     use super::super::keys::Section;
     use super::super::values::{Entry, Reader, entries};
     use crate::check::expression::{self, Expression};
-    use crate::check::{Finding, FindingKind, OutputCheck};
-    use crate::classify::{Code, Next};
+    use crate::words::{Code, Finding, FindingKind, Next, OutputCheck};
 
     /// How many checks a file may have. Reading one takes about a millisecond.
     pub(super) const MOST_CHECKS: usize = 1_000;

@@ -21,7 +21,8 @@ use self::values::{Entry, Reader, entries};
 use super::{Pattern, Policy, ToolPolicy};
 use crate::admit::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
 use crate::error::{Error, ErrorKind};
-use crate::repair::{Grade, RepairPolicy};
+use crate::repair::RepairPolicy;
+use crate::words::Grade;
 
 impl Policy {
     /// The longest policy file that is read, in bytes. One with a table for each of 10,000 tools has about this much.

@@ -7,11 +7,10 @@ use toml::de::DeValue;
 use super::checks;
 use super::keys::Section;
 use super::values::{Entry, Reader, entries};
-use crate::check::Detector;
-use crate::classify::{Advice, Class, Code};
 use crate::nearest::nearest;
-use crate::policy::{OutputSettings, ToolPolicy, Validation};
+use crate::policy::{Advice, OutputSettings, ToolPolicy};
 use crate::text::snippet;
+use crate::words::{Class, Code, Detector, Validation};
 
 /// How often a call may be tried again. After ten times with growing pauses whoever waits has gone.
 const MOST_RETRIES: u32 = 10;

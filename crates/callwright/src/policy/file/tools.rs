@@ -10,7 +10,7 @@ use super::values::{Entry, Reader, entries};
 use super::{repair, settings};
 use crate::admit::{Steps, ToolAdmission};
 use crate::policy::{Pattern, Policy, ToolPolicy};
-use crate::tool::Effect;
+use crate::words::Effect;
 
 /// How many patterns there may be. Each tool is held against each of them, and there may be 10,000 tools.
 const MOST_PATTERNS: usize = 1_000;

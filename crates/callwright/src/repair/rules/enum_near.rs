@@ -7,7 +7,7 @@ use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::is_slip;
-use crate::validate::IssueCode;
+use crate::words::IssueCode;
 
 pub(super) const RULE: Rule = Rule {
     name: "enum_near",

@@ -10,7 +10,7 @@ use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::same_spelling;
-use crate::validate::IssueCode;
+use crate::words::IssueCode;
 
 pub(super) const RULE: Rule = Rule {
     name: "enum_spelling",

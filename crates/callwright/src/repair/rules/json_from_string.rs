@@ -5,8 +5,7 @@
 
 use super::super::{Edit, Grade, Stakes, syntax, tolerant};
 use super::{Change, Rule, Site};
-use crate::json::Value;
-use crate::parse::parse_at;
+use crate::json::{Value, parse_at};
 
 pub(super) const RULE: Rule = Rule {
     name: "json_from_string",

@@ -7,7 +7,8 @@ use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::{is_slip, single_nearest};
-use crate::validate::{IssueCode, Properties};
+use crate::validate::Properties;
+use crate::words::IssueCode;
 
 pub(super) const RULE: Rule = Rule {
     name: "key_near",

@@ -8,7 +8,8 @@ use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::same_spelling;
-use crate::validate::{IssueCode, Properties};
+use crate::validate::Properties;
+use crate::words::IssueCode;
 
 pub(super) const RULE: Rule = Rule {
     name: "key_spelling",

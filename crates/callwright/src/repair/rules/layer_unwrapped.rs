@@ -5,8 +5,7 @@
 
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
-use crate::json::{Path, Value};
-use crate::parse::parse_at;
+use crate::json::{Path, Value, parse_at};
 use crate::validate::Properties;
 
 pub(super) const RULE: Rule = Rule {

@@ -8,7 +8,7 @@ use serde_json::Value as Schema;
 use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
-use crate::validate::IssueCode;
+use crate::words::IssueCode;
 
 pub(super) const RULE: Rule = Rule {
     name: "midnight_left_out",

@@ -36,7 +36,8 @@ use serde_json::Value as Schema;
 
 use super::{Grade, Stakes};
 use crate::json::{Path, Value};
-use crate::validate::{CompiledSchema, Finding, IssueCode};
+use crate::validate::{CompiledSchema, Finding};
+use crate::words::IssueCode;
 
 /// A rule of repair.
 pub(super) struct Rule {

@@ -8,7 +8,8 @@ use super::super::{Grade, Stakes};
 use super::default_for_missing::was_sent_elsewhere;
 use super::{Change, Rule, Site};
 use crate::json::Value;
-use crate::validate::{IssueCode, Properties};
+use crate::validate::Properties;
+use crate::words::IssueCode;
 
 pub(super) const RULE: Rule = Rule {
     name: "null_left_out",

@@ -7,7 +7,7 @@
 use super::super::{Grade, Stakes};
 use super::null_left_out::leave_out;
 use super::{Change, Rule, Site};
-use crate::validate::IssueCode;
+use crate::words::IssueCode;
 
 pub(super) const RULE: Rule = Rule {
     name: "null_text_left_out",

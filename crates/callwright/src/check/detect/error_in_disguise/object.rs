@@ -4,9 +4,9 @@ use serde_json::Value as Schema;
 
 use super::super::names::{is, is_one_of, member};
 use super::{CLIENTS, Found, as_status, is_called};
-use crate::check::fault::ErrorSign;
 use crate::json::Value;
 use crate::tool::Tool;
+use crate::words::ErrorSign;
 
 /// Members that hold an error.
 const ERRORS: [&str; 7] = [

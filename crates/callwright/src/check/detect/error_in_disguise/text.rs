@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{Found, PAGES, PROGRAMS, is_called, is_failure};
-use crate::check::fault::ErrorSign;
 use crate::json::Value;
 use crate::text::first_bytes;
 use crate::tool::Tool;
+use crate::words::ErrorSign;
 
 /// The longest text that is an error, in bytes. Messages are a few lines; longer texts are about something.
 const LONGEST: usize = 2_000;

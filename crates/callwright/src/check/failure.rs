@@ -1,9 +1,10 @@
 //! Objections to results, and tools that failed: which code, and what next.
 
-use super::{Cause, Class, Code, Failure, Next};
-use crate::check::{FailureKind, FindingKind, OutputFault, ToolFailure};
 use crate::text::snippet;
 use crate::tool::Tool;
+use crate::words::{
+    Cause, Class, Code, Failure, FailureKind, FindingKind, Next, OutputFault, ToolFailure,
+};
 
 /// How much of a tool's own error is quoted, in characters: enough to recognise it.
 const QUOTED: usize = 60;

@@ -10,8 +10,7 @@ use serde::ser::{
 
 use super::key::KeyWriter;
 use super::{Writer, refuse, tagged};
-use crate::json::{Member, Mismatch, Value, has_duplicate};
-use crate::parse::{Problem, read_value_within};
+use crate::json::{Member, Mismatch, Problem, Value, has_duplicate, read_value_within};
 
 /// A type says how many items it will have, and may be wrong. More than this many are not reserved in
 /// advance; a value takes some tens of bytes.

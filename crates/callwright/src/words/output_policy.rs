@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::finding::Finding;
-use crate::admit::is_transient;
 use crate::json::Value;
 use crate::panics::caught;
-use crate::policy::Validation;
 use crate::text::first_bytes;
+use crate::words::Validation;
+use crate::words::transient::is_transient;
 
 /// How much of an error is searched for signs of a passing trouble, in bytes. They stand at the beginning.
 const SEARCHED: usize = 2_048;
@@ -130,7 +130,7 @@ impl OutputCheck {
     }
 
     /// Asks. A check that panics comes to no answer.
-    pub(super) fn look(
+    pub(crate) fn look(
         &self,
         arguments: &Value<'_>,
         output: &Value<'_>,

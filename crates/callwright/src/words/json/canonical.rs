@@ -125,7 +125,7 @@ fn read_exponent(text: &str) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::parse::read_value;
+    use crate::json::read_value;
 
     fn same(left: &str, right: &str) -> bool {
         let canonical = |text| read_value(text).expect("JSON").canonical();

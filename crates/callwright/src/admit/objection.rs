@@ -1,47 +1,7 @@
 //! Admission's objections: which code, what next, and what the words are made of.
 
-use super::{Cause, Code, Failure, Next};
-use crate::admit::{Escalation, Fingerprint, Reason};
-
-/// Why a call that may be good in itself does not run now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Objection {
-    /// What admission objects to.
-    pub reason: Reason,
-    /// The tool that was called.
-    pub tool: String,
-    /// Whether the call must not be made twice without asking.
-    pub once: bool,
-    /// Which call: an answer of the user may allow it.
-    pub fingerprint: Option<Fingerprint>,
-    /// How often: the number that the reason is about.
-    pub count: u32,
-    /// How many rounds ago this call last had an outcome; 0 if it never had.
-    pub rounds_ago: u32,
-    /// Whether that outcome was an error.
-    pub failed: bool,
-    /// The beginning of that outcome.
-    pub last: String,
-    /// What the call is refused for anyway.
-    pub original: Option<Box<Failure>>,
-}
-
-/// Something to tell the model with a result, before it comes to a refusal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Notice {
-    /// Out of the one table.
-    pub code: Code,
-    /// What it is about.
-    pub reason: Reason,
-    /// The tool that was called.
-    pub tool: String,
-    /// How often.
-    pub count: u32,
-    /// Whether the call must not be made twice, so that a failure which may have been none needs looking into.
-    pub once: bool,
-}
+use super::Escalation;
+use crate::words::{Cause, Code, Failure, Next, Notice, Objection, Reason};
 
 impl Notice {
     pub(crate) fn new(reason: Reason, tool: &str, count: u32) -> Self {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::Value;
-use crate::rescue::Notation;
+use crate::words::Notation;
 
 /// One tool call of a model, not yet read. [`crate::wire`] makes these out of provider shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! What can be wrong with a result, as data.
 
 use super::finding::Finding;
-use crate::json::Path;
-use crate::parse::Problem;
-use crate::validate::Issue;
+use crate::json::{Path, Problem};
+use crate::words::Issue;
 
 /// What is wrong with a result.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
+use super::code::Next;
+use super::json::Path;
 use super::output::Output;
-use super::policy::OutputPolicy;
-use crate::classify::Next;
-use crate::json::Path;
+use super::output_policy::OutputPolicy;
 
 /// How many causes of an error are followed. Real chains have a handful; a chain that leads back to itself has no end.
 const MOST_CAUSES: usize = 32;

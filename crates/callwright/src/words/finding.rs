@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::classify::{Class, Next};
+use crate::words::{Class, Next};
 
 /// Something that the schema cannot say: the result is only a part, or makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,29 +1,14 @@
-//! Stage 8: any refusal → a [`Failure`] with a code out of the one table.
-//!
-//! In comes what a stage objected to, out goes the verdict on the call as data. No sentence is made
-//! here; [`crate::feedback`] does that, and only if somebody reads it.
+//! Our verdict on a call that was refused, as data. Sentences are made of it in [`crate::feedback`].
 
-mod advice;
-mod objection;
-mod output;
-mod table;
-
-use std::borrow::Cow;
 use std::sync::Arc;
 
-pub use advice::Advice;
-pub use objection::{Notice, Objection};
-pub(crate) use output::{bad_output, output_class, tool_failed};
-pub use table::{Class, Code, CodeRow, Next, TABLE};
-
-use crate::call::Call;
-use crate::check::{OutputFault, ToolFailure};
-use crate::json::{Path, Value};
-use crate::parse::{Cut, Problem, Unreadable};
-use crate::repair::{Edit, Grade};
-use crate::tool::Tool;
-use crate::unknown_tool::UnknownTool;
-use crate::validate::{Invalid, Issue, IssueCode};
+use super::code::{Class, Code, Next};
+use super::edit::{Edit, Grade};
+use super::issue::{Issue, IssueCode};
+use super::json::{Path, Problem, Value};
+use super::objection::Objection;
+use super::output_fault::OutputFault;
+use super::tool_failure::ToolFailure;
 
 /// Our verdict on a call that was refused: what is wrong and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,13 +114,18 @@ pub enum Cause {
 }
 
 impl Failure {
-    fn new(code: Code, cause: Cause) -> Self {
+    pub(crate) fn new(code: Code, cause: Cause) -> Self {
         Failure {
             code,
             cause,
             escalated: None,
             advice: None,
         }
+    }
+
+    /// The call ends before its arguments do.
+    pub(crate) fn cut_off(path: Path, cut: Cut) -> Self {
+        Failure::new(Code::TruncatedCall, Cause::CutOff { path, cut })
     }
 
     /// The stable name of what went wrong: the tool's or the check's own, where there is one.
@@ -255,177 +245,13 @@ impl Failure {
     }
 }
 
-/// A call that was refused.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Refused<'c> {
-    /// Why.
-    pub failure: Failure,
-    /// The tool that was called, if there is one.
-    pub tool: Option<&'c Tool>,
-    /// What the model sent, if it could be read.
-    pub arguments: Option<Cow<'c, Value<'c>>>,
-    /// What else the model should be told: it has been refused this way before.
-    pub notice: Option<Notice>,
-}
-
-impl<'c> Refused<'c> {
-    fn new(
-        failure: Failure,
-        tool: Option<&'c Tool>,
-        arguments: Option<Cow<'c, Value<'c>>>,
-    ) -> Self {
-        Refused {
-            failure,
-            tool,
-            arguments,
-            notice: None,
-        }
-    }
-
-    /// The name of the tool as it may be shown: one that no tool has is the model's own word.
-    pub fn shown_name<'r>(&'r self, call: &'r Call<'_>) -> &'r str {
-        match (self.tool, &self.failure.cause) {
-            (Some(tool), _) => tool.name(),
-            (None, Cause::UnknownTool { name, .. }) => name,
-            (None, Cause::Objection(objection)) => &objection.tool,
-            (None, _) => &call.tool,
-        }
-    }
-
-    /// A call that is good in itself and may not run now.
-    pub(crate) fn of_good_call(
-        failure: Failure,
-        tool: &'c Tool,
-        arguments: Option<Value<'c>>,
-    ) -> Self {
-        Refused::new(failure, Some(tool), arguments.map(Cow::Owned))
-    }
-}
-
-/// There is no tool of this name.
-#[cold]
-pub(crate) fn unknown_tool<'c>(unknown: UnknownTool) -> Refused<'c> {
-    let UnknownTool { name, nearest } = unknown;
-    let failure = Failure::new(Code::UnknownTool, Cause::UnknownTool { name, nearest });
-    Refused::new(failure, None, None)
-}
-
-/// The arguments could not be read.
-#[cold]
-pub(crate) fn unreadable<'c>(unreadable: Unreadable<'c>, tool: &'c Tool) -> Refused<'c> {
-    let mut arguments = None;
-    let failure = match unreadable {
-        Unreadable::Syntax { error, text } => {
-            let (line, column) = error.line_and_column(text);
-            let cause = Cause::Syntax {
-                line,
-                column,
-                path: error.path(),
-                problem: error.problem,
-                found: (!tool.takes_secrets()).then(|| error.snippet(text)),
-            };
-            Failure::new(Code::InvalidJson, cause)
-        }
-        Unreadable::CutOff { path, cut, read } => {
-            arguments = read;
-            Failure::new(Code::TruncatedCall, Cause::CutOff { path, cut })
-        }
-        Unreadable::SeveralValues { count, identical } => Failure::new(
-            Code::AmbiguousCall,
-            Cause::SeveralValues { count, identical },
-        ),
-        Unreadable::TooLong { bytes, limit } => {
-            Failure::new(Code::ArgumentsTooLarge, Cause::TooLong { bytes, limit })
-        }
-        Unreadable::TooDeep { path, limit } => {
-            Failure::new(Code::ArgumentsTooLarge, Cause::TooDeep { path, limit })
-        }
-    };
-    Refused::new(failure, Some(tool), arguments)
-}
-
-/// Nothing was sent where the schema would accept nothing.
-#[cold]
-pub(crate) fn blank(tool: &Tool) -> Refused<'_> {
-    let failure = Failure::new(Code::InvalidJson, Cause::Blank);
-    Refused::new(failure, Some(tool), None)
-}
-
-/// The text holds several values that differ.
-#[cold]
-pub(crate) fn several_values(refused: Refused<'_>, count: usize) -> Refused<'_> {
-    let cause = Cause::SeveralValues {
-        count,
-        identical: false,
-    };
-    Refused {
-        failure: Failure::new(Code::AmbiguousCall, cause),
-        ..refused
-    }
-}
-
-/// The text ends before its value does, and is no JSON for another reason as well.
-#[cold]
-pub(crate) fn cut_off(refused: Refused<'_>, path: Path) -> Refused<'_> {
-    let cause = Cause::CutOff {
-        path,
-        cut: Cut::Seen,
-    };
-    Refused {
-        failure: Failure::new(Code::TruncatedCall, cause),
-        ..refused
-    }
-}
-
-/// Two repairs are equally good.
-#[cold]
-pub(crate) fn ambiguous(
-    refused: Refused<'_>,
-    path: Path,
-    first: String,
-    second: String,
-) -> Refused<'_> {
-    let cause = Cause::TwoReadings {
-        path,
-        first,
-        second,
-    };
-    Refused {
-        failure: Failure::new(Code::AmbiguousCall, cause),
-        ..refused
-    }
-}
-
-/// The schema objects.
-#[cold]
-pub(crate) fn invalid<'c>(invalid: Invalid<'c>, tool: &'c Tool) -> Refused<'c> {
-    let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(invalid.issues));
-    Refused::new(failure, Some(tool), Some(invalid.arguments))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_has_its_own_row() {
-        for row in TABLE {
-            assert_eq!(row.code.row().name, row.name);
-            assert_eq!(Code::from_name(row.name), Some(row.code));
-            let json = serde_json::to_value(row.code).expect("a string");
-            assert_eq!(
-                json, row.name,
-                "the serialised name is the name in the table"
-            );
-            assert_eq!(
-                serde_json::to_value(row.next).expect("a string"),
-                row.next.name()
-            );
-            assert_eq!(
-                serde_json::to_value(row.class).expect("a string"),
-                row.class.name()
-            );
-        }
-    }
+/// What shows that a call was cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// The text ends before its value does.
+    Seen,
+    /// The provider said so.
+    Declared,
+    /// The provider gave a reason for the end of the answer that is not known to be good.
+    Doubtful,
 }

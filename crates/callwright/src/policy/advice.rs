@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 
-use super::{Class, Code, Failure};
+use crate::words::{Class, Code, Failure};
 
 /// Recommendations that stand in the stead of the table's hints, for a class or for a code. A code's count before its
 /// class's, and a tool's own before those for all tools.
 ///
 /// ```
-/// use callwright::classify::{Advice, Class, Code};
+/// use callwright::{classify::{Class, Code}, policy::Advice};
 ///
 /// let advice = Advice::default()
 ///     .for_class(Class::Runtime, ["Tell the user that the shop is closed for maintenance."])

@@ -5,8 +5,7 @@ use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::numbers::{Plain, plain, written_otherwise};
-use crate::json::{Mismatch, Value};
-use crate::parse::read_value;
+use crate::json::{Mismatch, Value, read_value};
 
 /// A key in an object.
 pub(super) struct Key<'v>(pub(super) &'v str);

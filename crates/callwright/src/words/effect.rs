@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Serialize;
 
-use super::ToolSpec;
-use crate::nearest::{has_word, words};
+use super::nearest::{has_word, words};
+use super::tool::ToolSpec;
 
 /// What a call of a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -1,16 +1,17 @@
-//! A name that no tool has → the tool that it evidently means, or those that are near.
+//! The tools that a gate knows, found by name; a name that no tool has → the tool that it evidently means, or those that
+//! are near.
 //!
-//! Every tool is looked at, which takes milliseconds where there are thousands, and models call the same wrong name again
-//! and again: so what was found is remembered.
+//! For such a name every tool is looked at, which takes milliseconds where there are thousands, and models call the same
+//! wrong name again and again: so what was found is remembered.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ahash::AHashMap;
 
-use crate::gate::Gate;
+use super::Tool;
 use crate::nearest::{nearest, same_spelling};
-use crate::repair::is_token_name;
-use crate::tool::Tool;
+use crate::validate::Secrets;
+use crate::words::control_tokens::is_token_name;
 
 /// How many names are remembered before all are forgotten. A name takes some hundred bytes with what it may mean.
 const MOST_NAMES: usize = 1_024;
@@ -25,9 +26,18 @@ pub(crate) struct UnknownTool {
     pub(crate) nearest: Vec<String>,
 }
 
+/// All tools of a gate.
+#[derive(Debug, Default)]
+pub(crate) struct ToolSet {
+    tools: AHashMap<String, Tool>,
+    guesses: Guesses,
+    /// What any of the tools marks as a secret.
+    all_secrets: OnceLock<Option<Arc<Secrets>>>,
+}
+
 /// What was found for names that no tool has.
 #[derive(Debug, Default)]
-pub(crate) struct Guesses(Mutex<AHashMap<String, Guess>>);
+struct Guesses(Mutex<AHashMap<String, Guess>>);
 
 #[derive(Debug, Clone)]
 struct Guess {
@@ -54,40 +64,58 @@ impl Guesses {
     }
 }
 
-impl Gate {
+impl ToolSet {
+    /// Adds a tool; `false` if there is one of this name already.
+    pub(crate) fn insert(&mut self, tool: Tool) -> bool {
+        self.tools.insert(tool.name().to_owned(), tool).is_none()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
+        self.tools.get(name)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.values()
+    }
+
+    /// What any of the tools marks as a secret, for calls that may be meant for any.
+    pub(crate) fn all_secrets(&self) -> Option<&Arc<Secrets>> {
+        let merged = || {
+            let marked = self.iter().filter_map(Tool::secrets);
+            Secrets::of_any(marked.map(AsRef::as_ref)).map(Arc::new)
+        };
+        self.all_secrets.get_or_init(merged).as_ref()
+    }
+
     /// The tool of this name, or what is near to it.
     pub(crate) fn find(&self, name: &str) -> Result<&Tool, UnknownTool> {
-        self.tool(name).ok_or_else(|| UnknownTool {
+        self.get(name).ok_or_else(|| UnknownTool {
             name: name.to_owned(),
             nearest: self.guess(name).nearest,
         })
     }
 
     /// The names nearest to one that does not exist, the closest first, three at most.
-    pub fn nearest_tools(&self, name: &str) -> Vec<&str> {
-        nearest(name, self.tools().map(Tool::name), 3)
+    pub(crate) fn nearest(&self, name: &str) -> Vec<&str> {
+        nearest(name, self.iter().map(Tool::name), 3)
     }
 
     /// The tool of this name, or the one that it evidently means.
     pub(crate) fn meant(&self, name: &str) -> Option<&Tool> {
-        self.tool(name).or_else(|| self.meant_tool(name))
+        self.get(name).or_else(|| self.meant_tool(name))
     }
 
     /// The one tool that a name evidently means: the same but for case and separators, with a namespace
     /// that says nothing (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or with
     /// a control token behind it. A name in another namespace is another tool.
     pub(crate) fn meant_tool(&self, name: &str) -> Option<&Tool> {
-        self.tool(&self.guess(name).meant?)
+        self.get(&self.guess(name).meant?)
     }
 
     fn guess(&self, name: &str) -> Guess {
         self.guesses.of(name, || Guess {
             meant: self.look_for(name).map(|tool| tool.name().to_owned()),
-            nearest: self
-                .nearest_tools(name)
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
+            nearest: self.nearest(name).into_iter().map(str::to_owned).collect(),
         })
     }
 
@@ -95,7 +123,7 @@ impl Gate {
         let (name, tokens) = name.split_at(name.find("<|").unwrap_or(name.len()));
         let name = name.trim();
         let all = |same: &dyn Fn(&str) -> bool| -> Vec<&Tool> {
-            self.tools().filter(|tool| same(tool.name())).collect()
+            self.iter().filter(|tool| same(tool.name())).collect()
         };
         let mut found = all(&|tool| same_spelling(tool, name));
         let mut careful = !is_debris(tokens);
@@ -142,18 +170,27 @@ fn bare_name(name: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Gate, ToolSpec};
+    use super::{MOST_NAMES, ToolSet};
+    use crate::tool::Tool;
+    use crate::validate::SchemaCache;
+    use crate::words::{OutputPolicy, ToolSpec, Validation};
 
     #[test]
     fn what_was_found_stays_the_same_however_many_names_come() {
-        let tool = ToolSpec::without_schema("read_file");
-        let gate = Gate::builder().tool(tool).build().expect("a gate");
+        let spec = ToolSpec::without_schema("read_file");
+        let mut tools = ToolSet::default();
+        tools.insert(Tool::compile(
+            spec,
+            Validation::Strict,
+            OutputPolicy::default(),
+            &SchemaCache::shared(),
+        ));
         for _ in 0..2 {
-            let unknown = gate.find("raed_file").expect_err("no such tool");
+            let unknown = tools.find("raed_file").expect_err("no such tool");
             assert_eq!(unknown.nearest, ["read_file"]);
-            assert!(gate.meant_tool("readFile").is_some());
-            for number in 0..super::MOST_NAMES {
-                assert!(gate.meant_tool(&format!("other {number}")).is_none());
+            assert!(tools.meant_tool("readFile").is_some());
+            for number in 0..MOST_NAMES {
+                assert!(tools.meant_tool(&format!("other {number}")).is_none());
             }
         }
     }

@@ -11,20 +11,18 @@
 //! stands behind it, see [`crate::admit`]. Each stage takes a type that only the stage before it makes, so a call cannot
 //! skip one.
 
+use super::Gate;
 use crate::call::{Arguments, Call, Completeness};
-use crate::classify::{self, Code, Refused};
-use crate::gate::Gate;
 use crate::json::Path;
-use crate::parse::{self, Blank};
-use crate::policy::Validation;
-use crate::repair::{self, Edit, Grade, Healing, Terms, Trace, Trial};
-use crate::tool::Tool;
-use crate::unknown_tool::UnknownTool;
-use crate::validate::{self, Valid};
-use crate::verdict::{Repaired, Verdict};
+use crate::parse::{self, Blank, Parsed};
+use crate::repair::{self, Healing, Terms, Trace, Trial};
+use crate::tool::{Tool, UnknownTool};
+use crate::validate;
+use crate::verdict::{Refused, Repaired, Valid, Verdict};
+use crate::words::{Cause, Code, Cut, Edit, Failure, Grade, Validation};
 
 pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
-    let refused = match gate.find(&call.tool) {
+    let refused = match gate.tool_set().find(&call.tool) {
         Ok(tool) => match pass(gate, tool, call) {
             Ok(valid) => return Verdict::Valid(valid),
             Err(refused) => match only_warned(tool, refused) {
@@ -32,9 +30,9 @@ pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
                 Err(refused) => heal(gate, tool, call, refused),
             },
         },
-        Err(unknown) => match gate.meant_tool(&call.tool) {
+        Err(unknown) => match gate.tool_set().meant_tool(&call.tool) {
             Some(tool) => heal_name(gate, tool, call, unknown),
-            None => Err(classify::unknown_tool(unknown).into()),
+            None => Err(unknown_tool(unknown)),
         },
     };
     match refused {
@@ -50,15 +48,40 @@ fn pass<'c>(
     call: &'c Call<'_>,
 ) -> Result<Valid<'c>, Box<Refused<'c>>> {
     let only_reads = tool.spec().only_reads();
-    let parsed = parse::read(call, only_reads, gate.limits())
-        .map_err(|why| classify::unreadable(why, tool))?;
-    let blank = parsed.blank;
-    let valid = validate::validate(parsed, tool).map_err(|why| classify::invalid(why, tool))?;
-    match blank {
-        Some(Blank::Text) if !only_reads => Err(classify::blank(tool).into()),
-        Some(Blank::Null) if tool.spec().may_destroy() => Err(classify::blank(tool).into()),
-        _ => Ok(valid),
+    let takes_secrets = tool.takes_secrets();
+    let Parsed {
+        arguments,
+        has_duplicates,
+        blank,
+    } = parse::read(call, only_reads, gate.limits()).map_err(|why| {
+        let (failure, arguments) = why.into_failure(takes_secrets);
+        Refused::new(failure, Some(tool), arguments)
+    })?;
+    let judged = validate::validate(&arguments, has_duplicates, tool.schema(), takes_secrets);
+    if let Err(issues) = judged {
+        let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(issues));
+        return Err(Refused::new(failure, Some(tool), Some(arguments)).into());
     }
+    match blank {
+        Some(Blank::Text) if !only_reads => Err(nothing_sent(tool)),
+        Some(Blank::Null) if tool.spec().may_destroy() => Err(nothing_sent(tool)),
+        _ => Ok(Valid::new(tool, arguments)),
+    }
+}
+
+/// Nothing was sent where the schema would accept nothing.
+#[cold]
+fn nothing_sent(tool: &Tool) -> Box<Refused<'_>> {
+    let failure = Failure::new(Code::InvalidJson, Cause::Blank);
+    Refused::new(failure, Some(tool), None).into()
+}
+
+/// There is no tool of this name.
+#[cold]
+fn unknown_tool<'c>(unknown: UnknownTool) -> Box<Refused<'c>> {
+    let UnknownTool { name, nearest } = unknown;
+    let failure = Failure::new(Code::UnknownTool, Cause::UnknownTool { name, nearest });
+    Refused::new(failure, None, None).into()
 }
 
 /// A call to which only the schema objects, where the policy just wants to hear of it.
@@ -68,7 +91,7 @@ fn only_warned<'c>(
     refused: Box<Refused<'c>>,
 ) -> Result<Valid<'c>, Box<Refused<'c>>> {
     match (tool.validation(), refused.failure.code) {
-        (Validation::Warn, Code::InvalidArguments) => validate::pass_warned(tool, *refused),
+        (Validation::Warn, Code::InvalidArguments) => Valid::despite(tool, refused),
         _ => Err(refused),
     }
 }
@@ -85,10 +108,10 @@ fn heal<'c>(
     mut refused: Box<Refused<'c>>,
 ) -> Healed<'c> {
     let Some(cap) = gate.repair_cap(tool) else {
-        return Err(match seen_cut(gate, tool, call, &refused) {
-            Some(path) => classify::cut_off(*refused, path).into(),
-            None => refused,
-        });
+        if let Some(path) = seen_cut(gate, tool, call, &refused) {
+            refused.failure = Failure::cut_off(path, Cut::Seen);
+        }
+        return Err(refused);
     };
     if !refused.failure.may_be_repaired() {
         return Err(refused);
@@ -97,15 +120,10 @@ fn heal<'c>(
         Healing::Healed { arguments, edits } => {
             return Ok(Box::new(Repaired::new(tool, arguments, edits)));
         }
-        Healing::Ambiguous {
-            path,
-            first,
-            second,
-        } => return Err(classify::ambiguous(*refused, path, first, second).into()),
-        Healing::SeveralValues(count) => {
-            return Err(classify::several_values(*refused, count).into());
+        Healing::Refused(failure) => {
+            refused.failure = *failure;
+            return Err(refused);
         }
-        Healing::CutOff(path) => return Err(classify::cut_off(*refused, path).into()),
         Healing::Hopeless => {}
     }
     if cap < Grade::Guess
@@ -121,7 +139,7 @@ fn heal<'c>(
 fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, refused: &Refused<'_>) -> Option<Path> {
     match (&refused.arguments, &call.arguments) {
         (None, Arguments::Text(text)) if refused.failure.may_be_repaired() => {
-            repair::cut_off(text, tool, gate.limits().max_depth)
+            repair::seen_cut(text, tool, gate.limits().max_depth)
         }
         _ => None,
     }
@@ -153,7 +171,7 @@ fn look_for_edits(
 
 /// Every edit that repair tries on a refused call, up to the boldest grade, whatever the policy allows.
 pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
-    let Some(tool) = gate.meant(&call.tool) else {
+    let Some(tool) = gate.tool_set().meant(&call.tool) else {
         return Vec::new();
     };
     let mut trace = Some(Vec::new());
@@ -174,7 +192,7 @@ fn heal_name<'c>(
     unknown: UnknownTool,
 ) -> Healed<'c> {
     if gate.repair_cap(tool).is_none() {
-        return Err(classify::unknown_tool(unknown).into());
+        return Err(unknown_tool(unknown));
     }
     let mut repaired = match pass(gate, tool, call) {
         Ok(valid) => {
@@ -182,9 +200,7 @@ fn heal_name<'c>(
             Box::new(Repaired::new(tool, arguments, Vec::new()))
         }
         // The name is the first thing to correct.
-        Err(refused) => {
-            heal(gate, tool, call, refused).map_err(|_| classify::unknown_tool(unknown))?
-        }
+        Err(refused) => heal(gate, tool, call, refused).map_err(|_| unknown_tool(unknown))?,
     };
     repaired.record_first(Edit::tool_name(&call.tool, tool.name()));
     Ok(repaired)

@@ -524,3 +524,29 @@ impl Next {
         matches!(self, Next::RetrySame | Next::RetryLater)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_own_row() {
+        for row in TABLE {
+            assert_eq!(row.code.row().name, row.name);
+            assert_eq!(Code::from_name(row.name), Some(row.code));
+            let json = serde_json::to_value(row.code).expect("a string");
+            assert_eq!(
+                json, row.name,
+                "the serialised name is the name in the table"
+            );
+            assert_eq!(
+                serde_json::to_value(row.next).expect("a string"),
+                row.next.name()
+            );
+            assert_eq!(
+                serde_json::to_value(row.class).expect("a string"),
+                row.class.name()
+            );
+        }
+    }
+}

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
-use super::error::{Problem, SyntaxError};
-use crate::json::{
-    Member, Number, Segment, Value, has_duplicate, overflows, plain_bytes, plain_until,
+use super::{
+    Member, Number, Problem, Segment, SyntaxError, Value, has_duplicate, overflows, plain_bytes,
+    plain_until,
 };
 
 /// What one text held.

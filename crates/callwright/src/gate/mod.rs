@@ -1,27 +1,27 @@
 //! The gate: the tools it knows, and one question to ask it.
 
-use std::sync::{Arc, OnceLock};
+mod judge;
+
+use std::sync::Arc;
 
 use ahash::AHashMap;
 
 use crate::admit::{
-    Admission, AdmissionPolicy, Fingerprint, Ledger, MemoryLedger, OpenCall, Place, Ticket,
+    Admission, AdmissionPolicy, Ledger, MemoryLedger, OpenCall, Opened, Recalled, Ticket,
 };
 use crate::call::Call;
-use crate::check::{self, Checked, Ran};
-use crate::classify::{Advice, Failure, Notice};
+use crate::check;
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::parse::ParseLimits;
-use crate::pipeline;
-use crate::policy::Policy;
-use crate::repair::{Grade, RepairPolicy, Trial};
-use crate::rescue::{self, Message, NoCall, Rescued};
+use crate::policy::{Advice, Policy};
+use crate::repair::{RepairPolicy, Trial};
+use crate::rescue::{self, NoCall, Rescued};
 use crate::secrecy::{self, Secrecy};
-use crate::tool::{Tool, ToolSpec};
-use crate::unknown_tool::Guesses;
-use crate::validate::{SchemaCache, Secrets};
-use crate::verdict::{Opened, Settled, Verdict};
+use crate::tool::{Tool, ToolSet};
+use crate::validate::SchemaCache;
+use crate::verdict::{Settled, Verdict};
+use crate::words::{Checked, Failure, Fingerprint, Grade, Message, Notice, Place, Ran, ToolSpec};
 
 /// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and is shared freely
 /// between threads.
@@ -50,7 +50,7 @@ use crate::verdict::{Opened, Settled, Verdict};
 /// ```
 #[derive(Debug)]
 pub struct Gate {
-    tools: AHashMap<String, Tool>,
+    tools: ToolSet,
     limits: ParseLimits,
     /// For all tools, and for those that have a rule of their own.
     repair: RepairPolicy,
@@ -59,10 +59,6 @@ pub struct Gate {
     /// For all tools, and for those that have some of their own.
     advice: Advice,
     own_advice: AHashMap<String, Advice>,
-    /// What names that no tool has most likely mean.
-    pub(crate) guesses: Guesses,
-    /// What any of the tools marks as a secret.
-    all_secrets: OnceLock<Option<Arc<Secrets>>>,
 }
 
 /// Collects tools and settings for a [`Gate`].
@@ -84,14 +80,14 @@ impl Gate {
 
     /// Judges one call by itself, whatever came before it.
     pub fn judge<'c>(&'c self, call: &'c Call<'_>) -> Verdict<'c> {
-        let mut verdict = pipeline::judge(self, call);
+        let mut verdict = judge::judge(self, call);
         if verdict.is_plain() {
             return verdict;
         }
         if let Verdict::Refused(refused) = &mut verdict {
             self.advise(&mut refused.failure, refused.tool);
         }
-        Secrecy::of(self, call, &verdict).clean(&mut verdict);
+        Secrecy::of(&self.tools, call, &verdict).clean(&mut verdict);
         verdict
     }
 
@@ -137,7 +133,7 @@ impl Gate {
             Ok(ticket) => Opened::Admitted(ticket),
             Err(mut refused) => {
                 self.advise(&mut refused.failure, refused.tool);
-                Secrecy::of_refused(self, call, &refused).refused(&mut refused);
+                Secrecy::of_refused(&self.tools, call, &refused).refused(&mut refused);
                 Opened::Refused(refused)
             }
         }
@@ -224,9 +220,9 @@ impl Gate {
     /// # Errors
     /// Says why the message is no call.
     pub fn rescue<'m>(&self, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
-        rescue::rescue(self, message).map_err(|reason| match reason {
+        rescue::rescue(&self.tools, &self.limits, message).map_err(|reason| match reason {
             NoCall::NotOffered(name) => {
-                let secrecy = Secrecy::new(self.all_secrets().cloned());
+                let secrecy = Secrecy::new(self.tools.all_secrets().cloned());
                 NoCall::NotOffered(secrecy.name(&name).into_owned())
             }
             other => other,
@@ -236,9 +232,9 @@ impl Gate {
     /// Every edit that repair tries on a call that is refused as it stands, in order: for people who wonder
     /// why. Trials go up to the boldest grade, whatever the policy allows.
     pub fn explain(&self, call: &Call<'_>) -> Vec<Trial> {
-        let mut trials = pipeline::explain(self, call);
+        let mut trials = judge::explain(self, call);
         if !trials.is_empty() {
-            Secrecy::of(self, call, &pipeline::judge(self, call)).trials(&mut trials);
+            Secrecy::of(&self.tools, call, &judge::judge(self, call)).trials(&mut trials);
         }
         trials
     }
@@ -250,7 +246,12 @@ impl Gate {
 
     /// All tools, in no particular order.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.values()
+        self.tools.iter()
+    }
+
+    /// The names nearest to one that does not exist, the closest first, three at most.
+    pub fn nearest_tools(&self, name: &str) -> Vec<&str> {
+        self.tools.nearest(name)
     }
 
     /// The highest grade of repair for calls of a tool.
@@ -261,20 +262,69 @@ impl Gate {
 
     /// Whether some tool takes arguments that its schema marks with `writeOnly` or `format: password`.
     pub fn takes_secrets(&self) -> bool {
-        self.all_secrets().is_some()
+        self.tools.all_secrets().is_some()
     }
 
-    /// What any of the tools marks as a secret, for calls that may be meant for any.
-    pub(crate) fn all_secrets(&self) -> Option<&Arc<Secrets>> {
-        let merged = || {
-            let marked = self.tools().filter_map(Tool::secrets);
-            Secrets::of_any(marked.map(AsRef::as_ref)).map(Arc::new)
-        };
-        self.all_secrets.get_or_init(merged).as_ref()
+    /// What is shown of a call and of what this gate said about it.
+    pub fn secrecy(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Secrecy {
+        Secrecy::of(&self.tools, call, verdict)
+    }
+
+    pub(crate) fn tool_set(&self) -> &ToolSet {
+        &self.tools
     }
 
     pub(crate) fn limits(&self) -> &ParseLimits {
         &self.limits
+    }
+}
+
+impl Gate {
+    /// For recordings of calls that ran long ago: what admission has to know of a call that was judged, and of its result
+    /// if that is at hand.
+    pub fn recall<'c>(
+        &self,
+        call: &Call<'c>,
+        verdict: &Verdict<'_>,
+        result: Option<&Checked<'_>>,
+    ) -> Recalled<'c> {
+        self.admission.recall(call, verdict, result)
+    }
+
+    /// Why a call of a recording would have been stopped, if it would. Else takes note of what came of it.
+    ///
+    /// ```
+    /// use callwright::admit::Place;
+    /// use callwright::check::{Ran, ToolFailure};
+    /// use callwright::{Call, Gate, ToolSpec};
+    ///
+    /// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
+    /// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
+    /// let verdict = gate.judge(&call);
+    /// let tool = gate.tool("read_file").expect("it was just added");
+    /// let stopped = (0..20).filter(|round| {
+    ///     let failed = Ran::failed(ToolFailure::said("no such file"));
+    ///     let result = gate.check(tool, verdict.arguments().expect("they were read"), failed);
+    ///     let recalled = gate.recall(&call, &verdict, Some(&result));
+    ///     gate.relive(&recalled, Place::new("chat-1", 0, *round)).is_some()
+    /// });
+    /// assert_eq!(stopped.count(), 17);
+    /// # Ok::<(), callwright::Error>(())
+    /// ```
+    pub fn relive(&self, call: &Recalled<'_>, place: Place<'_>) -> Option<Failure> {
+        self.admission.relive(call, self.tool(call.tool()), place)
+    }
+
+    /// The same for the result of a call that was let through, if it comes later.
+    pub fn relive_result(
+        &self,
+        tool: &Tool,
+        fingerprint: Fingerprint,
+        place: Place<'_>,
+        result: &Checked<'_>,
+    ) {
+        self.admission
+            .note(tool, Some(place), fingerprint, None, result);
     }
 }
 
@@ -334,7 +384,7 @@ impl GateBuilder {
     /// Fails if two tools have one name.
     pub fn build(self) -> Result<Gate, Error> {
         let cache = self.cache.unwrap_or_else(SchemaCache::shared);
-        let mut tools = AHashMap::with_capacity(self.specs.len());
+        let mut tools = ToolSet::default();
         let mut own_repair = AHashMap::new();
         let mut own_advice = AHashMap::new();
         let names = self.policy.names();
@@ -350,14 +400,14 @@ impl GateBuilder {
             }
             let validation = own.validation.unwrap_or_default();
             let tool = Tool::compile(spec, validation, own.output.policy(), &cache);
-            if tools.insert(name.clone(), tool).is_some() {
+            if !tools.insert(tool) {
                 return Err(ErrorKind::DuplicateTool { name }.into());
             }
         }
         let ledger = self
             .ledger
             .unwrap_or_else(|| Arc::new(MemoryLedger::default()));
-        let admission = Admission::new(self.policy.admission, ledger, tools.values());
+        let admission = Admission::new(self.policy.admission, ledger, tools.iter());
         Ok(Gate {
             tools,
             limits: self.limits,
@@ -366,8 +416,6 @@ impl GateBuilder {
             admission,
             advice: self.policy.advice,
             own_advice,
-            guesses: Guesses::default(),
-            all_secrets: OnceLock::new(),
         })
     }
 }

@@ -1,0 +1,67 @@
+//! One repair, as data: where, by which rule, how far it departs from what was sent.
+
+use serde::Serialize;
+
+use super::json::{Path, Value};
+
+/// How far an edit departs from what was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// No information changed: a trailing comma, `"5"` for an integer.
+    Lossless,
+    /// Information was dropped: a key that the schema forbids.
+    Lossy,
+    /// An intent was inferred: the nearest enum value, a renamed key.
+    Guess,
+}
+
+impl Grade {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grade::Lossless => "lossless",
+            Grade::Lossy => "lossy",
+            Grade::Guess => "guess",
+        }
+    }
+}
+
+/// One repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Edit {
+    /// Where: a JSON Pointer into the arguments as they were at that moment.
+    pub path: Path,
+    /// The stable name of the rule.
+    pub rule: &'static str,
+    /// How far it departs from what was sent.
+    pub grade: Grade,
+    /// What was there; `null` for a key that was missing.
+    pub before: Value<'static>,
+    /// What is there now; `null` for a key that was left out.
+    pub after: Value<'static>,
+    /// The edit as it may be shown, where secrets keep it from being shown as it is.
+    pub(crate) masked: Option<Box<Edit>>,
+}
+
+impl Edit {
+    pub(crate) const TOOL_NAME: &str = "tool_name";
+
+    /// The tool was called by another name.
+    pub(crate) fn tool_name(sent: &str, meant: &str) -> Edit {
+        Edit {
+            path: Path::root(),
+            rule: Edit::TOOL_NAME,
+            grade: Grade::Lossless,
+            before: Value::String(sent.to_owned().into()),
+            after: Value::String(meant.to_owned().into()),
+            masked: None,
+        }
+    }
+
+    /// The edit as it may be shown: without the values that the tool's schema marks as secrets.
+    pub fn shown(&self) -> &Edit {
+        self.masked.as_deref().unwrap_or(self)
+    }
+}

@@ -1,0 +1,48 @@
+//! The nouns that more than one stage needs: data, below all stages.
+//!
+//! Nothing here judges, decides or makes a sentence, and nothing here knows a stage. The JSON tree with its reader and
+//! writer ([`json`]), the one escaper ([`text`]), the comparison of names ([`nearest`]) and the signs of a passing
+//! trouble ([`transient`]) are the only logic, because every stage needs the same one.
+
+pub mod call;
+mod checked;
+mod code;
+pub(crate) mod control_tokens;
+mod edit;
+mod effect;
+pub(crate) mod error;
+mod failure;
+mod finding;
+mod identity;
+mod issue;
+pub mod json;
+mod message;
+pub(crate) mod nearest;
+mod objection;
+mod output;
+mod output_fault;
+mod output_policy;
+pub(crate) mod panics;
+pub(crate) mod place;
+pub(crate) mod text;
+mod tool;
+mod tool_failure;
+pub(crate) mod transient;
+
+pub use checked::{Checked, OutputVerdict};
+pub use code::{Class, Code, CodeRow, Next, TABLE};
+pub use edit::{Edit, Grade};
+pub(crate) use effect::says_destroy;
+pub use effect::{DeclaredBy, Effect};
+pub use failure::{Cause, Cut, Failure};
+pub use finding::{Finding, FindingKind};
+pub use identity::{Digest, Fingerprint, Outcome, Success};
+pub use issue::{BranchChoice, BranchReason, Issue, IssueCode};
+pub use message::{Message, Notation};
+pub use objection::{Notice, Objection, Reason};
+pub use output::{Output, Ran};
+pub use output_fault::{ErrorSign, MorePages, OutputFault};
+pub use output_policy::{Detector, OutputCheck, OutputPolicy};
+pub use place::{Moment, Place};
+pub use tool::{ToolSpec, Validation};
+pub use tool_failure::{FailureKind, ToolFailure};
