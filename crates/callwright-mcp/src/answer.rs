@@ -1,5 +1,8 @@
 //! Messages of our own: refusals, results with a note, the question for the tools.
 
+use callwright::feedback::{Content, Presented};
+use callwright::internal::first_bytes;
+use callwright::json::Value as Tree;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -63,46 +66,92 @@ pub(crate) fn cancelled(id: &str) -> Vec<u8> {
 struct CallResult<'m> {
     #[serde(borrow, default, deserialize_with = "written")]
     content: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "isError", deserialize_with = "written")]
-    is_error: Option<&'m RawValue>,
 }
 
-/// The answer of a server with a text beside the content of its result, and everything else byte for byte: before the
-/// content if the result is no good, behind it if it is only not all. `None` if the result is not written like one.
-pub(crate) fn with_note(
+/// The answer of a server as the model gets it. Content that is kept stays byte for byte, with a note after it; a bad
+/// result has the note instead of its content and its data, and one that is too long loses its data and the end of its
+/// texts. `None` if the result is not written like one.
+pub(crate) fn presented(
     message: &[u8],
     result: &RawValue,
-    note: &str,
-    is_error: bool,
+    value: &Tree<'_>,
+    presented: &Presented<'_>,
+    typed: bool,
 ) -> Option<Vec<u8>> {
-    let parts: CallResult<'_> = serde_json::from_str(result.get()).ok()?;
+    let note = presented.note.as_deref().unwrap_or_default();
+    let data = value.get("structuredContent");
+    let has_data = data.is_some_and(|data| *data != Tree::Null);
+    let shown = presented.content_text().unwrap_or_default();
+    let content = match presented.content {
+        Content::Kept(_) => return with_note(message, result, note),
+        Content::Withheld => vec![text_block(note)],
+        // The data is what was judged and cut, and what the model would have got; the texts beside it repeat it.
+        Content::Cut(..) if has_data => vec![text_block(&shown), text_block(note)],
+        Content::Cut(_, bytes) => {
+            let blocks = value.get("content").and_then(Tree::as_array)?;
+            let mut left = bytes;
+            let cut = blocks.iter().map(|block| cut_texts(block, &mut left));
+            cut.chain([text_block(note)]).collect()
+        }
+    };
+    // Clients insist on the data of a tool that declares its results, unless the result is an error.
+    let is_error = presented.is_error || (typed && has_data);
+    let kept = value
+        .as_object()?
+        .iter()
+        .filter(|(key, _)| !matches!(key.as_ref(), "content" | "structuredContent" | "isError"));
+    let placed = [
+        ("content".into(), Tree::Array(content)),
+        ("isError".into(), Tree::Bool(is_error)),
+    ];
+    let placed = Tree::Object(placed.into_iter().chain(kept.cloned()).collect());
     let whole = place(message, result.get())?;
+    Some(with_edits(message, vec![(whole, placed.to_string())]))
+}
+
+fn text_block(text: &str) -> Tree<'_> {
+    Tree::Object(vec![
+        ("type".into(), Tree::String("text".into())),
+        ("text".into(), Tree::String(text.into())),
+    ])
+}
+
+/// A block of content with at most so many bytes of its text, also inside an embedded resource. Media are left alone.
+fn cut_texts<'v>(block: &Tree<'v>, left: &mut usize) -> Tree<'v> {
+    let Tree::Object(members) = block else {
+        return block.clone();
+    };
+    let cut = members.iter().map(|(key, member)| {
+        let member = match (key.as_ref(), member) {
+            ("text", Tree::String(text)) => {
+                let kept = first_bytes(text, *left);
+                *left -= kept.len();
+                Tree::String(kept.to_owned().into())
+            }
+            ("resource", resource) => cut_texts(resource, left),
+            (_, member) => member.clone(),
+        };
+        (key.clone(), member)
+    });
+    Tree::Object(cut.collect())
+}
+
+/// The answer of a server with a text after the content of its result, and everything else byte for byte.
+fn with_note(message: &[u8], result: &RawValue, note: &str) -> Option<Vec<u8>> {
+    let parts: CallResult<'_> = serde_json::from_str(result.get()).ok()?;
     let block = json!({"type": "text", "text": note});
-    let mut edits = Vec::with_capacity(3);
-    let mut added = String::new();
-    match parts.content {
+    let edit = match parts.content {
         Some(content) if content.get().starts_with('[') => {
-            let range = place(message, content.get())?;
-            let comma = comma(content);
-            edits.push(if is_error {
-                (range.start + 1..range.start + 1, format!("{block}{comma}"))
-            } else {
-                (range.end - 1..range.end - 1, format!("{comma}{block}"))
-            });
+            let end = place(message, content.get())?.end - 1;
+            (end..end, format!("{}{block}", comma(content)))
         }
-        Some(content) => edits.push((place(message, content.get())?, format!("[{block}]"))),
-        None => added = format!("{}\"content\":[{block}]", comma(result)),
-    }
-    if is_error {
-        if let Some(flag) = parts.is_error {
-            edits.push((place(message, flag.get())?, "true".to_owned()));
-        } else {
-            added.push_str(if added.is_empty() { comma(result) } else { "," });
-            added.push_str("\"isError\":true");
+        Some(content) => (place(message, content.get())?, format!("[{block}]")),
+        None => {
+            let end = place(message, result.get())?.end - 1;
+            (end..end, format!("{}\"content\":[{block}]", comma(result)))
         }
-    }
-    edits.push((whole.end - 1..whole.end - 1, added));
-    Some(with_edits(message, edits))
+    };
+    Some(with_edits(message, vec![edit]))
 }
 
 /// Asks the server for its tools. `cursor` is what the page before said, as it is written; `meta` is what the client

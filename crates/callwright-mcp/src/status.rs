@@ -5,8 +5,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use callwright::check::{Checked, OutputVerdict};
-use callwright::classify::{Class, Failure, Notice};
+use callwright::Settled;
+use callwright::check::OutputVerdict;
+use callwright::classify::{Class, Failure};
 use callwright::repair::Edit;
 
 /// How many names are counted one by one; a model that makes up names does not take our memory.
@@ -74,14 +75,14 @@ impl Status {
         });
     }
 
-    pub(crate) fn settled(&self, tool: &str, checked: &Checked<'_>, notice: Option<&Notice>) {
+    pub(crate) fn settled(&self, tool: &str, settled: &Settled<'_>) {
         self.count(tool, |counts| {
-            match checked.verdict {
-                OutputVerdict::Failed => counts.failed += 1,
-                OutputVerdict::Passed => {}
-                _ => counts.bad_results += 1,
+            match settled.result.as_ref().map(|result| result.verdict) {
+                Some(OutputVerdict::Failed) => counts.failed += 1,
+                Some(OutputVerdict::Passed) | None => {}
+                Some(_) => counts.bad_results += 1,
             }
-            counts.notices += u64::from(notice.is_some());
+            counts.notices += u64::from(settled.notice().is_some());
         });
     }
 

@@ -41,13 +41,34 @@
 //! 5. [`admit`]: may it run now? Retry budgets, loops, a ladder that ends with the user
 //! 6. [`toolbox`]: the tool runs, in its time
 //! 7. [`check`]: is the result good? Its schema, pages, errors in disguise, the operator's own checks
-//! 8. [`classify`]: any refusal → a failure with a code out of one table
-//! 9. [`feedback`]: failures → words for the model
-//! 10. [`event`]: one record per call, to any number of sinks
+//! 8. [`feedback`]: failures → words for the model, and what the model gets of a settled call
+//! 9. [`event`]: one record per call, to any number of sinks
 //!
-//! Before them, only where somebody asks: [`rescue`] takes calls out of a message in which a model wrote them
-//! as text. [`policy`] holds the settings, [`tool`] reads tool declarations, [`json`] is the tree that all stages
-//! share.
+//! Before them, on request only: [`rescue`] takes calls out of a message in which a model wrote them as text. [`policy`]
+//! holds the settings, [`tool`] reads tool declarations, [`json`] is the tree that all stages share.
+//!
+//! # Glossary
+//!
+//! One word for one idea, in all crates of the project.
+//!
+//! | word | |
+//! |---|---|
+//! | tool | a name, schemas and an effect: [`ToolSpec`] as declared, [`tool::Tool`] compiled |
+//! | call | what a model asks for, as it arrived: [`Call`] |
+//! | message | what a model said, as opposed to what it called: [`rescue::Message`] |
+//! | issue | a fact about a value: path, code, expected, received: [`validate::Issue`] |
+//! | edit | one repair, with its rule and its grade: [`repair::Edit`] |
+//! | verdict | what the gate says of a call: [`Verdict`], valid, repaired or refused |
+//! | failure | why something is refused or went wrong: a code, what to do next, the cause: [`failure::Failure`] |
+//! | notice | what the model is told before it comes to a refusal: [`failure::Notice`] |
+//! | place | where in a conversation a call is made, session, turn and round: [`admit::Place`] |
+//! | ticket | permission to run one call, once: [`admit::Ticket`] |
+//! | output | what a tool answered: [`check::Output`]; judged, it is a result: [`check::Checked`] |
+//! | settled | a call with all that became of it: [`Settled`]; what the model gets of it is [`feedback::Presented`] |
+//! | fingerprint | what makes two calls the same call: [`admit::Fingerprint`] |
+//! | ledger | what admission remembers: [`admit::Ledger`] |
+//! | policy | the operator's settings: [`Policy`] |
+//! | event | the record of one call: [`event::Event`] |
 //!
 //! # Features
 //!
@@ -93,11 +114,22 @@ pub use words::error::Error;
 pub use words::{ToolSpec, call, json};
 pub(crate) use words::{error, nearest, panics, text};
 
-/// Why a call is refused, as data: one table of codes, and what each failure is made of.
+/// Why a call is refused or went wrong, as data: one table of codes, and what each failure is made of.
+pub mod failure {
+    pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
+}
+
+#[doc(hidden)]
 pub mod classify {
     pub use crate::policy::Advice;
     pub use crate::verdict::Refused;
     pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
+}
+
+/// For the sibling crates of this one. Not covered by semantic versioning.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::words::text::first_bytes;
 }
 
 /// The README's program is compiled and run with the tests.

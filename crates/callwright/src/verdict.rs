@@ -3,9 +3,10 @@
 //! Data only. It refers to the compiled [`Tool`], so it is one floor above the other words.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::call::Call;
-use crate::json::{Kind, Value};
+use crate::json::{Kind, Lent, Value};
 use crate::tool::Tool;
 use crate::words::{Cause, Checked, Edit, Failure, Notice};
 
@@ -15,15 +16,15 @@ use crate::words::{Cause, Checked, Edit, Failure, Notice};
 /// Only the gate makes one: whoever holds a `Valid` holds a call that may run.
 #[derive(Debug)]
 pub struct Valid<'c> {
-    tool: &'c Tool,
-    arguments: Cow<'c, Value<'c>>,
+    tool: Cow<'c, Arc<Tool>>,
+    arguments: Lent<'c>,
     warning: Option<Box<Failure>>,
 }
 
 impl<'c> Valid<'c> {
-    pub(crate) fn new(tool: &'c Tool, arguments: Cow<'c, Value<'c>>) -> Self {
+    pub(crate) fn new(tool: &'c Arc<Tool>, arguments: Lent<'c>) -> Self {
         Valid {
-            tool,
+            tool: Cow::Borrowed(tool),
             arguments,
             warning: None,
         }
@@ -31,12 +32,12 @@ impl<'c> Valid<'c> {
 
     /// Lets a call through although the schema objects, if it is an object: nothing else can be given to a tool.
     pub(crate) fn despite(
-        tool: &'c Tool,
+        tool: &'c Arc<Tool>,
         refused: Box<Refused<'c>>,
     ) -> Result<Self, Box<Refused<'c>>> {
         match refused.arguments {
             Some(arguments) if arguments.kind() == Kind::Object => Ok(Valid {
-                tool,
+                tool: Cow::Borrowed(tool),
                 arguments,
                 warning: Some(Box::new(refused.failure)),
             }),
@@ -54,8 +55,8 @@ impl<'c> Valid<'c> {
     }
 
     /// The tool that was called.
-    pub fn tool(&self) -> &'c Tool {
-        self.tool
+    pub fn tool(&self) -> &Tool {
+        &self.tool
     }
 
     /// The arguments, as they were sent.
@@ -67,28 +68,46 @@ impl<'c> Valid<'c> {
     pub fn into_arguments(self) -> Value<'c> {
         self.arguments.into_owned()
     }
+
+    pub(crate) fn into_owned(self) -> Valid<'static> {
+        Valid {
+            tool: Cow::Owned(self.tool.into_owned()),
+            arguments: Lent::Owned(self.arguments.into_owned().into_owned()),
+            warning: self.warning,
+        }
+    }
+
+    /// The same call, refused for another reason than what it is.
+    pub(crate) fn refuse(self, failure: Failure) -> Refused<'c> {
+        Refused {
+            failure,
+            tool: Some(self.tool),
+            arguments: Some(self.arguments),
+            notice: None,
+        }
+    }
 }
 
 /// A call whose arguments the schema accepts after edits.
 #[derive(Debug)]
 pub struct Repaired<'c> {
-    tool: &'c Tool,
+    tool: Cow<'c, Arc<Tool>>,
     arguments: Value<'static>,
     edits: Vec<Edit>,
 }
 
 impl<'c> Repaired<'c> {
-    pub(crate) fn new(tool: &'c Tool, arguments: Value<'static>, edits: Vec<Edit>) -> Self {
+    pub(crate) fn new(tool: &'c Arc<Tool>, arguments: Value<'static>, edits: Vec<Edit>) -> Self {
         Repaired {
-            tool,
+            tool: Cow::Borrowed(tool),
             arguments,
             edits,
         }
     }
 
     /// The tool that was called.
-    pub fn tool(&self) -> &'c Tool {
-        self.tool
+    pub fn tool(&self) -> &Tool {
+        &self.tool
     }
 
     /// The arguments that go to the tool.
@@ -114,6 +133,24 @@ impl<'c> Repaired<'c> {
     pub(crate) fn edits_mut(&mut self) -> &mut [Edit] {
         &mut self.edits
     }
+
+    pub(crate) fn into_owned(self) -> Repaired<'static> {
+        Repaired {
+            tool: Cow::Owned(self.tool.into_owned()),
+            arguments: self.arguments,
+            edits: self.edits,
+        }
+    }
+
+    /// The same call, refused for another reason than what it is. Nothing goes on, so `sent` counts.
+    pub(crate) fn refuse(self, failure: Failure, sent: Option<Value<'static>>) -> Refused<'c> {
+        Refused {
+            failure,
+            tool: Some(self.tool),
+            arguments: sent.map(Lent::Owned),
+            notice: None,
+        }
+    }
 }
 
 /// A call that was refused.
@@ -123,9 +160,9 @@ pub struct Refused<'c> {
     /// Why.
     pub failure: Failure,
     /// The tool that was called, if there is one.
-    pub tool: Option<&'c Tool>,
+    pub(crate) tool: Option<Cow<'c, Arc<Tool>>>,
     /// What the model sent, if it could be read.
-    pub arguments: Option<Cow<'c, Value<'c>>>,
+    pub arguments: Option<Lent<'c>>,
     /// What else the model should be told: it has been refused this way before.
     pub notice: Option<Notice>,
 }
@@ -133,20 +170,25 @@ pub struct Refused<'c> {
 impl<'c> Refused<'c> {
     pub(crate) fn new(
         failure: Failure,
-        tool: Option<&'c Tool>,
-        arguments: Option<Cow<'c, Value<'c>>>,
+        tool: Option<&'c Arc<Tool>>,
+        arguments: Option<Lent<'c>>,
     ) -> Self {
         Refused {
             failure,
-            tool,
+            tool: tool.map(Cow::Borrowed),
             arguments,
             notice: None,
         }
     }
 
+    /// The tool that was called, if there is one.
+    pub fn tool(&self) -> Option<&Tool> {
+        self.tool.as_deref().map(AsRef::as_ref)
+    }
+
     /// The name of the tool as it may be shown: one that no tool has is the model's own word.
     pub fn shown_name<'r>(&'r self, call: &'r Call<'_>) -> &'r str {
-        match (self.tool, &self.failure.cause) {
+        match (self.tool(), &self.failure.cause) {
             (Some(tool), _) => tool.name(),
             (None, Cause::UnknownTool { name, .. }) => name,
             (None, Cause::Objection(objection)) => &objection.tool,
@@ -226,6 +268,24 @@ impl<'c> Verdict<'c> {
             Verdict::Valid(_) => "valid",
             Verdict::Repaired(_) => "repaired",
             Verdict::Refused(_) => "refused",
+        }
+    }
+
+    /// The tool that was called, if there is one.
+    pub fn tool(&self) -> Option<&Tool> {
+        match self {
+            Verdict::Valid(valid) => Some(valid.tool()),
+            Verdict::Repaired(repaired) => Some(repaired.tool()),
+            Verdict::Refused(refused) => refused.tool(),
+        }
+    }
+
+    /// The same, for what outlives the verdict.
+    pub(crate) fn shared_tool(&self) -> Option<Cow<'c, Arc<Tool>>> {
+        match self {
+            Verdict::Valid(valid) => Some(valid.tool.clone()),
+            Verdict::Repaired(repaired) => Some(repaired.tool.clone()),
+            Verdict::Refused(refused) => refused.tool.clone(),
         }
     }
 

@@ -56,7 +56,7 @@ fn assert_words(checked: &Checked<'_>) {
     let whole = whole.unwrap_or_default();
     for (_, style) in Style::ALL {
         let feedback = Feedback::new(style);
-        let text = feedback.result(checked, &[]);
+        let text = feedback.present_result(&[], checked, None).into_text();
         match checked.verdict {
             OutputVerdict::Passed | OutputVerdict::Warned => assert_eq!(text, whole),
             OutputVerdict::Partial => {
@@ -238,7 +238,7 @@ proptest! {
         assert_words(&check(&gate, &json_value!({}), Ran::failed(failure)));
         let failure = ToolFailure::internal("hunter2");
         let checked = check(&gate, &json_value!({}), Ran::failed(failure));
-        prop_assert!(!Feedback::default().result(&checked, &[]).contains("hunter2"));
+        prop_assert!(!Feedback::default().present_result(&[], &checked, None).into_text().contains("hunter2"));
     }
 
     /// What the schema accepts passes byte for byte, and what it does not accept does not pass.
@@ -253,7 +253,7 @@ proptest! {
             prop_assert_eq!(checked.verdict == OutputVerdict::Passed, accepted);
         }
         if accepted {
-            prop_assert_eq!(Feedback::default().result(&checked, &[]), text.as_str());
+            prop_assert_eq!(Feedback::default().present_result(&[], &checked, None).into_text(), text.as_str());
         }
     }
 
@@ -264,7 +264,7 @@ proptest! {
         let checked = check(&gate, &arguments, Ran::ok(text.as_str()));
         prop_assert_eq!(checked.verdict, OutputVerdict::Passed);
         prop_assert!(checked.failure.is_none());
-        prop_assert_eq!(Feedback::default().result(&checked, &[]), text.as_str());
+        prop_assert_eq!(Feedback::default().present_result(&[], &checked, None).into_text(), text.as_str());
     }
 
     /// An error that the tool itself reports goes on as it is, whatever its schema says.
@@ -274,7 +274,7 @@ proptest! {
         let checked = check(&gate, &json_value!({}), Ran::failed(ToolFailure::said(text.clone())));
         prop_assert_eq!(checked.verdict, OutputVerdict::Failed);
         if !text.trim().is_empty() {
-            prop_assert_eq!(Feedback::default().result(&checked, &[]), text.as_str());
+            prop_assert_eq!(Feedback::default().present_result(&[], &checked, None).into_text(), text.as_str());
         }
     }
 }

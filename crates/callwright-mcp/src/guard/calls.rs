@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use callwright::admit::{OpenCall, Place, Ticket};
+use callwright::admit::{Place, Ticket};
 use callwright::check::{Ran, ToolFailure};
 use callwright::event::{Event, Judgement};
 use callwright::tool::Tool;
@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::consent::Told;
+use super::results::with_outcome;
 use super::state::{Held, Running, State};
 use super::{Fate, Guard, Now, Outbox};
 use crate::answer;
@@ -279,7 +280,7 @@ impl Guard {
         sent: &Sent<'_>,
         ticket: Ticket<'_>,
         out: &mut Outbox<'_>,
-    ) -> (Fate, OpenCall) {
+    ) -> (Fate, Ticket<'static>) {
         let tool = ticket.tool().name();
         let edits = ticket.edits();
         self.settings.status.admitted(tool, edits);
@@ -303,7 +304,7 @@ impl Guard {
         };
         (
             rewritten.map_or(Fate::Passes, Fate::Becomes),
-            ticket.detach(),
+            ticket.into_owned(),
         )
     }
 
@@ -338,10 +339,10 @@ impl Guard {
             // A server need not answer it any more, and what it answers nobody reads.
             state.rounds.end(now.instant);
             let ran = Ran::failed(ToolFailure::cancelled());
-            let (checked, _) = running.gate.close_open(running.open, ran);
+            let settled = running.gate.close(running.open, ran);
             if let Some(event) = running.event {
                 let latency = now.instant.saturating_duration_since(running.began);
-                let event = event.ran(1, latency).with_result(&checked);
+                let event = with_outcome(event, &settled).ran(1, latency);
                 self.settings
                     .sinks
                     .send(event.with_gate_time(running.gate_time));

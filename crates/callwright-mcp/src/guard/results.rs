@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use callwright::check::{Checked, OutputVerdict, Ran, ToolFailure};
-use callwright::classify::Notice;
+use callwright::check::{Ran, ToolFailure};
+use callwright::event::Event;
 use callwright::json::Value;
 use callwright::parse::read_value;
-use callwright::wire;
+use callwright::{Settled, wire};
 use serde_json::value::RawValue;
 
 use super::state::Running;
@@ -45,32 +45,34 @@ impl Guard {
             return Fate::Passes;
         };
         let latency = now.instant.saturating_duration_since(running.began);
-        let tool = running.open.tool().to_owned();
-        let (checked, notice) = running.gate.close_open(running.open, ran);
-        settings.status.settled(&tool, &checked, notice.as_ref());
+        let tool = running.open.tool().name().to_owned();
+        let typed = running.open.tool().spec().output_schema.is_some();
+        let settled = running.gate.close(running.open, ran);
+        settings.status.settled(&tool, &settled);
+        let presented = settings.feedback.present(&settled);
         let mut fate = Fate::Passes;
-        if let Some((note, is_error)) = self.note(&checked, notice.as_ref()) {
-            if settings.only_warns() {
-                out.warnings
-                    .push(format!("tool {tool:?}: the model would be told: {note}"));
-            } else if let Some(result) = result.filter(|_| value.is_some()) {
-                fate = match answer::with_note(message, result, &note, is_error) {
-                    Some(noted) => Fate::Becomes(noted),
-                    None if is_error => {
-                        Fate::Becomes(answer::refusal(id, &note, running.says_all, None))
-                    }
-                    None => Fate::Passes,
-                };
+        if presented.note.is_none() {
+            if let Some(failure) = settled.failure().filter(|_| !presented.is_error) {
+                let text = settings.feedback.render(failure);
+                out.warnings.push(format!("tool {tool:?}: {text}"));
             }
-        } else if let (OutputVerdict::Warned, Some(failure)) = (checked.verdict, &checked.failure) {
-            let text = settings.feedback.render(failure);
-            out.warnings.push(format!("tool {tool:?}: {text}"));
+        } else if settings.only_warns() {
+            let note = presented.note.unwrap_or_default();
+            out.warnings
+                .push(format!("tool {tool:?}: the model would be told: {note}"));
+        } else if let (Some(result), Some(value)) = (result, &value) {
+            fate = match answer::presented(message, result, value, &presented, typed) {
+                Some(placed) => Fate::Becomes(placed),
+                None if presented.is_error => {
+                    let note = presented.note.unwrap_or_default();
+                    Fate::Becomes(answer::refusal(id, &note, running.says_all, None))
+                }
+                None => Fate::Passes,
+            };
         }
         if let Some(event) = running.event {
-            let mut event = event
-                .with_notice(notice)
+            let mut event = with_outcome(event, &settled)
                 .ran(1, latency)
-                .with_result(&checked)
                 .with_gate_time(running.gate_time + came.elapsed());
             if let Some(value) = value.filter(|_| settings.keep_output) {
                 event = event.with_output(value);
@@ -79,21 +81,16 @@ impl Guard {
         }
         fate
     }
+}
 
-    /// What the model should be told beside a result, and whether that makes it an error. The content is kept in any
-    /// case.
-    fn note(&self, checked: &Checked<'_>, notice: Option<&Notice>) -> Option<(String, bool)> {
-        let feedback = &self.settings.feedback;
-        let objection = match (checked.verdict, &checked.failure) {
-            (OutputVerdict::Refused | OutputVerdict::Partial, Some(failure)) => {
-                Some(feedback.render(failure))
-            }
-            _ => None,
-        };
-        let notice = notice.map(|notice| feedback.notice(notice));
-        let texts: Vec<String> = objection.into_iter().chain(notice).collect();
-        let is_error = checked.verdict == OutputVerdict::Refused;
-        (!texts.is_empty()).then(|| (texts.join(" "), is_error))
+/// The record of a call with what became of it.
+pub(super) fn with_outcome(event: Event, settled: &Settled<'_>) -> Event {
+    let event = event
+        .with_notice(settled.notice().cloned())
+        .with_uncounted(settled.uncounted);
+    match &settled.result {
+        Some(checked) => event.with_result(checked),
+        None => event,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callwright::Gate;
-use callwright::admit::{Fingerprint, OpenCall, Rounds};
+use callwright::admit::{Fingerprint, Rounds, Ticket};
 use callwright::event::{Event, Sinks};
 
 use super::Fate;
@@ -93,7 +93,7 @@ pub(super) struct Running {
     /// As the client wrote it.
     pub(super) id: String,
     pub(super) gate: Arc<Gate>,
-    pub(super) open: OpenCall,
+    pub(super) open: Ticket<'static>,
     pub(super) began: Instant,
     pub(super) gate_time: Duration,
     pub(super) event: Option<Event>,

@@ -34,18 +34,34 @@ fn good_results_and_errors_pass_as_they_are() {
 }
 
 #[test]
-fn a_result_that_breaks_its_schema_is_an_error_with_its_content() {
+fn the_content_of_a_result_that_breaks_its_schema_is_withheld() {
     listed().then(
         r#"
         C= {"id":1,"method":"tools/call","params":{"name":"weather","arguments":{"n":1}}}
         S> {"jsonrpc":"2.0", "x":[1 ,2],"id":1,"result":{"content":[ {"type":"text","text":"warm"} ],"structuredContent":{"degrees":"warm"},"_meta":{"a":1.0}}}
-        c< {"jsonrpc":"2.0", "x":[1 ,2],"id":1,"result":{"content":[{"type":"text","text":"The result does not fit its schema: degrees: expected number, received string \"warm\". The arguments are not the cause: use another tool or tell the user."}, {"type":"text","text":"warm"} ],"structuredContent":{"degrees":"warm"},"_meta":{"a":1.0},"isError":true}}
+        c< {"jsonrpc":"2.0", "x":[1 ,2],"id":1,"result":{"content":[{"type":"text","text":"The result does not fit its schema: degrees: expected number, received string \"warm\". The arguments are not the cause: use another tool or tell the user."}],"isError":true,"_meta":{"a":1.0}}}
         C= {"id":2,"method":"tools/call","params":{"name":"weather","arguments":{"n":2}}}
         S> {"id":2,"result":{"isError":false,"structuredContent":{}}}
-        c< {"id":2,"result":{"isError":true,"structuredContent":{},"content":[{"type":"text","text":"The result does not fit its schema: degrees: Required. The arguments are not the cause: use another tool or tell the user."}]}}
+        c< {"id":2,"result":{"content":[{"type":"text","text":"The result does not fit its schema: degrees: Required. The arguments are not the cause: use another tool or tell the user."}],"isError":true}}
         C= {"id":3,"method":"tools/call","params":{"name":"weather","arguments":{"n":3}}}
         S> {"id":3,"result":{"content":[ ],"structuredContent":{"degrees":1,"token":"secret-value"}}}
-        c< {"id":3,"result":{"content":[{"type":"text","text":"The result does not fit its schema: token: expected number, received string (hidden). The arguments are not the cause: use another tool or tell the user."} ],"structuredContent":{"degrees":1,"token":"secret-value"},"isError":true}}
+        c< {"id":3,"result":{"content":[{"type":"text","text":"The result does not fit its schema: token: expected number, received string (hidden). The arguments are not the cause: use another tool or tell the user."}],"isError":true}}
+        "#,
+    );
+}
+
+#[test]
+fn a_result_that_is_too_long_is_cut_and_says_so() {
+    with(|settings| settings.policy.output.max_bytes = Some(100)).then(
+        r#"
+        C= {"id":"list","method":"tools/list"}
+        S= {"id":"list","result":{"tools":[{"name":"find","inputSchema":{"type":"object"}},{"name":"typed","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}}
+        C= {"id":1,"method":"tools/call","params":{"name":"find","arguments":{"n":1}}}
+        S> {"id":1,"result":{"content":[{"type":"text","text":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789and more"}],"_meta":{"a":1}}}
+        c< {"id":1,"result":{"content":[{"type":"text","text":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"},{"type":"text","text":"The result has 108 bytes; these are the first 100. Go on with what came, or ask for less at once."}],"isError":false,"_meta":{"a":1}}}
+        C= {"id":2,"method":"tools/call","params":{"name":"typed","arguments":{"n":2}}}
+        S> {"id":2,"result":{"content":[{"type":"text","text":"short"}],"structuredContent":{"long":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"}}}
+        c< {"id":2,"result":{"content":[{"type":"text","text":"{\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"},{"type":"text","text":"The result has 111 bytes; these are the first 100. Go on with what came, or ask for less at once."}],"isError":true}}
         "#,
     );
 }

@@ -126,7 +126,7 @@ impl Judge {
             },
             _ => self.faults(call, &verdict),
         };
-        let tool = tool_of(&verdict);
+        let tool = verdict.tool();
         let result = answer.zip(tool).map(|(answer, tool)| {
             let arguments = verdict.arguments().unwrap_or(&Value::Null);
             self.result(tool, arguments, answer, !faults.is_empty())
@@ -179,7 +179,7 @@ impl Judge {
     fn faults(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Vec<Fault> {
         let secrecy = self.gate.secrecy(call, verdict);
         if let Verdict::Refused(refused) = verdict
-            && let (Some(tool), Some(arguments)) = (refused.tool, &refused.arguments)
+            && let (Some(tool), Some(arguments)) = (refused.tool(), &refused.arguments)
             && !refused.failure.issues().is_empty()
         {
             return fault::of_arguments(tool, refused.failure.issues(), arguments, &secrecy);
@@ -194,7 +194,7 @@ impl Judge {
         let Some(failure) = plain.failure() else {
             return Vec::new();
         };
-        let tool = tool_of(&plain);
+        let tool = plain.tool();
         if let (Some(tool), Some(arguments)) = (tool, plain.arguments())
             && !failure.issues().is_empty()
         {
@@ -216,17 +216,7 @@ impl Judge {
 pub(crate) fn shown_name<'v>(call: &'v Call<'_>, verdict: &'v Verdict<'_>) -> &'v str {
     match verdict {
         Verdict::Refused(refused) => refused.shown_name(call),
-        _ => tool_of(verdict).map_or(call.tool.as_ref(), Tool::name),
-    }
-}
-
-/// The tool that a verdict is about.
-pub(crate) fn tool_of<'c>(verdict: &Verdict<'c>) -> Option<&'c Tool> {
-    match verdict {
-        Verdict::Valid(valid) => Some(valid.tool()),
-        Verdict::Repaired(repaired) => Some(repaired.tool()),
-        Verdict::Refused(refused) => refused.tool,
-        _ => None,
+        _ => verdict.tool().map_or(call.tool.as_ref(), Tool::name),
     }
 }
 

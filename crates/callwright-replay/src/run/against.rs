@@ -7,7 +7,7 @@ use callwright::secrecy::Secrecy;
 use super::faulty::example;
 use super::local::{Counted, Spot};
 use super::turn::Late;
-use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, shown_name, tool_of};
+use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, shown_name};
 use crate::seen::{Answer, SeenCall};
 use crate::summary::{Change, ChangeKey, Examples, Side, Summary};
 
@@ -78,7 +78,7 @@ impl Against {
 
 /// What either set of tools hides of a call: a value that either of them marks is a secret.
 fn hidden(from: &Verdict<'_>, to: &Verdict<'_>) -> Vec<Secrecy> {
-    let tools = [tool_of(from), tool_of(to)].into_iter().flatten();
+    let tools = [from.tool(), to.tool()].into_iter().flatten();
     let arguments = from.arguments().or(to.arguments());
     let hidden = tools.map(|tool| Secrecy::of_arguments(tool, arguments.unwrap_or(&Value::Null)));
     hidden.filter(|secrecy| !secrecy.hides_nothing()).collect()

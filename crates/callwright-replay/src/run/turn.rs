@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::item::{Item, What};
 use super::tools::ToolSet;
 use crate::conversation::{self, Conversations, Effect, Faults, WaitsForResult, Went};
-use crate::judge::{Given, Judged, JudgedResult, tool_of};
+use crate::judge::{Given, Judged, JudgedResult};
 use crate::seen::{Answer, At, SeenCall};
 
 /// A call that was judged, and what can be worked out before its turn.
@@ -201,7 +201,9 @@ fn take_call<'c>(
     });
     let stopped = stopped.map(|failure| failure.code.name());
     let went = ready.went();
-    let tool = tool_of(verdict).map_or(call.call.tool.as_ref(), callwright::tool::Tool::name);
+    let tool = verdict
+        .tool()
+        .map_or(call.call.tool.as_ref(), callwright::tool::Tool::name);
     let tool_hash = xxh3_64(tool.as_bytes());
     conversations.call(
         ready.session,

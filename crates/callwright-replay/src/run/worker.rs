@@ -21,7 +21,7 @@ use super::tools::ToolSet;
 use super::turn::{Brief, Late, Outcome, Ready, ready, take_turn};
 use super::turnstile::Turnstile;
 use crate::conversation::{Conversations, Effect};
-use crate::judge::{Given, Judged, JudgedResult, shown_name, tool_of};
+use crate::judge::{Given, Judged, JudgedResult, shown_name};
 use crate::read::{self, Reader, Reading};
 use crate::seen::{Answer, At, Seen, SeenCall};
 use crate::source::Piece;
@@ -217,7 +217,7 @@ impl Shared {
             tally,
             latency_us: call.latency_us.unwrap_or_default(),
         };
-        let tool = tool_of(&judged.verdict);
+        let tool = judged.verdict.tool();
         local.call(set, tool, &counted);
         if let (Verdict::Valid(valid), Some(tool)) = (&judged.verdict, tool) {
             local.sample(tool, valid.arguments(), spot.hash);
@@ -342,7 +342,7 @@ fn count_stopped(
         latency_us: call.latency_us.unwrap_or_default(),
     };
     let bytes = judged.result.as_ref().map_or(0, JudgedResult::bytes);
-    let tool = tool_of(&judged.verdict);
+    let tool = judged.verdict.tool();
     let name = shown_name(&call.call, &judged.verdict);
     let shown = format!("{name} {}", shown_arguments(tool, &judged.verdict));
     local.stopped(code, (name, tool), &counted, bytes, shown, spot);

@@ -6,11 +6,10 @@
 //! `docs/fingerprint.md` defines it for other languages, `corpus/fingerprint` holds the vectors.
 
 use serde_json::Value as Schema;
-use sha2::{Digest as _, Sha256};
 use smallvec::SmallVec;
 
 use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string};
-use crate::words::Fingerprint;
+use crate::words::{Fingerprint, hash};
 
 /// How deep objects inside objects are searched for defaults. The arguments of real tools are flatter.
 const DEEPEST_DEFAULT: usize = 8;
@@ -34,14 +33,6 @@ impl Fingerprint {
             Fingerprint(u128::from_be_bytes(hash(out)))
         })
     }
-}
-
-/// The first half of the SHA-256 of a text. Calls and results come from strangers, and a budget that two calls share,
-/// or a permission, must not be for whoever finds two texts of one hash.
-pub(super) fn hash(text: &str) -> [u8; 16] {
-    let mut half = [0; 16];
-    half.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);
-    half
 }
 
 /// Writes the text that is hashed.

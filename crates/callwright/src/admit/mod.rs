@@ -15,7 +15,6 @@ mod fingerprint;
 pub mod ledger;
 mod names;
 mod objection;
-mod open_call;
 mod outcome;
 mod overlap;
 mod policy;
@@ -30,15 +29,14 @@ use std::sync::Arc;
 use ahash::AHashMap;
 
 pub use self::fingerprint::Shape;
-pub use self::ledger::{Ledger, MemoryLedger, Reply};
-pub use self::open_call::OpenCall;
+pub use self::ledger::{Ledger, MemoryLedger};
 pub use self::outcome::Answer;
 pub use self::overlap::Rounds;
 pub use self::policy::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
 pub use self::relive::Recalled;
 pub use self::session::Session;
 pub use self::ticket::{Opened, Ticket};
-pub use crate::words::{Digest, Fingerprint, Moment, Outcome, Place, Reason, Success};
+pub use crate::words::{Digest, Fingerprint, Moment, Outcome, Place, Reason, Reply, Success};
 
 use self::ledger::{Ask, LedgerAway, Limits, Noted, Report, Ruling};
 pub(crate) use self::names::{Names, matches_name};
@@ -91,17 +89,12 @@ impl Admission {
         verdict: Verdict<'c>,
         place: Option<Place<'c>>,
     ) -> Result<Ticket<'c>, Box<Refused<'c>>> {
-        let (fingerprint, tool) = self.identify(call, &verdict);
+        let fingerprint = self.identify(call, &verdict);
         let Some(at) = place else {
-            return Ok(Ticket {
-                ready: Ready::of(verdict)?,
-                place,
-                fingerprint,
-                counted_in: None,
-                uncounted: false,
-                notice: None,
-            });
+            return Ok(Ticket::new(Ready::of(verdict)?, None, fingerprint));
         };
+        let tool = verdict.shared_tool();
+        let tool = tool.as_deref().map(Arc::as_ref);
         let ask = self.ask(call, &verdict, tool, fingerprint, at);
         let ruling = self.ledger.open(at.session, &ask);
         let ready = match Ready::of(verdict) {
@@ -119,14 +112,7 @@ impl Admission {
                 return Err(refused);
             }
         };
-        let mut ticket = Ticket {
-            ready,
-            place,
-            fingerprint,
-            counted_in: None,
-            uncounted: false,
-            notice: None,
-        };
+        let mut ticket = Ticket::new(ready, place, fingerprint);
         match ruling {
             Ok(ruling) if ruling.reason.is_none() => {
                 ticket.counted_in = ruling.turn;
@@ -154,7 +140,7 @@ impl Admission {
 
     /// Takes note of what came of a call.
     pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
-        let counted = ticket.place.filter(|_| !ticket.uncounted);
+        let counted = ticket.place().filter(|_| !ticket.uncounted);
         let place = counted.map(|place| place.in_turn(ticket.counted_in));
         let (tool, arguments) = (ticket.tool(), ticket.arguments());
         let notice = self.note(tool, place, ticket.fingerprint, Some(arguments), &checked);
@@ -164,20 +150,6 @@ impl Admission {
             result: Some(checked),
             ..settled
         }
-    }
-
-    /// Takes note of what came of a call that ended elsewhere; what the model should be told with the result.
-    pub(crate) fn close_open(
-        &self,
-        open: OpenCall,
-        tool: &Tool,
-        checked: &Checked<'_>,
-    ) -> Option<Notice> {
-        let counted = open.place().filter(|_| !open.uncounted);
-        let place = counted.map(|place| place.in_turn(open.counted_in));
-        let arguments = Some(open.arguments());
-        let notice = self.note(tool, place, open.fingerprint, arguments, checked);
-        notice.or(open.notice)
     }
 
     /// Takes note of the outcome of a call, if it belongs to a conversation.
@@ -216,32 +188,22 @@ impl Admission {
         })
     }
 
-    /// The fingerprint of a call, and its tool if there is one.
-    pub(crate) fn identify<'c>(
-        &self,
-        call: &Call<'_>,
-        verdict: &Verdict<'c>,
-    ) -> (Fingerprint, Option<&'c Tool>) {
+    /// The fingerprint of a call.
+    pub(crate) fn identify(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
         let plain = Shape::default();
         let of = |name: &str, arguments: &Value<'_>| {
             let shape = self.tools.get(name).map_or(&plain, |(_, shape)| shape);
             Fingerprint::of(name, arguments, shape)
         };
-        let tool = match verdict {
-            Verdict::Valid(valid) => Some(valid.tool()),
-            Verdict::Repaired(repaired) => Some(repaired.tool()),
-            Verdict::Refused(refused) => refused.tool,
-        };
-        let name = tool.map_or(call.tool.as_ref(), Tool::name);
-        let fingerprint = match (verdict.arguments(), &call.arguments) {
+        let name = verdict.tool().map_or(call.tool.as_ref(), Tool::name);
+        match (verdict.arguments(), &call.arguments) {
             (Some(arguments), _) | (None, Arguments::Value(arguments)) => of(name, arguments),
             (None, Arguments::Absent) => of(name, &Value::Object(Vec::new())),
             (None, Arguments::Text(text)) => match read_value(text) {
                 Ok(arguments) => of(name, &arguments),
                 Err(_) => Fingerprint::of_text(name, text),
             },
-        };
-        (fingerprint, tool)
+        }
     }
 
     fn limits(&self, tool: Option<&Tool>) -> Limits {

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use super::acknowledge::acknowledges;
 use super::asked::Asked;
-use super::fingerprint::hash;
 use super::volatile;
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
@@ -27,13 +26,6 @@ pub enum Answer<'a> {
     Text(&'a str),
     /// A JSON value that somebody has read already.
     Value(&'a Value<'a>),
-}
-
-impl Digest {
-    /// The digest of a text as it is.
-    pub(crate) fn of(text: &str) -> Self {
-        Digest(hash(text))
-    }
 }
 
 impl Outcome {

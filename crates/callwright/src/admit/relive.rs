@@ -82,7 +82,7 @@ impl Admission {
         verdict: &Verdict<'_>,
         result: Option<&Checked<'_>>,
     ) -> Recalled<'c> {
-        let (fingerprint, tool) = self.identify(call, verdict);
+        let (fingerprint, tool) = (self.identify(call, verdict), verdict.tool());
         let name = match tool {
             Some(tool) if tool.name() != call.tool => Cow::Owned(tool.name().to_owned()),
             _ => call.tool.clone(),

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use smallvec::SmallVec;
 
 use super::entry::{Entry, ToolEntry};
-use super::ledger::{Ask, Limits, Noted, RefusedCall, Reply, Report, Ruling};
+use super::ledger::{Ask, Limits, Noted, RefusedCall, Report, Ruling};
 use super::round::{Kind, Pending};
 use crate::words::place::number_as_text;
-use crate::words::{Digest, Fingerprint, Moment, Reason, Success};
+use crate::words::{Digest, Fingerprint, Moment, Reason, Reply, Success};
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 

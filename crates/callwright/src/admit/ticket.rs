@@ -1,13 +1,12 @@
-//! The leave to run one call, once.
+//! Permission to run one call, once.
 
 use std::borrow::Cow;
 
-use super::OpenCall;
 use crate::call::{Arguments, Call};
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Repaired, Settled, Valid, Verdict};
-use crate::words::{Edit, Failure, Fingerprint, Notice, Place};
+use crate::words::{Edit, Failure, Fingerprint, Moment, Notice, Place};
 
 /// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back: whoever runs what a ticket
 /// holds cannot run a call that nobody has judged, and no call twice.
@@ -70,7 +69,8 @@ use crate::words::{Edit, Failure, Fingerprint, Notice, Place};
 #[must_use = "run the call and close the ticket with its outcome"]
 pub struct Ticket<'c> {
     pub(super) ready: Ready<'c>,
-    pub(super) place: Option<Place<'c>>,
+    session: Option<Cow<'c, str>>,
+    at: Moment,
     pub(super) fingerprint: Fingerprint,
     /// The turn that the ledger counted it in.
     pub(super) counted_in: Option<u64>,
@@ -96,8 +96,24 @@ pub(super) enum Ready<'c> {
 }
 
 impl<'c> Ticket<'c> {
+    pub(super) fn new(
+        ready: Ready<'c>,
+        place: Option<Place<'c>>,
+        fingerprint: Fingerprint,
+    ) -> Self {
+        Ticket {
+            ready,
+            session: place.map(|place| Cow::Borrowed(place.session)),
+            at: place.map(|place| place.at).unwrap_or_default(),
+            fingerprint,
+            counted_in: None,
+            uncounted: false,
+            notice: None,
+        }
+    }
+
     /// The tool to run.
-    pub fn tool(&self) -> &'c Tool {
+    pub fn tool(&self) -> &Tool {
         match &self.ready {
             Ready::Valid(valid) => valid.tool(),
             Ready::Repaired(repaired) => repaired.tool(),
@@ -126,8 +142,12 @@ impl<'c> Ticket<'c> {
     }
 
     /// Where in a conversation the call stands, if it belongs to one.
-    pub fn place(&self) -> Option<Place<'c>> {
-        self.place
+    pub fn place(&self) -> Option<Place<'_>> {
+        let session = self.session.as_deref()?;
+        Some(Place {
+            session,
+            at: self.at,
+        })
     }
 
     /// Whether it runs although the ledger could not be reached, so that no budget and no loop knows of it.
@@ -135,9 +155,35 @@ impl<'c> Ticket<'c> {
         self.uncounted
     }
 
-    /// The same without borrowing from anything, for calls that end elsewhere. It can be closed at the same gate only.
-    pub fn detach(self) -> OpenCall {
-        OpenCall::of(&self)
+    /// The same without borrowing from anything, for calls that end elsewhere, and later.
+    ///
+    /// ```
+    /// use callwright::admit::Ticket;
+    /// use callwright::check::Ran;
+    /// use callwright::{Call, Gate, Opened, ToolSpec};
+    ///
+    /// let gate = Gate::builder().tool(ToolSpec::without_schema("ping")).build()?;
+    /// let kept: Ticket<'static> = {
+    ///     let call = Call::from_text("ping", "{}");
+    ///     let Opened::Admitted(ticket) = gate.open(&call, None) else { panic!() };
+    ///     ticket.into_owned()
+    /// };
+    /// assert!(!gate.close(kept, Ran::ok("pong")).is_error());
+    /// # Ok::<(), callwright::Error>(())
+    /// ```
+    pub fn into_owned(self) -> Ticket<'static> {
+        Ticket {
+            ready: match self.ready {
+                Ready::Valid(valid) => Ready::Valid(valid.into_owned()),
+                Ready::Repaired(repaired) => Ready::Repaired(Box::new(repaired.into_owned())),
+            },
+            session: self.session.map(|session| Cow::Owned(session.into_owned())),
+            at: self.at,
+            fingerprint: self.fingerprint,
+            counted_in: self.counted_in,
+            uncounted: self.uncounted,
+            notice: self.notice,
+        }
     }
 
     /// What the model should be told with the result, known before the call has run.
@@ -173,12 +219,10 @@ impl<'c> Ready<'c> {
 
     /// The same call, refused for another reason than what it is.
     pub(super) fn refuse(self, call: &Call<'_>, failure: Failure) -> Box<Refused<'c>> {
-        let (tool, arguments) = match self {
-            Ready::Valid(valid) => (valid.tool(), Some(valid.into_arguments())),
-            // Nothing goes on, so what was sent counts.
-            Ready::Repaired(repaired) => (repaired.tool(), sent(call)),
-        };
-        Box::new(Refused::new(failure, Some(tool), arguments.map(Cow::Owned)))
+        Box::new(match self {
+            Ready::Valid(valid) => valid.refuse(failure),
+            Ready::Repaired(repaired) => repaired.refuse(failure, sent(call)),
+        })
     }
 }
 

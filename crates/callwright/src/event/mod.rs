@@ -168,7 +168,7 @@ impl Event {
                 Some(repaired.tool()),
                 Some(repaired.arguments().clone()),
             ),
-            Verdict::Refused(refused) => (Judgement::Refused, refused.tool, None),
+            Verdict::Refused(refused) => (Judgement::Refused, refused.tool(), None),
         };
         let name = tool.map_or(call.tool.as_ref(), Tool::name);
         Event {

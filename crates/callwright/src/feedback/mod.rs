@@ -5,21 +5,18 @@
 //! that came from the model or a tool is escaped and cannot break out of its line. All sentences
 //! stand in `words.rs`; this file only decides how many of them there are and in which shape.
 
-mod settled;
+mod present;
 mod words;
 
+pub use present::{Content, Presented};
 pub(crate) use words::CHOICES;
-
-use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::json;
 
 use crate::json::SyntaxError;
 use crate::text::{cut_line, one_line};
-use crate::words::{
-    Cause, Checked, Edit, Failure, Issue, Notice, Objection, OutputFault, OutputVerdict,
-};
+use crate::words::{Cause, Edit, Failure, Issue, Notice, Objection, OutputFault};
 
 /// The shape of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -143,41 +140,6 @@ impl Feedback {
     /// The question to the user about a call that is not run, for a person to read.
     pub fn question(&self, objection: &Objection, failure: &Failure) -> String {
         words::question(objection, &self.detail(failure))
-    }
-
-    /// What the model gets of a result: the result itself, with what it should be told beside it, or what is wrong.
-    pub fn result<'r>(&self, checked: &'r Checked<'_>, beside: &[String]) -> Cow<'r, str> {
-        let mut beside = beside.to_vec();
-        let shown = checked.shown_text().unwrap_or_default();
-        match (&checked.failure, checked.verdict) {
-            (Some(failure), OutputVerdict::Refused) => {
-                return Cow::Owned(self.with_notes(self.render(failure), &beside));
-            }
-            // A tool that failed without a word must not look like one that worked.
-            (Some(failure), OutputVerdict::Failed) if shown.trim_ascii().is_empty() => {
-                return Cow::Owned(self.with_notes(self.render(failure), &beside));
-            }
-            (Some(failure), OutputVerdict::Partial) => {
-                let (detail, hint) = (self.detail(failure), self.hint(failure));
-                beside.insert(0, format!("{detail} {hint}"));
-            }
-            // The tool speaks for itself; the operator's advice is still told.
-            (Some(failure), OutputVerdict::Failed) if failure.advice.is_some() => {
-                beside.insert(0, self.hint(failure));
-            }
-            _ => {}
-        }
-        if let Some(bytes) = checked.cut_unsaid() {
-            let shown = shown.len();
-            beside.push(words::output(&OutputFault::TooLong { shown, bytes }));
-        }
-        if beside.is_empty() {
-            return shown;
-        }
-        let mut out = shown.into_owned();
-        out.push_str("\n\n");
-        out.push_str(&words::beside_result(&beside.join(" ")));
-        Cow::Owned(out)
     }
 
     /// A text about a failure and what else the model should be told. A JSON object stays one.

@@ -12,6 +12,8 @@
 //! skip one.
 
 use super::Gate;
+use std::sync::Arc;
+
 use crate::call::{Arguments, Call, Completeness};
 use crate::json::Path;
 use crate::parse::{self, Blank, Parsed};
@@ -44,7 +46,7 @@ pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
 // The refusal is boxed, so that the usual answer stays small.
 fn pass<'c>(
     gate: &'c Gate,
-    tool: &'c Tool,
+    tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
 ) -> Result<Valid<'c>, Box<Refused<'c>>> {
     let only_reads = tool.spec().only_reads();
@@ -71,7 +73,7 @@ fn pass<'c>(
 
 /// Nothing was sent where the schema would accept nothing.
 #[cold]
-fn nothing_sent(tool: &Tool) -> Box<Refused<'_>> {
+fn nothing_sent(tool: &Arc<Tool>) -> Box<Refused<'_>> {
     let failure = Failure::new(Code::InvalidJson, Cause::Blank);
     Refused::new(failure, Some(tool), None).into()
 }
@@ -87,7 +89,7 @@ fn unknown_tool<'c>(unknown: UnknownTool) -> Box<Refused<'c>> {
 /// A call to which only the schema objects, where the policy just wants to hear of it.
 #[cold]
 fn only_warned<'c>(
-    tool: &'c Tool,
+    tool: &'c Arc<Tool>,
     refused: Box<Refused<'c>>,
 ) -> Result<Valid<'c>, Box<Refused<'c>>> {
     match (tool.validation(), refused.failure.code) {
@@ -103,7 +105,7 @@ type Healed<'c> = Result<Box<Repaired<'c>>, Box<Refused<'c>>>;
 #[cold]
 fn heal<'c>(
     gate: &'c Gate,
-    tool: &'c Tool,
+    tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
     mut refused: Box<Refused<'c>>,
 ) -> Healed<'c> {
@@ -187,7 +189,7 @@ pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
 #[cold]
 fn heal_name<'c>(
     gate: &'c Gate,
-    tool: &'c Tool,
+    tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
     unknown: UnknownTool,
 ) -> Healed<'c> {

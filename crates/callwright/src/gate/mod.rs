@@ -6,14 +6,11 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 
-use crate::admit::{
-    Admission, AdmissionPolicy, Ledger, MemoryLedger, OpenCall, Opened, Recalled, Ticket,
-};
+use crate::admit::{Admission, AdmissionPolicy, Ledger, MemoryLedger, Opened, Recalled, Ticket};
 use crate::call::Call;
 use crate::check;
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
-use crate::parse::ParseLimits;
 use crate::policy::{Advice, Policy};
 use crate::repair::{RepairPolicy, Trial};
 use crate::rescue::{self, NoCall, Rescued};
@@ -21,7 +18,9 @@ use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSet};
 use crate::validate::SchemaCache;
 use crate::verdict::{Settled, Verdict};
-use crate::words::{Checked, Failure, Fingerprint, Grade, Message, Notice, Place, Ran, ToolSpec};
+use crate::words::{
+    Checked, Failure, Fingerprint, Grade, Message, ParseLimits, Place, Ran, ToolSpec,
+};
 
 /// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and is shared freely
 /// between threads.
@@ -85,7 +84,8 @@ impl Gate {
             return verdict;
         }
         if let Verdict::Refused(refused) = &mut verdict {
-            self.advise(&mut refused.failure, refused.tool);
+            let tool = refused.tool.as_deref().map(Arc::as_ref);
+            self.advise(&mut refused.failure, tool);
         }
         Secrecy::of(&self.tools, call, &verdict).clean(&mut verdict);
         verdict
@@ -132,7 +132,8 @@ impl Gate {
         match self.admission.open(call, verdict, place.into()) {
             Ok(ticket) => Opened::Admitted(ticket),
             Err(mut refused) => {
-                self.advise(&mut refused.failure, refused.tool);
+                let tool = refused.tool.as_deref().map(Arc::as_ref);
+                self.advise(&mut refused.failure, tool);
                 Secrecy::of_refused(&self.tools, call, &refused).refused(&mut refused);
                 Opened::Refused(refused)
             }
@@ -149,36 +150,6 @@ impl Gate {
     /// The second half of [`Gate::close`], for whoever has judged the result already.
     pub fn settle<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
         self.admission.close(ticket, checked)
-    }
-
-    /// The same for a call that ended elsewhere: what was made of the result, and what the model should be told with it.
-    /// A tool that this gate does not know has nothing that could object.
-    ///
-    /// ```
-    /// use callwright::check::Ran;
-    /// use callwright::{Call, Gate, Opened, ToolSpec};
-    ///
-    /// let gate = Gate::builder().tool(ToolSpec::without_schema("ping")).build()?;
-    /// let open = {
-    ///     let call = Call::from_text("ping", "{}");
-    ///     let Opened::Admitted(ticket) = gate.open(&call, None) else { panic!() };
-    ///     ticket.detach()
-    /// };
-    /// let (checked, notice) = gate.close_open(open, Ran::ok("pong"));
-    /// assert!(!checked.is_error() && notice.is_none());
-    /// # Ok::<(), callwright::Error>(())
-    /// ```
-    pub fn close_open<'o>(
-        &self,
-        open: OpenCall,
-        ran: impl Into<Ran<'o>>,
-    ) -> (Checked<'o>, Option<Notice>) {
-        let Some(tool) = self.tool(open.tool()) else {
-            return (Checked::unjudged(ran.into()), None);
-        };
-        let checked = self.check(tool, open.arguments(), ran);
-        let notice = self.admission.close_open(open, tool, &checked);
-        (checked, notice)
     }
 
     /// Judges what came of a call by itself, whatever came before it.
@@ -206,7 +177,7 @@ impl Gate {
 
     /// The identity of a call on which a verdict was given.
     pub fn fingerprint(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
-        self.admission.identify(call, verdict).0
+        self.admission.identify(call, verdict)
     }
 
     /// The memory of sessions: to answer a question, to save a session and to resume it.
@@ -241,7 +212,7 @@ impl Gate {
 
     /// The tool of this name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
-        self.tools.get(name)
+        self.tools.get(name).map(AsRef::as_ref)
     }
 
     /// All tools, in no particular order.

@@ -4,59 +4,17 @@
 //! they cannot be read. This stage knows where a text was cut off and on which path. It never completes,
 //! repairs or drops anything, and unreadable arguments never become `{}`.
 
-use std::borrow::Cow;
-
 pub use crate::json::{Problem, SyntaxError, read_value, size};
-pub use crate::words::Cut;
+pub use crate::words::{Cut, ParseLimits};
 
 use crate::call::{Arguments, Call, Completeness};
-use crate::json::{Path, Value, inspect, read_document, read_prefix};
+use crate::json::{Lent, Path, Value, inspect, read_document, read_prefix};
 use crate::words::{Cause, Code, Failure};
-
-/// How much a call may hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ParseLimits {
-    /// The longest text of arguments that is read, in bytes.
-    pub max_bytes: usize,
-    /// How many containers may stand inside each other.
-    pub max_depth: usize,
-}
-
-impl Default for ParseLimits {
-    fn default() -> Self {
-        ParseLimits {
-            // Models answer with at most a few hundred kilobytes; a tool that takes whole files
-            // through a call gets some megabytes. Beyond that it is a runaway.
-            max_bytes: 8 * 1024 * 1024,
-            // The deepest real calls have a dozen levels. Readers such as `serde_json` stop at 127,
-            // and arguments travel inside lines and requests that add a few.
-            max_depth: 100,
-        }
-    }
-}
-
-impl ParseLimits {
-    /// The same limits with another size.
-    #[must_use]
-    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
-        self.max_bytes = max_bytes;
-        self
-    }
-
-    /// The same limits with another depth. More than 120 is cut to 120: common JSON readers stop at
-    /// 127, and what passes here must still be readable behind us, inside a request.
-    #[must_use]
-    pub fn with_max_depth(mut self, max_depth: usize) -> Self {
-        self.max_depth = max_depth.min(120);
-        self
-    }
-}
 
 /// Arguments that could be read. Only this stage makes them.
 #[derive(Debug)]
 pub(crate) struct Parsed<'c> {
-    pub(crate) arguments: Cow<'c, Value<'c>>,
+    pub(crate) arguments: Lent<'c>,
     pub(crate) has_duplicates: bool,
     /// Whether something that says nothing counts as `{}` here.
     pub(crate) blank: Option<Blank>,
@@ -86,7 +44,7 @@ pub(crate) enum Unreadable<'c> {
         /// What shows it.
         cut: Cut,
         /// What was there, if it could be read.
-        read: Option<Cow<'c, Value<'c>>>,
+        read: Option<Lent<'c>>,
     },
     /// Several whole JSON values one after the other.
     SeveralValues { count: usize, identical: bool },
@@ -99,7 +57,7 @@ pub(crate) enum Unreadable<'c> {
 impl<'c> Unreadable<'c> {
     /// Why the call is refused, and what of its arguments could be read. Of a tool that takes secrets no text is quoted.
     #[cold]
-    pub(crate) fn into_failure(self, takes_secrets: bool) -> (Failure, Option<Cow<'c, Value<'c>>>) {
+    pub(crate) fn into_failure(self, takes_secrets: bool) -> (Failure, Option<Lent<'c>>) {
         let mut arguments = None;
         let failure = match self {
             Unreadable::Syntax { error, text } => {
@@ -153,7 +111,7 @@ pub(crate) fn read<'c>(
 /// No arguments. Whether that will do is for the schema to say.
 fn empty<'c>(blank: Option<Blank>) -> Parsed<'c> {
     Parsed {
-        arguments: Cow::Owned(Value::Object(Vec::new())),
+        arguments: Lent::Owned(Value::Object(Vec::new())),
         has_duplicates: false,
         blank,
     }
@@ -170,7 +128,7 @@ fn read_text<'c>(text: &'c str, limits: &ParseLimits) -> Result<Parsed<'c>, Unre
         // Some models write `null` where they mean no arguments.
         Ok(document) if document.value == Value::Null => Ok(empty(Some(Blank::Null))),
         Ok(document) => Ok(Parsed {
-            arguments: Cow::Owned(document.value),
+            arguments: Lent::Owned(document.value),
             has_duplicates: document.has_duplicates,
             blank: None,
         }),
@@ -244,7 +202,7 @@ fn read_ready<'c>(
     }
     match inspect(value, limits.max_depth) {
         Some(has_duplicates) => Ok(Parsed {
-            arguments: Cow::Borrowed(value),
+            arguments: Lent::Borrowed(value),
             has_duplicates,
             blank: None,
         }),

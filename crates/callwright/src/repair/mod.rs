@@ -28,23 +28,11 @@ use self::extract::Extract;
 pub use self::stakes::Stakes;
 use self::syntax::is_allowed;
 pub use self::table::{RuleRow, rules};
-pub use crate::words::{Edit, Grade};
+pub use crate::words::{Edit, Grade, Trial};
 
 use crate::json::{Path, Value};
 use crate::tool::Tool;
 use crate::words::{Cause, Code, Cut, Effect, Failure};
-
-/// An edit that was tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Trial {
-    /// What was changed.
-    pub edit: Edit,
-    /// Which of two rules of one grade is tried first.
-    pub cost: u8,
-    /// Whether the validator then objected less.
-    pub helps: bool,
-}
 
 /// Where trials are noted, if anybody wants to know.
 pub(crate) type Trace = Option<Vec<Trial>>;

@@ -34,8 +34,8 @@ use self::cursor::Cursor;
 use self::surroundings::Surroundings;
 use crate::call::{Call, Completeness};
 use crate::json::Value;
-use crate::parse::ParseLimits;
 use crate::tool::ToolSet;
+use crate::words::ParseLimits;
 
 /// The calls that a message turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,9 @@
 
 use super::{MASKED, Secrecy, masked_value};
 use crate::json::{Path, Value, read_value};
-use crate::repair::Trial;
 use crate::tool::Tool;
 use crate::verdict::{Refused, Verdict};
-use crate::words::{Cause, Checked, Edit, Failure, Issue, IssueCode, Output, OutputFault};
+use crate::words::{Cause, Checked, Edit, Failure, Issue, IssueCode, Output, OutputFault, Trial};
 
 impl Secrecy {
     /// Takes out of a verdict what must not be shown, but for the arguments and the edits themselves: programs need

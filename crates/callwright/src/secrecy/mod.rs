@@ -75,7 +75,7 @@ impl Secrecy {
 
     /// The same for a refusal.
     pub(crate) fn of_refused(tools: &ToolSet, call: &Call<'_>, refused: &Refused<'_>) -> Self {
-        Secrecy::of_call(tools, call, refused.tool)
+        Secrecy::of_call(tools, call, refused.tool())
     }
 
     fn of_call(tools: &ToolSet, call: &Call<'_>, tool: Option<&Tool>) -> Self {

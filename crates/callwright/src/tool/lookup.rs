@@ -29,7 +29,7 @@ pub(crate) struct UnknownTool {
 /// All tools of a gate.
 #[derive(Debug, Default)]
 pub(crate) struct ToolSet {
-    tools: AHashMap<String, Tool>,
+    tools: AHashMap<String, Arc<Tool>>,
     guesses: Guesses,
     /// What any of the tools marks as a secret.
     all_secrets: OnceLock<Option<Arc<Secrets>>>,
@@ -67,15 +67,16 @@ impl Guesses {
 impl ToolSet {
     /// Adds a tool; `false` if there is one of this name already.
     pub(crate) fn insert(&mut self, tool: Tool) -> bool {
-        self.tools.insert(tool.name().to_owned(), tool).is_none()
+        let name = tool.name().to_owned();
+        self.tools.insert(name, Arc::new(tool)).is_none()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Arc<Tool>> {
         self.tools.get(name)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.values()
+        self.tools.values().map(AsRef::as_ref)
     }
 
     /// What any of the tools marks as a secret, for calls that may be meant for any.
@@ -88,7 +89,7 @@ impl ToolSet {
     }
 
     /// The tool of this name, or what is near to it.
-    pub(crate) fn find(&self, name: &str) -> Result<&Tool, UnknownTool> {
+    pub(crate) fn find(&self, name: &str) -> Result<&Arc<Tool>, UnknownTool> {
         self.get(name).ok_or_else(|| UnknownTool {
             name: name.to_owned(),
             nearest: self.guess(name).nearest,
@@ -101,14 +102,14 @@ impl ToolSet {
     }
 
     /// The tool of this name, or the one that it evidently means.
-    pub(crate) fn meant(&self, name: &str) -> Option<&Tool> {
+    pub(crate) fn meant(&self, name: &str) -> Option<&Arc<Tool>> {
         self.get(name).or_else(|| self.meant_tool(name))
     }
 
     /// The one tool that a name evidently means: the same but for case and separators, with a namespace
     /// that says nothing (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or with
     /// a control token behind it. A name in another namespace is another tool.
-    pub(crate) fn meant_tool(&self, name: &str) -> Option<&Tool> {
+    pub(crate) fn meant_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.get(&self.guess(name).meant?)
     }
 

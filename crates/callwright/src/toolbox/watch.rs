@@ -13,7 +13,6 @@ use crate::check::{Output, Ran};
 use crate::classify::{Failure, Refused};
 use crate::event::{Event, SpanOutcome, ToolSpan};
 use crate::json::Value;
-use crate::tool::Tool;
 use crate::verdict::{Settled, Verdict};
 
 /// What a tool is called in traces that does not exist: what a model makes up is not for the names of spans.
@@ -52,7 +51,7 @@ impl<'c> Watch<'c> {
                 .gate
                 .tool_set()
                 .meant(&call.tool)
-                .map_or(UNKNOWN, Tool::name)
+                .map_or(UNKNOWN, |tool| tool.name())
         };
         Watch {
             span: ToolSpan::new(name, call.id.as_ref(), session),

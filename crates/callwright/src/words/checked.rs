@@ -1,13 +1,11 @@
 //! A result that was judged: what the tool answered, and what is wrong with it.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::failure::{Cause, Failure};
 use super::identity::Outcome;
-use super::output::{Output, Ran};
+use super::output::Output;
 use super::output_fault::OutputFault;
-use super::text::first_bytes;
 
 /// A result that was judged.
 #[derive(Debug)]
@@ -59,24 +57,6 @@ impl OutputVerdict {
     }
 }
 
-impl<'o> Checked<'o> {
-    /// A result that nobody has anything to say about.
-    pub(crate) fn unjudged(ran: Ran<'o>) -> Self {
-        let (verdict, output) = match ran.result {
-            Ok(output) => (OutputVerdict::Passed, Some(output)),
-            Err(mut failure) => (OutputVerdict::Failed, failure.take_output()),
-        };
-        Checked {
-            verdict,
-            output,
-            failure: None,
-            shown: None,
-            notes: ran.notes,
-            outcome: OnceLock::new(),
-        }
-    }
-}
-
 impl Checked<'_> {
     /// Whether this goes to the model as an error.
     pub fn is_error(&self) -> bool {
@@ -90,20 +70,5 @@ impl Checked<'_> {
         let is_said = matches!(cause, Some(Cause::Output(fault)) if matches!(**fault, OutputFault::TooLong { .. }));
         let output = self.output.as_ref().filter(|_| !is_said)?;
         Some(output.text().len())
-    }
-
-    /// The part of the output that the model gets; `None` if it gets none.
-    pub fn shown_text(&self) -> Option<Cow<'_, str>> {
-        if self.verdict == OutputVerdict::Refused {
-            return None;
-        }
-        let text = self.output.as_ref()?.text();
-        let Some(shown) = self.shown else {
-            return Some(text);
-        };
-        Some(match text {
-            Cow::Borrowed(text) => Cow::Borrowed(first_bytes(text, shown)),
-            Cow::Owned(text) => Cow::Owned(first_bytes(&text, shown).to_owned()),
-        })
     }
 }

@@ -65,3 +65,15 @@ impl Edit {
         self.masked.as_deref().unwrap_or(self)
     }
 }
+
+/// An edit that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Trial {
+    /// What was changed.
+    pub edit: Edit,
+    /// Which of two rules of one grade is tried first.
+    pub cost: u8,
+    /// Whether the validator then objected less.
+    pub helps: bool,
+}

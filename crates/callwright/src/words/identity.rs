@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest as _, Sha256};
 
 /// The identity of a call: equal for calls that mean the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -85,4 +86,27 @@ impl<'de> Deserialize<'de> for Digest {
             .map(|number| Digest(number.to_be_bytes()))
             .map_err(de::Error::custom)
     }
+}
+
+impl Digest {
+    /// The digest of a text as it is.
+    pub(crate) fn of(text: &str) -> Self {
+        Digest(hash(text))
+    }
+}
+
+/// A tool's name as a ledger knows it: short, and the same everywhere.
+pub(crate) fn as_digest<S: Serializer>(
+    name: impl AsRef<str>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    Digest::of(name.as_ref()).serialize(serializer)
+}
+
+/// The first half of the SHA-256 of a text. Calls and results come from strangers, and a budget that two calls share,
+/// or a permission, must not be for whoever finds two texts of one hash.
+pub(crate) fn hash(text: &str) -> [u8; 16] {
+    let mut half = [0; 16];
+    half.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);
+    half
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::code::Code;
 use super::failure::Failure;
-use super::identity::Fingerprint;
+use super::identity::{Fingerprint, as_digest};
 
 /// Why a call may not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -72,4 +72,16 @@ pub struct Notice {
     pub count: u32,
     /// Whether the call must not be made twice, so that a failure which may have been none needs looking into.
     pub once: bool,
+}
+
+/// What the user says when asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Let this call through once more.
+    AllowOnce(Fingerprint),
+    /// Let calls of this tool through from now on, up to the last bounds.
+    AllowTool(#[serde(serialize_with = "as_digest")] String),
+    /// Let nothing through until the user's next message.
+    Stop,
 }

@@ -123,7 +123,7 @@ pub(crate) fn visible(line: &str) -> String {
 }
 
 /// The first `bytes` of a text, or a few less where a character would be cut.
-pub(crate) fn first_bytes(text: &str, bytes: usize) -> &str {
+pub fn first_bytes(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

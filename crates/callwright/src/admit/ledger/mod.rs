@@ -19,6 +19,8 @@ pub use redis::{RedisLedger, RedisSettings};
 
 use super::policy::AdmissionPolicy;
 use super::session::Session;
+pub use crate::words::Reply;
+use crate::words::as_digest;
 use crate::words::place::number_as_text;
 use crate::words::{Digest, Fingerprint, Moment, Reason, Success};
 
@@ -88,14 +90,6 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
 #[derive(Debug, thiserror::Error)]
 #[error("the ledger cannot be reached: {0}")]
 pub struct LedgerAway(pub String);
-
-/// A tool's name as a ledger knows it: short, and the same everywhere.
-fn as_digest<S: serde::Serializer>(
-    name: impl AsRef<str>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    Digest::of(name.as_ref()).serialize(serializer)
-}
 
 /// A question to the ledger, with all numbers that it is decided by.
 #[derive(Debug, Clone, Serialize)]
@@ -238,16 +232,4 @@ pub struct Noted {
     pub transient: u32,
     /// Whether results of this call are known to change by themselves.
     pub living: bool,
-}
-
-/// What the user says when asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reply {
-    /// Let this call through once more.
-    AllowOnce(Fingerprint),
-    /// Let calls of this tool through from now on, up to the last bounds.
-    AllowTool(#[serde(serialize_with = "as_digest")] String),
-    /// Let nothing through until the user's next message.
-    Stop,
 }

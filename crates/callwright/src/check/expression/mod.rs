@@ -22,7 +22,7 @@ use cel::{Context, Env, ExecutionError, FunctionContext, IdedExpr};
 use regex::Regex;
 
 use crate::json::Value;
-use crate::parse;
+use crate::json::size;
 
 /// The longest expression that is read, in bytes: a page of text. Whoever needs more writes two checks.
 const LONGEST: usize = 4096;
@@ -124,7 +124,7 @@ impl Expression {
             ("output", self.asks_output, output),
         ];
         for (name, _, value) in asked.into_iter().filter(|(_, is_asked, _)| *is_asked) {
-            if parse::size(value) > LONGEST_VALUE {
+            if size(value) > LONGEST_VALUE {
                 return Err(format!(
                     "`{name}` is longer than the {LONGEST_VALUE} bytes that are looked at"
                 ));

@@ -12,6 +12,7 @@ mod convert;
 mod duplicates;
 mod from_type;
 mod into_type;
+mod lent;
 mod mismatch;
 mod number;
 mod path;
@@ -28,6 +29,7 @@ pub use from_type::from_type;
 #[cfg(feature = "toolbox")]
 pub(crate) use into_type::to_arguments;
 pub use into_type::to_type;
+pub use lent::Lent;
 #[cfg(feature = "toolbox")]
 pub(crate) use mismatch::Cause;
 pub use mismatch::Mismatch;
