@@ -11,9 +11,9 @@ use crate::tool::Tool;
 use crate::words::{Cause, Checked, Edit, Failure, Notice};
 
 /// A call whose arguments its tool's schema accepts, exactly as they were sent. (Of a tool in quarantine
-/// nobody can say, and where validation is off nobody asks; such calls pass if they can be read.)
+/// the schema cannot say, and where validation is off it is not asked; such calls pass if they can be read.)
 ///
-/// Only the gate makes one: whoever holds a `Valid` holds a call that may run.
+/// Only the gate makes one, so a `Valid` is a call that may run.
 #[derive(Debug)]
 pub struct Valid<'c> {
     tool: Cow<'c, Arc<Tool>>,
@@ -217,7 +217,7 @@ pub enum Verdict<'c> {
 pub struct Settled<'c> {
     /// What the gate said about it.
     pub verdict: Verdict<'c>,
-    /// What it made of the result; `None` if the call did not run, or nothing is known of what came of it.
+    /// What it made of the result; `None` if the call did not run, or its outcome is unknown.
     pub result: Option<Checked<'c>>,
     /// What the model should be told with the result.
     pub notice: Option<Notice>,

@@ -3,7 +3,7 @@
 //! In comes a call that was judged, out goes a [`Ticket`] or a refusal: its retry budget is spent, or the model goes
 //! round in circles. When the call has run, [`crate::Gate::close`] takes its outcome, and may answer with a
 //! [`Notice`] for the model. A repetition counts only as long as nothing new comes: a changed result, a successful
-//! change to the world or a message of the user begin anew. Refusals climb a ladder: a notice, a refusal, the
+//! change to the world or a message of the user start over. Refusals climb a ladder: a notice, a refusal, the
 //! question to the user or the end.
 //!
 //! All memory is in a [`ledger`]; nothing else here has a clock or does IO.
@@ -138,7 +138,7 @@ impl Admission {
         })
     }
 
-    /// Takes note of what came of a call.
+    /// Notes the outcome of a call.
     pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
         let counted = ticket.place().filter(|_| !ticket.uncounted);
         let place = counted.map(|place| place.in_turn(ticket.counted_in));

@@ -1,4 +1,4 @@
-//! Which settings are for a tool: names, and patterns in which `*` stands for any text.
+//! Which settings are for a tool: names, and patterns in which `*` matches any text.
 //!
 //! In come the names that settings are made for, out go the places of those that match a tool, in order. Exact names
 //! are looked up, so thousands of them cost nothing; patterns are tried one by one.
@@ -40,7 +40,7 @@ impl<'n> Names<'n> {
     }
 }
 
-/// Whether a name fits a pattern in which `*` stands for any text.
+/// Whether a name fits a pattern in which `*` matches any text.
 pub(crate) fn matches_name(pattern: &str, name: &str) -> bool {
     let Some((first, behind)) = pattern.split_once('*') else {
         return pattern == name;

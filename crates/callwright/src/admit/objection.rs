@@ -54,7 +54,7 @@ impl Failure {
         }
     }
 
-    /// Nothing is let through uncounted, and nobody can count.
+    /// Nothing is let through uncounted, and the ledger is away.
     pub(crate) fn ledger_away(why: String) -> Self {
         Failure::new(Code::LedgerUnavailable, Cause::LedgerAway { why })
     }

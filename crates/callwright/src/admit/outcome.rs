@@ -1,7 +1,7 @@
-//! What came of a call, as far as admission cares: did it work, is it the same as last time, is it worth trying again.
+//! The outcome of a call, as far as admission cares: did it work, is it the same as last time, is it worth trying again.
 //!
 //! In comes what the tool answered, out goes an [`Outcome`]: a digest that two answers share if they say the same,
-//! and the beginning of the answer for whoever is told about it. The answer itself is not kept.
+//! and the beginning of the answer, for messages about it. The answer itself is not kept.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::words::{Checked, Code, Digest, Failure, Next, Outcome, Output, Succes
 /// How much of an answer is remembered, in characters: enough to recognise it.
 const REMEMBERED: usize = 60;
 
-/// How much of an error is searched for signs of a passing trouble, in bytes. They stand at the beginning.
+/// How much of an error is searched for signs of a passing trouble, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;
 
 /// What a tool answered.
@@ -24,7 +24,7 @@ const SEARCHED: usize = 2_048;
 pub enum Answer<'a> {
     /// Text, which may be JSON.
     Text(&'a str),
-    /// A JSON value that somebody has read already.
+    /// A JSON value that has already been read.
     Value(&'a Value<'a>),
 }
 
@@ -44,19 +44,19 @@ impl Outcome {
         Outcome::new(success, answer, &Asked::default())
     }
 
-    /// A call that failed for a reason that passes, as whoever ran it knows.
+    /// A call that failed for a reason that passes, as its runner knows.
     pub fn transient(answer: Answer<'_>) -> Self {
         Outcome::new(Success::Transient, answer, &Asked::default())
     }
 
-    /// What came of a call that was run and whose result was judged.
+    /// The outcome of a call that ran and whose result was judged.
     pub(crate) fn of(checked: &Checked<'_>, arguments: Option<&Value<'_>>) -> Self {
         let success = success(checked);
         let asked = arguments.map(Asked::new).unwrap_or_default();
         match said(checked) {
             Said::Answer(answer) => Outcome::new(success, answer, &asked),
             Said::Text(text) => Outcome::new(success, Answer::Text(&text), &asked),
-            // What the model does not hear of is told apart all the same.
+            // Failures are told apart by what the model does not hear of, too.
             Said::Failure(failure) => {
                 let hidden = failure.for_operator().unwrap_or_default();
                 let told = failure.told().unwrap_or_default();
@@ -89,7 +89,7 @@ impl Checked<'_> {
     }
 }
 
-/// The beginning of an answer, for whoever is told about it. What the model does not hear of is not in it.
+/// The beginning of an answer, for messages about it. What the model does not hear of is not in it.
 pub(super) fn beginning_of(checked: &Checked<'_>) -> String {
     let bytes = REMEMBERED * 4;
     let text = match said(checked) {

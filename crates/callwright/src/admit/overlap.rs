@@ -1,9 +1,9 @@
-//! Turns and rounds where nobody numbers them, as over MCP.
+//! Turns and rounds where they are not numbered, as over MCP.
 //!
-//! In come the beginnings and ends of calls, with the time; out goes where each call stands. Calls that overlap are one
+//! Takes the beginnings and ends of calls, with the time; out goes the place of each call. Calls that overlap are one
 //! answer of the model, so they share a round. Silence begins a turn: a model that goes round in circles calls every few
 //! seconds, and who comes back after minutes has most likely been told something. Turns are numbered from 0 in each
-//! process, so a session that others share needs numbers of its own.
+//! process, so a session that others share needs its own numbers.
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ impl Rounds {
         self.last = Some(now);
     }
 
-    /// Whatever ran has ended, and nobody knows when.
+    /// All running calls have ended, at an unknown time.
     pub fn nothing_runs(&mut self) {
         self.running = 0;
     }

@@ -34,10 +34,10 @@ impl Steps {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Escalation {
-    /// Somebody is there: the model is told to ask the user.
+    /// A user is there: the model is told to ask.
     #[default]
     Ask,
-    /// Nobody is there: the model is told to stop.
+    /// No user is there: the model is told to stop.
     Stop,
     /// The model is only refused, until the last bound.
     Never,
@@ -66,7 +66,7 @@ pub struct AdmissionPolicy {
     /// nothing, some declare every click destructive, and a read must not be cut short.
     pub budget: u32,
     /// The same for tools that only read. They do no harm, and the loop detectors watch them; this is for the calls
-    /// whose results nobody reports.
+    /// whose results are not reported.
     pub budget_read: u32,
     /// The same for tools that the operator declared to change or destroy something, and for names that say pay: a
     /// second payment is worse than a question. Idempotent tools have `budget`.
@@ -98,7 +98,7 @@ pub struct AdmissionPolicy {
     pub transient: u32,
     /// The round with refusals, since something new came, from which on the user is asked.
     pub ask_after: u32,
-    /// Refused calls in a turn after which every call is refused: whoever does not listen a hundred times will not.
+    /// Refused calls in a turn after which every call is refused: a model that ignores a hundred refusals ignores the next one too.
     /// It cannot be switched off, only moved up to [`Self::MOST_CALLS`].
     pub most_refusals: u32,
     /// Ask, or stop.
@@ -116,7 +116,7 @@ pub struct AdmissionPolicy {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolAdmission {
-    /// A tool's name; `*` stands for any text.
+    /// A tool's name; `*` matches any text.
     pub name: String,
     /// Calls of one fingerprint in a turn.
     pub budget: Option<u32>,
@@ -129,7 +129,7 @@ pub struct ToolAdmission {
 }
 
 impl ToolAdmission {
-    /// Settings for the tools of this name; `*` stands for any text.
+    /// Settings for the tools of this name; `*` matches any text.
     pub fn new(name: impl Into<String>) -> Self {
         ToolAdmission {
             name: name.into(),

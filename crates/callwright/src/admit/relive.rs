@@ -45,7 +45,7 @@ impl Recalled<'_> {
 }
 
 impl Admission {
-    /// Why a call of a recording would have been stopped, if it would. Else takes note of what came of it.
+    /// Why a call of a recording would have been stopped, if it would. Otherwise its outcome is noted.
     pub(crate) fn relive(
         &self,
         call: &Recalled<'_>,
@@ -90,7 +90,7 @@ impl Admission {
         let limits = self.limits(tool);
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
         let report = ran.and_then(|(tool, result)| {
-            // Nobody will ask the result for it again.
+            // The result is not asked for it again.
             let outcome = || Outcome::of(result, verdict.arguments());
             self.report(tool, limits, fingerprint, result, outcome)
         });

@@ -96,7 +96,7 @@ impl Session {
             // The order within a round is not known, so what other calls did in it gives nothing back.
             entry.changes = self.changes;
             if summary.changed {
-                // Nobody knows what came first, so this may have been before the change.
+                // The order is unknown, so this may have been before the change.
                 entry.streak = 1;
             }
             entry.epoch = epoch;
@@ -182,7 +182,7 @@ impl Entry {
             // It changed with nothing done in between: that is what waiting looks like.
             self.living |= known && !failed && !self.failed;
             if self.outcome.is_some() && !failed {
-                // A changed result is progress, and gives the budget back. Another error is none.
+                // A changed result is progress, and gives the budget back. Another error is not.
                 self.calls = calls;
             }
             self.streak = 1;

@@ -1,7 +1,7 @@
 //! What is remembered of one conversation, and how it changes.
 //!
 //! A round is decided by the rounds before it: outcomes wait until the round is over and are then folded in all at
-//! once, so the order of parallel calls makes no difference, and a call that stands twice in a round counts once.
+//! once, so the order of parallel calls makes no difference, and a call that is made twice in a round counts once.
 //! Budgets are the exception: they count at once, so that no call too many runs.
 //!
 //! *Progress* is the idea behind all of it. A round is **fresh** if a tool brought something that this call had not
@@ -86,7 +86,7 @@ impl Session {
         ruling
     }
 
-    /// What came of a call that was let through.
+    /// The outcome of a call that was let through.
     pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
         if report.turn != self.turn {
             // The user has said something in the meantime; this belongs to what was before.
@@ -204,7 +204,7 @@ impl Session {
         ruling
     }
 
-    /// What came of it last time: of this call, or of its tool.
+    /// The last outcome: of this call, or of its tool.
     fn last(&self, ask: &Ask<'_>, tool: Digest, reason: Reason) -> Option<&str> {
         match reason {
             Reason::ErrorStreak => self.tools.get(&tool).map(|tool| tool.last.as_str()),
@@ -240,7 +240,7 @@ impl Session {
             if facts.streak >= repeats.saturating_sub(1) {
                 return Some((reason, facts.streak));
             }
-            // A call that is repeated by itself has a limit of its own.
+            // A call that is repeated by itself has its own limit.
             let alone = facts.streak > self.idle_rounds;
             if !waits && !alone && self.idle_rounds >= limits.cycle.saturating_sub(1) {
                 return Some((Reason::Cycle, self.idle_rounds));

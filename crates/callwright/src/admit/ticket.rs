@@ -8,8 +8,8 @@ use crate::tool::Tool;
 use crate::verdict::{Refused, Repaired, Settled, Valid, Verdict};
 use crate::words::{Edit, Failure, Fingerprint, Moment, Notice, Place};
 
-/// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back: whoever runs what a ticket
-/// holds cannot run a call that nobody has judged, and no call twice.
+/// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back: a program that runs what a ticket
+/// holds cannot run a call that was not judged, nor one call twice.
 ///
 /// ```
 /// use callwright::admit::Ticket;
@@ -141,7 +141,7 @@ impl<'c> Ticket<'c> {
         self.fingerprint
     }
 
-    /// Where in a conversation the call stands, if it belongs to one.
+    /// Where in a conversation the call is made, if it belongs to one.
     pub fn place(&self) -> Option<Place<'_>> {
         let session = self.session.as_deref()?;
         Some(Place {

@@ -23,7 +23,7 @@ const LONGEST: usize = 1024 * 1024;
 /// How deep inside an answer is looked. What lies deeper counts as it is.
 const DEEPEST: usize = 100;
 
-/// What stands for a value that was left out. It occurs in no text of JSON.
+/// Takes the place of a value that was left out. It occurs in no text of JSON.
 const GAP: &str = "\u{1}";
 
 /// Moments to the minute or finer, clock times and UUIDs. A mere date is data.
@@ -245,7 +245,7 @@ fn may_be_about_the_answer(key: &str) -> bool {
         if !byte.is_ascii() {
             return true;
         }
-        // Separators may stand between the letters of a name.
+        // There may be separators between the letters of a name.
         if byte.is_ascii_alphanumeric() {
             let byte = byte.to_ascii_lowercase();
             let follows = byte.is_ascii_lowercase() && FOLLOWS[last] >> (byte - b'a') & 1 == 1;
@@ -387,7 +387,7 @@ fn is_about_the_answer(key: &str) -> bool {
         || holds_letters(folded.as_bytes()) && has_word(key, &ABOUT_THE_ANSWER)
 }
 
-/// Whether the letters of a word about the answer stand in a name one after the other.
+/// Whether the letters of a word about the answer are in a name one after the other.
 fn holds_letters(name: &[u8]) -> bool {
     // The letters with which these words begin.
     const FIRST: u32 = {

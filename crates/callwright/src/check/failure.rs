@@ -78,7 +78,7 @@ pub(crate) fn tool_failed(
     };
     let once = tool.spec().is_once();
     let next = match failure.next() {
-        // Nobody knows whether it took effect.
+        // It is unknown whether it took effect.
         None if once && code == Code::Timeout => Some(Next::ChangeApproach),
         None if failure.objection().is_some() => Some(Next::FixArguments),
         own => own,

@@ -3,7 +3,7 @@
 //! In comes what a tool answered, or why it failed; out goes [`Checked`]: the result as it is, the result with what
 //! keeps it from being all, or a failure in its stead. The same reader and the same judge as on the way in look at it,
 //! then detectors that a tool's policy switches on, then the operator's own checks. A result is never repaired and
-//! never completed, and an error that the tool itself reports is never hidden behind an objection of ours.
+//! never completed, and an error that the tool itself reports is never hidden by an objection of ours.
 
 pub(crate) mod detect;
 #[cfg(feature = "cel")]
@@ -74,12 +74,12 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
     }
 }
 
-/// Whether an output is nested deeper than anything that is read of a text: whoever looks at it might run out of stack.
+/// Whether an output is nested deeper than anything that is read of a text: looking at it might exhaust the stack.
 fn is_too_deep(output: &Output<'_>) -> bool {
     matches!(output, Output::Value(value) if is_deeper(value, LINE_DEPTH))
 }
 
-/// Nobody looks at the result.
+/// The result is not looked at.
 #[cold]
 fn too_deep<'o>(notes: Vec<String>) -> Checked<'o> {
     Checked {
@@ -200,7 +200,7 @@ fn text_value(text: &str) -> Value<'_> {
     Value::String(Cow::Borrowed(text))
 }
 
-/// How many bytes an output has as text, exactly if they are more than `max` and at most that if not: nobody needs to
+/// How many bytes an output has as text, exactly if they are more than `max` and at most that if not: there is no need to
 /// know more of a short one.
 fn text_length(output: &Output<'_>, max: usize) -> usize {
     match output {

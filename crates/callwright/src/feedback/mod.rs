@@ -3,7 +3,7 @@
 //! In comes a [`Failure`], out goes one short text: what is wrong where, what was expected, what
 //! came, what to do next. Five issues of a hundred characters at most, the most useful first. Text
 //! that came from the model or a tool is escaped and cannot break out of its line. All sentences
-//! stand in `words.rs`; this file only decides how many of them there are and in which shape.
+//! are in `words.rs`; this file only decides how many of them there are and in which shape.
 
 mod present;
 mod words;
@@ -43,13 +43,13 @@ impl Style {
     ];
 }
 
-/// How failures are told.
+/// How failures are worded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Feedback {
     /// The shape of the text.
     pub style: Style,
-    /// How many issues are told; the rest is counted.
+    /// How many issues are shown; the rest is counted.
     pub max_issues: usize,
     /// How many characters each of them may have.
     pub max_chars: usize,
@@ -329,7 +329,7 @@ pub(crate) fn syntax_reason(error: &SyntaxError, text: Option<&str>) -> String {
     words::syntax(error.problem, found.as_deref())
 }
 
-/// An issue as it stands in a verdict line.
+/// An issue as it appears in a verdict line.
 #[derive(Debug, Serialize)]
 pub struct ToldIssue<'i> {
     path: &'i str,

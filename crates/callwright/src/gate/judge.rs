@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A call that parse or validate refuses goes through repair once, and is judged again. Admission
-//! stands behind it, see [`crate::admit`]. Each stage takes a type that only the stage before it makes, so a call cannot
+//! comes after it, see [`crate::admit`]. Each stage takes a type that only the stage before it makes, so a call cannot
 //! skip one.
 
 use super::Gate;
@@ -137,7 +137,7 @@ fn heal<'c>(
     Err(refused)
 }
 
-/// Where a text is cut off that is no JSON for another reason as well.
+/// Where a text is cut off that is not JSON for another reason as well.
 fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, refused: &Refused<'_>) -> Option<Path> {
     match (&refused.arguments, &call.arguments) {
         (None, Arguments::Text(text)) if refused.failure.may_be_repaired() => {

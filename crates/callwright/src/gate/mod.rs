@@ -51,11 +51,11 @@ use crate::words::{
 pub struct Gate {
     tools: ToolSet,
     limits: ParseLimits,
-    /// For all tools, and for those that have a rule of their own.
+    /// For all tools, and for those that have their own rule.
     repair: RepairPolicy,
     own_repair: AHashMap<String, RepairPolicy>,
     pub(crate) admission: Admission,
-    /// For all tools, and for those that have some of their own.
+    /// For all tools, and for those that have their own.
     advice: Advice,
     own_advice: AHashMap<String, Advice>,
 }
@@ -91,7 +91,7 @@ impl Gate {
         verdict
     }
 
-    /// Judges one call and asks whether it may run now. Whoever gets a ticket runs the call and gives the ticket back
+    /// Judges one call and asks whether it may run now. A caller that gets a ticket runs the call and gives the ticket back
     /// to [`Gate::close`]. A call without a place belongs to no conversation and is not counted.
     ///
     /// ```
@@ -122,7 +122,7 @@ impl Gate {
         self.admit(call, self.judge(call), place)
     }
 
-    /// The second half of [`Gate::open`], for whoever has judged the call already.
+    /// The second half of [`Gate::open`], when the call has already been judged.
     pub fn admit<'c>(
         &'c self,
         call: &Call<'_>,
@@ -140,19 +140,19 @@ impl Gate {
         }
     }
 
-    /// Judges what came of a call and takes note of it; says what the model gets. A ticket that is dropped instead
+    /// Judges the outcome of a call and notes it; says what the model gets. A ticket that is dropped instead
     /// counts as a call of which nothing is known.
     pub fn close<'c>(&self, ticket: Ticket<'c>, ran: impl Into<Ran<'c>>) -> Settled<'c> {
         let checked = self.check(ticket.tool(), ticket.arguments(), ran);
         self.settle(ticket, checked)
     }
 
-    /// The second half of [`Gate::close`], for whoever has judged the result already.
+    /// The second half of [`Gate::close`], when the result has already been judged.
     pub fn settle<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
         self.admission.close(ticket, checked)
     }
 
-    /// Judges what came of a call by itself, whatever came before it.
+    /// Judges the outcome of a call by itself, whatever came before it.
     pub fn check<'o>(
         &self,
         tool: &Tool,
@@ -189,7 +189,7 @@ impl Gate {
     /// are then judged like any other.
     ///
     /// # Errors
-    /// Says why the message is no call.
+    /// Says why the message is not a call.
     pub fn rescue<'m>(&self, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
         rescue::rescue(&self.tools, &self.limits, message).map_err(|reason| match reason {
             NoCall::NotOffered(name) => {
@@ -200,7 +200,7 @@ impl Gate {
         })
     }
 
-    /// Every edit that repair tries on a call that is refused as it stands, in order: for people who wonder
+    /// Every edit that repair tries on a call that is refused as it is, in order: for people who wonder
     /// why. Trials go up to the boldest grade, whatever the policy allows.
     pub fn explain(&self, call: &Call<'_>) -> Vec<Trial> {
         let mut trials = judge::explain(self, call);
@@ -262,7 +262,7 @@ impl Gate {
         self.admission.recall(call, verdict, result)
     }
 
-    /// Why a call of a recording would have been stopped, if it would. Else takes note of what came of it.
+    /// Why a call of a recording would have been stopped, if it would. Otherwise its outcome is noted.
     ///
     /// ```
     /// use callwright::admit::Place;
@@ -318,7 +318,7 @@ impl GateBuilder {
         self
     }
 
-    /// Sets everything that a policy file can say, in the stead of what was set before.
+    /// Sets everything that a policy file can say, instead of what was set before.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
@@ -330,7 +330,7 @@ impl GateBuilder {
         self
     }
 
-    /// Sets how often is too often.
+    /// Sets the thresholds for repeated calls.
     pub fn admission(mut self, policy: AdmissionPolicy) -> Self {
         self.policy.admission = policy;
         self

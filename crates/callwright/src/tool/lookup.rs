@@ -108,7 +108,7 @@ impl ToolSet {
 
     /// The one tool that a name evidently means: the same but for case and separators, with a namespace
     /// that says nothing (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or with
-    /// a control token behind it. A name in another namespace is another tool.
+    /// a control token after it. A name in another namespace is another tool.
     pub(crate) fn meant_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.get(&self.guess(name).meant?)
     }

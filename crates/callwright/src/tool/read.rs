@@ -1,6 +1,6 @@
 //! Tools out of any provider's shape.
 //!
-//! The shape is told per tool by the key under which its schema stands, so one file may mix them. In
+//! The key that holds its schema tells the shape of each tool, so one file may mix them. In
 //! comes the text of a tool file, out go [`ToolSpec`]s in order; nothing is compiled or changed.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 /// `tools/list` answer too), OpenAI chat and responses, Anthropic, Gemini.
 ///
 /// # Errors
-/// Fails if the text is not JSON, or an entry is no tool or has no name; the error names the entry.
+/// Fails if the text is not JSON, or an entry is not a tool or has no name; the error names the entry.
 pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
     let json: Json = serde_json::from_str(text).map_err(ErrorKind::ToolsNotJson)?;
     let mut tools = Vec::new();
@@ -22,7 +22,7 @@ pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
     Ok(tools)
 }
 
-/// The keys under which lists of tools stand.
+/// The keys that hold lists of tools.
 const LISTS: [&str; 4] = [
     "tools",
     "functionDeclarations",

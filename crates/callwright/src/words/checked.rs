@@ -22,7 +22,7 @@ pub struct Checked<'o> {
     pub shown: Option<usize>,
     /// What the operator should know and the model should not: checks that came to no answer.
     pub notes: Vec<String>,
-    /// What admission remembers of it, worked out when somebody asks.
+    /// What admission remembers of it, computed on demand.
     pub(crate) outcome: OnceLock<Outcome>,
 }
 

@@ -94,7 +94,7 @@ pub enum Code {
     Timeout,
     /// The tool panicked.
     Panic,
-    /// Nobody waits for the call any more.
+    /// The caller went away.
     Cancelled,
     /// The tool contradicts its own declaration.
     ToolDefect,

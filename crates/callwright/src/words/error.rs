@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// Something that whoever runs the gate has to mend. Its text names the place and the next step.
+/// Something that the operator of the gate has to mend. Its text names the place and the next step.
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 

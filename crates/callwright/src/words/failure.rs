@@ -40,7 +40,7 @@ pub enum Cause {
         path: Path,
         /// What is wrong there.
         problem: Problem,
-        /// What stands there: the beginning of it, escaped. Absent where the tool takes secrets.
+        /// The text at that place: its beginning, escaped. Absent where the tool takes secrets.
         found: Option<String>,
     },
     /// The call ends before its arguments do.
@@ -91,7 +91,7 @@ pub enum Cause {
     },
     /// The call may not run now.
     Objection(Box<Objection>),
-    /// Nothing is let through uncounted, and nobody can count.
+    /// Nothing is let through uncounted, and the ledger is away.
     LedgerAway {
         /// What is wrong with the ledger, for the operator.
         why: String,
@@ -141,7 +141,7 @@ impl Failure {
         own.unwrap_or_else(|| self.code.name())
     }
 
-    /// Whether somebody said what to do about this very failure: the operator, or the tool.
+    /// Whether the operator or the tool said what to do about this very failure.
     pub(crate) fn has_own_hint(&self) -> bool {
         let of_tool = match &self.cause {
             Cause::Tool { failure, .. } => {
@@ -216,8 +216,8 @@ impl Failure {
         }
     }
 
-    /// Whether repair may try: a call that was cut off, is too large or means nobody's tool is final, and
-    /// of a key that stands twice nobody knows which value is meant.
+    /// Whether repair may try: a call that was cut off, is too large or names no tool is final, and
+    /// of a key that occurs twice it is unknown which value is meant.
     pub(crate) fn may_be_repaired(&self) -> bool {
         match &self.cause {
             Cause::Syntax { .. } | Cause::SeveralValues { .. } => true,

@@ -50,7 +50,7 @@ pub enum Success {
     Transient,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// How it went.
@@ -104,7 +104,7 @@ pub(crate) fn as_digest<S: Serializer>(
 }
 
 /// The first half of the SHA-256 of a text. Calls and results come from strangers, and a budget that two calls share,
-/// or a permission, must not be for whoever finds two texts of one hash.
+/// or a permission, must not be had by finding two texts of one hash.
 pub(crate) fn hash(text: &str) -> [u8; 16] {
     let mut half = [0; 16];
     half.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);

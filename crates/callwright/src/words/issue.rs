@@ -57,7 +57,7 @@ pub enum BranchReason {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum IssueCode {
-    // In the order in which they are told to the model: what keeps the call from being understood
+    // In the order in which the model gets them: what keeps the call from being understood
     // at all comes before what is merely out of range.
     /// A required key is missing.
     Required,
@@ -65,7 +65,7 @@ pub enum IssueCode {
     DependentRequired,
     /// A key that the schema does not allow.
     UnknownKey,
-    /// One key stands twice.
+    /// A key occurs twice.
     DuplicateKey,
     /// Another type.
     Type,
@@ -93,7 +93,7 @@ pub enum IssueCode {
     MinItems,
     /// Too many items.
     MaxItems,
-    /// An item stands twice.
+    /// An item occurs twice.
     UniqueItems,
     /// No item is as one must be.
     Contains,
@@ -114,7 +114,7 @@ pub enum IssueCode {
 }
 
 impl IssueCode {
-    /// All kinds, in the order in which they are told.
+    /// All kinds, in that order.
     pub const ALL: [IssueCode; 26] = [
         IssueCode::Required,
         IssueCode::DependentRequired,

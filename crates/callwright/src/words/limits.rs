@@ -6,7 +6,7 @@
 pub struct ParseLimits {
     /// The longest text of arguments that is read, in bytes.
     pub max_bytes: usize,
-    /// How many containers may stand inside each other.
+    /// How deeply containers may be nested.
     pub max_depth: usize,
 }
 
@@ -32,7 +32,7 @@ impl ParseLimits {
     }
 
     /// The same limits with another depth. More than 120 is cut to 120: common JSON readers stop at
-    /// 127, and what passes here must still be readable behind us, inside a request.
+    /// 127, and what passes here must still be readable after us, inside a request.
     #[must_use]
     pub fn with_max_depth(mut self, max_depth: usize) -> Self {
         self.max_depth = max_depth.min(120);

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 /// How close two names are, from 0 (nothing in common) to 1 (the same but for case and separators).
 pub(crate) fn similarity(left: &str, right: &str) -> f64 {
-    // Real names are short; a long text is no misspelt name, and comparing it costs length squared.
+    // Real names are short; a long text is not a misspelt name, and comparing it costs length squared.
     const LONGEST_NAME: usize = 128;
     if left.len() > LONGEST_NAME || right.len() > LONGEST_NAME {
         return f64::from(u8::from(left == right));
@@ -55,12 +55,12 @@ fn shared_letters(left: &str, right: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(left, right)
 }
 
-/// Whether two names are the same words but for case and for what stands between them: a blank, `_`,
+/// Whether two names are the same words but for case and for what is between them: a blank, `_`,
 /// `-` or a capital. Any other sign may be all that tells two names apart (`C++` and `C#`, `-1` and `1`),
 /// and so may case next to digits (`1m` and `1M`) and in short names, unless both are written as words
 /// are (`usd`, `Usd`, `USD`; but `mWh` is not `MWh`).
 pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
-    // Names this long are no names.
+    // Texts this long are not names.
     const LONGEST: usize = 256;
     const SHORTEST: usize = 3;
     let plain = |name: &str| {
@@ -74,7 +74,7 @@ pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
     left == right || (plain(left) && plain(right) && spelt(left) == spelt(right))
 }
 
-/// Letters only: all small, all capital, or small ones behind a capital.
+/// Letters only: all small, all capital, or small ones after a capital.
 fn is_cased_like_a_word(name: &str) -> bool {
     let behind = name.chars().skip(1);
     name.chars().all(char::is_alphabetic)
@@ -107,7 +107,7 @@ fn spelt(name: &str) -> String {
 
 /// Whether one name is another with one slip of the pen: a letter too many, too few, wrong or in its
 /// neighbour's place, in a name of five letters at least. More than one letter is another word as often
-/// as not (`min`, `max`; `paid`, `unpaid`), digits are never slips, and a word of its own is not one either.
+/// as not (`min`, `max`; `paid`, `unpaid`), digits are never slips, and nor is a correct word.
 pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
     const SHORTEST: usize = 5;
     // A sign may be all that makes a name the opposite: `price>`, `!scopes`.
@@ -125,7 +125,7 @@ pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
 }
 
 /// Whether two names have the same words but for one that is misspelt: it begins with the same letter, since a letter
-/// in front makes the opposite (`asynchronous`), and it is not a word of its own (`county`, `passed`).
+/// in front makes the opposite (`asynchronous`), and it is not a correct word (`county`, `passed`).
 fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
     let mut differing = sent.iter().zip(meant).filter(|(sent, meant)| sent != meant);
     sent.len() != meant.len()
@@ -191,7 +191,7 @@ pub(crate) fn nearest<'n>(
         .collect()
 }
 
-/// The one nearest candidate, if there is a nearest one: two that are equally close are none.
+/// The one nearest candidate, if there is a nearest one: two that are equally close do not count.
 pub(crate) fn single_nearest<'n>(
     name: &str,
     candidates: impl IntoIterator<Item = &'n str>,
@@ -213,7 +213,7 @@ pub(crate) fn single_nearest<'n>(
     best.filter(|_| !tied).map(|(_, candidate)| candidate)
 }
 
-/// Two thirds of a full match where all words of the shorter name stand in the longer one, a little
+/// Two thirds of a full match where all words of the shorter name are in the longer one, a little
 /// more the larger its share is.
 fn shared_words(left: &Name, right: &Name) -> f64 {
     let (short, long) = if left.ends.len() <= right.ends.len() {
@@ -237,7 +237,7 @@ struct Name {
 }
 
 impl Name {
-    /// Splits at separators and at a capital behind a small letter or a digit.
+    /// Splits at separators and at a capital after a small letter or a digit.
     fn new(name: &str) -> Name {
         let mut folded = String::with_capacity(name.len());
         let mut ends = Vec::with_capacity(4);

@@ -10,7 +10,7 @@ use crate::json::{Path, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Output<'o> {
-    /// A JSON value that somebody has read already.
+    /// A JSON value that has already been read.
     Value(Value<'o>),
     /// Text. If the tool declares the schema of its results, the text is JSON.
     Text(Cow<'o, str>),
@@ -40,7 +40,7 @@ impl<'o> Output<'o> {
         }
     }
 
-    /// The output as text: a value as compact JSON, bytes with a replacement for what is no text.
+    /// The output as text: a value as compact JSON, bytes with a replacement for what is not text.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Output::Value(Value::String(text)) | Output::Text(text) => Cow::Borrowed(text),
@@ -79,7 +79,7 @@ impl From<String> for Output<'_> {
     }
 }
 
-/// How a call went, from whoever ran it: what the tool answered or why it failed, and what a check of theirs found.
+/// How a call went, as its runner says: what the tool answered or why it failed, and what the runner's own check found.
 #[derive(Debug)]
 #[must_use]
 pub struct Ran<'o> {

@@ -8,7 +8,7 @@ use crate::words::Issue;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputFault {
-    /// The tool promises JSON, and this is none.
+    /// The tool promises JSON, and this is not JSON.
     Syntax {
         /// Counted from one.
         line: usize,
@@ -18,14 +18,14 @@ pub enum OutputFault {
         path: Path,
         /// What is wrong there.
         problem: Problem,
-        /// What stands there: the beginning of it, escaped. Absent where the result may hold secrets.
+        /// The text at that place: its beginning, escaped. Absent where the result may hold secrets.
         found: Option<String>,
     },
     /// The tool promises JSON, and answered nothing.
     Nothing,
-    /// The bytes are no text.
+    /// The bytes are not text.
     NotText {
-        /// Where the first byte is that is no UTF-8, counted from zero.
+        /// Where the first byte is that is not UTF-8, counted from zero.
         offset: usize,
     },
     /// Nested deeper than anything that is read.
@@ -37,7 +37,7 @@ pub enum OutputFault {
     },
     /// A value that JSON cannot hold, such as NaN.
     NoJson {
-        /// Where it stands.
+        /// Where it is.
         path: Path,
     },
     /// The JSON ends in the middle.

@@ -12,7 +12,7 @@ use crate::text::first_bytes;
 use crate::words::Validation;
 use crate::words::transient::is_transient;
 
-/// How much of an error is searched for signs of a passing trouble, in bytes. They stand at the beginning.
+/// How much of an error is searched for signs of a passing trouble, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;
 
 /// How the results of a tool are judged.
@@ -85,7 +85,7 @@ impl Detector {
     ];
 }
 
-/// A question about a call's arguments and its result that somebody asks.
+/// A question about a call's arguments and its result, asked by the operator or the program.
 #[derive(Clone)]
 pub struct OutputCheck {
     name: Arc<str>,
@@ -113,7 +113,7 @@ impl OutputCheck {
         OutputCheck::fallible(name, move |arguments, output| Ok(look(arguments, output)))
     }
 
-    /// A check that may not come to an answer; why not is told to the operator, and the result passes.
+    /// A check that may not come to an answer; the reason goes to the operator, and the result passes.
     pub fn fallible(
         name: &str,
         look: impl Fn(&Value<'_>, &Value<'_>) -> Result<Option<Finding>, String> + Send + Sync + 'static,

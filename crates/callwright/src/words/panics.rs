@@ -1,6 +1,6 @@
 //! Keeps a panic in the code of others where it is.
 //!
-//! In comes something to do that is not ours: a tool, a check, a sink. Out goes what came of it, or what its panic
+//! Takes something to do that is not ours: a tool, a check, a sink. Returns what it returned, or what its panic
 //! said. What was thrown is let go of here, too, for that may panic once more.
 
 use std::any::Any;

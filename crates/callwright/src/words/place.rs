@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// When in a session something happens. A call without a round is a round of its own.
+/// When in a session something happens. A call without a round is its own round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Moment {
     /// The turn: it starts with a message of the user. Turns only go forward: a call of an earlier turn than the latest
@@ -20,7 +20,7 @@ impl Moment {
     pub const FIRST_NAME: u64 = 1 << 63;
 }
 
-/// Where in a conversation a call stands.
+/// Where in a conversation a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The conversation.

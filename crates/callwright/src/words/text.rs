@@ -35,8 +35,8 @@ fn push_escaped_char(out: &mut String, character: char) {
     }
 }
 
-/// Control characters, blanks that are no blank, line separators, marks that turn the direction of writing, and characters
-/// without a shape: none of them belongs into a line that somebody else reads.
+/// Control characters, white space other than the blank, line separators, marks that turn the direction of writing, and characters
+/// without a shape: none of them belongs into a line that is shown.
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || (character.is_whitespace() && character != ' ')

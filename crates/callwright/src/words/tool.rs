@@ -89,6 +89,6 @@ pub enum Validation {
     Strict,
     /// What the schema does not accept goes on as it is, and the operator hears of it. Nothing is repaired.
     Warn,
-    /// The schema is not asked. Arguments must still be a JSON object in which no key stands twice.
+    /// The schema is not asked. Arguments must still be a JSON object in which no key occurs twice.
     Off,
 }

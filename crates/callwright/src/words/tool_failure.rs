@@ -59,9 +59,9 @@ pub enum FailureKind {
     TimedOut(Duration),
     /// It panicked.
     Panicked,
-    /// Nobody waits for it any more.
+    /// Its caller went away.
     Cancelled,
-    /// Nobody waits for it any more, and it had not begun.
+    /// Its caller went away before it had begun.
     NotStarted,
     /// The tool contradicts its own declaration.
     Defect,
@@ -109,17 +109,17 @@ impl ToolFailure {
         failure
     }
 
-    /// Nobody waits for the call any more.
+    /// The caller went away.
     pub fn cancelled() -> Self {
         ToolFailure::of(FailureKind::Cancelled)
     }
 
-    /// Nobody waits for the call any more, and the tool had not begun.
+    /// The caller went away before the tool had begun.
     pub fn not_started() -> Self {
         ToolFailure::of(FailureKind::NotStarted)
     }
 
-    /// The tool contradicts its own declaration: a fault of whoever wrote it, never of the model. The text is for the
+    /// The tool contradicts its own declaration: a fault of its author, never of the model. The text is for the
     /// operator.
     pub fn defect(for_operator: impl Into<String>) -> Self {
         let mut failure = ToolFailure::of(FailureKind::Defect);
@@ -127,7 +127,7 @@ impl ToolFailure {
         failure
     }
 
-    /// The tool broke, with an error that is no type of its own: a boxed one, one of `anyhow`'s, or a text. For
+    /// The tool broke, with an error without its own type: a boxed one, one of `anyhow`'s, or a text. For
     /// `map_err`; any [`std::error::Error`] turns into a failure with `?`.
     ///
     /// ```
@@ -210,7 +210,7 @@ impl ToolFailure {
         self
     }
 
-    /// The same with the error behind it, for the operator only.
+    /// The same with the error that caused it, for the operator only.
     #[must_use]
     pub fn caused_by(mut self, error: &(dyn StdError + 'static)) -> Self {
         self.0.for_operator = Some(chain(error));

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What rate limits, overloads and time-outs are called. A bare number is no status, and a word such as "timeout"
+/// What rate limits, overloads and time-outs are called. A bare number is not a status, and a word such as "timeout"
 /// may be the name of an argument.
 static TRANSIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let status =

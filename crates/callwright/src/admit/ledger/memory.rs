@@ -34,7 +34,7 @@ pub struct MemoryLedger {
     forgotten: AtomicU64,
 }
 
-/// A keyed hash of a session's name: nobody who does not know the keys can make two names meet.
+/// A keyed hash of a session's name: without the keys, two names cannot be made to collide.
 type Name = u128;
 
 #[derive(Debug)]

@@ -26,7 +26,7 @@ use crate::words::{Digest, Fingerprint, Moment, Reason, Success};
 
 /// A memory of sessions with atomic operations.
 pub trait Ledger: Send + Sync + std::fmt::Debug {
-    /// Whether a step may wait for a server. Whoever calls it from an async runtime then does so where that is allowed.
+    /// Whether a step may wait for a server. An async caller then calls it where blocking is allowed.
     fn waits(&self) -> bool {
         false
     }
@@ -37,13 +37,13 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
     /// Fails if the memory cannot be reached; the policy says what then happens.
     fn open(&self, session: &str, ask: &Ask<'_>) -> Result<Ruling, LedgerAway>;
 
-    /// What came of a call that was let through.
+    /// The outcome of a call that was let through.
     ///
     /// # Errors
     /// Fails if the memory cannot be reached; the outcome is then forgotten.
     fn close(&self, session: &str, report: &Report<'_>) -> Result<Noted, LedgerAway>;
 
-    /// Both at once, of a call that ran long ago: may it run, and if so, what came of it.
+    /// Both at once, of a call that ran long ago: may it run, and if so, its outcome.
     ///
     /// # Errors
     /// Fails if the memory cannot be reached.
@@ -163,7 +163,7 @@ impl From<&AdmissionPolicy> for Limits {
     }
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report<'a> {
     /// The turn in which the call was counted: [`Ruling::turn`].

@@ -19,7 +19,7 @@ use crate::words::{ErrorSign, OutputFault};
 /// How much of an error is quoted, in characters: an error that is worth anything says it in two lines.
 const QUOTED: usize = 200;
 
-/// How much of an error is searched for signs of a passing trouble, in bytes. They stand at the beginning.
+/// How much of an error is searched for signs of a passing trouble, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;
 
 /// Words in the name of a tool whose results may be pages.

@@ -79,7 +79,7 @@ pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push_str(text);
 }
 
-/// The digits without zeros at either end, and the power of ten they stand at: `120` is `12e1`, `0.5` is `5e-1`.
+/// The digits without zeros at either end, and their power of ten: `120` is `12e1`, `0.5` is `5e-1`.
 fn write_number(number: &Number<'_>, out: &mut String) {
     let text = number.as_str();
     let (sign, text) = match text.strip_prefix('-') {

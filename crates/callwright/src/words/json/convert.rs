@@ -28,7 +28,7 @@ impl<'a> From<&'a serde_json::Value> for Value<'a> {
 
 impl From<&Value<'_>> for serde_json::Value {
     /// Integers beyond 64 bits become floats here, because `serde_json::Number` has nothing better;
-    /// of a key that stands twice the last value stays.
+    /// of a key that occurs twice the last value stays.
     fn from(value: &Value<'_>) -> Self {
         match value {
             Value::Null => serde_json::Value::Null,

@@ -1,6 +1,6 @@
-//! Keys that stand twice in one object.
+//! Keys that occur twice in one object.
 //!
-//! JSON leaves their meaning open and readers disagree (first wins, last wins), so whoever sends one
+//! JSON leaves their meaning open and readers disagree (first wins, last wins), so a caller that sends one
 //! cannot know what the tool will see. The parser asks [`has_duplicate`] for every object; only if
 //! one says yes does anybody walk the tree to name the places.
 
@@ -15,7 +15,7 @@ const FEW: usize = 8;
 /// processor does several at once.
 const PAIRWISE_LIMIT: usize = 48;
 
-/// Whether a key stands twice among the members of one object.
+/// Whether a key occurs twice among the members of one object.
 pub(crate) fn has_duplicate(members: &[Member<'_>]) -> bool {
     if members.len() <= FEW {
         let mut keys = members.iter().enumerate();
@@ -54,7 +54,7 @@ fn sign(key: &str) -> u32 {
     ])
 }
 
-/// Every place in `value` whose key stands more than once in its object, each place once.
+/// Every place in `value` whose key occurs more than once in its object, each place once.
 pub(crate) fn duplicate_keys(value: &Value<'_>) -> Vec<Path> {
     let mut found = Vec::new();
     collect(value, &Path::root(), &mut found);

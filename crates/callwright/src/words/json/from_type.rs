@@ -23,14 +23,14 @@ use super::into_type::RAW_VALUE;
 use super::mismatch::Cause;
 use super::{Mismatch, Number, Value};
 
-/// How many containers may stand inside each other: as many as the reader of calls takes (see
+/// How deeply containers may be nested: as many as the reader of calls takes (see
 /// [`ParseLimits`](crate::parse::ParseLimits)), so that what one tool answers another can be called with.
 const MAX_DEPTH: usize = 100;
 
 /// Makes a JSON value out of a Rust value.
 ///
 /// # Errors
-/// Returns where the value has no JSON form (NaN, an infinity, a key that is no text, too deep), or what
+/// Returns where the value has no JSON form (NaN, an infinity, a key that is not text, too deep), or what
 /// its type says against it.
 pub fn from_type<T: Serialize + ?Sized>(value: &T) -> Result<Value<'static>, Mismatch> {
     value.serialize(Writer {
@@ -45,7 +45,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// The writer of what stands inside of a container.
+    /// The writer of what is inside a container.
     fn inside(self) -> Result<Writer, Mismatch> {
         match self.depth_left.checked_sub(1) {
             Some(depth_left) => Ok(Writer { depth_left }),

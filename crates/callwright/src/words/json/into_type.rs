@@ -6,7 +6,7 @@
 //! validates must deserialise. (So a type that takes any JSON gets `5` for `5.0`.)
 //!
 //! There is no `Deserialize` for [`Value`] itself: serde reads flattened fields and untagged enums ahead into
-//! a form of its own, which holds no more than 64 bits of a number. A type that wants every digit of any JSON
+//! its own form, which holds no more than 64 bits of a number. A type that wants every digit of any JSON
 //! takes a `Box<serde_json::value::RawValue>`.
 
 mod containers;

@@ -8,9 +8,9 @@ use super::Value;
 /// with what lives shortly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lent<'v> {
-    /// Somebody else's.
+    /// Borrowed from its owner.
     Borrowed(&'v Value<'v>),
-    /// Ours.
+    /// Owned.
     Owned(Value<'v>),
 }
 

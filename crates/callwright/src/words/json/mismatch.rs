@@ -37,7 +37,7 @@ pub(crate) enum Cause {
     UnknownField,
     /// A key that the type needs.
     MissingField,
-    /// A key that stands twice.
+    /// A key that occurs twice.
     RepeatedField,
     /// The type's own objection.
     Own,

@@ -3,7 +3,7 @@
 //! In comes nothing but data: the parser builds [`Value`]s, the validator judges them in place, the
 //! caller serialises them. A string without escapes is a slice of the text and a number is its
 //! digits, so reading a call costs few allocations and a 23-digit id stays a 23-digit id. Members
-//! keep their order, and a key that stands twice stands twice here too.
+//! keep their order, and a key that occurs twice does so here too.
 //!
 //! This module never judges: whether a value is good is decided in [`crate::validate`].
 

@@ -2,7 +2,7 @@
 //!
 //! A `serde_json::Number` holds a `u64`, an `i64` or an `f64`; an id of 23 digits becomes a float
 //! there and loses its end. Here a number is the text that was sent, and is only interpreted when
-//! somebody asks.
+//! they are needed.
 
 use std::borrow::Cow;
 
@@ -88,7 +88,7 @@ struct Decimal<'a> {
     fraction: &'a str,
     /// How many digits of `whole` and `fraction` together are left without the zeros at their end.
     significant: usize,
-    /// The power of ten at which the significant digits stand.
+    /// The power of ten of the significant digits.
     power: i64,
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn read_value_within(
     strict::parse(text, max_depth).map(|document| document.value)
 }
 
-/// Reads one JSON value that starts at byte `from`, strictly; `None` if it is none or has a key twice.
+/// Reads one JSON value that starts at byte `from`, strictly; `None` if it is not JSON or has a key twice.
 pub(crate) fn parse_at(
     text: &str,
     from: usize,
@@ -70,7 +70,7 @@ pub fn size(value: &Value<'_>) -> usize {
     }
 }
 
-/// Whether some key stands twice; `None` if the value is too deep.
+/// Whether some key occurs twice; `None` if the value is too deep.
 pub(crate) fn inspect(value: &Value<'_>, depth_left: usize) -> Option<bool> {
     let deeper = |found: bool, inner| Some(found | inspect(inner, depth_left.checked_sub(1)?)?);
     match value {

@@ -15,7 +15,7 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     pub(crate) value: Value<'a>,
-    /// Whether some object has a key twice; which one is found out only when somebody asks.
+    /// Whether some object has a key twice; which one is found out on demand.
     pub(crate) has_duplicates: bool,
 }
 
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
     /// Neither a comma nor the end of the container follows a value.
     #[cold]
     fn not_continued<T>(&self, expected: &'static str, inner: Segment) -> Read<T> {
-        // Text right behind the end of a string: most likely the string does not end there.
+        // Text right after the end of a string: most likely the string does not end there.
         let inside_string = self.bytes[..self.at].ends_with(b"\"")
             && !matches!(
                 self.peek(),

@@ -27,9 +27,9 @@ pub enum Problem {
     },
     /// A backslash that starts no escape of JSON.
     BadEscape,
-    /// `\\u` without four hex digits behind it.
+    /// `\\u` without four hex digits after it.
     BadUnicodeEscape,
-    /// Half of a surrogate pair, which is no character.
+    /// Half of a surrogate pair, which is not a character.
     LoneSurrogate,
     /// A raw line break or another control character inside a string.
     ControlCharacter,
@@ -68,7 +68,7 @@ impl SyntaxError {
         Path::from_innermost(&self.innermost)
     }
 
-    /// The text that stands at the place, its beginning, escaped; empty at the end of the text.
+    /// The text at the place: its beginning, escaped; empty at the end of the text.
     pub fn snippet(&self, text: &str) -> String {
         /// Enough to find the place again.
         const LENGTH: usize = 16;

@@ -101,7 +101,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The member `key` of an object; the first, if it stands there twice.
+    /// The member `key` of an object; the first, if it occurs twice.
     pub fn get(&self, key: &str) -> Option<&Value<'a>> {
         self.as_object()?
             .iter()
