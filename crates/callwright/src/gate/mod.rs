@@ -1,12 +1,13 @@
 //! The gate: the tools it knows, and one question to ask it.
 
 mod judge;
+mod siblings;
 
 use std::sync::Arc;
 
 use ahash::AHashMap;
 
-use crate::admit::{Admission, AdmissionPolicy, Ledger, MemoryLedger, Opened, Recalled, Ticket};
+use crate::admit::{Admission, AdmissionPolicy, Ledger, MemoryLedger, Opened, Ticket};
 use crate::call::Call;
 use crate::check;
 use crate::error::{Error, ErrorKind};
@@ -18,9 +19,7 @@ use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSet};
 use crate::validate::SchemaCache;
 use crate::verdict::{Settled, Verdict};
-use crate::words::{
-    Checked, Failure, Fingerprint, Grade, Message, ParseLimits, Place, Ran, ToolSpec,
-};
+use crate::words::{Checked, Failure, Grade, Message, ParseLimits, Place, Ran, ToolSpec};
 
 /// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and is shared freely
 /// between threads.
@@ -147,11 +146,6 @@ impl Gate {
         self.settle(ticket, checked)
     }
 
-    /// The second half of [`Gate::close`], when the result has already been judged.
-    pub fn settle<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
-        self.admission.close(ticket, checked)
-    }
-
     /// Judges the outcome of a call by itself, whatever came before it.
     pub fn check<'o>(
         &self,
@@ -173,11 +167,6 @@ impl Gate {
         if !own.is_some_and(|own| own.give(failure)) {
             self.advice.give(failure);
         }
-    }
-
-    /// The identity of a call on which a verdict was given.
-    pub fn fingerprint(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
-        self.admission.identify(call, verdict)
     }
 
     /// The memory of sessions: to answer a question, to save a session and to resume it.
@@ -220,20 +209,10 @@ impl Gate {
         self.tools.iter()
     }
 
-    /// The names nearest to one that does not exist, the closest first, three at most.
-    pub fn nearest_tools(&self, name: &str) -> Vec<&str> {
-        self.tools.nearest(name)
-    }
-
     /// The highest grade of repair for calls of a tool.
     pub(crate) fn repair_cap(&self, tool: &Tool) -> Option<Grade> {
         let own = self.own_repair.get(tool.name());
         own.unwrap_or(&self.repair).cap(tool)
-    }
-
-    /// Whether some tool takes arguments that its schema marks with `writeOnly` or `format: password`.
-    pub fn takes_secrets(&self) -> bool {
-        self.tools.all_secrets().is_some()
     }
 
     /// What is shown of a call and of what this gate said about it.
@@ -247,55 +226,6 @@ impl Gate {
 
     pub(crate) fn limits(&self) -> &ParseLimits {
         &self.limits
-    }
-}
-
-impl Gate {
-    /// For recordings of calls that ran long ago: what admission has to know of a call that was judged, and of its result
-    /// if that is at hand.
-    pub fn recall<'c>(
-        &self,
-        call: &Call<'c>,
-        verdict: &Verdict<'_>,
-        result: Option<&Checked<'_>>,
-    ) -> Recalled<'c> {
-        self.admission.recall(call, verdict, result)
-    }
-
-    /// Why a call of a recording would have been stopped, if it would. Otherwise its outcome is noted.
-    ///
-    /// ```
-    /// use callwright::admit::Place;
-    /// use callwright::check::{Ran, ToolFailure};
-    /// use callwright::{Call, Gate, ToolSpec};
-    ///
-    /// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
-    /// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
-    /// let verdict = gate.judge(&call);
-    /// let tool = gate.tool("read_file").expect("it was just added");
-    /// let stopped = (0..20).filter(|round| {
-    ///     let failed = Ran::failed(ToolFailure::said("no such file"));
-    ///     let result = gate.check(tool, verdict.arguments().expect("they were read"), failed);
-    ///     let recalled = gate.recall(&call, &verdict, Some(&result));
-    ///     gate.relive(&recalled, Place::new("chat-1", 0, *round)).is_some()
-    /// });
-    /// assert_eq!(stopped.count(), 17);
-    /// # Ok::<(), callwright::Error>(())
-    /// ```
-    pub fn relive(&self, call: &Recalled<'_>, place: Place<'_>) -> Option<Failure> {
-        self.admission.relive(call, self.tool(call.tool()), place)
-    }
-
-    /// The same for the result of a call that was let through, if it comes later.
-    pub fn relive_result(
-        &self,
-        tool: &Tool,
-        fingerprint: Fingerprint,
-        place: Place<'_>,
-        result: &Checked<'_>,
-    ) {
-        self.admission
-            .note(tool, Some(place), fingerprint, None, result);
     }
 }
 

@@ -1,0 +1,81 @@
+//! What only the sibling crates of this one call. Not covered by semantic versioning.
+//!
+//! Recorded calls take the live way with the clock of their recording: what admission has to know of a call is taken from
+//! it in any order ([`Gate::recall`]); whether it would have been let through is asked in their order ([`Gate::relive`]).
+
+use super::Gate;
+use crate::admit::{Recalled, Ticket};
+use crate::call::Call;
+use crate::tool::Tool;
+use crate::verdict::{Settled, Verdict};
+use crate::words::{Checked, Failure, Fingerprint, Place};
+
+#[doc(hidden)]
+impl Gate {
+    /// The second half of [`Gate::close`], when the result has already been judged.
+    pub fn settle<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
+        self.admission.close(ticket, checked)
+    }
+
+    /// The identity of a call on which a verdict was given.
+    pub fn fingerprint(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
+        self.admission.identify(call, verdict)
+    }
+
+    /// The names nearest to one that does not exist, the closest first, three at most.
+    pub fn nearest_tools(&self, name: &str) -> Vec<&str> {
+        self.tools.nearest(name)
+    }
+
+    /// Whether some tool takes arguments that its schema marks with `writeOnly` or `format: password`.
+    pub fn takes_secrets(&self) -> bool {
+        self.tools.all_secrets().is_some()
+    }
+
+    /// For recordings of calls that ran long ago: what admission has to know of a call that was judged, and of its result
+    /// if that is at hand.
+    pub fn recall<'c>(
+        &self,
+        call: &Call<'c>,
+        verdict: &Verdict<'_>,
+        result: Option<&Checked<'_>>,
+    ) -> Recalled<'c> {
+        self.admission.recall(call, verdict, result)
+    }
+
+    /// Why a call of a recording would have been stopped, if it would. Otherwise its outcome is noted.
+    ///
+    /// ```
+    /// use callwright::admit::Place;
+    /// use callwright::check::{Ran, ToolFailure};
+    /// use callwright::{Call, Gate, ToolSpec};
+    ///
+    /// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
+    /// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
+    /// let verdict = gate.judge(&call);
+    /// let tool = gate.tool("read_file").expect("it was just added");
+    /// let stopped = (0..20).filter(|round| {
+    ///     let failed = Ran::failed(ToolFailure::said("no such file"));
+    ///     let result = gate.check(tool, verdict.arguments().expect("they were read"), failed);
+    ///     let recalled = gate.recall(&call, &verdict, Some(&result));
+    ///     gate.relive(&recalled, Place::new("chat-1", 0, *round)).is_some()
+    /// });
+    /// assert_eq!(stopped.count(), 17);
+    /// # Ok::<(), callwright::Error>(())
+    /// ```
+    pub fn relive(&self, call: &Recalled<'_>, place: Place<'_>) -> Option<Failure> {
+        self.admission.relive(call, self.tool(call.tool()), place)
+    }
+
+    /// The same for the result of a call that was let through, if it comes later.
+    pub fn relive_result(
+        &self,
+        tool: &Tool,
+        fingerprint: Fingerprint,
+        place: Place<'_>,
+        result: &Checked<'_>,
+    ) {
+        self.admission
+            .note(tool, Some(place), fingerprint, None, result);
+    }
+}
