@@ -56,20 +56,21 @@
 //! | `toolbox` (default) | typed tools and [`Toolbox`](toolbox::Toolbox); needs Tokio where a tool waits |
 //! | `policy` | reads settings from a TOML file |
 //! | `cel` | checks of results as CEL expressions in that file |
-//! | `redis` | sessions shared between replicas |
 //! | `tracing` | a span for each call, with the names of OpenTelemetry |
-//! | `rig`, `rmcp` | guards for the tools of these crates |
 //!
-//! Without `toolbox` and `redis` the crate does no IO, and only sinks of events have threads.
+//! The crate does no IO of its own. Only the sinks of events have threads, and only `toolbox` runs anything.
+//!
+//! Sessions that replicas share are in the crate `callwright-redis`; guards for the tools of `rig` agents and for `rmcp`
+//! servers are in `callwright-rig` and `callwright-rmcp`.
 
-#[cfg(any(feature = "rig", feature = "rmcp"))]
-pub mod adapters;
 pub mod admit;
 pub mod call;
 pub mod check;
 pub mod classify;
 pub mod event;
 pub mod feedback;
+#[doc(hidden)]
+pub mod internal;
 pub mod json;
 pub mod parse;
 pub mod policy;

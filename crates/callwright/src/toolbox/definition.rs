@@ -330,8 +330,8 @@ impl<A, O> ToolDef<A, O> {
 }
 
 impl<A: Send + 'static, O: Send + 'static> ToolDef<A, O> {
-    pub(super) fn register(self) -> Registration {
-        Registration {
+    pub(super) fn register(self) -> RegisteredTool {
+        RegisteredTool {
             spec: self.spec,
             policy: self.policy,
             defect: self.defect,
@@ -351,7 +351,7 @@ impl<A, O> fmt::Debug for ToolDef<A, O> {
 
 /// A tool whose types are no longer known.
 #[derive(Debug)]
-pub(super) struct Registration {
+pub(super) struct RegisteredTool {
     pub(super) spec: ToolSpec,
     pub(super) policy: ToolPolicy,
     pub(super) handler: Arc<dyn Handler>,
