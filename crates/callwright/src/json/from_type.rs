@@ -18,7 +18,7 @@ use serde::ser::{Serialize, Serializer};
 
 use self::containers::{ArrayBuilder, ObjectBuilder, ObjectKind};
 use super::into_type::RAW_VALUE;
-use super::mismatch::Cause;
+use super::mismatch::MismatchCause;
 use super::{Mismatch, Number, Value};
 
 /// How deep containers may be nested: as deep as in a call (see [`ParseLimits`](crate::parse::ParseLimits)), so that the
@@ -56,7 +56,7 @@ impl Writer {
 
 #[cold]
 fn refuse(message: impl Into<String>) -> Mismatch {
-    Mismatch::new(Cause::Own, message.into())
+    Mismatch::new(MismatchCause::Own, message.into())
 }
 
 /// The numbers below a hundred, two digits each.

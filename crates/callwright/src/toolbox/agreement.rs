@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Schema;
 
 use super::schema::is_limit_of_a_type;
-use crate::json::{Cause, Mismatch, Value, to_arguments};
+use crate::json::{Mismatch, MismatchCause, Value, to_arguments};
 use crate::text::snippet;
 use crate::validate::CompiledSchema;
 
@@ -56,21 +56,21 @@ pub(crate) fn input_disagreement<A: DeserializeOwned>(schema: &Schema) -> Option
 fn is_disagreement(mismatch: &Mismatch, sample: &Value<'_>, named: &NamedBySchema<'_>) -> bool {
     let path = mismatch.path();
     let cause = mismatch.cause();
-    if mismatch.is_about_key() && cause != Cause::UnknownField {
+    if mismatch.is_about_key() && cause != MismatchCause::UnknownField {
         return path
             .last()
             .is_some_and(|key| named.keys.contains(&key.as_ref()));
     }
     let value = sample.at(&path);
     match cause {
-        Cause::Kind
-        | Cause::Variant
-        | Cause::UnknownField
-        | Cause::MissingField
-        | Cause::RepeatedField => true,
-        Cause::Length if matches!(value, Some(Value::Array(_))) => true,
-        Cause::Value if is_about_limits(mismatch) => true,
-        Cause::Length | Cause::Value | Cause::Own => {
+        MismatchCause::Kind
+        | MismatchCause::Variant
+        | MismatchCause::UnknownField
+        | MismatchCause::MissingField
+        | MismatchCause::RepeatedField => true,
+        MismatchCause::Length if matches!(value, Some(Value::Array(_))) => true,
+        MismatchCause::Value if is_about_limits(mismatch) => true,
+        MismatchCause::Length | MismatchCause::Value | MismatchCause::Own => {
             value.is_some_and(|value| named.has_value(&value.into()))
         }
     }

@@ -1,4 +1,4 @@
-//! What a dynamic tool's function takes and returns.
+//! What the function of a dynamic tool takes and returns.
 
 use std::borrow::Cow;
 

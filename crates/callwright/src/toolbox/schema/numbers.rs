@@ -55,7 +55,7 @@ pub(crate) fn is_limit_of_a_type(number: &Number) -> bool {
     integer_types().any(|(_, limits)| limits.iter().any(|limit| limit.number == *number))
 }
 
-/// Replaces the name of a number type by its limits.
+/// Replaces the name of a number type with its limits.
 pub(super) fn exact_limits(members: &mut Members) {
     let Some(format) = members.get("format").and_then(Schema::as_str) else {
         return;
