@@ -77,18 +77,19 @@
 //! | `toolbox` (default) | typed tools and [`Toolbox`](toolbox::Toolbox); needs Tokio where a tool waits |
 //! | `policy` | reads settings from a TOML file |
 //! | `cel` | checks of results as CEL expressions in that file |
-//! | `redis` | sessions shared between replicas |
 //! | `tracing` | a span for each call, with the names of OpenTelemetry |
-//! | `rig`, `rmcp` | guards for the tools of these crates |
 //!
-//! Without `toolbox` and `redis` the crate does no IO, and only sinks of events have threads.
+//! The crate does no IO of its own. Only the sinks of events have threads, and only `toolbox` runs anything.
+//!
+//! Sessions that replicas share are in the crate `callwright-redis`; guards for the tools of `rig` agents and for `rmcp`
+//! servers are in `callwright-rig` and `callwright-rmcp`.
 
-#[cfg(any(feature = "rig", feature = "rmcp"))]
-pub mod adapters;
 pub mod admit;
 pub mod check;
 pub mod event;
 pub mod feedback;
+#[doc(hidden)]
+pub mod internal;
 pub mod parse;
 pub mod policy;
 pub mod repair;
@@ -124,12 +125,6 @@ pub mod classify {
     pub use crate::policy::Advice;
     pub use crate::verdict::Refused;
     pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
-}
-
-/// For the sibling crates of this one. Not covered by semantic versioning.
-#[doc(hidden)]
-pub mod internal {
-    pub use crate::words::text::first_bytes;
 }
 
 /// The README's program is compiled and run with the tests.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use callwright::event::{
-    Event, On, Registration, Sink, SinkError, SinkStats, Sinks, callback, channel,
+    Event, On, Sink, SinkError, SinkRegistration, SinkStats, Sinks, callback, channel,
 };
 use callwright::{Call, Gate, ToolSpec};
 use serde_json::json;
@@ -74,7 +74,7 @@ fn a_sink_that_blocks_delays_nobody_and_what_it_misses_is_counted() {
     let (sink, is_reached, go_on) = blocked();
     let (quick, seen) = sync_channel(20_000);
     let sinks = Sinks::builder()
-        .register(Registration::new("blocked", sink).with_capacity(100))
+        .register(SinkRegistration::new("blocked", sink).with_capacity(100))
         .sink(
             "quick",
             callback(move |event| quick.send(number(event)).expect("room")),
@@ -230,7 +230,7 @@ fn large_events_fill_a_queue_sooner() {
     let gate = gate();
     let (sink, is_reached, go_on) = blocked();
     let sinks = Sinks::builder()
-        .register(Registration::new("small", sink).with_capacity_bytes(1_000_000))
+        .register(SinkRegistration::new("small", sink).with_capacity_bytes(1_000_000))
         .start()
         .expect("threads");
     let large = |bytes: usize| {
@@ -355,6 +355,6 @@ fn a_channel_whose_receiver_is_gone_counts_as_failed() {
         stats
             .last_error
             .expect("a reason")
-            .contains("nobody listens")
+            .contains("receiver of the channel is gone")
     );
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use callwright::event::{Event, JsonLines, Registration, Sinks};
+use callwright::event::{Event, JsonLines, SinkRegistration, Sinks};
 use callwright::{Call, Gate, ToolSpec};
 
 /// The memory of this process in bytes, where the system tells it. No other test may run in it.
@@ -24,7 +24,9 @@ fn memory_is_flat_over_a_million_events() {
         .build()
         .expect("one tool");
     let sinks = Sinks::builder()
-        .register(Registration::new("sink", JsonLines::new(std::io::sink())).with_capacity(WAITING))
+        .register(
+            SinkRegistration::new("sink", JsonLines::new(std::io::sink())).with_capacity(WAITING),
+        )
         .start()
         .expect("a thread");
     let send = |events: usize| {

@@ -8,7 +8,8 @@
 //! brought last time, and **idle** if all it did was to repeat. A successful new outcome of a tool that may change
 //! something begins a new **epoch**: whatever was asked before may be asked again.
 //!
-//! Pure data: no clock, no lock. `redis.lua` does the same on a server, and a test holds the two together.
+//! Pure data: no clock, no lock. `session.lua` in `callwright-redis` does the same on a server, and a test there holds the
+//! two together.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,13 +1,12 @@
 //! Events as JSON Lines: what is recorded here is what a replay reads.
 //!
-//! Lines are collected and written together, and at the latest when no event is waiting, so that whoever follows the
-//! file sees them at once. When a write fails, the lines that are not wholly written are given up and counted, and the
-//! next ones are tried; a line that was written in part is ended first, so that it spoils no other.
+//! Lines are collected and written together, at the latest when no event is waiting, so that a reader that follows the
+//! file sees them at once. When a write fails, the lines that were not written in full are dropped and counted, and the
+//! next ones are tried; a line that was written in part is ended first, so that it does not spoil the next.
 
-use std::fmt;
 use std::io::{self, ErrorKind, Write};
-use std::mem;
 use std::sync::Arc;
+use std::{fmt, mem};
 
 use super::{Event, Sink, SinkError, Values};
 
@@ -21,12 +20,12 @@ pub struct JsonLines<W> {
     with_output: bool,
     /// Whole lines, each with its end.
     lines: String,
-    /// The last line that was written has no end.
+    /// The last line was written in part.
     torn: bool,
 }
 
 impl<W: Write + Send> JsonLines<W> {
-    /// Writes to `writer`, secrets masked and without results. It needs no buffer of its own.
+    /// Writes to `writer`, with secrets masked and without results. The writer needs no buffer.
     pub fn new(writer: W) -> Self {
         JsonLines {
             writer,
@@ -37,14 +36,14 @@ impl<W: Write + Send> JsonLines<W> {
         }
     }
 
-    /// The same with other values shown.
+    /// Sets which values are shown.
     #[must_use]
     pub fn with_values(mut self, values: Values) -> Self {
         self.values = values;
         self
     }
 
-    /// The same with or without the results, of events that have them.
+    /// Sets whether results are written, of events that have them.
     #[must_use]
     pub fn with_output(mut self, with_output: bool) -> Self {
         self.with_output = with_output;
@@ -55,7 +54,7 @@ impl<W: Write + Send> JsonLines<W> {
         if self.lines.is_empty() {
             return Ok(());
         }
-        // Taken out first: a writer that panics gets them once.
+        // Taken out first, so that a writer that panics gets them only once.
         let mut lines = mem::take(&mut self.lines);
         let was_torn = mem::replace(&mut self.torn, true);
         if was_torn {
@@ -64,7 +63,7 @@ impl<W: Write + Send> JsonLines<W> {
         let (written, outcome) = write_all(&mut self.writer, lines.as_bytes());
         let (done, left) = lines.as_bytes().split_at(written);
         self.torn = done.last().map_or(was_torn, |last| *last != b'\n');
-        // The line break that ends a torn line is the end of no line of these.
+        // The line break that ends a torn line does not end one of these.
         let ends_torn = usize::from(was_torn && done.is_empty());
         let lost = left.split(|byte| *byte == b'\n').count() - 1 - ends_torn;
         lines.clear();
@@ -75,13 +74,13 @@ impl<W: Write + Send> JsonLines<W> {
     }
 }
 
-/// Writes as much as it can; says how much that was.
+/// Writes as much as possible; returns how much that was.
 fn write_all(writer: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
     while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
         match writer.write(rest) {
             Ok(0) => return (written, Err(ErrorKind::WriteZero.into())),
-            // A writer that claims more than it was given has taken all.
+            // A writer may claim more than it was given.
             Ok(more) => written += more.min(rest.len()),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return (written, Err(error)),
@@ -103,7 +102,7 @@ impl<W: Write + Send> Sink for JsonLines<W> {
 
     fn flush(&mut self) -> Result<(), SinkError> {
         self.write_lines()?;
-        // What is behind the writer is not ours to count.
+        // What the writer itself has buffered is not known here.
         let flushed = self.writer.flush();
         flushed.map_err(|error| SinkError::new(error).with_lost(0))
     }

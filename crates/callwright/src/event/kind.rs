@@ -1,7 +1,7 @@
-//! Which events a sink wants to hear of.
+//! Which events a sink wants.
 
 use super::{Event, Judgement};
-use crate::check::OutputVerdict;
+use crate::words::OutputVerdict;
 
 /// What happened, as a question to an event. An event may be several of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -24,9 +24,9 @@ pub enum On {
     OutputRefused,
     /// The tool answered, and the answer is only a part.
     OutputPartial,
-    /// There was an objection, and the policy only wants to hear of it.
+    /// There was an objection that the policy only warns about.
     Warning,
-    /// The model was told something beside the result: it repeats itself.
+    /// The model got a notice with the result: it repeats itself.
     Notice,
 }
 

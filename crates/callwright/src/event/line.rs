@@ -3,16 +3,16 @@
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-use super::mask::Shown;
+use super::mask::ShownValues;
 use super::time::write_rfc3339;
 use super::{Event, Values};
 use crate::call::{Arguments, Completeness};
-use crate::check::OutputVerdict;
 use crate::feedback::Feedback;
 use crate::json::{Value, write_json_string};
 use crate::wire::write_edit;
+use crate::words::OutputVerdict;
 
-/// The version of the line. Fields are added without another; a field that means something else makes one.
+/// The version of the line. Added fields do not change it; a field with a new meaning does.
 const VERSION: u32 = 1;
 
 /// An event as one line of JSON, secrets masked and without the result unless asked otherwise.
@@ -33,13 +33,13 @@ impl<'e> EventLine<'e> {
         }
     }
 
-    /// The same with other values shown.
+    /// Sets which values are shown.
     pub fn with_values(mut self, values: Values) -> Self {
         self.values = values;
         self
     }
 
-    /// The same with or without the result, if the event has one.
+    /// Sets whether the result is written, if the event has one.
     pub fn with_output(mut self, with_output: bool) -> Self {
         self.with_output = with_output;
         self
@@ -48,9 +48,9 @@ impl<'e> EventLine<'e> {
     /// Appends the line, without a line break.
     pub fn write(&self, out: &mut String) {
         let event = self.event;
-        let shown = Shown::new(event, self.values);
+        let shown = ShownValues::new(event, self.values);
         let feedback = Feedback::default();
-        let mut line = Members { out };
+        let mut line = LineWriter { out };
         line.write_place(event, &shown);
         line.key("arguments_sent").write_sent(&shown.sent);
         match &shown.arguments {
@@ -114,17 +114,17 @@ impl fmt::Display for EventLine<'_> {
     }
 }
 
-/// The members of the line, one after the other.
-struct Members<'o> {
+/// Writes the members of the line, one after the other.
+struct LineWriter<'o> {
     out: &'o mut String,
 }
 
-impl Members<'_> {
-    fn key(&mut self, key: &'static str) -> Members<'_> {
+impl LineWriter<'_> {
+    fn key(&mut self, key: &'static str) -> LineWriter<'_> {
         self.out.push_str(",\"");
         self.out.push_str(key);
         self.out.push_str("\":");
-        Members { out: self.out }
+        LineWriter { out: self.out }
     }
 
     fn null(self) {
@@ -148,7 +148,7 @@ impl Members<'_> {
     }
 
     /// Which call, when and where.
-    fn write_place(&mut self, event: &Event, shown: &Shown<'_>) {
+    fn write_place(&mut self, event: &Event, shown: &ShownValues<'_>) {
         let _ = write!(self.out, "{{\"v\":{VERSION},\"time\":\"");
         write_rfc3339(event.time, self.out);
         self.out.push('"');
@@ -176,14 +176,14 @@ impl Members<'_> {
         if let Some(notation) = event.rescued {
             self.key("rescued").text(notation.name());
         }
-        // Providers have many words for it; these two are understood like any of theirs.
+        // Providers have many words for it; ours are read back like any of theirs.
         match event.completeness {
             Completeness::Unknown => {}
             Completeness::Complete => self.key("finish_reason").text("completed"),
             Completeness::Doubtful => self.key("finish_reason").text("unrecognized"),
             Completeness::CutOff => self.key("finish_reason").text("incomplete"),
         }
-        // Else a text would be taken for the text of arguments, and `null` for none.
+        // Otherwise a string would be read back as the text of arguments, and `null` as no arguments.
         if let Arguments::Value(Value::String(_) | Value::Null) = event.sent {
             self.key("sent_as").text("value");
         }
@@ -197,7 +197,7 @@ impl Members<'_> {
         }
     }
 
-    fn write_edits(&mut self, shown: &Shown<'_>) {
+    fn write_edits(&mut self, shown: &ShownValues<'_>) {
         let out = self.key("edits").out;
         out.push('[');
         for (at, edit) in shown.edits.iter().enumerate() {
@@ -209,7 +209,7 @@ impl Members<'_> {
         out.push(']');
     }
 
-    /// What it took, and what the operator should know.
+    /// Times, attempts, and the detail for the operator.
     fn write_cost(&mut self, event: &Event, operator_detail: Option<&str>) {
         let latency = event.latency.as_ref().map(Duration::as_micros);
         self.key("latency_us").number(latency);

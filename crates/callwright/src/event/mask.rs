@@ -1,7 +1,7 @@
 //! The values of an event as they may be shown.
 //!
-//! In comes an event, out go its values without those that a schema marks with `writeOnly` or `format: password`:
-//! [`Secrecy`] decides. This happens on the thread of the sink, and costs next to nothing for tools that mark nothing.
+//! Takes an event; returns its values without those that a schema marks with `writeOnly` or `format: password`, which
+//! [`Secrecy`] decides. This happens on the thread of the sink, and costs next to nothing for tools without secrets.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,11 @@ use serde_json::Value as Told;
 
 use super::Event;
 use crate::call::Arguments;
-use crate::classify::Failure;
 use crate::feedback::Feedback;
-use crate::json::{Path, Value};
-use crate::parse::read_value;
-use crate::repair::Edit;
+use crate::json::{Path, Value, read_value};
 use crate::secrecy::{MASKED, Secrecy};
 use crate::wire::ToldFailure;
+use crate::words::{Edit, Failure};
 
 /// Which values of arguments, edits and results are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -30,7 +28,7 @@ pub enum Values {
 }
 
 /// The values of an event as they may be shown.
-pub(super) struct Shown<'e> {
+pub(super) struct ShownValues<'e> {
     pub(super) tool: Cow<'e, str>,
     pub(super) tool_sent: Option<Cow<'e, str>>,
     pub(super) sent: Cow<'e, Arguments<'e>>,
@@ -38,45 +36,42 @@ pub(super) struct Shown<'e> {
     pub(super) edits: Vec<Cow<'e, Edit>>,
     pub(super) output: Option<Cow<'e, Value<'e>>>,
     pub(super) operator_detail: Option<Cow<'e, str>>,
-    words: Words,
+    mask: Mask,
 }
 
-/// What may be said in words.
-enum Words {
-    All,
-    Masked(Box<Secrecy>),
-    None,
-}
-
-impl<'e> Shown<'e> {
+impl<'e> ShownValues<'e> {
     pub(super) fn new(event: &'e Event, values: Values) -> Self {
-        let masks = &event.masks;
-        match values {
-            Values::Masked if masks.input.is_some() || masks.output.is_some() => masked(event),
-            Values::All | Values::Masked => Shown {
-                tool: Cow::Borrowed(&event.tool),
-                tool_sent: event.tool_sent.as_deref().map(Cow::Borrowed),
-                sent: Cow::Borrowed(&event.sent),
-                arguments: event.arguments(),
-                edits: event.edits.iter().map(Cow::Borrowed).collect(),
-                output: event.output.as_ref().map(Cow::Borrowed),
-                operator_detail: event.operator_detail.as_deref().map(Cow::Borrowed),
-                words: Words::All,
+        let mask = Mask::of(event, values);
+        let is_unknown = event.failure.as_ref().is_some_and(Failure::is_of_no_tool);
+        ShownValues {
+            tool: if is_unknown {
+                mask.name(&event.tool)
+            } else {
+                Cow::Borrowed(&event.tool)
             },
-            Values::None => shapes(event),
+            tool_sent: event.tool_sent.as_deref().map(|name| mask.name(name)),
+            sent: mask.sent(&event.sent),
+            arguments: event.arguments().map(|value| mask.argument(value)),
+            edits: event.edits.iter().map(|edit| mask.edit(edit)).collect(),
+            output: event.output.as_ref().map(|output| mask.output(output)),
+            operator_detail: event
+                .operator_detail
+                .as_deref()
+                .map(|detail| mask.text(detail)),
+            mask,
         }
     }
 
-    /// A failure as JSON, with nothing in its words that must not be seen.
+    /// A failure as JSON, with its words masked.
     pub(super) fn failure(&self, failure: &Failure, feedback: &Feedback) -> String {
-        let json = match &self.words {
-            Words::All => serde_json::to_string(&ToldFailure::new(failure, feedback)),
-            Words::Masked(secrecy) => {
+        let json = match &self.mask {
+            Mask::Nothing => serde_json::to_string(&ToldFailure::new(failure, feedback)),
+            Mask::Secrets(secrecy) => {
                 let mut failure = failure.clone();
                 secrecy.failure(&mut failure);
                 serde_json::to_string(&ToldFailure::new(&failure, feedback))
             }
-            Words::None => {
+            Mask::AllValues => {
                 let told = serde_json::to_value(ToldFailure::new(failure, feedback));
                 told.and_then(|mut told| {
                     hide_words(&mut told);
@@ -89,7 +84,105 @@ impl<'e> Shown<'e> {
     }
 }
 
-/// Hides words of a failure: those that are made out of values.
+/// What is hidden.
+enum Mask {
+    Nothing,
+    Secrets(Box<Secrecy>),
+    AllValues,
+}
+
+impl Mask {
+    fn of(event: &Event, values: Values) -> Self {
+        let secrets = &event.masks;
+        match values {
+            Values::Masked if secrets.input.is_some() || secrets.output.is_some() => {}
+            Values::All | Values::Masked => return Mask::Nothing,
+            Values::None => return Mask::AllValues,
+        }
+        let mut secrecy = Secrecy::new(secrets.input.clone());
+        secrecy.sent(&event.sent);
+        if let Some(repaired) = &event.repaired {
+            secrecy.arguments(repaired);
+        }
+        if let Some(output) = &event.output {
+            secrecy.result(secrets.output.as_ref(), output);
+        }
+        Mask::Secrets(Box::new(secrecy))
+    }
+
+    fn name<'e>(&self, name: &'e str) -> Cow<'e, str> {
+        match self {
+            Mask::Secrets(secrecy) => secrecy.name(name),
+            Mask::Nothing | Mask::AllValues => Cow::Borrowed(name),
+        }
+    }
+
+    fn text<'e>(&self, text: &'e str) -> Cow<'e, str> {
+        match self {
+            Mask::Nothing => Cow::Borrowed(text),
+            Mask::Secrets(secrecy) => secrecy.text(text),
+            Mask::AllValues => Cow::Borrowed(MASKED),
+        }
+    }
+
+    fn argument<'e>(&self, value: Cow<'e, Value<'e>>) -> Cow<'e, Value<'e>> {
+        match self {
+            Mask::Nothing => value,
+            Mask::Secrets(secrecy) => {
+                let shown = secrecy.value(&value, &Path::root());
+                Cow::Owned(shown.into_owned().into_owned())
+            }
+            Mask::AllValues => Cow::Owned(shape(&value)),
+        }
+    }
+
+    fn output<'e>(&self, output: &'e Value<'e>) -> Cow<'e, Value<'e>> {
+        match self {
+            Mask::Nothing => Cow::Borrowed(output),
+            Mask::Secrets(secrecy) => secrecy.result_value(output, &Path::root()),
+            Mask::AllValues => Cow::Owned(shape(output)),
+        }
+    }
+
+    fn edit<'e>(&self, edit: &'e Edit) -> Cow<'e, Edit> {
+        match self {
+            Mask::Nothing => Cow::Borrowed(edit),
+            Mask::Secrets(secrecy) => Cow::Owned(secrecy.edit(edit)),
+            Mask::AllValues => Cow::Owned(Edit {
+                before: shape(&edit.before),
+                after: shape(&edit.after),
+                ..edit.clone()
+            }),
+        }
+    }
+
+    fn sent<'e>(&self, sent: &'e Arguments<'e>) -> Cow<'e, Arguments<'e>> {
+        let text = match (self, sent) {
+            (Mask::Nothing, _) | (_, Arguments::Absent) => return Cow::Borrowed(sent),
+            (_, Arguments::Value(value)) => {
+                let shown = self.argument(Cow::Borrowed(value));
+                return Cow::Owned(Arguments::Value(shown.into_owned()));
+            }
+            (_, Arguments::Text(text)) => text.as_ref(),
+        };
+        let shown = match (self, read_value(text)) {
+            (Mask::AllValues, Err(_)) => Cow::Borrowed("string"),
+            (Mask::Secrets(secrecy), Err(_)) if secrecy.is_unreadable() => Cow::Borrowed(MASKED),
+            (_, Err(_)) => Cow::Borrowed(text),
+            (mask, Ok(value)) => {
+                let shown = mask.argument(Cow::Borrowed(&value));
+                match mask {
+                    // As it was written, if there is nothing to hide.
+                    Mask::Secrets(_) if *shown == value => Cow::Borrowed(text),
+                    _ => Cow::Owned(shown.to_string()),
+                }
+            }
+        };
+        Cow::Owned(Arguments::Text(shown))
+    }
+}
+
+/// Hides those words of a failure that are made out of values.
 fn hide_words(told: &mut Told) {
     let hide = |node: Option<&mut Told>| {
         if let Some(Told::String(text)) = node {
@@ -102,94 +195,6 @@ fn hide_words(told: &mut Told) {
         for key in ["received", "message", "suggestion"] {
             hide(issue.get_mut(key));
         }
-    }
-}
-
-/// The values of an event of a tool that marks secrets.
-fn masked(event: &Event) -> Shown<'_> {
-    let mut secrecy = Secrecy::new(event.masks.input.clone());
-    secrecy.sent(&event.sent);
-    if let Some(repaired) = &event.repaired {
-        secrecy.arguments(repaired);
-    }
-    if let Some(output) = &event.output {
-        secrecy.result(event.masks.output.as_ref(), output);
-    }
-    let root = Path::root();
-    let shown = |value: &Value<'_>| secrecy.value(value, &root).into_owned().into_owned();
-    let sent = match &event.sent {
-        Arguments::Absent => Arguments::Absent,
-        Arguments::Value(value) => Arguments::Value(shown(value)),
-        Arguments::Text(text) => Arguments::Text(match read_value(text) {
-            Ok(value) => match shown(&value) {
-                shown if shown == value => Cow::Borrowed(text.as_ref()),
-                shown => Cow::Owned(shown.to_string()),
-            },
-            Err(_) if secrecy.is_unreadable() => Cow::Borrowed(MASKED),
-            Err(_) => Cow::Borrowed(text.as_ref()),
-        }),
-    };
-    let is_unknown = event.failure.as_ref().is_some_and(Failure::is_of_no_tool);
-    Shown {
-        tool: if is_unknown {
-            secrecy.name(&event.tool)
-        } else {
-            Cow::Borrowed(&event.tool)
-        },
-        tool_sent: event.tool_sent.as_deref().map(|name| secrecy.name(name)),
-        sent: Cow::Owned(sent),
-        arguments: event.arguments().map(|value| Cow::Owned(shown(&value))),
-        edits: event
-            .edits
-            .iter()
-            .map(|edit| Cow::Owned(secrecy.edit(edit)))
-            .collect(),
-        output: event
-            .output
-            .as_ref()
-            .map(|output| secrecy.result_value(output, &root)),
-        operator_detail: event
-            .operator_detail
-            .as_deref()
-            .map(|detail| secrecy.text(detail).into_owned().into()),
-        words: Words::Masked(Box::new(secrecy)),
-    }
-}
-
-/// The values of an event by the names of their types.
-fn shapes(event: &Event) -> Shown<'_> {
-    Shown {
-        tool: Cow::Borrowed(&event.tool),
-        tool_sent: event.tool_sent.as_deref().map(Cow::Borrowed),
-        sent: Cow::Owned(match &event.sent {
-            Arguments::Absent => Arguments::Absent,
-            Arguments::Value(value) => Arguments::Value(shape(value)),
-            Arguments::Text(text) => Arguments::Text(match read_value(text) {
-                Ok(value) => shape(&value).to_string().into(),
-                Err(_) => "string".into(),
-            }),
-        }),
-        arguments: event.arguments().map(|value| Cow::Owned(shape(&value))),
-        edits: event
-            .edits
-            .iter()
-            .map(|edit| {
-                Cow::Owned(Edit {
-                    before: shape(&edit.before),
-                    after: shape(&edit.after),
-                    ..edit.clone()
-                })
-            })
-            .collect(),
-        output: event
-            .output
-            .as_ref()
-            .map(|output| Cow::Owned(shape(output))),
-        operator_detail: event
-            .operator_detail
-            .as_ref()
-            .map(|_| Cow::Borrowed(MASKED)),
-        words: Words::None,
     }
 }
 

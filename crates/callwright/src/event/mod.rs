@@ -1,20 +1,18 @@
 //! Stage 10: one record per call, to any number of sinks.
 //!
-//! In comes what became of a call, out goes an [`Event`] with everything that an operator may want to know: what was
-//! sent, what went to the tool, every edit, why it was refused, what came back and how long it took. [`Sinks`] hands it
-//! to whoever listens: a file of JSON Lines, a callback, a channel. Each has a thread and a bounded queue of its own, so
-//! that a sink that blocks, fails or panics never delays and never fails a call; what it missed is counted. Where nobody
-//! listens no event is built.
+//! Takes a settled call; returns an [`Event`] with everything that an operator may want to know: what was sent, what
+//! went to the tool, every edit, why it was refused, what came back and how long it took. [`Sinks`] hands it to any
+//! number of sinks: a file of JSON Lines, a callback, a channel. Each has its own thread and bounded queue, so that a
+//! sink that blocks, fails or panics never delays or fails a call; what it missed is counted. Without sinks no event is
+//! built.
 //!
-//! What must not be seen is masked by the sink, on its own thread: see [`Values`]. Nothing here judges, and nothing here
-//! is told to the model.
+//! Sinks mask secrets, on their own threads: see [`Values`]. Nothing here judges, and nothing here reaches the model.
 
 mod json_lines;
 mod kind;
 mod line;
 mod mask;
 mod queue;
-mod ready_made;
 mod sink;
 mod sinks;
 mod span;
@@ -28,26 +26,23 @@ pub use json_lines::JsonLines;
 pub use kind::On;
 pub use line::EventLine;
 pub use mask::Values;
-pub use ready_made::{Callback, ChannelSink, callback, channel};
-pub use sink::{Sink, SinkError, SinkStats};
-pub use sinks::{Registration, Sinks, SinksBuilder};
+pub use sink::{Callback, ChannelSink, Sink, SinkError, SinkStats, callback, channel};
+pub use sinks::{SinkRegistration, Sinks, SinksBuilder};
 pub use span::{SpanOutcome, ToolSpan};
+#[doc(hidden)]
 pub use time::calendar_date;
 
-use crate::admit::{Digest, Fingerprint, Place};
 use crate::call::{Arguments, Call, Completeness};
-use crate::check::{Checked, OutputVerdict};
-use crate::classify::{Failure, Notice};
 use crate::gate::Gate;
-use crate::json::Value;
-use crate::parse::read_value;
-use crate::repair::Edit;
-use crate::rescue::Notation;
+use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::validate::Secrets;
 use crate::verdict::Verdict;
+use crate::words::{
+    Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
+};
 
-/// What the gate said about a call.
+/// The verdict of the gate on a call, as events name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Judgement {
     /// The arguments went to the tool as they were sent.
@@ -56,7 +51,7 @@ pub enum Judgement {
     Repaired,
     /// The call did not run.
     Refused,
-    /// The call went to the tool as it was sent, and no schema could judge it: none was declared, or none that compiles.
+    /// The call went to the tool as it was sent, without a schema to judge it: none was declared, or it does not compile.
     Unjudged,
 }
 
@@ -101,37 +96,37 @@ pub struct Event {
     pub round: Option<u64>,
     /// The provider's id of the call.
     pub id: Option<Value<'static>>,
-    /// The tool; as the model called it, if there is none of that name.
+    /// The name of the tool; as the model wrote it, if there is no such tool.
     pub tool: String,
-    /// What the model called the tool, where that was another name.
+    /// The name that the model used, if it was another one.
     pub tool_sent: Option<String>,
     /// The identity of the call.
     pub fingerprint: Option<Fingerprint>,
-    /// What the gate said about it.
+    /// The verdict of the gate.
     pub verdict: Judgement,
     /// The arguments as the model sent them.
     pub sent: Arguments<'static>,
     /// What the provider said about the end of the model's answer.
     pub completeness: Completeness,
-    /// How the model wrote the call, if it was taken out of a message.
+    /// The notation of the call, if it was taken out of a message.
     pub rescued: Option<Notation>,
-    /// What was changed about the arguments.
+    /// The edits of the arguments.
     pub edits: Vec<Edit>,
     /// Why the call was refused.
     pub failure: Option<Failure>,
     /// What the model was told beside the result or the refusal.
     pub notice: Option<Notice>,
-    /// Whether the call ran although the ledger could not be reached, so that no budget and no loop knows of it.
+    /// Whether the call ran although the ledger could not be reached, so that it counts for no budget and no loop.
     pub uncounted: bool,
-    /// What was said about the result, if there was one.
+    /// The verdict on the result, if there was one.
     pub output_verdict: Option<OutputVerdict>,
-    /// What the schema objects to in arguments that went to the tool all the same.
+    /// The objection of the schema to arguments that went to the tool all the same.
     pub warning: Option<Failure>,
     /// What is wrong with the result, or why there is none.
     pub output_failure: Option<Failure>,
     /// Equal for results that say the same.
     pub output_digest: Option<Digest>,
-    /// What the tool answered, where that is kept.
+    /// The result, where it is kept.
     pub output: Option<Value<'static>>,
     /// Whether the tool failed, or said so.
     pub is_error: bool,
@@ -148,7 +143,7 @@ pub struct Event {
     masks: Masks,
 }
 
-/// What hides the values of an event.
+/// What is secret in the values of an event.
 #[derive(Debug, Clone, Default)]
 struct Masks {
     input: Option<Arc<Secrets>>,
@@ -156,10 +151,10 @@ struct Masks {
 }
 
 impl Event {
-    /// The record of a call and what the gate said about it. What is known later is set later.
+    /// The record of a call and its verdict. What is known later is set later.
     ///
-    /// The gate knows what must be masked. Where there is no such tool, the call may have been meant for any, and what
-    /// any of them marks as a secret is masked.
+    /// The gate knows what must be masked. A call of an unknown tool may have been meant for any, so what any tool marks
+    /// as a secret is masked.
     pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, time: SystemTime) -> Self {
         let (judgement, tool, repaired) = match verdict {
             Verdict::Valid(valid) => (Judgement::Valid, Some(valid.tool()), None),
@@ -253,7 +248,7 @@ impl Event {
         self
     }
 
-    /// The same event with what was made of the result.
+    /// The same event with the verdict on the result.
     #[must_use]
     pub fn with_result(mut self, result: &Checked<'_>) -> Self {
         self.output_verdict = Some(result.verdict);
@@ -269,7 +264,7 @@ impl Event {
         self
     }
 
-    /// The same event with the result itself. It may be large, and nobody but a replay needs it.
+    /// The same event with the result itself. It may be large, and only a replay needs it.
     #[must_use]
     pub fn with_output(mut self, output: Value<'_>) -> Self {
         self.output = Some(output.into_owned());

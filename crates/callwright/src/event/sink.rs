@@ -1,32 +1,33 @@
-//! What takes events, and what is known about how it did.
+//! The trait for what takes events, its statistics, and the sinks that are a function or a channel.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::Event;
 
 /// Takes events: a file, a database, a dashboard.
 ///
-/// It runs on a thread of its own, may take its time, and is asked by nobody else meanwhile. An error or a panic is
-/// counted, and the next event comes all the same.
+/// It runs on its own thread, one event at a time, and may be slow. An error or a panic is counted, and the next event
+/// comes all the same.
 pub trait Sink: Send {
-    /// Takes an event. Whatever it writes of it, it masks first: [`Event::line`] does.
+    /// Takes an event. What it writes of it should be masked, as [`Event::line`] does.
     ///
     /// # Errors
     /// The event is lost.
     fn record(&mut self, event: &Arc<Event>) -> Result<(), SinkError>;
 
-    /// Lets go of what it holds back. Asked whenever no event is waiting.
+    /// Writes out what it has buffered. Called whenever no event is waiting.
     ///
     /// # Errors
-    /// The events that it held back are lost, as many as the error says.
+    /// The buffered events are lost, as many as the error says.
     fn flush(&mut self) -> Result<(), SinkError> {
         Ok(())
     }
 }
 
-/// Why events did not get where they should.
+/// Why events were lost.
 #[derive(Debug)]
 pub struct SinkError {
     source: Box<dyn Error + Send + Sync>,
@@ -42,7 +43,7 @@ impl SinkError {
         }
     }
 
-    /// The same error with another number of lost events: those that were taken before, too.
+    /// Sets how many events are lost, including those that were taken before.
     #[must_use]
     pub fn with_lost(mut self, lost: u64) -> Self {
         self.lost = lost;
@@ -73,7 +74,7 @@ impl From<std::io::Error> for SinkError {
     }
 }
 
-/// How a sink did so far. Every event that it should have had is in exactly one of the four numbers.
+/// How a sink did so far. Every event sent to it is in exactly one of the four numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SinkStats {
@@ -81,10 +82,51 @@ pub struct SinkStats {
     pub delivered: u64,
     /// Events that it never saw, because its queue was full.
     pub dropped: u64,
-    /// Events that it lost: it failed or panicked over them.
+    /// Events that it lost: it failed or panicked.
     pub failed: u64,
-    /// Events that wait, or that it is busy with.
+    /// Events that wait, or that it is working on.
     pub waiting: u64,
-    /// The last error, or what it said when it panicked.
+    /// The last error, or the message of a panic.
     pub last_error: Option<String>,
+}
+
+/// Calls a function for each event.
+pub struct Callback<F>(F);
+
+/// A sink that calls a function. It gets the event as it is, with nothing masked.
+pub fn callback<F: FnMut(&Event) + Send>(function: F) -> Callback<F> {
+    Callback(function)
+}
+
+impl<F: FnMut(&Event) + Send> Sink for Callback<F> {
+    fn record(&mut self, event: &Arc<Event>) -> Result<(), SinkError> {
+        (self.0)(event);
+        Ok(())
+    }
+}
+
+impl<F> fmt::Debug for Callback<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Callback")
+    }
+}
+
+/// Sends each event into a channel.
+#[derive(Debug)]
+pub struct ChannelSink(SyncSender<Arc<Event>>);
+
+/// A sink and the receiver of its events, which come as they are, with nothing masked.
+///
+/// If they are not received, the channel fills up first, then the queue of the sink; then events are dropped and
+/// counted. Once the receiver is gone, they count as failed.
+pub fn channel(capacity: usize) -> (ChannelSink, Receiver<Arc<Event>>) {
+    let (sender, receiver) = sync_channel(capacity);
+    (ChannelSink(sender), receiver)
+}
+
+impl Sink for ChannelSink {
+    fn record(&mut self, event: &Arc<Event>) -> Result<(), SinkError> {
+        let sent = self.0.send(Arc::clone(event));
+        sent.map_err(|_| SinkError::new("the receiver of the channel is gone"))
+    }
 }

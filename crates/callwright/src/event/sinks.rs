@@ -1,30 +1,28 @@
 //! All sinks together: where events are handed in.
 
-use std::fmt;
-use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
-use super::queue::{Capacity, Queue};
+use super::queue::{Capacity, SinkQueue};
 use super::{Event, On, Sink, SinkStats, callback};
 
-/// How many events may wait for one sink. Ten thousand calls at once fit, with room for more to come while the sink
-/// takes a breath.
+/// How many events may wait for one sink. Ten thousand calls at once fit, with room for more while the sink catches up.
 const WAITING_EVENTS: usize = 16 * 1024;
 
-/// How many bytes of events may wait for one sink. A usual event has one or two kilobytes, so the number above is what
-/// counts; calls that carry whole files must not fill the memory while a disk is stuck.
+/// How many bytes of events may wait for one sink. An event usually has one or two kilobytes, so the number of events
+/// is reached first; calls that carry whole files must not fill the memory while a disk hangs.
 const WAITING_BYTES: usize = 64 * 1024 * 1024;
 
-/// How long the last events are waited for when the sinks are dropped. A disk that is busy takes a second at worst;
-/// whoever stops a process commonly waits ten before killing it, and we are not all that has to end.
+/// How long to wait for the last events when the sinks are dropped. A busy disk takes a second at worst; service managers
+/// commonly wait ten before they kill a process, and other parts of it need time too.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
 /// A set of sinks. Cheap to clone: clones share their sinks.
 ///
-/// Handing over an event takes a lock for a moment and never waits for a sink. When the last clone is dropped, what
-/// waits is handed over first, for two seconds at most; a sink that is stuck is left behind with what it has not taken.
+/// Sending an event takes a lock for a moment and never waits for a sink. When the last clone is dropped, the waiting
+/// events are handed over first, for two seconds at most; then a stuck sink is abandoned with the rest.
 /// [`flush`](Sinks::flush) waits as long as you say.
 ///
 /// ```
@@ -44,37 +42,37 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Sinks(Option<Arc<Running>>);
+pub struct Sinks(Option<Arc<RunningSinks>>);
 
 #[derive(Debug)]
-struct Running(Vec<Worker>);
+struct RunningSinks(Vec<Worker>);
 
 #[derive(Debug)]
 struct Worker {
     name: String,
     wants: On,
-    queue: Arc<Queue>,
+    queue: Arc<SinkQueue>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Collects sinks. Nothing runs before [`start`](SinksBuilder::start).
 #[derive(Debug, Default)]
 #[must_use]
-pub struct SinksBuilder(Vec<Registration>);
+pub struct SinksBuilder(Vec<SinkRegistration>);
 
 /// A sink, its name, which events it wants and how many may wait for it.
 #[must_use]
-pub struct Registration {
+pub struct SinkRegistration {
     name: String,
     sink: Box<dyn Sink>,
     wants: On,
     capacity: Capacity,
 }
 
-impl Registration {
+impl SinkRegistration {
     /// A sink for all events.
     pub fn new(name: impl Into<String>, sink: impl Sink + 'static) -> Self {
-        Registration {
+        SinkRegistration {
             name: name.into(),
             sink: Box::new(sink),
             wants: On::Any,
@@ -85,28 +83,28 @@ impl Registration {
         }
     }
 
-    /// Only for these events. No other comes into the queue.
+    /// Only these events are queued.
     pub fn only(mut self, wants: On) -> Self {
         self.wants = wants;
         self
     }
 
-    /// So many events may wait; one at least.
+    /// Sets how many events may wait: at least one.
     pub fn with_capacity(mut self, events: usize) -> Self {
         self.capacity.events = events.max(1);
         self
     }
 
-    /// Events of about so many bytes may wait. A larger one is dropped.
+    /// Sets how many bytes of events may wait, roughly. A larger event is dropped.
     pub fn with_capacity_bytes(mut self, bytes: usize) -> Self {
         self.capacity.bytes = bytes;
         self
     }
 }
 
-impl fmt::Debug for Registration {
+impl fmt::Debug for SinkRegistration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registration")
+        f.debug_struct("SinkRegistration")
             .field("name", &self.name)
             .field("wants", &self.wants)
             .field("capacity", &self.capacity)
@@ -117,17 +115,17 @@ impl fmt::Debug for Registration {
 impl SinksBuilder {
     /// Adds a sink for all events.
     pub fn sink(self, name: impl Into<String>, sink: impl Sink + 'static) -> Self {
-        self.register(Registration::new(name, sink))
+        self.register(SinkRegistration::new(name, sink))
     }
 
-    /// Calls a function for events of one kind, on a thread of its own. It gets them as they are, with nothing masked.
+    /// Calls a function for events of one kind, on its own thread. It gets them as they are, with nothing masked.
     pub fn on(self, wants: On, function: impl FnMut(&Event) + Send + 'static) -> Self {
         let name = format!("on {wants:?}");
-        self.register(Registration::new(name, callback(function)).only(wants))
+        self.register(SinkRegistration::new(name, callback(function)).only(wants))
     }
 
-    /// Adds a sink with settings of its own.
-    pub fn register(mut self, registration: Registration) -> Self {
+    /// Adds a sink with its own settings.
+    pub fn register(mut self, registration: SinkRegistration) -> Self {
         self.0.push(registration);
         self
     }
@@ -135,9 +133,9 @@ impl SinksBuilder {
     /// Starts a thread for each sink.
     ///
     /// # Errors
-    /// Fails if the system gives no more threads.
+    /// Fails if the system cannot start another thread.
     pub fn start(self) -> io::Result<Sinks> {
-        let mut running = Running(Vec::with_capacity(self.0.len()));
+        let mut running = RunningSinks(Vec::with_capacity(self.0.len()));
         for registration in self.0 {
             running.0.push(registration.start()?);
         }
@@ -145,9 +143,9 @@ impl SinksBuilder {
     }
 }
 
-impl Registration {
+impl SinkRegistration {
     fn start(self) -> io::Result<Worker> {
-        let queue = Arc::new(Queue::new(self.capacity));
+        let queue = Arc::new(SinkQueue::new(self.capacity));
         let sink = self.sink;
         let taken_from = Arc::clone(&queue);
         let thread = thread::Builder::new()
@@ -168,7 +166,7 @@ impl Sinks {
         SinksBuilder::default()
     }
 
-    /// Whether nobody listens. Ask before building an event.
+    /// Whether there are no sinks. Ask before building an event.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -191,21 +189,21 @@ impl Sinks {
         }
     }
 
-    /// Builds an event and hands it over, if somebody listens.
+    /// Builds an event and sends it, if there is a sink.
     pub fn report(&self, event: impl FnOnce() -> Event) {
         if !self.is_empty() {
             self.send(event());
         }
     }
 
-    /// The sinks by their names, in the order in which they were added, and how they did so far.
+    /// The names of the sinks and how they did so far, in the order in which they were added.
     pub fn stats(&self) -> Vec<(&str, SinkStats)> {
         let each = self.workers().iter();
         each.map(|worker| (worker.name.as_str(), worker.queue.stats()))
             .collect()
     }
 
-    /// Waits until every sink has taken and flushed what was handed over before. `false` if one took longer.
+    /// Waits until every sink has flushed all events sent before. `false` if one took longer.
     pub fn flush(&self, timeout: Duration) -> bool {
         let deadline = later(timeout);
         let mut all = true;
@@ -216,14 +214,14 @@ impl Sinks {
     }
 }
 
-/// A time-out that no clock can hold is as good as a year.
+/// A time-out that no clock can hold counts as a year.
 fn later(timeout: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 86_400);
     let now = Instant::now();
     now.checked_add(timeout).unwrap_or(now + YEAR)
 }
 
-impl Drop for Running {
+impl Drop for RunningSinks {
     fn drop(&mut self) {
         for worker in &self.0 {
             worker.queue.close();
@@ -233,10 +231,10 @@ impl Drop for Running {
             let Some(thread) = worker.thread.take() else {
                 continue;
             };
-            // A sink that held the last clone ends here itself, and would wait for itself.
+            // If a sink held the last clone, this is its own thread, which must not wait for itself.
             let is_own = thread.thread().id() == thread::current().id();
             if !is_own && worker.queue.wait_for_end(deadline) {
-                // What there was to say about a panic has been counted.
+                // A panic has been counted already.
                 let _ = thread.join();
             }
         }

@@ -1,13 +1,13 @@
 //! A span for each call, with the names of OpenTelemetry's conventions for generative AI.
 //!
-//! In come the names of a call and later its event, out goes a span `execute_tool NAME` for whatever subscriber the
-//! process has. Arguments and results are never in it: the conventions leave them to those who ask for them
-//! (`gen_ai.tool.call.arguments`, `gen_ai.tool.call.result`), and traces go to places where secrets do not belong. What
-//! is ours stands under `callwright.`. Without the feature `tracing` all of this is nothing.
+//! Takes the names of a call and later its outcome; opens a span `execute_tool NAME` for the subscriber of the
+//! process. Arguments and results are never in it: the conventions make them opt-in (`gen_ai.tool.call.arguments`,
+//! `gen_ai.tool.call.result`), and traces go to places where secrets do not belong. Our own attributes begin with
+//! `callwright.`. Without the feature `tracing` none of this does anything.
 
 use super::Event;
-use crate::classify::Failure;
 use crate::json::Value;
+use crate::words::Failure;
 
 /// The span of one call. Without the feature `tracing` it does nothing.
 #[derive(Debug, Clone)]
@@ -17,110 +17,103 @@ pub struct ToolSpan {
     span: tracing::Span,
 }
 
-#[cfg(feature = "tracing")]
+#[cfg_attr(
+    not(feature = "tracing"),
+    allow(unused_variables, clippy::unused_self, reason = "there is no span")
+)]
 impl ToolSpan {
-    /// Opens the span of a call. The tool is asked for its name only if somebody looks.
+    /// Opens the span of a call. `tool` is only called if there is a subscriber for the span.
     pub fn new<'t>(
         tool: impl FnOnce() -> &'t str,
         id: Option<&Value<'_>>,
         session: Option<&str>,
     ) -> Self {
-        use tracing::field::{Empty, display};
+        ToolSpan {
+            #[cfg(feature = "tracing")]
+            span: open(tool, id, session),
+        }
+    }
 
-        let span = tracing::info_span!(
-            "execute_tool",
-            "otel.name" = Empty,
-            "otel.kind" = "internal",
-            "otel.status_code" = Empty,
-            "gen_ai.operation.name" = "execute_tool",
-            "gen_ai.tool.name" = Empty,
-            "gen_ai.tool.type" = "function",
-            "gen_ai.tool.call.id" = Empty,
-            "gen_ai.conversation.id" = session,
-            "error.type" = Empty,
-            "callwright.verdict" = Empty,
-            "callwright.output_verdict" = Empty,
-            "callwright.edits" = Empty,
-            "callwright.attempts" = Empty,
-        );
-        // Only if somebody looks.
-        if !span.is_disabled() {
-            let tool = tool();
-            span.record("gen_ai.tool.name", tool);
-            span.record("otel.name", display(format_args!("execute_tool {tool}")));
-            match id {
-                Some(Value::String(id)) => {
-                    span.record("gen_ai.tool.call.id", id.as_ref());
-                }
-                Some(other) => {
-                    span.record("gen_ai.tool.call.id", display(other));
-                }
-                None => {}
+    /// Records the outcome of the call.
+    pub fn record_outcome(&self, outcome: &SpanOutcome<'_>) {
+        #[cfg(feature = "tracing")]
+        if !self.span.is_disabled() {
+            self.span.record("callwright.verdict", outcome.verdict);
+            if let Some(verdict) = outcome.output_verdict {
+                self.span.record("callwright.output_verdict", verdict);
+            }
+            self.span.record("callwright.edits", outcome.edits);
+            self.span.record("callwright.attempts", outcome.attempts);
+            if let Some(code) = outcome.error {
+                self.span.record("error.type", code);
+                self.span.record("otel.status_code", "ERROR");
             }
         }
-        ToolSpan { span }
-    }
-
-    /// Notes what became of the call.
-    pub fn record_outcome(&self, outcome: &SpanOutcome<'_>) {
-        if self.span.is_disabled() {
-            return;
-        }
-        self.span.record("callwright.verdict", outcome.verdict);
-        if let Some(verdict) = outcome.output_verdict {
-            self.span.record("callwright.output_verdict", verdict);
-        }
-        self.span.record("callwright.edits", outcome.edits);
-        self.span.record("callwright.attempts", outcome.attempts);
-        if let Some(code) = outcome.error {
-            self.span.record("error.type", code);
-            self.span.record("otel.status_code", "ERROR");
-        }
     }
 
     /// Runs a future inside of the span.
     pub fn instrument<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
-        tracing::Instrument::instrument(future, self.span.clone())
-    }
-
-    /// Runs a function inside of the span.
-    pub fn in_scope<T>(&self, function: impl FnOnce() -> T) -> T {
-        self.span.in_scope(function)
-    }
-}
-
-#[cfg(not(feature = "tracing"))]
-impl ToolSpan {
-    /// Opens the span of a call.
-    pub fn new<'t>(
-        _tool: impl FnOnce() -> &'t str,
-        _id: Option<&Value<'_>>,
-        _session: Option<&str>,
-    ) -> Self {
-        ToolSpan {}
-    }
-
-    /// Notes what became of the call.
-    pub fn record_outcome(&self, _outcome: &SpanOutcome<'_>) {}
-
-    /// Runs a future inside of the span.
-    pub fn instrument<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        #[cfg(feature = "tracing")]
+        let future = tracing::Instrument::instrument(future, self.span.clone());
         future
     }
 
     /// Runs a function inside of the span.
     pub fn in_scope<T>(&self, function: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "tracing")]
+        let _entered = self.span.enter();
         function()
     }
 }
 
-/// What a span tells about the end of a call.
+#[cfg(feature = "tracing")]
+fn open<'t>(
+    tool: impl FnOnce() -> &'t str,
+    id: Option<&Value<'_>>,
+    session: Option<&str>,
+) -> tracing::Span {
+    use tracing::field::{Empty, display};
+
+    let span = tracing::info_span!(
+        "execute_tool",
+        "otel.name" = Empty,
+        "otel.kind" = "internal",
+        "otel.status_code" = Empty,
+        "gen_ai.operation.name" = "execute_tool",
+        "gen_ai.tool.name" = Empty,
+        "gen_ai.tool.type" = "function",
+        "gen_ai.tool.call.id" = Empty,
+        "gen_ai.conversation.id" = session,
+        "error.type" = Empty,
+        "callwright.verdict" = Empty,
+        "callwright.output_verdict" = Empty,
+        "callwright.edits" = Empty,
+        "callwright.attempts" = Empty,
+    );
+    if !span.is_disabled() {
+        let tool = tool();
+        span.record("gen_ai.tool.name", tool);
+        span.record("otel.name", display(format_args!("execute_tool {tool}")));
+        match id {
+            Some(Value::String(id)) => {
+                span.record("gen_ai.tool.call.id", id.as_ref());
+            }
+            Some(other) => {
+                span.record("gen_ai.tool.call.id", display(other));
+            }
+            None => {}
+        }
+    }
+    span
+}
+
+/// The outcome of a call, as far as spans show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpanOutcome<'e> {
-    /// What the gate said about the call.
+    /// The verdict on the call.
     pub verdict: &'static str,
-    /// What was said about its result.
+    /// The verdict on its result.
     pub output_verdict: Option<&'static str>,
     /// How many edits were made.
     pub edits: usize,
@@ -147,7 +140,7 @@ impl<'e> From<&'e Event> for SpanOutcome<'e> {
     fn from(event: &'e Event) -> Self {
         SpanOutcome {
             verdict: event.verdict.name(),
-            output_verdict: event.output_verdict.map(crate::check::OutputVerdict::name),
+            output_verdict: event.output_verdict.map(crate::words::OutputVerdict::name),
             edits: event.edits.len(),
             attempts: event.attempts,
             error: event.error().map(Failure::code_name),

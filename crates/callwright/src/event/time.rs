@@ -1,6 +1,6 @@
 //! An instant as RFC 3339 text in UTC, to the microsecond: `2026-01-31T10:00:00.000001Z`.
 //!
-//! The calendar is the Gregorian one, carried on before 1582 as RFC 3339 wants it. Texts of one length sort like their
+//! The calendar is the proleptic Gregorian one, as RFC 3339 wants it. Texts of one length sort like their
 //! instants.
 
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MICROS_PER_SECOND: i128 = 1_000_000;
 const SECONDS_PER_DAY: i128 = 86_400;
 
-/// RFC 3339 has four digits for a year. What lies outside is told as the nearest instant inside: the first of the year
-/// 0 and the last of the year 9999, in microseconds since 1970.
+/// RFC 3339 has four digits for a year. Instants outside are written as the nearest one inside: the first of the year 0
+/// or the last of the year 9999, in microseconds since 1970.
 const FIRST: i128 = -62_167_219_200 * MICROS_PER_SECOND;
 const LAST: i128 = 253_402_300_800 * MICROS_PER_SECOND - 1;
 
@@ -40,8 +40,8 @@ fn micros_since_1970(time: SystemTime) -> i128 {
     }
 }
 
-/// Year, month and day of a day since 1970. Years are counted from March here, so that the day that is sometimes there
-/// is the last of its year; 400 years always have 146,097 days.
+/// Year, month and day of a day since 1970. Years begin in March here, so that a leap day is the last of its year; 400
+/// years always have 146,097 days.
 pub fn calendar_date(day: i64) -> (i64, i64, i64) {
     // From the first of March of the year 0.
     let day = day.saturating_add(719_468);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_four_digit_year_is_told_as_the_nearest_that_has() {
+    fn an_instant_without_a_four_digit_year_is_written_as_the_nearest_with_one() {
         let late = UNIX_EPOCH + Duration::from_secs(300_000_000_000);
         assert_eq!(text(late), "9999-12-31T23:59:59.999999Z");
         let early = UNIX_EPOCH - Duration::from_secs(70_000_000_000);

@@ -1,32 +1,30 @@
 //! Does a schema agree with its type? Tried out when a tool is registered.
 //!
-//! In come a schema and a type, out goes a sentence for the operator if some value is accepted by the schema
-//! and refused by the type. A derived schema agrees by itself; a part that somebody wrote by hand may not
-//! (`#[schemars(with = …)]`, a `JsonSchema` or `Deserialize` of one's own, a rename in one of two places).
+//! Takes a schema and a type; returns a sentence for the operator if the schema accepts some value that the type
+//! refuses. A derived schema agrees by itself, but a part that was written by hand may not (`#[schemars(with = …)]`, a
+//! custom `JsonSchema` or `Deserialize`, a rename in one of two places). Found here it is an error of the program's start;
+//! found later it is a call that fails although the model did nothing wrong.
 //!
-//! A few sample values are made of the schema ([`samples`]), those that our own validator accepts are turned
-//! into the type, and the first that fails counts, under this rule, which is made to give no false alarms:
+//! Sample values are made from the schema ([`samples`]), and those that our validator accepts are turned into the type.
+//! The first that fails counts, unless this rule says otherwise, which is there to avoid false alarms:
 //!
 //! - The wrong kind of value, a missing or unknown field, an unknown variant, a wrong number of items or an
 //!   integer outside the limits of its Rust type is a disagreement: the schema could have said it.
-//! - Any other objection is the type's own (`try_from`, a parser for a text, a check across fields). It
-//!   is a disagreement only against a value that the schema itself names: one of its `enum`, its
-//!   `const`, `default`, `examples`, a limit that somebody chose, `null`. Against a value that we made up it
-//!   is not; no schema says everything. Such a call fails later, as what it is.
-//! - The same holds for a key that we made up for a map.
+//! - Any other objection is the type's own (`try_from`, a parser of text, a check across fields). It is a disagreement
+//!   only for a value that the schema names: in its `enum`, `const`, `default` or `examples`, as a limit that its author
+//!   chose, or `null`. No schema says everything, so for a made-up value it is not. Such a call fails later, as what it is.
+//! - The same holds for a made-up key of a map.
 //!
-//! It never runs a tool, and it never says that schema and type do agree: samples prove nothing.
+//! It never runs a tool, and never claims that schema and type do agree: samples prove nothing.
 
-mod declared;
-mod objects;
 mod samples;
 mod scalars;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value as Schema;
 
-use self::declared::Declared;
-use crate::json::{Cause, Mismatch, Value, to_arguments};
+use super::schema::is_limit_of_a_type;
+use crate::json::{Mismatch, MismatchCause, Value, to_arguments};
 use crate::text::snippet;
 use crate::validate::CompiledSchema;
 
@@ -34,11 +32,11 @@ use crate::validate::CompiledSchema;
 const SHOWN: usize = 160;
 
 /// Why the schema of a tool's arguments and their type do not agree, as a sentence for the operator; `None`
-/// if nothing speaks against them.
+/// if no sample speaks against them.
 pub(crate) fn input_disagreement<A: DeserializeOwned>(schema: &Schema) -> Option<String> {
-    // A schema that does not compile is told of elsewhere.
+    // A schema that does not compile is reported elsewhere.
     let compiled = CompiledSchema::compile(schema.clone()).ok()?;
-    let mut declared = None;
+    let mut named = None;
     for sample in samples::samples(schema) {
         let sample = Value::from(&sample);
         if !compiled.accepts(&sample) {
@@ -47,31 +45,33 @@ pub(crate) fn input_disagreement<A: DeserializeOwned>(schema: &Schema) -> Option
         let Err(mismatch) = to_arguments::<A>(&sample) else {
             continue;
         };
-        let declared = declared.get_or_insert_with(|| Declared::of(schema));
-        if is_disagreement(&mismatch, &sample, declared) {
+        let named = named.get_or_insert_with(|| NamedBySchema::of(schema));
+        if is_disagreement(&mismatch, &sample, named) {
             return Some(sentence(&mismatch, &sample));
         }
     }
     None
 }
 
-fn is_disagreement(mismatch: &Mismatch, sample: &Value<'_>, declared: &Declared<'_>) -> bool {
+fn is_disagreement(mismatch: &Mismatch, sample: &Value<'_>, named: &NamedBySchema<'_>) -> bool {
     let path = mismatch.path();
     let cause = mismatch.cause();
-    if mismatch.is_about_key() && cause != Cause::UnknownField {
-        return path.last().is_some_and(|key| declared.has_key(&key));
+    if mismatch.is_about_key() && cause != MismatchCause::UnknownField {
+        return path
+            .last()
+            .is_some_and(|key| named.keys.contains(&key.as_ref()));
     }
     let value = sample.at(&path);
     match cause {
-        Cause::Kind
-        | Cause::Variant
-        | Cause::UnknownField
-        | Cause::MissingField
-        | Cause::RepeatedField => true,
-        Cause::Length if matches!(value, Some(Value::Array(_))) => true,
-        Cause::Value if is_about_limits(mismatch) => true,
-        Cause::Length | Cause::Value | Cause::Own => {
-            value.is_some_and(|value| declared.has_value(&value.into()))
+        MismatchCause::Kind
+        | MismatchCause::Variant
+        | MismatchCause::UnknownField
+        | MismatchCause::MissingField
+        | MismatchCause::RepeatedField => true,
+        MismatchCause::Length if matches!(value, Some(Value::Array(_))) => true,
+        MismatchCause::Value if is_about_limits(mismatch) => true,
+        MismatchCause::Length | MismatchCause::Value | MismatchCause::Own => {
+            value.is_some_and(|value| named.has_value(&value.into()))
         }
     }
 }
@@ -102,6 +102,82 @@ fn sentence(mismatch: &Mismatch, sample: &Value<'_>) -> String {
     format!(
         "{path}: the schema accepts {part}, the type does not: {message} (in {whole}); make the two say the same"
     )
+}
+
+/// The values and keys that a schema itself names, as opposed to made-up ones.
+#[derive(Debug, Default)]
+struct NamedBySchema<'s> {
+    values: Vec<&'s Schema>,
+    limits: Vec<f64>,
+    keys: Vec<&'s str>,
+}
+
+impl<'s> NamedBySchema<'s> {
+    fn of(schema: &'s Schema) -> Self {
+        let mut named = NamedBySchema::default();
+        named.collect(schema);
+        named
+    }
+
+    /// Whether the schema names this value. A schema that allows `null` always does so by name.
+    fn has_value(&self, value: &Schema) -> bool {
+        value.is_null()
+            || self.values.contains(&value)
+            || value
+                .as_f64()
+                .is_some_and(|number| self.limits.contains(&number))
+    }
+
+    fn collect(&mut self, schema: &'s Schema) {
+        let Schema::Object(members) = schema else {
+            return;
+        };
+        for (key, value) in members {
+            match (key.as_str(), value) {
+                ("const" | "default", value) => self.add(value),
+                ("enum" | "examples", Schema::Array(values)) => {
+                    values.iter().for_each(|value| self.add(value));
+                }
+                (
+                    "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum",
+                    Schema::Number(limit),
+                ) if !is_limit_of_a_type(limit) => {
+                    let inwards = match key.as_str() {
+                        "exclusiveMinimum" => 1.0,
+                        "exclusiveMaximum" => -1.0,
+                        _ => 0.0,
+                    };
+                    self.limits
+                        .extend(limit.as_f64().map(|limit| limit + inwards));
+                }
+                (
+                    "properties" | "patternProperties" | "$defs" | "definitions"
+                    | "dependentSchemas",
+                    Schema::Object(parts),
+                ) => {
+                    if key == "properties" {
+                        self.keys.extend(parts.keys().map(String::as_str));
+                    }
+                    parts.values().for_each(|part| self.collect(part));
+                }
+                (_, Schema::Array(parts)) => parts.iter().for_each(|part| self.collect(part)),
+                (_, part) => self.collect(part),
+            }
+        }
+    }
+
+    /// Adds a value, and everything in it.
+    fn add(&mut self, value: &'s Schema) {
+        self.values.push(value);
+        match value {
+            Schema::Array(items) => items.iter().for_each(|item| self.add(item)),
+            Schema::Object(members) => {
+                self.keys.extend(members.keys().map(String::as_str));
+                members.values().for_each(|member| self.add(member));
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Toolbox;
-use super::definition::{Registration, ToolDef};
+use super::definition::{RegisteredTool, ToolDef};
 use super::run::{Runner, permits};
 use crate::admit::Ledger;
 use crate::error::{Error, ErrorKind};
@@ -12,14 +12,14 @@ use crate::feedback::Feedback;
 use crate::gate::Gate;
 use crate::parse::ParseLimits;
 use crate::policy::Policy;
-use crate::tool::ToolSpec;
 use crate::validate::SchemaCache;
+use crate::words::ToolSpec;
 
 /// Collects tools and settings for a [`Toolbox`].
 #[derive(Debug, Default)]
 #[must_use]
 pub struct ToolboxBuilder {
-    tools: Vec<Registration>,
+    tools: Vec<RegisteredTool>,
     policy: Policy,
     limits: ParseLimits,
     ledger: Option<Arc<dyn Ledger>>,
@@ -28,10 +28,10 @@ pub struct ToolboxBuilder {
     sinks: SinksBuilder,
     keeps_output: bool,
     concurrency: Option<usize>,
-    /// Tools that somebody else runs.
-    pub(super) guests: Vec<ToolSpec>,
-    /// Sinks that run already, in the stead of those that are to be started.
-    pub(super) running_sinks: Option<Sinks>,
+    /// Tools that run elsewhere.
+    external: Vec<ToolSpec>,
+    /// Sinks that run already, instead of new ones.
+    running_sinks: Option<Sinks>,
 }
 
 impl ToolboxBuilder {
@@ -41,20 +41,55 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets everything that a policy file can say. What it says about a tool by name counts before what the tool says
-    /// about itself.
+    /// Declares a tool that runs elsewhere: in another framework, or on a server. Its calls are judged, counted and
+    /// checked like any others, between [`Toolbox::begin`] and [`Invocation::end`](super::Invocation::end).
+    ///
+    /// ```
+    /// use callwright::check::Ran;
+    /// use callwright::toolbox::Toolbox;
+    /// use callwright::{Call, ToolSpec};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), callwright::Error> {
+    /// let spec = ToolSpec::new("add", json!({"properties": {"a": {"type": "integer"}}}));
+    /// let toolbox = Toolbox::builder().external_tool(spec).build()?;
+    ///
+    /// let call = Call::from_text("add", r#"{"a": "2"}"#);
+    /// let settled = match toolbox.begin(&call, None) {
+    ///     Ok(invocation) => {
+    ///         let arguments = invocation.ticket().arguments().to_string(); // {"a":2}
+    ///         let ran = match invocation.run(async { format!("added {arguments}") }).await {
+    ///             Ok(output) => Ran::ok(output),
+    ///             Err(failure) => Ran::failed(failure), // it panicked or took too long
+    ///         };
+    ///         invocation.end(ran)
+    ///     }
+    ///     Err(refused) => refused,
+    /// };
+    /// assert_eq!(toolbox.text(&settled), r#"added {"a":2}"#);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn external_tool(mut self, spec: ToolSpec) -> Self {
+        self.external.push(spec);
+        self
+    }
+
+    /// Sets everything that a policy file can say. What it says about a tool by name overrides what the tool says about
+    /// itself.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Sets how much a call may hold.
+    /// Sets how large a call may be.
     pub fn limits(mut self, limits: ParseLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Remembers sessions here instead of in the toolbox's own memory.
+    /// Keeps sessions in this ledger instead of the toolbox's own memory.
     pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
         self.ledger = Some(ledger);
         self
@@ -66,32 +101,38 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets how the model is told what went wrong.
+    /// Sets how failures are worded for the model.
     pub fn feedback(mut self, feedback: Feedback) -> Self {
         self.feedback = feedback;
         self
     }
 
-    /// Sets how many calls may run at once, of all tools together. The others wait for their turn. A tool that
-    /// invokes another one keeps its own turn meanwhile: with one turn only, it waits until its time is up.
+    /// Sets how many calls of all tools together may run at once. The others wait. A tool that invokes another one keeps
+    /// its own slot meanwhile: with a single slot, it waits until its time is up.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = Some(calls);
         self
     }
 
-    /// Sends the event of every call to a sink, on a thread of its own.
+    /// Sends the event of every call to a sink, which runs on its own thread.
     pub fn sink(mut self, name: impl Into<String>, sink: impl Sink + 'static) -> Self {
         self.sinks = self.sinks.sink(name, sink);
         self
     }
 
-    /// Calls a function for some events, on a thread of its own.
+    /// Calls a function for some events, on its own thread.
     pub fn on(mut self, wants: On, function: impl FnMut(&Event) + Send + 'static) -> Self {
         self.sinks = self.sinks.on(wants, function);
         self
     }
 
-    /// Puts what tools answer into the events, for a replay. It may be large.
+    /// Sends the event of every call to sinks that run already, and to no others.
+    pub fn sinks(mut self, sinks: Sinks) -> Self {
+        self.running_sinks = Some(sinks);
+        self
+    }
+
+    /// Adds the tools' results to the events, for a replay. They may be large.
     pub fn keep_output(mut self) -> Self {
         self.keeps_output = true;
         self
@@ -103,17 +144,11 @@ impl ToolboxBuilder {
     /// Fails if two tools have one name, if a tool's type does not agree with its schema, or if the thread of a sink
     /// cannot be started.
     pub fn build(self) -> Result<Toolbox, Error> {
-        let defects: Vec<String> = self
-            .tools
-            .iter()
-            .filter_map(|tool| {
-                Some(format!(
-                    "tool `{}`: {}",
-                    tool.spec.name,
-                    tool.defect.as_ref()?
-                ))
-            })
-            .collect();
+        let defects = self.tools.iter().filter_map(|tool| {
+            let defect = tool.defect.as_ref()?;
+            Some(format!("tool `{}`: {defect}", tool.spec.name))
+        });
+        let defects: Vec<String> = defects.collect();
         if !defects.is_empty() {
             return Err(ErrorKind::ToolDefects(defects.join("\n")).into());
         }
@@ -122,7 +157,7 @@ impl ToolboxBuilder {
         policy.tools = self.tools.iter().map(|tool| tool.policy.clone()).collect();
         policy.tools.extend(said);
         let own = self.tools.iter().map(|tool| tool.spec.clone());
-        let specs: Vec<ToolSpec> = own.chain(self.guests.iter().cloned()).collect();
+        let specs: Vec<ToolSpec> = own.chain(self.external.iter().cloned()).collect();
         let mut builder = Gate::builder()
             .tools(specs)
             .limits(self.limits)
@@ -142,7 +177,7 @@ impl ToolboxBuilder {
             let runner = Runner::new(tool.handler, compiled, settings);
             Some((tool.spec.name, runner))
         });
-        let guests = self.guests.into_iter().map(|spec| {
+        let external = self.external.into_iter().map(|spec| {
             let limit = policy.own(&spec.name, &names).run.timeout;
             (spec.name, limit)
         });
@@ -152,7 +187,7 @@ impl ToolboxBuilder {
         };
         Ok(Toolbox {
             runners: runners.collect(),
-            guests: guests.collect(),
+            external: external.collect(),
             gate,
             feedback: self.feedback,
             sinks,

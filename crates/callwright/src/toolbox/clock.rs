@@ -1,4 +1,4 @@
-//! Waits, wherever a call runs: by Tokio's clock, or without one by a thread.
+//! Waiting wherever a call runs: by Tokio's clock, or where there is none by a thread.
 
 use std::future::Future;
 use std::pin::pin;
@@ -13,9 +13,9 @@ use tokio::task::unconstrained;
 
 use crate::panics::caught;
 
-/// What comes of a future, if it comes in time. What came as the time ran out counts.
+/// The output of a future, if it is ready in time. Ready at the last moment counts.
 pub(super) async fn within<F: Future + Unpin>(limit: Duration, future: F) -> Option<F::Output> {
-    // A future that is always busy uses up what Tokio grants the task; the clock is looked at all the same.
+    // A future that is always busy uses up the task's budget in Tokio; the clock is polled all the same.
     match select(future, pin!(unconstrained(sleep(limit)))).await {
         Either::Left((output, _)) => Some(output),
         Either::Right(_) => None,
@@ -33,24 +33,24 @@ pub(super) async fn sleep(wait: Duration) {
 /// Tokio's clock; `None` outside of Tokio, and in a runtime without one.
 fn by_tokio(wait: Duration) -> Option<tokio::time::Sleep> {
     Handle::try_current().ok()?;
-    // Tokio cannot be asked whether its clock is on: it panics where it is not, and says how to switch it on.
+    // Tokio cannot be asked whether its clock is enabled: it panics if it is not.
     caught(|| tokio::time::sleep(wait)).ok()
 }
 
-/// A thread that waits in our stead, until nobody waits for it any more.
+/// A thread waits for us, until this future is dropped.
 async fn by_thread(wait: Duration) {
     let (end, ended) = oneshot::channel::<()>();
-    let (_waiting, nobody_waits) = mpsc::channel::<()>();
+    let (_waiting, dropped) = mpsc::channel::<()>();
     let started = thread::Builder::new()
         .name("callwright-clock".to_owned())
         .spawn(move || {
-            let _ = nobody_waits.recv_timeout(wait);
+            let _ = dropped.recv_timeout(wait);
             drop(end);
         });
     if started.is_ok() {
         let _ = ended.await;
     } else {
-        // Without a thread there is no clock. To take longer than one may is better than to fail at once.
+        // Without a thread there is no clock. Taking too long is better than failing at once.
         std::future::pending::<()>().await;
     }
 }

@@ -1,7 +1,8 @@
-//! What a tool's function may know about the call that it serves.
+//! What a tool's function may know about the call it serves.
 
-use crate::admit::{Fingerprint, Place, Ticket};
+use crate::admit::Ticket;
 use crate::json::Value;
+use crate::words::{Fingerprint, Place};
 
 /// Which call a tool's function serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,14 +18,14 @@ pub struct CallContext {
     pub turn: Option<u64>,
     /// The round in the turn.
     pub round: Option<u64>,
-    /// The identity of the call: the same for the same tool and arguments. Good as an idempotency key together with the
-    /// id.
+    /// The identity of the call: the same for the same tool and arguments. Together with the id it makes a good
+    /// idempotency key.
     pub fingerprint: Fingerprint,
-    /// How often the function was run for this call before.
+    /// How often the function has already run for this call.
     pub attempt: u32,
 }
 
-/// The same before it is written down: most functions do not ask.
+/// The same before it is copied: most functions do not ask for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'r> {
     pub(super) tool: &'r str,

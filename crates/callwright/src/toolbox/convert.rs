@@ -1,9 +1,9 @@
-//! What a dynamic tool's function takes and returns.
+//! What the function of a dynamic tool takes and returns.
 
 use std::borrow::Cow;
 
-use crate::check::Output;
 use crate::json::Value;
+use crate::words::Output;
 
 /// Arguments for a tool without a type: JSON in one form or another.
 pub trait FromArguments: Send + Sized + 'static {

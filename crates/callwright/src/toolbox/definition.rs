@@ -1,4 +1,4 @@
-//! A tool as a program defines it: its declaration, the function that runs it, and what is asked of both.
+//! A tool as a program defines it: its declaration, the function that runs it, and its settings.
 
 use std::fmt;
 use std::future::Future;
@@ -12,14 +12,12 @@ use serde::de::DeserializeOwned;
 use super::agreement::input_disagreement;
 use super::context::CallContext;
 use super::convert::{FromArguments, IntoOutput};
-use super::function::{Blocking, Finish, Function, Handler, Plain, Start, WithContext};
+use super::function::{Async, Blocking, Finish, Function, Handler, Start, WithContext};
 use super::schema::{derive_input, output_schema};
-use crate::check::{Detector, Finding, Output, OutputCheck, ToolFailure};
-use crate::classify::Advice;
 use crate::json::{from_type, to_arguments};
-use crate::policy::{OutputSettings, ToolPolicy};
+use crate::policy::{Advice, OutputSettings, ToolPolicy};
 use crate::repair::RepairPolicy;
-use crate::tool::{Effect, ToolSpec};
+use crate::words::{Detector, Effect, Finding, Output, OutputCheck, ToolFailure, ToolSpec};
 
 /// What a tool's function returns: a result, or a [`ToolFailure`], into which any [`std::error::Error`] turns with `?`.
 /// (Boxed errors and those of `anyhow` need [`ToolFailure::from_boxed`].) In a closure, `ToolResult::Ok(…)` says which
@@ -75,18 +73,18 @@ where
     /// A tool from an async function or closure over typed arguments. Its description is the documentation of the type
     /// of its arguments.
     ///
-    /// A function that keeps its thread busy between two awaits keeps all calls of that thread waiting, and cannot be
-    /// timed out: use [`ToolDef::blocking`] for it.
+    /// A function that blocks its thread between two awaits delays all other calls on that thread, and cannot be timed
+    /// out: use [`ToolDef::blocking`] for it.
     pub fn new<F, R, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::typed(name.into(), Arc::new(Plain(function)))
+        ToolDef::typed(name.into(), Arc::new(Async(function)))
     }
 
-    /// A tool whose function is told which call it serves.
+    /// A tool whose function gets the [`CallContext`]: which call it serves.
     pub fn with_context<F, R, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A, CallContext) -> R + Send + Sync + 'static,
@@ -96,8 +94,8 @@ where
         ToolDef::typed(name.into(), Arc::new(WithContext(function)))
     }
 
-    /// A tool whose function blocks: it runs on a thread of its own, out of Tokio's pool for that. If its time is up,
-    /// nobody waits for it any more and the next call has its turn, but the thread goes on until the function returns.
+    /// A tool whose function blocks: it runs on a thread of Tokio's pool for blocking work. When its time is up, the call
+    /// ends and the next one has its turn, but the thread goes on until the function returns.
     pub fn blocking<F, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A) -> Result<O, E> + Send + Sync + 'static,
@@ -143,7 +141,7 @@ where
     A: FromArguments,
     O: IntoOutput,
 {
-    /// A tool that is declared by a JSON Schema of any origin. Its function takes the arguments as a
+    /// A tool that is declared by a JSON Schema from any source. Its function takes the arguments as a
     /// [`serde_json::Value`], as a [`crate::json::Value`] that keeps every digit, or as their JSON text.
     ///
     /// ```
@@ -168,7 +166,7 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::untyped(spec, Arc::new(Plain(function)))
+        ToolDef::untyped(spec, Arc::new(Async(function)))
     }
 
     /// The same, with a function that blocks: see [`ToolDef::blocking`].
@@ -180,7 +178,7 @@ where
         ToolDef::untyped(spec, Arc::new(Blocking(Arc::new(function))))
     }
 
-    /// The same, with a function that is told which call it serves.
+    /// The same, with a function that gets the [`CallContext`].
     pub fn dynamic_with_context<F, R, E>(spec: ToolSpec, function: F) -> Self
     where
         F: Fn(A, CallContext) -> R + Send + Sync + 'static,
@@ -215,51 +213,50 @@ impl<A, O> ToolDef<A, O> {
         &self.spec
     }
 
-    /// The same tool with another description.
+    /// Sets the description.
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.spec.description = Some(description.into());
         self
     }
 
-    /// The same tool, declared to do this to the world. What is declared to change something is never run twice by
-    /// itself.
+    /// Declares what the tool does to the world. A tool that may change something never runs twice for one call.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.spec = self.spec.with_effect(effect);
         self
     }
 
-    /// The same tool, twice being as good as once.
+    /// Declares that running the tool twice has the same effect as once.
     pub fn idempotent(mut self) -> Self {
         self.spec.idempotent = true;
         self
     }
 
-    /// The same tool, with this long for a call.
+    /// Sets the time limit of a call.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.policy.run.timeout = Some(timeout);
         self
     }
 
-    /// The same tool, run again so often after a failure that passes. Nothing that changes something is, unless it is
+    /// Sets how often a call runs again after a transient failure. A tool that may change something does not, unless it is
     /// idempotent.
     pub fn retries(mut self, retries: u32) -> Self {
         self.policy.run.retries = Some(retries);
         self
     }
 
-    /// The same tool, with so many calls at once at most.
+    /// Sets how many calls of the tool may run at once.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.policy.run.concurrency = Some(calls);
         self
     }
 
-    /// The same tool, with these things looked for in its results beyond the schema.
+    /// Sets what is looked for in the results beyond the schema.
     pub fn detect(mut self, detect: impl IntoIterator<Item = Detector>) -> Self {
         self.policy.output.detect = Some(detect.into_iter().collect());
         self
     }
 
-    /// The same tool with its results judged like this. (A policy for the toolbox has the last word.)
+    /// Sets how the results are judged. (The toolbox's policy overrides it.)
     pub fn output(mut self, output: OutputSettings) -> Self {
         let checks = std::mem::take(&mut self.policy.output.checks);
         self.policy.output = output;
@@ -267,19 +264,19 @@ impl<A, O> ToolDef<A, O> {
         self
     }
 
-    /// The same tool with which repairs of its arguments are applied without asking.
+    /// Sets which repairs of the arguments are applied without asking.
     pub fn repair(mut self, repair: RepairPolicy) -> Self {
         self.policy.repair = Some(repair);
         self
     }
 
-    /// The same tool with recommendations for when it fails.
+    /// Sets recommendations for the model when the tool fails.
     pub fn advice(mut self, advice: Advice) -> Self {
         self.policy.advice = advice;
         self
     }
 
-    /// The same tool with a semantic check of its result: what the schema cannot say.
+    /// Adds a semantic check of the result: what the schema cannot say.
     ///
     /// ```
     /// # use callwright::toolbox::{ToolDef, ToolResult};
@@ -303,8 +300,8 @@ impl<A, O> ToolDef<A, O> {
         self
     }
 
-    /// The same tool with a semantic check of its result against its arguments. (They are read once more for it, since
-    /// the function has had them.)
+    /// Adds a semantic check of the result against the arguments. (They are read again for it, since the function has
+    /// taken them.)
     pub fn check_with(
         mut self,
         check: impl Fn(&A, &O) -> Option<Finding> + Send + Sync + 'static,
@@ -322,7 +319,7 @@ impl<A, O> ToolDef<A, O> {
         self
     }
 
-    /// The same tool with a check over plain JSON, as policy files have them.
+    /// Adds a check over plain JSON, as policy files have them.
     pub fn check_json(mut self, check: OutputCheck) -> Self {
         self.policy.output.checks.push(check);
         self
@@ -330,8 +327,8 @@ impl<A, O> ToolDef<A, O> {
 }
 
 impl<A: Send + 'static, O: Send + 'static> ToolDef<A, O> {
-    pub(super) fn register(self) -> Registration {
-        Registration {
+    pub(super) fn register(self) -> RegisteredTool {
+        RegisteredTool {
             spec: self.spec,
             policy: self.policy,
             defect: self.defect,
@@ -349,9 +346,9 @@ impl<A, O> fmt::Debug for ToolDef<A, O> {
     }
 }
 
-/// A tool whose types are no longer known.
+/// A tool with its types erased.
 #[derive(Debug)]
-pub(super) struct Registration {
+pub(super) struct RegisteredTool {
     pub(super) spec: ToolSpec,
     pub(super) policy: ToolPolicy,
     pub(super) handler: Arc<dyn Handler>,

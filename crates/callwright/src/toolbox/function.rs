@@ -1,4 +1,4 @@
-//! The function behind a tool: arguments in, what came of them out.
+//! The function of a tool: takes arguments, returns their outcome.
 
 use std::fmt;
 use std::future::Future;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 
 use super::context::{CallContext, Origin};
-use crate::check::{Finding, Output, Ran, ToolFailure};
-use crate::json::{Cause, Mismatch, Value};
+use crate::json::{Mismatch, MismatchCause, Value};
 use crate::panics::{caught, words_of};
+use crate::words::{Finding, Output, Ran, ToolFailure};
 
-/// What comes of a call, later.
+/// The future outcome of a call.
 pub(super) type Running<'r> = Pin<Box<dyn Future<Output = Ran<'static>> + Send + 'r>>;
 
-/// Runs calls of one tool, whatever its types are.
+/// Runs calls of one tool, with its types erased.
 pub(super) trait Handler: Send + Sync + fmt::Debug {
     /// Starts a call that may run.
     fn run<'r>(&'r self, origin: Origin<'r>) -> Running<'r>;
@@ -37,21 +37,21 @@ pub(super) struct Finish<O> {
 /// Looks at arguments and a typed result.
 type Check<O> = dyn Fn(&Value<'_>, &O) -> Option<Finding> + Send + Sync;
 
-/// The ways to run a function. Each puts its own future into one box with what follows it.
+/// The ways to run a function. Each boxes its future together with what follows it, so there is one allocation.
 pub(super) trait Start<A, O>: Send + Sync {
     fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r>;
 }
 
 /// An async function over the arguments.
-pub(super) struct Plain<F>(pub(super) F);
+pub(super) struct Async<F>(pub(super) F);
 
-/// An async function that is told which call it serves.
+/// An async function that gets the call's context.
 pub(super) struct WithContext<F>(pub(super) F);
 
 /// A function that blocks.
 pub(super) struct Blocking<F>(pub(super) Arc<F>);
 
-impl<A, O, F, R, E> Start<A, O> for Plain<F>
+impl<A, O, F, R, E> Start<A, O> for Async<F>
 where
     F: Fn(A) -> R + Send + Sync,
     R: Future<Output = Result<O, E>> + Send + 'static,
@@ -88,7 +88,7 @@ where
         let function = Arc::clone(&self.0);
         Box::pin(async move {
             let Ok(runtime) = Handle::try_current() else {
-                let why = "a function that blocks needs a Tokio runtime, and there is none here";
+                let why = "a blocking function needs a Tokio runtime, and there is none here";
                 return Ran::failed(ToolFailure::internal(why));
             };
             let done = runtime.spawn_blocking(move || function(arguments).map_err(Into::into));
@@ -120,7 +120,7 @@ impl<O> Finish<O> {
         let mut finding = None;
         let mut notes = Vec::new();
         for check in &self.checks {
-            // A check that panics comes to no answer; the result is good all the same.
+            // A check that panics says nothing about the result.
             match caught(|| check(sent, &output)) {
                 Ok(found) => finding = finding.or(found),
                 Err(words) => notes.push(format!("a check panicked: {words}")),
@@ -141,13 +141,13 @@ impl<A, O> Handler for Function<A, O> {
     }
 }
 
-/// The schema has accepted the arguments and the type has not: no fault of the model's. If the type has an objection of
-/// its own, a model that hears it can do something about it all the same.
+/// The schema accepted the arguments and the type did not, so the model is not to blame. If the objection is the type's
+/// own, the model gets it all the same, because it can act on it.
 #[cold]
 fn disagreement(mismatch: &Mismatch) -> ToolFailure {
     let failure = ToolFailure::defect(mismatch.to_string());
     match mismatch.cause() {
-        Cause::Own => failure.with_objection(mismatch.path(), mismatch.message()),
+        MismatchCause::Own => failure.with_objection(mismatch.path(), mismatch.message()),
         _ => failure,
     }
 }

@@ -1,10 +1,12 @@
 //! Typed tools, and one way to call them.
 //!
-//! In comes a call of a model, out goes what the model gets. A [`ToolDef`] is a tool: a Rust type that is the validator,
+//! Takes a call of a model; returns what the model gets. A [`ToolDef`] is a tool: a Rust type that is the validator,
 //! the JSON Schema for the model, the parsed value and the documentation, and an async function over it. A [`Toolbox`]
-//! holds tools and does the whole way in one [`Toolbox::invoke`]: open, run, close. This is the only part of the crate
-//! that runs anything. It is at home in a Tokio runtime; elsewhere a call that takes longer than an instant costs a
-//! thread that watches its time, and functions that block do not run.
+//! holds tools; its [`Toolbox::invoke`] opens the gate, runs the tool and closes the gate. Tools that another framework
+//! runs go through [`Toolbox::begin`] instead.
+//!
+//! This is the only part of the crate that runs anything. It is made for a Tokio runtime. Elsewhere a call that is not
+//! done at once needs a thread for its time limit, and blocking functions fail.
 
 mod agreement;
 mod builder;
@@ -13,19 +15,16 @@ mod context;
 mod convert;
 mod definition;
 mod function;
-#[cfg(any(feature = "rig", feature = "rmcp"))]
-mod guest;
-mod progress;
-mod retry;
+mod guard_settings;
+mod invocation;
 mod run;
 mod schema;
-mod underway;
-mod watch;
 
 use std::borrow::Cow;
 use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
+use std::time::Duration;
 
 use ahash::AHashMap;
 use futures_util::FutureExt as _;
@@ -38,21 +37,20 @@ pub use self::builder::ToolboxBuilder;
 pub use self::context::CallContext;
 pub use self::convert::{FromArguments, IntoOutput};
 pub use self::definition::{ToolDef, ToolResult};
+pub use self::guard_settings::GuardSettings;
+pub use self::invocation::Invocation;
 pub use self::schema::{input_schema, output_schema};
 
 use self::context::Origin;
 use self::run::Runner;
-use self::underway::{Limit, Underway};
-use crate::admit::{Place, Ticket};
 use crate::call::Call;
-use crate::check::{Ran, ToolFailure};
 use crate::event::Sinks;
 use crate::feedback::Feedback;
 use crate::gate::Gate;
 use crate::json::Value;
-use crate::tool::ToolSpec;
 use crate::verdict::Settled;
 use crate::wire::{self, Provider};
+use crate::words::{Place, Ran, ToolFailure, ToolSpec};
 
 /// Tools that are ready to be called, behind a gate.
 ///
@@ -90,19 +88,15 @@ use crate::wire::{self, Provider};
 pub struct Toolbox {
     gate: Gate,
     runners: AHashMap<String, Runner>,
-    /// Tools that somebody else runs, and how long they may take.
-    #[cfg_attr(
-        not(any(feature = "rig", feature = "rmcp")),
-        expect(dead_code, reason = "only adapters have guests")
-    )]
-    guests: AHashMap<String, Limit>,
+    /// Tools that run elsewhere, with their time limits.
+    external: AHashMap<String, Option<Duration>>,
     feedback: Feedback,
     sinks: Sinks,
-    /// What the policy says about tools that do not exist.
+    /// Warnings about settings for tools that do not exist.
     warnings: Vec<String>,
-    /// Whether events hold what tools answered.
+    /// Whether events hold the tools' results.
     keeps_output: bool,
-    /// How many calls may run at once, of all tools together.
+    /// How many calls of all tools together may run at once.
     permits: Option<Semaphore>,
 }
 
@@ -112,8 +106,8 @@ impl Toolbox {
         ToolboxBuilder::default()
     }
 
-    /// Judges a call, runs it if it may run, and judges what came of it. A call without a place belongs to no
-    /// conversation and is not counted. If this is dropped before it ends, the call counts as cancelled.
+    /// Judges a call, runs it if it may run, and judges its result. A call without a place belongs to no conversation
+    /// and is not counted. If the future is dropped before it ends, the call counts as cancelled.
     pub async fn invoke<'c>(
         &'c self,
         call: &'c Call<'_>,
@@ -122,32 +116,32 @@ impl Toolbox {
         self.invoke_until(call, place, pending()).await
     }
 
-    /// The same, until `cancelled` is ready: a call that is under way by then is dropped and answered as cancelled, and
-    /// none begins.
+    /// The same, until `cancelled` is ready: a running call is then dropped and answered as cancelled, and no call
+    /// starts any more.
     pub async fn invoke_until<'c>(
         &'c self,
         call: &'c Call<'_>,
         place: impl Into<Option<Place<'c>>>,
         cancelled: impl Future<Output = ()>,
     ) -> Settled<'c> {
-        let underway = match self.begin(call, place.into()) {
-            Ok(underway) => underway,
+        let invocation = match self.begin(call, place) {
+            Ok(invocation) => invocation,
             Err(refused) => return refused,
         };
         let ran = {
-            let run = self.run(call, &underway);
-            let running = pin!(underway.span().instrument(run));
-            // Asked first, so that nothing is started that nobody waits for.
+            let run = self.run(call, &invocation);
+            let running = pin!(invocation.span().instrument(run));
+            // `cancelled` is polled first, so that a cancelled call never starts.
             match select(pin!(cancelled), running).await {
-                Either::Left(_) => Ran::failed(underway.progress().cancelled()),
+                Either::Left(_) => Ran::failed(invocation.cancelled()),
                 Either::Right((ran, _)) => ran,
             }
         };
-        underway.end(ran)
+        invocation.end(ran)
     }
 
-    /// Invokes the calls of one answer of the model at once. There is one answer for each, in the same order, whatever
-    /// becomes of the others.
+    /// Invokes the calls of one answer of the model concurrently. Each has its own result, in the same order, whatever
+    /// happens to the others.
     pub async fn invoke_all<'c>(
         &'c self,
         calls: &'c [Call<'_>],
@@ -156,8 +150,7 @@ impl Toolbox {
         self.invoke_all_until(calls, place, pending()).await
     }
 
-    /// The same, until `cancelled` is ready: calls that are under way by then are dropped and answered as cancelled, and
-    /// none begins.
+    /// The same, until `cancelled` is ready: see [`invoke_until`](Toolbox::invoke_until).
     pub async fn invoke_all_until<'c>(
         &'c self,
         calls: &'c [Call<'_>],
@@ -173,25 +166,20 @@ impl Toolbox {
     }
 
     /// Runs a call that may run.
-    async fn run(&self, call: &Call<'_>, underway: &Underway<'_>) -> Ran<'static> {
-        let ticket = underway.ticket();
+    async fn run(&self, call: &Call<'_>, invocation: &Invocation<'_>) -> Ran<'static> {
+        let ticket = invocation.ticket();
         let Some(runner) = self.runners.get(ticket.tool().name()) else {
             let why = "the tool has no function; register it with `ToolboxBuilder::tool`";
             return Ran::failed(ToolFailure::defect(why));
         };
         let _permit = match &self.permits {
-            // Nobody closes it, so it is always given.
+            // The semaphore is never closed, so this always succeeds.
             Some(permits) => permits.acquire().await.ok(),
             None => None,
         };
         let origin = Origin::new(ticket, call.id.as_ref());
         let policy = ticket.tool().output_policy();
-        runner.run(origin, policy, underway.progress()).await
-    }
-
-    /// Judges what came of a call.
-    fn close<'c>(&'c self, ticket: Ticket<'c>, ran: Ran<'c>) -> Settled<'c> {
-        self.unblocked(|| self.gate.close(ticket, ran))
+        runner.run(origin, policy, invocation).await
     }
 
     /// The gate in front of the tools.
@@ -199,7 +187,7 @@ impl Toolbox {
         &self.gate
     }
 
-    /// How the model is told what went wrong.
+    /// How failures are worded for the model.
     pub fn feedback(&self) -> &Feedback {
         &self.feedback
     }
@@ -209,7 +197,7 @@ impl Toolbox {
         &self.sinks
     }
 
-    /// What the model gets of a call that was invoked: see [`Settled::text`].
+    /// What the model gets for a settled call: see [`Settled::text`].
     pub fn text<'s>(&self, settled: &'s Settled<'_>) -> Cow<'s, str> {
         settled.text(&self.feedback)
     }
@@ -224,32 +212,33 @@ impl Toolbox {
         wire::render_round(provider, calls.iter().zip(settled), &self.feedback)
     }
 
-    /// What is worth a look, one sentence each: schemas that could not be compiled, so that calls or results pass
+    /// Problems worth a look, one sentence each: schemas that could not be compiled, so that calls or results pass
     /// unvalidated, and settings for tools that do not exist.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         for tool in self.gate.tools() {
             let name = tool.name();
-            let of_input = tool
-                .quarantined()
-                .map(|why| format!("tool `{name}`: its calls pass unvalidated: {why}"));
-            let of_output = tool
-                .output_quarantined()
-                .map(|why| format!("tool `{name}`: its results pass unvalidated: {why}"));
-            warnings.extend(of_input.into_iter().chain(of_output));
+            let unvalidated = [
+                ("calls", tool.quarantined()),
+                ("results", tool.output_quarantined()),
+            ];
+            for (what, why) in unvalidated {
+                let sentence = |why| format!("tool `{name}`: its {what} pass unvalidated: {why}");
+                warnings.extend(why.map(sentence));
+            }
         }
         warnings.sort();
         warnings
     }
 
-    /// What the model is told about the tools, by name.
+    /// The declarations of the tools, sorted by name.
     pub fn specs(&self) -> Vec<&ToolSpec> {
         let mut specs: Vec<&ToolSpec> = self.gate.tools().map(crate::tool::Tool::spec).collect();
         specs.sort_by(|left, right| left.name.cmp(&right.name));
         specs
     }
 
-    /// Asks the gate where that may wait for a server: other tasks of this thread go elsewhere meanwhile, if they can.
+    /// Asks the gate. If its ledger may wait for a server, other tasks of this thread move to another one, if they can.
     fn unblocked<R>(&self, ask: impl FnOnce() -> R) -> R {
         let elsewhere = self.gate.ledger().waits()
             && Handle::try_current()
@@ -262,7 +251,7 @@ impl Toolbox {
         let refused = catch_unwind(AssertUnwindSafe(asked)).err();
         match (answer, ask, refused) {
             (Some(answer), ..) => answer,
-            // In a `LocalSet` Tokio panics instead, before anything was asked. Then its tasks wait.
+            // In a `LocalSet` Tokio panics before the gate was asked. Then the other tasks wait.
             (None, Some(ask), _) => ask(),
             (None, None, panic) => resume_unwind(panic.unwrap_or_else(|| Box::new(()))),
         }

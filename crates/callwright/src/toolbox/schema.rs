@@ -1,9 +1,9 @@
 //! A Rust type → the JSON Schema that a model reads.
 //!
-//! In comes a type with `schemars`' derive, out goes its schema with everything in place (only recursive
-//! types keep references), without the noise that a generator leaves, and with the exact limits of its
-//! number types. The document comments are the descriptions; that of the type itself describes the tool.
-//! This file decides what may be the arguments of a tool; [`tidy`] makes the schema readable.
+//! Takes a type with `schemars`' derive; returns its schema with everything inlined (only recursive types keep
+//! references), without the noise that a generator leaves, and with the exact limits of its number types. Document
+//! comments are the descriptions; that of the type itself describes the tool. This file decides which types may be the
+//! arguments of a tool; [`tidy`] makes the schema readable.
 
 mod numbers;
 mod tidy;
@@ -20,20 +20,20 @@ use crate::error::{Error, ErrorKind};
 pub(crate) struct DerivedSchema {
     /// The JSON Schema of its values.
     pub(crate) schema: Schema,
-    /// The document comment of the type: what the tool does, if nobody says it otherwise.
+    /// The document comment of the type: the description of the tool, unless another one is set.
     pub(crate) description: Option<String>,
 }
 
 /// The JSON Schema of a type as the arguments of a tool, as a model reads it.
 ///
 /// # Errors
-/// Returns an error if no value of the type is an object, or not every one: that is what a call carries.
-/// (`()` is "no parameters".)
+/// Returns an error unless every value of the type is an object, which is what a call carries. (`()` is "no
+/// parameters".)
 pub fn input_schema<A: JsonSchema>() -> Result<Schema, Error> {
     derive_input::<A>().map(|derived| derived.schema)
 }
 
-/// The JSON Schema of what a type is written as: the output of a tool.
+/// The JSON Schema of a type as it is serialised: the output of a tool.
 pub fn output_schema<O: JsonSchema>() -> Schema {
     generate::<O>(SchemaSettings::draft2020_12().for_serialize()).into()
 }
@@ -73,7 +73,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Generated {
     generated
 }
 
-/// The schema as one of arguments, which are always an object; otherwise what the values are instead.
+/// The schema as one of arguments, which are always an object; otherwise what the values are.
 fn as_arguments(schema: Schema) -> Result<Schema, String> {
     let Schema::Object(mut members) = schema else {
         return Err("any JSON".to_owned());
@@ -136,8 +136,7 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
-    use crate::json::to_arguments;
-    use crate::parse::read_value;
+    use crate::json::{read_value, to_arguments};
 
     /// Greets somebody.
     ///

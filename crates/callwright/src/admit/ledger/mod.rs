@@ -2,20 +2,14 @@
 //!
 //! A ledger holds one [`Session`] per conversation and changes it in two atomic steps: [`Ledger::open`] before a call
 //! runs, [`Ledger::close`] when its outcome is known. It never sees arguments or results, only their hashes and, if
-//! the policy allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process; with the feature
-//! `redis`, `RedisLedger` shares them between replicas.
+//! the policy allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process; the crate
+//! `callwright-redis` shares them between replicas.
 
 mod memory;
-#[cfg(feature = "redis")]
-mod redis;
 
 use serde::{Deserialize, Serialize};
 
 pub use memory::MemoryLedger;
-#[cfg(feature = "redis-tls")]
-pub use redis::ClientCertificate;
-#[cfg(feature = "redis")]
-pub use redis::{RedisLedger, RedisSettings};
 
 use super::policy::AdmissionPolicy;
 use super::session::Session;

@@ -1,77 +1,80 @@
 //! A schema → a bounded, fixed list of values that it might accept.
 //!
-//! Each place of the schema gives a list of values, the usual one first. Containers take the usual values of
-//! their parts and vary one part at a time, so the number of samples grows with the size of the schema
-//! and not with its power: all properties, only the required ones, each optional one left out, each other
-//! value of each property, each branch of each union. A place for which no value is found (a pattern that
-//! we cannot satisfy, a recursion that goes too deep) gives none, and is left out where it may be.
-//! Keywords that relate parts to each other are not looked at: the validator sorts out what does not fit.
+//! Each place in the schema gives a list of values, the usual one first. Containers take the usual values of
+//! their parts and vary one part at a time, so the number of samples grows with the size of the schema and not
+//! exponentially: all properties, only the required ones, each optional one left out, each other value of each property,
+//! each branch of each union. A place for which no value is found (a pattern that we cannot satisfy, a recursion
+//! that goes too deep) gives none, and is left out where it may be. Keywords that relate parts to each other are
+//! ignored: the validator sorts out what does not fit.
 
 use serde_json::{Map, Value as Schema, json};
 
-use super::{objects, scalars};
+use super::scalars::{matching, numbers, strings};
 
 /// How many samples are tried. Registering a tool may cost a millisecond or two; a sample of some ten values
 /// costs some microseconds to make, to judge and to read.
 const MOST_SAMPLES: usize = 256;
 
-/// How many values the samples of one object may hold together, for schemas of hundreds of properties.
+/// How many values the samples of one object may hold together, for schemas with hundreds of properties.
 const MOST_VALUES: usize = 20_000;
 
 /// How many values one place inside of another may give: a long `enum` has some dozens.
-pub(super) const MOST_PER_PLACE: usize = 64;
+const MOST_PER_PLACE: usize = 64;
 
-/// How often a reference is followed inside of what a reference led to: once to see the recursion, once to
-/// see it end.
+/// How often a reference is followed inside of another's target: once to see the recursion, once to see it end.
 const MOST_REFERENCES: usize = 2;
 
-/// How deep schemas may stand inside each other before no values are made; the reader of calls takes 100
-/// levels, and no type written by hand has twenty.
+/// How deep schemas may be nested before no values are made; the reader of calls takes 100 levels, and no type
+/// written by hand has twenty.
 const MOST_LEVELS: usize = 20;
+
+/// How many items an array is filled with at most, if it must have many.
+const MOST_ITEMS: usize = 64;
+
+/// The key that is made up for a map.
+const MADE_UP_KEY: &str = "some_key";
 
 /// Values that a schema might accept, the usual one first.
 pub(super) fn samples(schema: &Schema) -> Vec<Schema> {
-    let place = Place {
+    let sampler = Sampler {
         root: schema,
         references_left: MOST_REFERENCES,
         levels_left: MOST_LEVELS,
         most: MOST_SAMPLES,
     };
-    place.values(schema, None)
+    sampler.values(schema, None)
 }
 
-/// How many values stand in a value.
-fn size(value: &Schema) -> usize {
-    1 + match value {
-        Schema::Array(items) => items.iter().map(size).sum(),
-        Schema::Object(members) => members.values().map(size).sum(),
-        _ => 0,
+/// How many values an object consists of.
+fn size_of_object(members: &Map<String, Schema>) -> usize {
+    fn size(value: &Schema) -> usize {
+        match value {
+            Schema::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+            Schema::Object(members) => size_of_object(members),
+            _ => 1,
+        }
     }
+    1 + members.values().map(size).sum::<usize>()
 }
 
-/// How far we are in a schema.
+/// Makes values for one place in a schema.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'s> {
+struct Sampler<'s> {
     root: &'s Schema,
     references_left: usize,
     levels_left: usize,
     /// How many values this place may give.
-    pub(super) most: usize,
+    most: usize,
 }
 
-impl<'s> Place<'s> {
-    /// How many objects like this one the place may give.
-    pub(super) fn most_like(self, usual: &Schema) -> usize {
-        self.most.min(MOST_VALUES / size(usual)).max(2)
-    }
-
+impl<'s> Sampler<'s> {
     /// The values of a part of this place.
-    pub(super) fn part(self, schema: &'s Schema) -> Vec<Schema> {
-        let place = Place {
+    fn part(self, schema: &'s Schema) -> Vec<Schema> {
+        let sampler = Sampler {
             most: MOST_PER_PLACE,
             ..self
         };
-        place.values(schema, None)
+        sampler.values(schema, None)
     }
 
     /// The values of a schema. `kind` is what the schema around it says about its type, if it has a say.
@@ -84,13 +87,13 @@ impl<'s> Place<'s> {
         let Some(levels_left) = self.levels_left.checked_sub(1) else {
             return Vec::new();
         };
-        let place = Place {
+        let sampler = Sampler {
             levels_left,
             ..self
         };
         let mut values: Vec<Schema> = named(members).take(self.most).cloned().collect();
         if !members.contains_key("enum") && !members.contains_key("const") {
-            values.extend(place.made(members, kind));
+            values.extend(sampler.made(members, kind));
         }
         let mut distinct: Vec<Schema> = Vec::with_capacity(values.len().min(self.most));
         for value in values {
@@ -120,7 +123,7 @@ impl<'s> Place<'s> {
             }
         }
         if let Some(target) = self.target(members) {
-            let further = Place {
+            let further = Sampler {
                 references_left: self.references_left.saturating_sub(1),
                 ..self
             };
@@ -163,14 +166,154 @@ impl<'s> Place<'s> {
         match kind {
             "null" => vec![Schema::Null],
             "boolean" => vec![true.into(), false.into()],
-            "integer" => scalars::numbers(members, true),
-            "number" => scalars::numbers(members, false),
-            "string" => scalars::strings(members),
-            "array" => objects::arrays(self, members),
-            "object" => objects::objects(self, members),
+            "integer" => numbers(members, true),
+            "number" => numbers(members, false),
+            "string" => strings(members),
+            "array" => self.arrays(members),
+            "object" => self.objects(members),
             _ => Vec::new(),
         }
     }
+
+    /// Arrays: one item, none, each other item.
+    fn arrays(self, members: &'s Map<String, Schema>) -> Vec<Schema> {
+        let fewest = members.get("minItems").and_then(Schema::as_u64);
+        let Some(fewest) = usize::try_from(fewest.unwrap_or(0))
+            .ok()
+            .filter(|fewest| *fewest <= MOST_ITEMS)
+        else {
+            return Vec::new();
+        };
+        let leading = members.get("prefixItems").and_then(Schema::as_array);
+        let leading = leading.into_iter().flatten();
+        let leading: Vec<Vec<Schema>> = leading.map(|item| self.part(item)).collect();
+        let mut arrays = Vec::new();
+        if leading.is_empty() {
+            let items = match members.get("items") {
+                Some(items) => self.part(items),
+                None => vec!["text".into()],
+            };
+            for first in 0..items.len() {
+                // Different items, in case they must be.
+                let rest = items.iter().cycle().skip(first).take(fewest.max(1));
+                arrays.push(Schema::Array(rest.cloned().collect()));
+            }
+        } else if leading.iter().all(|values| !values.is_empty()) {
+            let usual: Vec<Schema> = leading.iter().map(|values| values[0].clone()).collect();
+            let varied = leading.iter().enumerate().map(|(at, values)| {
+                let with = |value: &Schema| {
+                    let mut items = usual.clone();
+                    items[at] = value.clone();
+                    Schema::Array(items)
+                };
+                values.iter().map(with).collect()
+            });
+            arrays = in_turns(&varied.collect::<Vec<_>>());
+        }
+        if fewest == 0 {
+            arrays.insert(arrays.len().min(1), Schema::Array(Vec::new()));
+        }
+        arrays.truncate(self.most);
+        arrays
+    }
+
+    /// Objects: all properties, only the required ones, each optional one left out, each other value of each.
+    fn objects(self, members: &'s Map<String, Schema>) -> Vec<Schema> {
+        let Some(properties) = self.properties(members) else {
+            return Vec::new();
+        };
+        let usual = |keeps: fn(&Property) -> bool| -> Map<String, Schema> {
+            let kept = properties.iter().filter(|property| keeps(property));
+            kept.map(|property| (property.key.clone(), property.values[0].clone()))
+                .collect()
+        };
+        let all = usual(|property| !property.made_up);
+        let most = self.most.min(MOST_VALUES / size_of_object(&all)).max(2);
+        let mut objects = vec![all.clone(), usual(|property| property.required)];
+        let optional = properties
+            .iter()
+            .filter(|property| !property.required && !property.made_up);
+        objects.extend(optional.take(most).map(|left_out| {
+            let mut rest = all.clone();
+            rest.shift_remove(&left_out.key);
+            rest
+        }));
+        let longest = properties.iter().map(|property| property.values.len());
+        let other_values = (0..longest.max().unwrap_or(0)).flat_map(|turn| {
+            let varied = properties
+                .iter()
+                .filter(move |property| turn > 0 || property.made_up);
+            varied.filter_map(move |property| Some((&property.key, property.values.get(turn)?)))
+        });
+        let room = most.saturating_sub(objects.len());
+        objects.extend(other_values.take(room).map(|(key, value)| {
+            let mut varied = all.clone();
+            varied.insert(key.clone(), value.clone());
+            varied
+        }));
+        objects.into_iter().map(Schema::Object).collect()
+    }
+
+    /// The properties for which there are values, those with made-up texts last: a type reads the keys in the
+    /// order of the object and stops at its first objection, which may be its own against such a text.
+    /// `None` if a required property has none.
+    fn properties(self, members: &'s Map<String, Schema>) -> Option<Vec<Property>> {
+        let required = members.get("required").and_then(Schema::as_array);
+        let is_required =
+            |key: &str| required.is_some_and(|keys| keys.iter().any(|one| one == key));
+        let declared = members.get("properties").and_then(Schema::as_object);
+        let declared = declared
+            .into_iter()
+            .flatten()
+            .map(|(key, schema)| Property {
+                key: key.clone(),
+                values: self.part(schema),
+                required: is_required(key),
+                made_up: false,
+            });
+        let made_up = made_up_keys(members)
+            .into_iter()
+            .map(|(key, schema)| Property {
+                key,
+                values: self.part(schema),
+                required: false,
+                made_up: true,
+            });
+        let mut properties: Vec<Property> = declared.chain(made_up).collect();
+        if properties
+            .iter()
+            .any(|property| property.required && property.values.is_empty())
+        {
+            return None;
+        }
+        properties.retain(|property| !property.values.is_empty());
+        properties.sort_by_key(|property| property.values[0].is_string());
+        Some(properties)
+    }
+}
+
+/// A property and the values that it may have.
+struct Property {
+    key: String,
+    values: Vec<Schema>,
+    required: bool,
+    /// Its key is not one that the schema names. It is tried, and not usual.
+    made_up: bool,
+}
+
+/// Made-up keys, where the schema describes the values of keys that it does not name. Where it does not, such keys mean
+/// nothing.
+fn made_up_keys(members: &Map<String, Schema>) -> Vec<(String, &Schema)> {
+    let other = members.get("additionalProperties");
+    let other = other.filter(|schema| schema.is_object());
+    let other = other.map(|schema| (MADE_UP_KEY.to_owned(), schema));
+    let patterns = members.get("patternProperties").and_then(Schema::as_object);
+    let patterns = patterns.into_iter().flatten();
+    let matching = patterns.filter_map(|(pattern, schema)| {
+        let key = matching(&json!(pattern), 0).into_iter().next()?;
+        Some((key, schema))
+    });
+    other.into_iter().chain(matching).collect()
 }
 
 /// The values that a schema names.
@@ -218,7 +361,7 @@ fn anything() -> Vec<Schema> {
 
 /// First the usual value of each list, then the second of each, and so on, so that a bound on their number
 /// cuts no list off.
-pub(super) fn in_turns(lists: &[Vec<Schema>]) -> Vec<Schema> {
+fn in_turns(lists: &[Vec<Schema>]) -> Vec<Schema> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let turn = |at| {
         lists

@@ -1,132 +1,108 @@
-//! Numbers and texts that a schema might accept.
+//! Numbers and texts that a schema might accept: likely candidates, of which the validator keeps those that fit.
 
-use regex::Regex;
-use serde_json::{Map, Number, Value as Schema, json};
+use serde_json::{Map, Number, Value as Schema};
 
-/// The longest text that is made, in characters. Whoever asks for more gets no sample.
-const LONGEST: usize = 4_096;
+use crate::json::Value;
+use crate::validate::CompiledSchema;
+
+/// The longest text that is made, in characters. A schema that asks for more gets no sample.
+const LONGEST: u64 = 4_096;
 
 /// Numbers: a harmless one, then the limits.
 pub(super) fn numbers(members: &Map<String, Schema>, integer: bool) -> Vec<Schema> {
     let limit = |key: &str| members.get(key).and_then(Schema::as_number);
+    let beside = |key: &str, step| {
+        let number = limit(key)?.as_i64()?.checked_add(step)?;
+        Some(Number::from(number))
+    };
     let mut numbers: Vec<Number> = vec![1.into(), 0.into()];
-    numbers.extend(limit("multipleOf").cloned());
-    numbers.extend(
-        ["minimum", "maximum"]
-            .iter()
-            .filter_map(|key| limit(key))
-            .cloned(),
-    );
-    numbers.extend(limit("exclusiveMinimum").and_then(|limit| beside(limit, 1)));
-    numbers.extend(limit("exclusiveMaximum").and_then(|limit| beside(limit, -1)));
+    let limits = ["multipleOf", "minimum", "maximum"];
+    numbers.extend(limits.into_iter().filter_map(limit).cloned());
+    numbers.extend(beside("exclusiveMinimum", 1));
+    numbers.extend(beside("exclusiveMaximum", -1));
     numbers.push((-1).into());
     if !integer {
-        numbers.extend(Number::from_f64(0.5));
-        let [lowest, highest] = [
-            ["minimum", "exclusiveMinimum"],
-            ["maximum", "exclusiveMaximum"],
-        ]
-        .map(|keys| keys.iter().find_map(|key| limit(key)?.as_f64()));
-        if let (Some(lowest), Some(highest)) = (lowest, highest) {
-            numbers.extend(Number::from_f64(f64::midpoint(lowest, highest)));
-        }
+        let either = |keys: [&str; 2]| keys.iter().find_map(|key| limit(key)?.as_f64());
+        let lowest = either(["minimum", "exclusiveMinimum"]);
+        let highest = either(["maximum", "exclusiveMaximum"]);
+        let middle = lowest.zip(highest);
+        let middle = middle.map(|(lowest, highest)| f64::midpoint(lowest, highest));
+        let fractions = [Some(0.5), middle].into_iter().flatten();
+        numbers.extend(fractions.filter_map(Number::from_f64));
     }
-    let within = |number: &Number| {
-        let value = number.as_f64().unwrap_or_default();
-        let keeps = |key: &str, holds: fn(f64, f64) -> bool| {
-            let limit = limit(key).and_then(Number::as_f64);
-            limit.is_none_or(|limit| holds(value, limit))
-        };
-        keeps("minimum", |value, limit| value >= limit)
-            && keeps("maximum", |value, limit| value <= limit)
-            && keeps("exclusiveMinimum", |value, limit| value > limit)
-            && keeps("exclusiveMaximum", |value, limit| value < limit)
-            && keeps("multipleOf", |value, step| value % step == 0.0)
-    };
-    numbers.retain(within);
-    numbers.into_iter().map(Schema::Number).collect()
-}
-
-/// The integer next to a limit that is not reached.
-fn beside(limit: &Number, step: i64) -> Option<Number> {
-    limit.as_i64()?.checked_add(step).map(Number::from)
+    let keywords = [
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+    ];
+    accepted(members, &keywords, numbers.into_iter().map(Schema::Number))
 }
 
 /// Texts: a harmless one, then the shortest.
 pub(super) fn strings(members: &Map<String, Schema>) -> Vec<Schema> {
-    let length = |key: &str| members.get(key).and_then(Schema::as_u64);
-    let shortest = length("minLength").unwrap_or(0);
-    let longest = length("maxLength").unwrap_or(u64::MAX);
-    let Ok(shortest) = usize::try_from(shortest) else {
+    let shortest = members.get("minLength").and_then(Schema::as_u64);
+    let Ok(shortest) = usize::try_from(shortest.unwrap_or(0).min(LONGEST + 1)) else {
         return Vec::new();
     };
-    if shortest > LONGEST {
-        return Vec::new();
-    }
     let format = members.get("format").and_then(Schema::as_str);
     let mut texts: Vec<String> = match format.and_then(of_format) {
         Some(text) => vec![text.to_owned()],
         None => ["text", ""].map(str::to_owned).into(),
     };
     texts.push("x".repeat(shortest));
-    if let Some(pattern) = members.get("pattern").and_then(Schema::as_str) {
+    if let Some(pattern) = members.get("pattern") {
         texts.extend(matching(pattern, shortest));
-        let Ok(pattern) = Regex::new(pattern) else {
-            return Vec::new();
-        };
-        texts.retain(|text| pattern.is_match(text));
     }
-    let fits = |text: &String| {
-        let count = text.chars().count();
-        count >= shortest && u64::try_from(count).is_ok_and(|count| count <= longest)
-    };
-    texts.retain(fits);
-    texts.into_iter().map(|text| json!(text)).collect()
+    let texts = texts
+        .into_iter()
+        .filter(|text| text.len() as u64 <= LONGEST);
+    let keywords = ["minLength", "maxLength", "pattern"];
+    accepted(members, &keywords, texts.map(Schema::String))
 }
 
-/// Texts of the shapes that patterns usually ask for. What fits none of them is not tried out.
-const SHAPES: [&str; 24] = [
-    "0",
-    "1",
-    "12",
-    "123",
-    "1234",
-    "12345",
-    "123456",
-    "a",
-    "ab",
-    "abc",
-    "a1",
-    "A",
-    "AB",
-    "ABC",
-    "A1",
-    "a-b",
-    "a_b",
-    "a.b",
-    "1.0",
-    "1.2.3",
-    "#a1b2c3",
-    "+15550100",
-    "a@example.com",
-    "https://example.com/",
-];
-
-/// Texts that match a pattern, if any of ours does.
-pub(super) fn matching(pattern: &str, shortest: usize) -> Vec<String> {
-    let Ok(pattern) = Regex::new(pattern) else {
+/// The candidates that these keywords of a schema accept.
+fn accepted(
+    members: &Map<String, Schema>,
+    keywords: &[&str],
+    candidates: impl Iterator<Item = Schema>,
+) -> Vec<Schema> {
+    let known = members
+        .iter()
+        .filter(|(key, _)| keywords.contains(&key.as_str()));
+    let schema: Map<String, Schema> = known
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if schema.is_empty() {
+        return candidates.collect();
+    }
+    let Ok(compiled) = CompiledSchema::compile(Schema::Object(schema)) else {
         return Vec::new();
     };
-    let filled = ["a", "A", "0"].map(|letter| letter.repeat(shortest.max(1)));
-    let formats = ["date", "date-time", "uuid", "ipv4"]
-        .into_iter()
-        .filter_map(of_format);
-    let shapes = SHAPES.into_iter().chain(formats).map(str::to_owned);
-    shapes
-        .chain(filled)
-        .filter(|text| pattern.is_match(text))
-        .take(2)
+    candidates
+        .filter(|candidate| compiled.accepts(&Value::from(candidate)))
         .collect()
+}
+
+/// Texts of the shapes that patterns usually ask for. A pattern that matches none of them is not tried out.
+const SHAPES: &str = "0 1 12 123 1234 12345 123456 a ab abc a1 A AB ABC A1 a-b a_b a.b 1.0 1.2.3 #a1b2c3 +15550100 \
+    a@example.com https://example.com/";
+
+/// Texts that match a pattern, if any of ours does.
+pub(super) fn matching(pattern: &Schema, shortest: usize) -> Vec<String> {
+    let formats = ["date", "date-time", "uuid", "ipv4"];
+    let formats = formats.into_iter().filter_map(of_format);
+    let shapes = SHAPES.split(' ').chain(formats).map(str::to_owned);
+    let filled = ["a", "A", "0"].map(|letter| letter.repeat(shortest.max(1)));
+    let schema = Map::from_iter([("pattern".to_owned(), pattern.clone())]);
+    let texts = accepted(
+        &schema,
+        &["pattern"],
+        shapes.chain(filled).map(Schema::String),
+    );
+    let texts = texts.iter().take(2).filter_map(Schema::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 /// A text of a format.

@@ -1,7 +1,7 @@
 //! How Rust holds a number → which numbers it can be.
 //!
-//! `format: "uint32"` tells a model nothing and is checked by nobody. Out goes the same schema with the exact
-//! limits of the type instead, unless a narrower limit is there already.
+//! `format: "uint32"` means nothing to a model, and validators ignore it. This replaces it with the exact limits of the
+//! type, unless the schema has narrower ones already.
 
 use std::cmp::Ordering;
 
@@ -9,72 +9,53 @@ use serde_json::{Map, Number, Value as Schema};
 
 type Members = Map<String, Schema>;
 
-/// The integers that a Rust type can be.
-struct Limits {
-    lowest: Limit,
-    highest: Limit,
-}
-
-enum Limit {
-    /// The type reaches it.
-    Inclusive(Number),
-    /// Where JSON cannot write the limit exactly (128 bits): a power of two that is not reached. Numbers
+/// The least or the greatest number of a type.
+struct TypeLimit {
+    number: Number,
+    /// `false` where JSON cannot write the limit exactly (128 bits): a power of two that is not reached. Numbers
     /// so close to it that they are the same float are left out; the type would not take half of them.
-    Exclusive(Number),
+    is_reached: bool,
 }
 
-impl Limit {
-    fn number(&self) -> &Number {
-        match self {
-            Limit::Inclusive(number) | Limit::Exclusive(number) => number,
+/// The integer types of Rust, by the formats that `schemars` gives them.
+fn integer_types() -> impl Iterator<Item = (&'static str, [TypeLimit; 2])> {
+    fn reached(number: impl Into<Number>) -> TypeLimit {
+        TypeLimit {
+            number: number.into(),
+            is_reached: true,
         }
     }
-}
-
-fn limits(lowest: impl Into<Number>, highest: impl Into<Number>) -> Limits {
-    Limits {
-        lowest: Limit::Inclusive(lowest.into()),
-        highest: Limit::Inclusive(highest.into()),
+    macro_rules! exact {
+        ($($format:literal: $kind:ty),*) => {
+            [$(($format, [reached(<$kind>::MIN), reached(<$kind>::MAX)])),*]
+        };
     }
-}
-
-fn limits_of(format: &str) -> Option<Limits> {
-    Some(match format {
-        "int8" => limits(i8::MIN, i8::MAX),
-        "int16" => limits(i16::MIN, i16::MAX),
-        "int32" => limits(i32::MIN, i32::MAX),
-        "int64" => limits(i64::MIN, i64::MAX),
-        "int" => limits(isize::MIN, isize::MAX),
-        "uint8" => limits(u8::MIN, u8::MAX),
-        "uint16" => limits(u16::MIN, u16::MAX),
-        "uint32" => limits(u32::MIN, u32::MAX),
-        "uint64" => limits(u64::MIN, u64::MAX),
-        "uint" => limits(usize::MIN, usize::MAX),
-        "int128" => Limits {
-            lowest: Limit::Exclusive(Number::from_f64(-(2f64.powi(127)))?),
-            highest: Limit::Exclusive(Number::from_f64(2f64.powi(127))?),
-        },
-        "uint128" => Limits {
-            lowest: Limit::Inclusive(0.into()),
-            highest: Limit::Exclusive(Number::from_f64(2f64.powi(128))?),
-        },
-        _ => return None,
-    })
-}
-
-/// Whether a number is the least or the greatest of some integer type of Rust: a limit that nobody chose.
-pub(crate) fn is_limit_of_a_type(number: &Number) -> bool {
-    let formats = [
-        "int8", "int16", "int32", "int64", "int", "uint8", "uint16", "uint32", "uint64", "uint",
-        "int128", "uint128",
+    let exact = exact![
+        "int8": i8, "int16": i16, "int32": i32, "int64": i64, "int": isize,
+        "uint8": u8, "uint16": u16, "uint32": u32, "uint64": u64, "uint": usize
     ];
-    formats
+    let unreached = |number| {
+        let number = Number::from_f64(number)?;
+        Some(TypeLimit {
+            number,
+            is_reached: false,
+        })
+    };
+    let signed = unreached(-(2f64.powi(127))).zip(unreached(2f64.powi(127)));
+    let unsigned = Some(reached(0)).zip(unreached(2f64.powi(128)));
+    let wide = [("int128", signed), ("uint128", unsigned)];
+    let wide = wide
         .into_iter()
-        .filter_map(limits_of)
-        .any(|limits| limits.lowest.number() == number || limits.highest.number() == number)
+        .filter_map(|(format, limits)| Some((format, limits?.into())));
+    exact.into_iter().chain(wide)
 }
 
-/// Replaces the name of a number type by its limits.
+/// Whether a number is the least or the greatest of some integer type of Rust, and so not a limit that an author chose.
+pub(crate) fn is_limit_of_a_type(number: &Number) -> bool {
+    integer_types().any(|(_, limits)| limits.iter().any(|limit| limit.number == *number))
+}
+
+/// Replaces the name of a number type with its limits.
 pub(super) fn exact_limits(members: &mut Members) {
     let Some(format) = members.get("format").and_then(Schema::as_str) else {
         return;
@@ -86,7 +67,10 @@ pub(super) fn exact_limits(members: &mut Members) {
         members.remove("format");
         return;
     }
-    let Some(limits) = limits_of(format).filter(|_| allows(members, "integer")) else {
+    let Some((_, [least, greatest])) = integer_types()
+        .find(|(name, _)| *name == format)
+        .filter(|_| allows(members, "integer"))
+    else {
         return;
     };
     members.remove("format");
@@ -94,23 +78,22 @@ pub(super) fn exact_limits(members: &mut Members) {
         return;
     }
     let keys = ["minimum", "exclusiveMinimum"];
-    set_limit(members, keys, &limits.lowest, Ordering::Less);
+    set_limit(members, keys, &least, Ordering::Less);
     let keys = ["maximum", "exclusiveMaximum"];
-    set_limit(members, keys, &limits.highest, Ordering::Greater);
+    set_limit(members, keys, &greatest, Ordering::Greater);
 }
 
 /// Sets one limit, unless the schema has one that is as narrow. `wider` is how a wider one compares.
 fn set_limit(
     members: &mut Members,
     [inclusive, exclusive]: [&str; 2],
-    limit: &Limit,
+    limit: &TypeLimit,
     wider: Ordering,
 ) {
     let chosen =
         |key: &str, members: &Members| members.get(key).and_then(Schema::as_number).cloned();
     let narrow = |chosen: &Number, limit: &Number| compare(chosen, limit) != wider;
-    if let Some(outside) =
-        chosen(exclusive, members).filter(|chosen| narrow(chosen, limit.number()))
+    if let Some(outside) = chosen(exclusive, members).filter(|chosen| narrow(chosen, &limit.number))
     {
         // The generator writes the inclusive limit of the type beside it.
         if chosen(inclusive, members).is_some_and(|other| narrow(&outside, &other)) {
@@ -119,18 +102,19 @@ fn set_limit(
         return;
     }
     members.remove(exclusive);
-    if chosen(inclusive, members).is_some_and(|chosen| narrow(&chosen, limit.number())) {
+    if chosen(inclusive, members).is_some_and(|chosen| narrow(&chosen, &limit.number)) {
         return;
     }
     members.remove(inclusive);
-    let key = match limit {
-        Limit::Inclusive(_) => inclusive,
-        Limit::Exclusive(_) => exclusive,
+    let key = if limit.is_reached {
+        inclusive
+    } else {
+        exclusive
     };
-    members.insert(key.to_owned(), limit.number().clone().into());
+    members.insert(key.to_owned(), limit.number.clone().into());
 }
 
-/// Integers exactly; as floats, the limits of 64 bits look like their neighbours.
+/// Integers are compared exactly: as floats, the limits of 64 bits equal their neighbours.
 fn compare(left: &Number, right: &Number) -> Ordering {
     if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
         return left.cmp(&right);

@@ -1,8 +1,7 @@
-//! A generated schema → one that a model reads with ease.
+//! A generated schema → one that is easy to read for a model.
 //!
-//! Every rewrite leaves the set of accepted values as it is, or narrows it to what the type takes. It removes
-//! what only says how Rust holds a value, folds documented variants into one `enum`, and writes "or null" the
-//! short way.
+//! Every rewrite keeps the set of accepted values, or narrows it to what the type takes. It removes what only says
+//! how Rust holds a value, folds documented variants into one `enum`, and writes "or null" the short way.
 
 use schemars::Schema as Generated;
 use schemars::transform::transform_subschemas;
@@ -25,7 +24,7 @@ pub(super) fn tidy(schema: &mut Generated) {
     write_out_anything(members);
 }
 
-/// `ip` is no format of JSON Schema, so nobody would check it; its two kinds are.
+/// `ip` is not a format of JSON Schema, so it would not be checked; its two kinds are.
 fn addresses(members: &mut Members) {
     if members.get("format").is_some_and(|format| format == "ip") && !members.contains_key("anyOf")
     {
@@ -62,7 +61,7 @@ fn fold_variants(members: &mut Members) {
     add_to_description(members, &lines);
 }
 
-/// The constants that one branch of a union stands for.
+/// The constants of one branch of a union.
 struct Variants<'s> {
     values: &'s [Schema],
     kind: Option<&'s Schema>,
@@ -110,7 +109,7 @@ fn add_to_description(members: &mut Members, addition: &str) {
     members.insert("description".to_owned(), description.into());
 }
 
-/// Keywords that speak about values of any type, so that `null` would have to satisfy them too.
+/// Keywords that apply to values of any type, so that `null` would have to satisfy them too.
 const ABOUT_ANY_TYPE: [&str; 10] = [
     "allOf",
     "anyOf",

@@ -1,37 +1,35 @@
-//! A Rust value → a tree, directly.
+//! A Rust type → a JSON value, without a text or another tree in between.
 //!
-//! In comes anything that serde can serialise, out goes a value of our own, without a text or another tree in
-//! between. It is the tree that `serde_json::to_value` would make, except that
+//! Takes anything that serde can serialise; returns the tree that `serde_json::to_value` would make, except that
 //!
-//! - NaN and the infinities are an error with their place; `serde_json` writes `null` in silence,
-//! - integers keep all their digits, of 128 bits too, and so do numbers in a `RawValue`,
+//! - NaN and the infinities are an error with their place, where `serde_json` silently writes `null`,
+//! - integers keep all their digits, up to 128 bits, and so do numbers in a `RawValue`,
 //! - an `f32` is written with its own digits (`0.1`), as in `serde_json`'s texts,
-//! - what is nested deeper than a call may be is an error.
+//! - a value that is nested deeper than a call may be is an error.
 //!
 //! Names of fields and variants are borrowed, and so are small numbers.
 
 mod containers;
-mod key;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use serde::ser::{Serialize, Serializer};
 
-use self::containers::{Items, Members};
+use self::containers::{ArrayBuilder, ObjectBuilder, ObjectKind};
 use super::into_type::RAW_VALUE;
-use super::mismatch::Cause;
+use super::mismatch::MismatchCause;
 use super::{Mismatch, Number, Value};
 
-/// How deeply containers may be nested: as many as the reader of calls takes (see
-/// [`ParseLimits`](crate::parse::ParseLimits)), so that what one tool answers another can be called with.
+/// How deep containers may be nested: as deep as in a call (see [`ParseLimits`](crate::parse::ParseLimits)), so that the
+/// result of one tool can be an argument of another.
 const MAX_DEPTH: usize = 100;
 
 /// Makes a JSON value out of a Rust value.
 ///
 /// # Errors
-/// Returns where the value has no JSON form (NaN, an infinity, a key that is not text, too deep), or what
-/// its type says against it.
+/// Returns where the value has no JSON form (NaN, an infinity, a key that is not text, too deep), or the type's own
+/// error.
 pub fn from_type<T: Serialize + ?Sized>(value: &T) -> Result<Value<'static>, Mismatch> {
     value.serialize(Writer {
         depth_left: MAX_DEPTH,
@@ -45,7 +43,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// The writer of what is inside a container.
+    /// The writer for the content of a container.
     fn inside(self) -> Result<Writer, Mismatch> {
         match self.depth_left.checked_sub(1) {
             Some(depth_left) => Ok(Writer { depth_left }),
@@ -58,7 +56,7 @@ impl Writer {
 
 #[cold]
 fn refuse(message: impl Into<String>) -> Mismatch {
-    Mismatch::new(Cause::Own, message.into())
+    Mismatch::new(MismatchCause::Own, message.into())
 }
 
 /// The numbers below a hundred, two digits each.
@@ -67,7 +65,7 @@ const BELOW_HUNDRED: &str = "\
     49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697\
     9899";
 
-/// Counts, ids of enums and percentages are most of what tools answer: those are not allocated.
+/// Most numbers in results are counts and percentages, so the small ones are not allocated.
 fn unsigned(number: u64) -> Number<'static> {
     let small = match usize::try_from(number) {
         Ok(one @ 0..10) => &BELOW_HUNDRED[2 * one + 1..2 * one + 2],
@@ -125,13 +123,13 @@ macro_rules! wide_integers {
 impl Serializer for Writer {
     type Ok = Value<'static>;
     type Error = Mismatch;
-    type SerializeSeq = Items;
-    type SerializeTuple = Items;
-    type SerializeTupleStruct = Items;
-    type SerializeTupleVariant = Items;
-    type SerializeMap = Members;
-    type SerializeStruct = Members;
-    type SerializeStructVariant = Members;
+    type SerializeSeq = ArrayBuilder;
+    type SerializeTuple = ArrayBuilder;
+    type SerializeTupleStruct = ArrayBuilder;
+    type SerializeTupleVariant = ArrayBuilder;
+    type SerializeMap = ObjectBuilder;
+    type SerializeStruct = ObjectBuilder;
+    type SerializeStructVariant = ObjectBuilder;
 
     integers!(unsigned: serialize_u8 u8 serialize_u16 u16 serialize_u32 u32 serialize_u64 u64);
     integers!(signed: serialize_i8 i8 serialize_i16 i16 serialize_i32 i32 serialize_i64 i64);
@@ -223,15 +221,19 @@ impl Serializer for Writer {
         ))
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<Items, Mismatch> {
-        Ok(Items::new(self.inside()?, None, length.unwrap_or(0)))
+    fn serialize_seq(self, length: Option<usize>) -> Result<ArrayBuilder, Mismatch> {
+        Ok(ArrayBuilder::new(self.inside()?, None, length.unwrap_or(0)))
     }
 
-    fn serialize_tuple(self, length: usize) -> Result<Items, Mismatch> {
+    fn serialize_tuple(self, length: usize) -> Result<ArrayBuilder, Mismatch> {
         self.serialize_seq(Some(length))
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, length: usize) -> Result<Items, Mismatch> {
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        length: usize,
+    ) -> Result<ArrayBuilder, Mismatch> {
         self.serialize_seq(Some(length))
     }
 
@@ -241,20 +243,29 @@ impl Serializer for Writer {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<Items, Mismatch> {
+    ) -> Result<ArrayBuilder, Mismatch> {
         let inside = self.inside()?.inside()?;
-        Ok(Items::new(inside, Some(variant), length))
+        Ok(ArrayBuilder::new(inside, Some(variant), length))
     }
 
-    fn serialize_map(self, length: Option<usize>) -> Result<Members, Mismatch> {
-        Ok(Members::map(self.inside()?, length.unwrap_or(0)))
+    fn serialize_map(self, length: Option<usize>) -> Result<ObjectBuilder, Mismatch> {
+        let length = length.unwrap_or(0);
+        Ok(ObjectBuilder::new(self.inside()?, ObjectKind::Map, length))
     }
 
-    fn serialize_struct(self, name: &'static str, length: usize) -> Result<Members, Mismatch> {
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        length: usize,
+    ) -> Result<ObjectBuilder, Mismatch> {
         if name == RAW_VALUE {
-            return Ok(Members::raw(self));
+            return Ok(ObjectBuilder::new(self, ObjectKind::Raw, length));
         }
-        Ok(Members::fields(self.inside()?, None, length))
+        Ok(ObjectBuilder::new(
+            self.inside()?,
+            ObjectKind::Struct,
+            length,
+        ))
     }
 
     fn serialize_struct_variant(
@@ -263,8 +274,9 @@ impl Serializer for Writer {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<Members, Mismatch> {
+    ) -> Result<ObjectBuilder, Mismatch> {
         let inside = self.inside()?.inside()?;
-        Ok(Members::fields(inside, Some(variant), length))
+        let kind = ObjectKind::Variant(variant);
+        Ok(ObjectBuilder::new(inside, kind, length))
     }
 }

@@ -1,23 +1,22 @@
-//! A value → a Rust type, directly.
+//! A JSON value → a Rust type, without a text or another tree in between.
 //!
-//! In comes a tree, out goes whatever serde can build of it, borrowing from the tree where the type
-//! borrows. No text and no other tree is made on the way. It reads what `serde_json::from_value` reads, and
-//! more in one respect: JSON Schema says that `5.0` and `1e2` are integers, so they become integers here. What
-//! validates must deserialise. (So a type that takes any JSON gets `5` for `5.0`.)
+//! Takes a tree; returns what serde builds of it, borrowing from the tree where the type borrows. It reads what
+//! `serde_json::from_value` reads, and also takes `5.0` and `1e2` for integers, because JSON Schema does: what validates
+//! must deserialise. (So a type that takes any JSON gets `5` for `5.0`.)
 //!
-//! There is no `Deserialize` for [`Value`] itself: serde reads flattened fields and untagged enums ahead into
-//! its own form, which holds no more than 64 bits of a number. A type that wants every digit of any JSON
-//! takes a `Box<serde_json::value::RawValue>`.
+//! [`Value`] itself has no `Deserialize`: serde buffers flattened fields and untagged enums in a form of its own, which
+//! holds no more than 64 bits of a number. A type that needs every digit of any JSON takes a
+//! `Box<serde_json::value::RawValue>`.
 
 mod containers;
-mod key;
-mod numbers;
+mod scalars;
 
 use serde::de::value::MapDeserializer;
 use serde::de::{Deserialize, Deserializer, Error as _, Unexpected, Visitor};
+use serde::forward_to_deserialize_any;
 
-use self::containers::{Variant, visit_array, visit_object};
-use self::numbers::{visit_any_number, visit_float, visit_wide};
+use self::containers::{EnumReader, visit_array, visit_object};
+use self::scalars::{visit_any_number, visit_float, visit_wide};
 use super::{Mismatch, Value};
 
 /// The name under which `serde_json` asks for the text of a value.
@@ -38,15 +37,8 @@ pub(crate) fn to_arguments<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Resu
     T::deserialize(Node::<true>(value))
 }
 
-/// A place in the tree. `ARGUMENTS` says that it is the whole of a call's arguments.
+/// A value in the tree. `ARGUMENTS` says that it is the whole of a call's arguments.
 struct Node<'v, const ARGUMENTS: bool>(&'v Value<'v>);
-
-impl<'v, const ARGUMENTS: bool> Node<'v, ARGUMENTS> {
-    #[cold]
-    fn wrong_kind<V: Visitor<'v>>(self, visitor: &V) -> Mismatch {
-        Mismatch::invalid_type(unexpected(self.0), visitor)
-    }
-}
 
 fn unexpected<'v>(value: &'v Value<'_>) -> Unexpected<'v> {
     match value {
@@ -63,46 +55,29 @@ fn unexpected<'v>(value: &'v Value<'_>) -> Unexpected<'v> {
     }
 }
 
-macro_rules! numbers {
-    ($visit:ident: $($method:ident)*) => {$(
+fn visit_name<'de, V: Visitor<'de>>(name: &'de str, visitor: V) -> Result<V::Value, Mismatch> {
+    visitor.visit_borrowed_str(name)
+}
+
+/// Methods for which only one kind of value will do.
+macro_rules! only {
+    ($($kind:ident by $visit:ident => $($method:ident),*;)*) => {$($(
         #[inline]
-        fn $method<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
             match self.0 {
-                Value::Number(number) => $visit(number, visitor),
-                _ => Err(self.wrong_kind(&visitor)),
+                Value::$kind(content) => $visit(content, visitor),
+                other => Err(Mismatch::invalid_type(unexpected(other), &visitor)),
             }
         }
-    )*};
+    )*)*};
 }
 
-macro_rules! strings {
-    ($($method:ident)*) => {$(
-        #[inline]
-        fn $method<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-            match self.0 {
-                Value::String(text) => visitor.visit_borrowed_str(text),
-                _ => Err(self.wrong_kind(&visitor)),
-            }
-        }
-    )*};
-}
-
-macro_rules! bytes {
-    ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-            match self.0 {
-                Value::String(text) => visitor.visit_borrowed_str(text),
-                Value::Array(items) => visit_array(items, visitor),
-                _ => Err(self.wrong_kind(&visitor)),
-            }
-        }
-    )*};
-}
-
-impl<'v, const ARGUMENTS: bool> Deserializer<'v> for Node<'v, ARGUMENTS> {
+impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
     type Error = Mismatch;
 
-    fn deserialize_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    /// What a visitor does not take, it refuses itself.
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(yes) => visitor.visit_bool(*yes),
@@ -113,37 +88,33 @@ impl<'v, const ARGUMENTS: bool> Deserializer<'v> for Node<'v, ARGUMENTS> {
         }
     }
 
-    numbers!(visit_any_number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64);
-    numbers!(visit_any_number: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64);
-    numbers!(visit_wide: deserialize_i128 deserialize_u128);
-    numbers!(visit_float: deserialize_f32 deserialize_f64);
-    strings!(deserialize_char deserialize_str deserialize_string deserialize_identifier);
-    bytes!(deserialize_bytes deserialize_byte_buf);
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 char str string bytes byte_buf seq tuple tuple_struct map struct
+    }
 
-    fn deserialize_bool<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-        match self.0 {
-            Value::Bool(yes) => visitor.visit_bool(*yes),
-            _ => Err(self.wrong_kind(&visitor)),
-        }
+    only! {
+        Number by visit_wide => deserialize_i128, deserialize_u128;
+        Number by visit_float => deserialize_f32, deserialize_f64;
+        // A visitor of names would also take the number of a field or variant.
+        String by visit_name => deserialize_identifier;
     }
 
     #[inline]
-    fn deserialize_option<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match self.0 {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_unit<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match self.0 {
-            Value::Null => visitor.visit_unit(),
             Value::Object(_) if ARGUMENTS => visitor.visit_unit(),
-            _ => Err(self.wrong_kind(&visitor)),
+            _ => self.deserialize_any(visitor),
         }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'v>>(
+    fn deserialize_unit_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
         visitor: V,
@@ -152,7 +123,7 @@ impl<'v, const ARGUMENTS: bool> Deserializer<'v> for Node<'v, ARGUMENTS> {
     }
 
     #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'v>>(
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
         visitor: V,
@@ -164,47 +135,7 @@ impl<'v, const ARGUMENTS: bool> Deserializer<'v> for Node<'v, ARGUMENTS> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_seq<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-        match self.0 {
-            Value::Array(items) => visit_array(items, visitor),
-            _ => Err(self.wrong_kind(&visitor)),
-        }
-    }
-
-    fn deserialize_tuple<V: Visitor<'v>>(self, _: usize, visitor: V) -> Result<V::Value, Mismatch> {
-        self.deserialize_seq(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'v>>(
-        self,
-        _: &'static str,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
-        self.deserialize_seq(visitor)
-    }
-
-    fn deserialize_map<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
-        match self.0 {
-            Value::Object(members) => visit_object(members, visitor),
-            _ => Err(self.wrong_kind(&visitor)),
-        }
-    }
-
-    fn deserialize_struct<V: Visitor<'v>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
-        match self.0 {
-            Value::Object(members) => visit_object(members, visitor),
-            Value::Array(items) => visit_array(items, visitor),
-            _ => Err(self.wrong_kind(&visitor)),
-        }
-    }
-
-    fn deserialize_enum<V: Visitor<'v>>(
+    fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
         _: &'static [&'static str],
@@ -224,10 +155,10 @@ impl<'v, const ARGUMENTS: bool> Deserializer<'v> for Node<'v, ARGUMENTS> {
                 return Err(Mismatch::invalid_type(unexpected(other), expected));
             }
         };
-        visitor.visit_enum(Variant { variant, content })
+        visitor.visit_enum(EnumReader { variant, content })
     }
 
-    fn deserialize_ignored_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         visitor.visit_unit()
     }
 }

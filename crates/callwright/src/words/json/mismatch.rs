@@ -1,8 +1,8 @@
-//! Why a value and a Rust type do not go together.
+//! Why a value and a Rust type do not fit.
 //!
-//! Both bridges between types and trees fail with a [`Mismatch`]: where, and what serde says about it. It
-//! is data for the operator; a model never reads it. The place costs nothing while all goes well: on an
-//! error each level adds its own segment on the way out.
+//! Both directions between types and trees fail with a [`Mismatch`]: where, and what serde says about it. It is for the
+//! operator; a model never reads it. The path costs nothing on success: on an error each level adds its own segment on
+//! the way out.
 
 use std::fmt;
 
@@ -10,28 +10,28 @@ use serde::de::{Expected, Unexpected};
 
 use super::{Path, Segment};
 
-/// A value that does not become a type, or a type's value that has no JSON form.
+/// A JSON value that does not fit a type, or a value of a type that has no JSON form.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Mismatch(Box<Inner>);
+pub struct Mismatch(Box<MismatchDetails>);
 
 #[derive(Clone, PartialEq, Eq)]
-struct Inner {
+struct MismatchDetails {
     message: String,
-    cause: Cause,
+    cause: MismatchCause,
     about_key: bool,
     innermost_first: Vec<Segment>,
 }
 
 /// What serde objected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub(crate) enum MismatchCause {
     /// The value is of another kind than the type takes.
     Kind,
     /// The kind is right, this value is not.
     Value,
     /// Too many or too few items.
     Length,
-    /// A name that none of the variants has.
+    /// Not the name of a variant.
     Variant,
     /// A key that the type does not know.
     UnknownField,
@@ -45,8 +45,8 @@ pub(crate) enum Cause {
 
 impl Mismatch {
     #[cold]
-    pub(crate) fn new(cause: Cause, message: String) -> Self {
-        Mismatch(Box::new(Inner {
+    pub(crate) fn new(cause: MismatchCause, message: String) -> Self {
+        Mismatch(Box::new(MismatchDetails {
             message,
             cause,
             about_key: false,
@@ -54,8 +54,8 @@ impl Mismatch {
         }))
     }
 
-    /// Where it is. Inside of parts that serde reads ahead (flattened fields, untagged and internally
-    /// tagged enums) it is the place of the whole part.
+    /// Where it is. Inside of parts that serde buffers (flattened fields, untagged and internally tagged enums) it is the
+    /// path of the whole part.
     pub fn path(&self) -> Path {
         Path::from_innermost(&self.0.innermost_first)
     }
@@ -67,7 +67,7 @@ impl Mismatch {
 
     /// What serde objected to.
     #[cfg(feature = "toolbox")]
-    pub(crate) fn cause(&self) -> Cause {
+    pub(crate) fn cause(&self) -> MismatchCause {
         self.0.cause
     }
 
@@ -77,7 +77,7 @@ impl Mismatch {
         self.0.about_key
     }
 
-    /// The same, one level further out: the key `key` itself is wrong.
+    /// The same, one level further out: it is about the key `key` itself.
     #[cold]
     pub(super) fn of_key(mut self, key: &str) -> Self {
         self.0.about_key = true;
@@ -98,7 +98,7 @@ impl Mismatch {
         self
     }
 
-    /// The same, placed inside of what is already known to surround it.
+    /// The same, with this path inside of it.
     #[cold]
     pub(super) fn within(mut self, inner: &Path) -> Self {
         let segments = inner.segments().map(|key| Segment::Key(key.into_owned()));
@@ -133,35 +133,35 @@ impl std::error::Error for Mismatch {}
 
 impl serde::ser::Error for Mismatch {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Mismatch::new(Cause::Own, message.to_string())
+        Mismatch::new(MismatchCause::Own, message.to_string())
     }
 }
 
 impl serde::de::Error for Mismatch {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Mismatch::new(Cause::Own, message.to_string())
+        Mismatch::new(MismatchCause::Own, message.to_string())
     }
 
     #[cold]
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        // `null` is what people know as `null`, whatever Rust calls it.
+        // serde calls `null` a unit value.
         let message = match unexpected {
             Unexpected::Unit => format!("invalid type: null, expected {expected}"),
             other => format!("invalid type: {other}, expected {expected}"),
         };
-        Mismatch::new(Cause::Kind, message)
+        Mismatch::new(MismatchCause::Kind, message)
     }
 
     #[cold]
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let message = format!("invalid value: {unexpected}, expected {expected}");
-        Mismatch::new(Cause::Value, message)
+        Mismatch::new(MismatchCause::Value, message)
     }
 
     #[cold]
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
         let message = format!("invalid length {length}, expected {expected}");
-        Mismatch::new(Cause::Length, message)
+        Mismatch::new(MismatchCause::Length, message)
     }
 
     #[cold]
@@ -170,23 +170,29 @@ impl serde::de::Error for Mismatch {
             "unknown variant `{variant}`, {}",
             one_of(expected, "variants")
         );
-        Mismatch::new(Cause::Variant, message)
+        Mismatch::new(MismatchCause::Variant, message)
     }
 
     #[cold]
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         let message = format!("unknown field `{field}`, {}", one_of(expected, "fields"));
-        Mismatch::new(Cause::UnknownField, message)
+        Mismatch::new(MismatchCause::UnknownField, message)
     }
 
     #[cold]
     fn missing_field(field: &'static str) -> Self {
-        Mismatch::new(Cause::MissingField, format!("missing field `{field}`"))
+        Mismatch::new(
+            MismatchCause::MissingField,
+            format!("missing field `{field}`"),
+        )
     }
 
     #[cold]
     fn duplicate_field(field: &'static str) -> Self {
-        Mismatch::new(Cause::RepeatedField, format!("duplicate field `{field}`"))
+        Mismatch::new(
+            MismatchCause::RepeatedField,
+            format!("duplicate field `{field}`"),
+        )
     }
 }
 

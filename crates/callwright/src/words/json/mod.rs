@@ -30,9 +30,9 @@ pub use from_type::from_type;
 pub(crate) use into_type::to_arguments;
 pub use into_type::to_type;
 pub use lent::Lent;
-#[cfg(feature = "toolbox")]
-pub(crate) use mismatch::Cause;
 pub use mismatch::Mismatch;
+#[cfg(feature = "toolbox")]
+pub(crate) use mismatch::MismatchCause;
 pub use number::Number;
 pub(crate) use number::overflows;
 pub use path::{Path, Segment};

@@ -8,56 +8,60 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant,
 };
 
-use super::key::KeyWriter;
 use super::{Writer, refuse, tagged};
 use crate::json::{Member, Mismatch, Problem, Value, has_duplicate, read_value_within};
 
-/// A type says how many items it will have, and may be wrong. More than this many are not reserved in
-/// advance; a value takes some tens of bytes.
+/// A type announces how many items it will have, and may be wrong. No more than this many are reserved in advance; a
+/// value takes some tens of bytes.
 const MOST_RESERVED: usize = 4_096;
 
-/// An array.
-pub(super) struct Items {
-    inside: Writer,
-    variant: Option<&'static str>,
-    built: Vec<Value<'static>>,
+/// The content of an enum's variant, or a value as it is.
+fn of_variant(variant: Option<&'static str>, value: Value<'static>) -> Value<'static> {
+    match variant {
+        Some(variant) => tagged(variant, value),
+        None => value,
+    }
 }
 
-impl Items {
+#[cold]
+fn in_variant(variant: Option<&'static str>, mismatch: Mismatch) -> Mismatch {
+    match variant {
+        Some(variant) => mismatch.in_key(variant),
+        None => mismatch,
+    }
+}
+
+/// An array.
+pub(super) struct ArrayBuilder {
+    inside: Writer,
+    variant: Option<&'static str>,
+    items: Vec<Value<'static>>,
+}
+
+impl ArrayBuilder {
     pub(super) fn new(inside: Writer, variant: Option<&'static str>, length: usize) -> Self {
-        Items {
+        ArrayBuilder {
             inside,
             variant,
-            built: Vec::with_capacity(length.min(MOST_RESERVED)),
+            items: Vec::with_capacity(length.min(MOST_RESERVED)),
         }
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Mismatch> {
         match value.serialize(self.inside) {
-            Ok(item) => self.built.push(item),
+            Ok(item) => self.items.push(item),
             Err(mismatch) => {
-                let placed = mismatch.in_item(self.built.len());
-                return Err(match self.variant {
-                    Some(variant) => placed.in_key(variant),
-                    None => placed,
-                });
+                let placed = mismatch.in_item(self.items.len());
+                return Err(in_variant(self.variant, placed));
             }
         }
         Ok(())
     }
-
-    fn done(self) -> Value<'static> {
-        let array = Value::Array(self.built);
-        match self.variant {
-            Some(variant) => tagged(variant, array),
-            None => array,
-        }
-    }
 }
 
-macro_rules! items {
+macro_rules! arrays {
     ($($kind:ident $method:ident)*) => {$(
-        impl $kind for Items {
+        impl $kind for ArrayBuilder {
             type Ok = Value<'static>;
             type Error = Mismatch;
 
@@ -67,64 +71,53 @@ macro_rules! items {
             }
 
             fn end(self) -> Result<Value<'static>, Mismatch> {
-                Ok(self.done())
+                Ok(of_variant(self.variant, Value::Array(self.items)))
             }
         }
     )*};
 }
 
-items! {
+arrays! {
     SerializeSeq serialize_element
     SerializeTuple serialize_element
     SerializeTupleStruct serialize_field
     SerializeTupleVariant serialize_field
 }
 
-/// An object, or a `RawValue`, which `serde_json` passes off as one.
-pub(super) struct Members {
+/// An object.
+pub(super) struct ObjectBuilder {
     inside: Writer,
-    variant: Option<&'static str>,
-    content: Content,
+    kind: ObjectKind,
+    members: Vec<Member<'static>>,
+    /// The key of a map whose value comes next.
+    next_key: Option<Cow<'static, str>>,
 }
 
-enum Content {
-    /// The fields of a struct: no name stands twice.
-    Fields(Vec<Member<'static>>),
-    Map {
-        members: Vec<Member<'static>>,
-        next_key: Option<Cow<'static, str>>,
-    },
-    Raw(Value<'static>),
+pub(super) enum ObjectKind {
+    /// Its keys are all different.
+    Struct,
+    /// The same, as the content of an enum's variant.
+    Variant(&'static str),
+    Map,
+    /// A `RawValue`, which `serde_json` disguises as a struct with one field, its text.
+    Raw,
 }
 
-impl Members {
-    pub(super) fn fields(inside: Writer, variant: Option<&'static str>, length: usize) -> Self {
-        let content = Content::Fields(Vec::with_capacity(length.min(MOST_RESERVED)));
-        Members {
+impl ObjectBuilder {
+    /// `inside` is the writer of the members; that of a `RawValue` is the writer of the place itself.
+    pub(super) fn new(inside: Writer, kind: ObjectKind, length: usize) -> Self {
+        ObjectBuilder {
             inside,
-            variant,
-            content,
-        }
-    }
-
-    pub(super) fn map(inside: Writer, length: usize) -> Self {
-        let content = Content::Map {
+            kind,
             members: Vec::with_capacity(length.min(MOST_RESERVED)),
             next_key: None,
-        };
-        Members {
-            inside,
-            variant: None,
-            content,
         }
     }
 
-    /// `writer` is the one of the place itself: the raw text may be anything, not only an object.
-    pub(super) fn raw(writer: Writer) -> Self {
-        Members {
-            inside: writer,
-            variant: None,
-            content: Content::Raw(Value::Null),
+    fn variant(&self) -> Option<&'static str> {
+        match self.kind {
+            ObjectKind::Variant(name) => Some(name),
+            _ => None,
         }
     }
 
@@ -133,51 +126,35 @@ impl Members {
         name: &'static str,
         value: &T,
     ) -> Result<(), Mismatch> {
-        let written = value.serialize(self.inside).map_err(|mismatch| {
-            let placed = mismatch.in_key(name);
-            match self.variant {
-                Some(variant) => placed.in_key(variant),
-                None => placed,
-            }
-        });
-        match &mut self.content {
-            Content::Fields(members) | Content::Map { members, .. } => {
-                members.push((Cow::Borrowed(name), written?));
-            }
-            Content::Raw(whole) => *whole = read_raw(&written?, self.inside.depth_left)?,
+        match value.serialize(self.inside) {
+            Ok(written) => self.members.push((Cow::Borrowed(name), written)),
+            Err(mismatch) => return Err(in_variant(self.variant(), mismatch.in_key(name))),
         }
         Ok(())
     }
 
-    fn done(self) -> Value<'static> {
-        let members = match self.content {
-            Content::Fields(members) => members,
-            Content::Map { mut members, .. } => {
-                if has_duplicate(&members) {
-                    last_of_each(&mut members);
-                }
-                members
-            }
-            Content::Raw(whole) => return whole,
-        };
-        match self.variant {
-            Some(variant) => tagged(variant, Value::Object(members)),
-            None => Value::Object(members),
+    fn finish(mut self) -> Result<Value<'static>, Mismatch> {
+        match self.kind {
+            ObjectKind::Raw => return read_raw(self.members.pop(), self.inside.depth_left),
+            ObjectKind::Map if has_duplicate(&self.members) => last_of_each(&mut self.members),
+            _ => {}
         }
+        let variant = self.variant();
+        Ok(of_variant(variant, Value::Object(self.members)))
     }
 }
 
 /// The text of a `RawValue`, read as strictly as a call.
-fn read_raw(text: &Value<'static>, depth_left: usize) -> Result<Value<'static>, Mismatch> {
-    let Value::String(text) = text else {
+fn read_raw(field: Option<Member<'static>>, depth_left: usize) -> Result<Value<'static>, Mismatch> {
+    let Some((_, Value::String(text))) = field else {
         return Err(refuse("a `RawValue` without text"));
     };
-    match read_value_within(text, depth_left) {
+    match read_value_within(&text, depth_left) {
         Ok(value) => Ok(value.into_owned()),
         Err(error) => {
             let reason = match error.problem {
                 Problem::TooDeep => "nested too deep".to_owned(),
-                other => format!("a `RawValue` that is no JSON: {other:?}"),
+                other => format!("a `RawValue` that is not JSON: {other:?}"),
             };
             Err(refuse(reason).within(&error.path()))
         }
@@ -200,39 +177,44 @@ fn last_of_each(members: &mut Vec<Member<'static>>) {
     *members = kept;
 }
 
-impl SerializeMap for Members {
+/// A key as `serde_json` writes it: numbers, booleans and unit variants become text, everything else is refused.
+fn key_of(written: Value<'static>) -> Result<Cow<'static, str>, Mismatch> {
+    match written {
+        Value::String(text) => Ok(text),
+        Value::Number(number) => Ok(Cow::Owned(number.as_str().to_owned())),
+        Value::Bool(yes) => Ok(Cow::Borrowed(if yes { "true" } else { "false" })),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(refuse("key must be a string")),
+    }
+}
+
+impl SerializeMap for ObjectBuilder {
     type Ok = Value<'static>;
     type Error = Mismatch;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Mismatch> {
-        if let Content::Map { next_key, .. } = &mut self.content {
-            *next_key = Some(key.serialize(KeyWriter)?);
-        }
+        self.next_key = Some(key_of(key.serialize(self.inside)?)?);
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Mismatch> {
-        let Content::Map { members, next_key } = &mut self.content else {
-            return Ok(());
-        };
-        let Some(key) = next_key.take() else {
+        let Some(key) = self.next_key.take() else {
             return Err(refuse("a value of a map was written before its key"));
         };
         match value.serialize(self.inside) {
-            Ok(written) => members.push((key, written)),
+            Ok(written) => self.members.push((key, written)),
             Err(mismatch) => return Err(mismatch.in_key(&key)),
         }
         Ok(())
     }
 
     fn end(self) -> Result<Value<'static>, Mismatch> {
-        Ok(self.done())
+        self.finish()
     }
 }
 
-macro_rules! fields {
+macro_rules! structs {
     ($($kind:ident)*) => {$(
-        impl $kind for Members {
+        impl $kind for ObjectBuilder {
             type Ok = Value<'static>;
             type Error = Mismatch;
 
@@ -246,10 +228,10 @@ macro_rules! fields {
             }
 
             fn end(self) -> Result<Value<'static>, Mismatch> {
-                Ok(self.done())
+                self.finish()
             }
         }
     )*};
 }
 
-fields!(SerializeStruct SerializeStructVariant);
+structs!(SerializeStruct SerializeStructVariant);

@@ -1,4 +1,4 @@
-//! Arrays, objects and enums while a type is built of them, one part after the other.
+//! Arrays, objects and enums, read part by part while a type is built.
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
@@ -6,7 +6,7 @@ use serde::de::{
     Visitor,
 };
 
-use super::key::Key;
+use super::scalars::MemberKey;
 use super::{Node, unexpected};
 use crate::json::{Member, Mismatch, Value};
 
@@ -14,13 +14,11 @@ pub(super) fn visit_array<'v, V: Visitor<'v>>(
     items: &'v [Value<'v>],
     visitor: V,
 ) -> Result<V::Value, Mismatch> {
-    let mut access = Items { items, at: 0 };
-    let built = visitor.visit_seq(&mut access)?;
-    if access.at < items.len() {
-        return Err(Mismatch::invalid_length(
-            items.len(),
-            &"fewer elements in array",
-        ));
+    let mut reader = ArrayReader { items, at: 0 };
+    let built = visitor.visit_seq(&mut reader)?;
+    if reader.at < items.len() {
+        let expected = &"fewer elements in array";
+        return Err(Mismatch::invalid_length(items.len(), expected));
     }
     Ok(built)
 }
@@ -29,23 +27,21 @@ pub(super) fn visit_object<'v, V: Visitor<'v>>(
     members: &'v [Member<'v>],
     visitor: V,
 ) -> Result<V::Value, Mismatch> {
-    let mut access = Members { members, at: 0 };
-    let built = visitor.visit_map(&mut access)?;
-    if access.at < members.len() {
-        return Err(Mismatch::invalid_length(
-            members.len(),
-            &"fewer elements in map",
-        ));
+    let mut reader = ObjectReader { members, at: 0 };
+    let built = visitor.visit_map(&mut reader)?;
+    if reader.at < members.len() {
+        let expected = &"fewer elements in map";
+        return Err(Mismatch::invalid_length(members.len(), expected));
     }
     Ok(built)
 }
 
-struct Items<'v> {
+struct ArrayReader<'v> {
     items: &'v [Value<'v>],
     at: usize,
 }
 
-impl<'v> SeqAccess<'v> for Items<'v> {
+impl<'v> SeqAccess<'v> for ArrayReader<'v> {
     type Error = Mismatch;
 
     fn next_element_seed<T: DeserializeSeed<'v>>(
@@ -67,13 +63,13 @@ impl<'v> SeqAccess<'v> for Items<'v> {
     }
 }
 
-struct Members<'v> {
+struct ObjectReader<'v> {
     members: &'v [Member<'v>],
-    /// Of the next key; its value is asked for after it.
+    /// The index of the next key. Its value is asked for after it.
     at: usize,
 }
 
-impl<'v> MapAccess<'v> for Members<'v> {
+impl<'v> MapAccess<'v> for ObjectReader<'v> {
     type Error = Mismatch;
 
     fn next_key_seed<K: DeserializeSeed<'v>>(
@@ -84,7 +80,7 @@ impl<'v> MapAccess<'v> for Members<'v> {
             return Ok(None);
         };
         self.at += 1;
-        match seed.deserialize(Key(key)) {
+        match seed.deserialize(MemberKey(key)) {
             Ok(built) => Ok(Some(built)),
             Err(mismatch) => Err(mismatch.of_key(key)),
         }
@@ -104,13 +100,13 @@ impl<'v> MapAccess<'v> for Members<'v> {
     }
 }
 
-/// An enum: the name of a variant, and what it holds.
-pub(super) struct Variant<'v> {
+/// An enum: the name of a variant, and its content.
+pub(super) struct EnumReader<'v> {
     pub(super) variant: &'v str,
     pub(super) content: Option<&'v Value<'v>>,
 }
 
-impl<'v> EnumAccess<'v> for Variant<'v> {
+impl<'v> EnumAccess<'v> for EnumReader<'v> {
     type Error = Mismatch;
     type Variant = Self;
 
@@ -120,7 +116,7 @@ impl<'v> EnumAccess<'v> for Variant<'v> {
     }
 }
 
-impl Variant<'_> {
+impl EnumReader<'_> {
     #[cold]
     fn wrong_kind(&self, expected: &str) -> Mismatch {
         let unexpected = self.content.map_or(Unexpected::UnitVariant, unexpected);
@@ -132,7 +128,7 @@ impl Variant<'_> {
     }
 }
 
-impl<'v> VariantAccess<'v> for Variant<'v> {
+impl<'v> VariantAccess<'v> for EnumReader<'v> {
     type Error = Mismatch;
 
     fn unit_variant(self) -> Result<(), Mismatch> {

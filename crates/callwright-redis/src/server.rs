@@ -1,0 +1,235 @@
+//! The connection to a server, or to the nodes of a cluster, which all steps share.
+//!
+//! Takes a step; returns its result or an error, within the time-out whatever the server does: drop the connection,
+//! hang, or send its reply byte by byte. Steps are pipelined, so ten thousand at once need one connection.
+
+use std::time::{Duration, Instant};
+
+use callwright::admit::ledger::LedgerAway;
+use redis::aio::MultiplexedConnection;
+#[cfg(feature = "cluster")]
+use redis::cluster::ClusterClient;
+#[cfg(feature = "cluster")]
+use redis::cluster_async::ClusterConnection;
+use redis::{
+    AsyncConnectionConfig, Client, FromRedisValue, RedisError, RedisResult, ScriptInvocation,
+};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use crate::breaker::Breaker;
+use crate::{RedisSettings, away};
+
+/// Error codes of a server that cannot serve any client at the moment.
+const BUSY: [&str; 8] = [
+    "LOADING",
+    "BUSY",
+    "READONLY",
+    "MASTERDOWN",
+    "CLUSTERDOWN",
+    "NOREPLICAS",
+    "MISCONF",
+    "OOM",
+];
+
+#[derive(Debug)]
+pub(crate) struct RedisServer {
+    client: RedisClient,
+    timeout: Duration,
+    breaker: Breaker,
+    /// The connection, and its number: each new one has the next number.
+    connection: Mutex<(u64, Option<RedisConnection>)>,
+}
+
+enum RedisClient {
+    Single(Box<Client>),
+    #[cfg(feature = "cluster")]
+    Cluster(Box<ClusterClient>),
+}
+
+impl std::fmt::Debug for RedisClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Addresses may hold passwords.
+        f.write_str(match self {
+            RedisClient::Single(_) => "Single",
+            #[cfg(feature = "cluster")]
+            RedisClient::Cluster(_) => "Cluster",
+        })
+    }
+}
+
+#[derive(Clone)]
+enum RedisConnection {
+    Single(MultiplexedConnection),
+    #[cfg(feature = "cluster")]
+    Cluster(ClusterConnection),
+}
+
+impl std::fmt::Debug for RedisConnection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RedisConnection")
+    }
+}
+
+impl RedisConnection {
+    async fn run<T: FromRedisValue>(&mut self, step: &ScriptInvocation<'_>) -> RedisResult<T> {
+        match self {
+            RedisConnection::Single(connection) => step.invoke_async(connection).await,
+            #[cfg(feature = "cluster")]
+            RedisConnection::Cluster(connection) => step.invoke_async(connection).await,
+        }
+    }
+}
+
+impl RedisServer {
+    pub(crate) fn single(address: &str, settings: &RedisSettings) -> RedisResult<Self> {
+        #[cfg(feature = "tls")]
+        if speaks_tls(address) {
+            let client = Client::build_with_tls(address, certificates(settings))?;
+            return Ok(RedisServer::to(
+                RedisClient::Single(Box::new(client)),
+                settings,
+            ));
+        }
+        let client = Client::open(address)?;
+        Ok(RedisServer::to(
+            RedisClient::Single(Box::new(client)),
+            settings,
+        ))
+    }
+
+    #[cfg(feature = "cluster")]
+    pub(crate) fn cluster(addresses: &[&str], settings: &RedisSettings) -> RedisResult<Self> {
+        let builder = ClusterClient::builder(addresses.iter().copied())
+            .connection_timeout(settings.timeout)
+            .response_timeout(settings.timeout);
+        #[cfg(feature = "tls")]
+        let builder = if addresses.iter().any(|address| speaks_tls(address)) {
+            builder.certs(certificates(settings))
+        } else {
+            builder
+        };
+        let client = Box::new(builder.build()?);
+        Ok(RedisServer::to(RedisClient::Cluster(client), settings))
+    }
+
+    fn to(client: RedisClient, settings: &RedisSettings) -> Self {
+        RedisServer {
+            client,
+            timeout: settings.timeout,
+            breaker: Breaker::new(settings.pause),
+            connection: Mutex::default(),
+        }
+    }
+
+    /// Takes one step.
+    pub(crate) async fn run<T: FromRedisValue>(
+        &self,
+        step: &ScriptInvocation<'_>,
+    ) -> Result<T, LedgerAway> {
+        let began = Instant::now();
+        if !self.breaker.allows(began) {
+            return Err(LedgerAway("it did not answer a moment ago".to_owned()));
+        }
+        match timeout(self.timeout, self.try_twice(step)).await {
+            Ok(Ok(result)) => {
+                self.breaker.answered(Instant::now());
+                Ok(result)
+            }
+            Ok(Err(error)) => {
+                self.note(&error).await;
+                Err(away(error))
+            }
+            Err(_) => {
+                if self.breaker.timed_out(began, Instant::now()) {
+                    // This connection may be stuck, so the next step opens another.
+                    self.connection.lock().await.1 = None;
+                }
+                Err(LedgerAway(format!("no answer within {:?}", self.timeout)))
+            }
+        }
+    }
+
+    /// Sends a step again if the server closed an idle connection, or died halfway through the step. The step's name
+    /// keeps it from being counted twice.
+    async fn try_twice<T: FromRedisValue>(&self, step: &ScriptInvocation<'_>) -> RedisResult<T> {
+        let (number, mut connection) = self.connection().await?;
+        match connection.run(step).await {
+            Err(error) if error.is_connection_dropped() => {
+                self.forget(number).await;
+                let (_, mut connection) = self.connection().await?;
+                connection.run(step).await
+            }
+            result => result,
+        }
+    }
+
+    /// The connection. While it is being made, all steps wait for the same one.
+    async fn connection(&self) -> RedisResult<(u64, RedisConnection)> {
+        let mut slot = self.connection.lock().await;
+        if let (number, Some(connection)) = &*slot {
+            return Ok((*number, connection.clone()));
+        }
+        let (number, connection) = (slot.0 + 1, self.connect().await?);
+        *slot = (number, Some(connection.clone()));
+        Ok((number, connection))
+    }
+
+    async fn forget(&self, number: u64) {
+        let mut slot = self.connection.lock().await;
+        if slot.0 == number {
+            slot.1 = None;
+        }
+    }
+
+    async fn connect(&self) -> RedisResult<RedisConnection> {
+        match &self.client {
+            RedisClient::Single(client) => {
+                // The time-out covers the whole step.
+                let config = AsyncConnectionConfig::new()
+                    .set_connection_timeout(None)
+                    .set_response_timeout(None);
+                let connection = client.get_multiplexed_async_connection_with_config(&config);
+                connection.await.map(RedisConnection::Single)
+            }
+            #[cfg(feature = "cluster")]
+            RedisClient::Cluster(client) => client
+                .get_async_connection()
+                .await
+                .map(RedisConnection::Cluster),
+        }
+    }
+
+    /// Tells the breaker about an error. A server that replies is reachable, even if the reply is an error about one key.
+    async fn note(&self, error: &RedisError) {
+        let now = Instant::now();
+        match error.code() {
+            Some(code) if !BUSY.contains(&code) && !error.is_io_error() => {
+                self.breaker.answered(now);
+            }
+            _ => {
+                self.breaker.is_away(now);
+                self.connection.lock().await.1 = None;
+            }
+        }
+    }
+}
+
+#[cfg(feature = "tls")]
+fn speaks_tls(address: &str) -> bool {
+    matches!(address.split_once("://"), Some(("rediss" | "valkeys", _)))
+}
+
+#[cfg(feature = "tls")]
+fn certificates(settings: &RedisSettings) -> redis::TlsCertificates {
+    // rustls panics without a provider. One that the program has installed stays.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let pair = settings.client_certificate.clone();
+    redis::TlsCertificates {
+        root_cert: settings.root_certificate.clone(),
+        client_tls: pair.map(|pair| redis::ClientTlsConfig {
+            client_cert: pair.certificate,
+            client_key: pair.key,
+        }),
+    }
+}

@@ -1,0 +1,22 @@
+//! For the sibling crates of callwright. Not covered by semantic versioning: use nothing of it elsewhere.
+
+use crate::error::{Error, ErrorKind};
+use crate::json::Value;
+pub use crate::text::first_bytes;
+use crate::words::Digest;
+
+/// Two tools of one guard have the same name.
+pub fn duplicate_tool(name: String) -> Error {
+    ErrorKind::DuplicateTool { name }.into()
+}
+
+/// A tool of a toolbox has a name that its framework does not accept.
+pub fn nameless_tool() -> Error {
+    let place = "the toolbox".to_owned();
+    ErrorKind::NamelessTool { place }.into()
+}
+
+/// Stands in for content that is not text, so that the gate can tell whether two results are the same.
+pub fn digest(content: &str) -> Value<'static> {
+    Value::String(Digest::of(content).to_string().into())
+}
