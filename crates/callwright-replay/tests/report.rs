@@ -249,7 +249,7 @@ fn no_clock_is_too_wrong_for_a_report() {
 #[test]
 fn every_documented_field_is_there() {
     // The documentation of `json` is the contract, so it is read.
-    let source = include_str!("../src/report/json/mod.rs");
+    let source = include_str!("../src/report/json.rs");
     let value = json(&compared()).expect("JSON");
     for (field, part) in value.as_object().unwrap() {
         let row = source

@@ -13,10 +13,14 @@ pub(crate) fn thousands(number: u64) -> String {
     out
 }
 
+/// The singular or the plural.
+pub(crate) fn noun<'w>(number: u64, one: &'w str, many: &'w str) -> &'w str {
+    if number == 1 { one } else { many }
+}
+
 /// A number and its noun: `1 call`, `2,000 calls`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
-    let noun = if number == 1 { one } else { many };
-    format!("{} {noun}", thousands(number))
+    format!("{} {}", thousands(number), noun(number, one, many))
 }
 
 /// The count of a [`Distinct`](crate::summary::Distinct): above 256 it is right to about six in a hundred, so two digits
@@ -35,11 +39,7 @@ pub(crate) fn about(number: u64) -> String {
 
 /// Conversations, which are counted that way.
 pub(crate) fn conversations(number: u64) -> String {
-    let noun = if number == 1 {
-        "conversation"
-    } else {
-        "conversations"
-    };
+    let noun = noun(number, "conversation", "conversations");
     format!("{} {noun}", about(number))
 }
 
@@ -67,6 +67,11 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
         // Rounding must not make a whole of it.
         format!("{:.1}%", hundredths.min(99.9))
     }
+}
+
+/// A share in hundredths, for drawing: two digits after the point are finer than any screen.
+pub(crate) fn hundredths(share: f64) -> f64 {
+    (share * 10_000.0).round() / 100.0
 }
 
 /// Bytes in units of a thousand: `1.2 GB`.

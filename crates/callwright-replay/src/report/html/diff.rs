@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value as Json;
+use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
 use super::super::printable::cut;
 
@@ -11,7 +12,8 @@ const AROUND: usize = 3;
 /// So few lines are shown whole.
 const FEW: usize = 14;
 
-/// The most lines that are compared: a table of a million cells. What is longer is shown as wholly changed.
+/// The most lines that are compared, since that may take the square of their number in steps. What is longer is shown as
+/// wholly changed.
 const COMPARED: usize = 1_000;
 
 /// The most lines that are shown.
@@ -20,34 +22,41 @@ const SHOWN: usize = 120;
 /// The longest line that is shown.
 const LONGEST: usize = 200;
 
+/// What happens to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LineKind {
+    Added,
+    Removed,
+    Same,
+    /// Stands for several lines that are not shown.
+    LeftOut,
+}
+
 /// One line.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Line {
-    /// `added`, `removed`, `same` or `left_out`.
-    kind: &'static str,
-    /// `+`, `-`, a blank or `…`.
-    mark: &'static str,
+pub(super) struct DiffLine {
+    kind: LineKind,
+    /// What a diff has before the line.
+    mark: char,
     text: String,
 }
 
-impl Line {
-    fn new(kind: &'static str, text: &str) -> Self {
+impl DiffLine {
+    fn new(kind: LineKind, text: &str) -> Self {
         let mark = match kind {
-            "added" => "+",
-            "removed" => "-",
-            "left_out" => "…",
-            _ => " ",
+            LineKind::Added => '+',
+            LineKind::Removed => '-',
+            LineKind::Same => ' ',
+            LineKind::LeftOut => '…',
         };
-        Line {
-            kind,
-            mark,
-            text: cut(text, LONGEST),
-        }
+        let text = cut(text, LONGEST);
+        DiffLine { kind, mark, text }
     }
 }
 
 /// What is different.
-pub(super) fn diff(before: &Json, after: &Json) -> Vec<Line> {
+pub(super) fn diff(before: &Json, after: &Json) -> Vec<DiffLine> {
     let (before, after) = (lines(before), lines(after));
     let edits = edits(&before, &after);
     shorten(&edits)
@@ -61,49 +70,35 @@ fn lines(value: &Json) -> Vec<String> {
         .collect()
 }
 
-/// The shortest way from one to the other, by the longest lines that both have in common.
-fn edits(before: &[String], after: &[String]) -> Vec<(&'static str, String)> {
+/// What happens to each line on the way from one to the other.
+fn edits(before: &[String], after: &[String]) -> Vec<(LineKind, String)> {
+    let line = |kind: LineKind| move |line: &String| (kind, line.clone());
     if before.len() > COMPARED || after.len() > COMPARED {
-        let removed = before.iter().map(|line| ("removed", line.clone()));
-        let added = after.iter().map(|line| ("added", line.clone()));
+        let removed = before.iter().map(line(LineKind::Removed));
+        let added = after.iter().map(line(LineKind::Added));
         return removed.chain(added).collect();
     }
-    // `common[i][j]`: how many lines `before[i..]` and `after[j..]` have in common.
-    let mut common = vec![vec![0u16; after.len() + 1]; before.len() + 1];
-    for i in (0..before.len()).rev() {
-        for j in (0..after.len()).rev() {
-            common[i][j] = if before[i] == after[j] {
-                common[i + 1][j + 1] + 1
-            } else {
-                common[i + 1][j].max(common[i][j + 1])
-            };
-        }
-    }
-    let (mut i, mut j) = (0, 0);
-    let mut edits = Vec::new();
-    while i < before.len() || j < after.len() {
-        let same = i < before.len() && j < after.len() && before[i] == after[j];
-        if same {
-            edits.push(("same", before[i].clone()));
-            i += 1;
-            j += 1;
-        } else if j >= after.len() || (i < before.len() && common[i + 1][j] >= common[i][j + 1]) {
-            edits.push(("removed", before[i].clone()));
-            i += 1;
-        } else {
-            edits.push(("added", after[j].clone()));
-            j += 1;
-        }
-    }
-    edits
+    let steps = capture_diff_slices(Algorithm::Myers, before, after);
+    let lines = steps
+        .iter()
+        .flat_map(|step| step.iter_changes(before, after));
+    let told = lines.map(|change| {
+        let kind = match change.tag() {
+            ChangeTag::Equal => LineKind::Same,
+            ChangeTag::Delete => LineKind::Removed,
+            ChangeTag::Insert => LineKind::Added,
+        };
+        (kind, change.value())
+    });
+    told.collect()
 }
 
 /// Leaves out what is far from every difference, and what is too much.
-fn shorten(edits: &[(&'static str, String)]) -> Vec<Line> {
+fn shorten(edits: &[(LineKind, String)]) -> Vec<DiffLine> {
     let differs: Vec<usize> = edits
         .iter()
         .enumerate()
-        .filter(|(_, (kind, _))| *kind != "same")
+        .filter(|(_, (kind, _))| *kind != LineKind::Same)
         .map(|(index, _)| index)
         .collect();
     let near = |index: usize| {
@@ -119,7 +114,7 @@ fn shorten(edits: &[(&'static str, String)]) -> Vec<Line> {
         after || before
     };
     let mut lines = Vec::new();
-    let mut skipped: &[(&'static str, String)] = &[];
+    let mut skipped: &[(LineKind, String)] = &[];
     for (index, (kind, text)) in edits.iter().enumerate() {
         if lines.len() >= SHOWN {
             skipped = &edits[index..];
@@ -128,7 +123,7 @@ fn shorten(edits: &[(&'static str, String)]) -> Vec<Line> {
         if near(index) {
             left_out(&mut lines, skipped);
             skipped = &[];
-            lines.push(Line::new(kind, text));
+            lines.push(DiffLine::new(*kind, text));
         } else {
             skipped = &edits[index - skipped.len()..=index];
         }
@@ -137,12 +132,15 @@ fn shorten(edits: &[(&'static str, String)]) -> Vec<Line> {
     lines
 }
 
-fn left_out(lines: &mut Vec<Line>, skipped: &[(&'static str, String)]) {
+fn left_out(lines: &mut Vec<DiffLine>, skipped: &[(LineKind, String)]) {
     match skipped {
         [] => {}
         // To say that it is left out takes as much room.
-        [(kind, text)] => lines.push(Line::new(kind, text)),
-        more => lines.push(Line::new("left_out", &format!("{} lines", more.len()))),
+        [(kind, text)] => lines.push(DiffLine::new(*kind, text)),
+        more => lines.push(DiffLine::new(
+            LineKind::LeftOut,
+            &format!("{} lines", more.len()),
+        )),
     }
 }
 

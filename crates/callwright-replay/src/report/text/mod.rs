@@ -2,18 +2,21 @@
 //!
 //! The worst first and only the worst; the page has the rest. Text from the log is escaped and cut.
 
-mod comparison;
-mod line;
-mod next;
 mod style;
 
-use super::number::{bytes, conversations, count, percent, share, thousands};
-use super::outlook::{self, Outlook};
+use crate::decide::Kind;
+use crate::summary::Side;
+
+use super::next::{self, NextStep};
+use super::notes;
+use super::number::{bytes, conversations, count, duration, noun, percent, share, thousands};
 use super::printable::{cut, width};
-use super::ranking;
-use super::{Report, date, note, phrase};
-use line::{bar, described, effect};
+use super::view::{ChangeView, ClusterView, LoopView, ProposalView, TroublePlace, View};
+use super::{Report, date, phrase};
 use style::{Styles, left, right, wrap};
+
+/// How many kinds of changed verdicts are shown: stricter ones come first, and more than these are not read at once.
+const CHANGES: usize = 10;
 
 /// How many tools are shown: the worst.
 const TOOLS: usize = 5;
@@ -33,176 +36,192 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 60..=120;
 /// The widest column of tool names.
 const WIDEST_TOOL: usize = 30;
 
+/// The longest value in a line.
+const LONGEST_VALUE: usize = 40;
+
 /// From this width on a cluster has room in one line.
 const ONE_LINE: usize = 84;
 
+/// How long the bar of the worst tool is.
+const BAR: f64 = 16.0;
+
+/// What to do where no call was found.
+const NO_CALLS: &str = "give it files with calls: records of callwright, requests and answers of OpenAI or Anthropic, \
+                        MCP messages, OpenTelemetry spans, or one call a line";
+
 /// The report in lines of about `width` columns (from 60 to 120), with or without colours.
 pub fn text(report: &Report, width: usize, colours: bool) -> String {
-    let mut page = Page {
-        report,
+    let mut text = TextReport {
+        view: View::of(report),
         width: width.clamp(*WIDTHS.start(), *WIDTHS.end()),
         styles: Styles(colours),
         lines: Vec::new(),
     };
-    page.headline();
-    page.comparison();
-    page.read();
-    page.tools();
-    page.clusters();
-    page.proposals();
-    page.loops();
-    page.troubles();
-    page.next();
-    let mut text = page.lines.join("\n");
-    text.push('\n');
-    text
+    text.headline();
+    text.changes();
+    text.read();
+    text.tools();
+    text.clusters();
+    text.proposals();
+    text.loops();
+    text.worth_knowing();
+    text.next();
+    text.lines.push(String::new());
+    text.lines.join("\n")
 }
 
-struct Page<'r> {
-    report: &'r Report,
+struct TextReport<'r> {
+    view: View<'r>,
     width: usize,
     styles: Styles,
     lines: Vec<String>,
 }
 
-impl Page<'_> {
+impl TextReport<'_> {
     fn line(&mut self, line: impl AsRef<str>) {
         self.lines.push(line.as_ref().trim_end().to_owned());
     }
 
     fn heading(&mut self, text: &str) {
-        let heading = self.styles.heading(text);
         self.line("");
-        self.line(heading);
+        self.line(self.styles.heading(text));
     }
 
-    /// Lines that begin below the first one.
+    /// A text over several lines, each of which begins below the first one.
     fn hanging(&mut self, first: &str, text: &str) {
         let indent = width(first);
-        for (index, part) in wrap(text, self.width.saturating_sub(indent))
-            .into_iter()
-            .enumerate()
-        {
-            let start = if index == 0 {
-                first.to_owned()
-            } else {
-                " ".repeat(indent)
-            };
+        let mut start = first.to_owned();
+        for part in wrap(text, self.width.saturating_sub(indent)) {
             self.line(format!("{start}{part}"));
+            start = " ".repeat(indent);
+        }
+    }
+
+    fn more(&mut self, all: usize, shown: usize, one: &str, many: &str) {
+        if let more @ 1.. = all.saturating_sub(shown) as u64 {
+            let line = format!("      {} more {}", thousands(more), noun(more, one, many));
+            self.line(self.styles.faint(&line));
         }
     }
 
     fn headline(&mut self) {
-        let outlook = Outlook::of(self.report);
-        let sentences = outlook::sentences(self.report, &outlook);
-        for (index, sentence) in sentences.iter().enumerate() {
+        for (index, sentence) in self.view.sentences.clone().iter().enumerate() {
             for line in wrap(sentence, self.width) {
-                let line = if index == 0 {
-                    self.styles.heading(&line)
+                if index == 0 {
+                    self.line(self.styles.heading(&line));
                 } else {
-                    line
-                };
-                self.line(line);
+                    self.line(line);
+                }
             }
         }
     }
 
+    /// What another judge says differently: the first thing to read where verdicts were compared.
+    fn changes(&mut self) {
+        let changes = std::mem::take(&mut self.view.changes);
+        if changes.is_empty() {
+            return;
+        }
+        self.heading("What changes");
+        for change in changes.iter().take(CHANGES) {
+            // Two blanks, the longest word for a direction and two blanks.
+            let start = format!("  {}  ", left(phrase::direction(change.key.stricter), 8));
+            let room = self.width.saturating_sub(start.len());
+            let [verdicts, objection] = changed(change);
+            self.line(format!("{start}{}", cut(&verdicts, room)));
+            let objection = self.styles.faint(&cut(&objection, room));
+            self.line(format!("{}{objection}", " ".repeat(start.len())));
+        }
+        self.more(changes.len(), CHANGES, "kind", "kinds");
+    }
+
     fn read(&mut self) {
-        let summary = &self.report.summary;
-        let input = &summary.input;
         self.line("");
-        let formats: Vec<String> = ranking::most(input.formats.iter())
-            .into_iter()
-            .map(|(format, records)| format!("{} {}", cut(format, 40), thousands(records)))
+        let (read, calls) = (&self.view.read, &self.view.calls);
+        let formats: Vec<String> = (read.formats.most.iter())
+            .map(|(format, records)| format!("{} {}", cut(format, 40), thousands(*records)))
             .collect();
         let formats = match formats.len() {
             0 => String::new(),
             _ => format!(" ({})", formats.join(", ")),
         };
-        let read = format!(
+        let files = format!(
             "{}, {}, {}{formats}",
-            count(input.files, "file", "files"),
-            bytes(input.bytes),
-            count(input.records, "record", "records"),
+            count(read.files, "file", "files"),
+            bytes(read.bytes),
+            count(read.records, "record", "records"),
         );
-        self.hanging("read   ", &read);
-        if let (Some(first), Some(last)) = (input.first, input.last) {
-            let span = format!(
+        let span = read.first.zip(read.last).map(|(first, last)| {
+            format!(
                 "{} to {} UTC, {}, {}",
-                date::to_the_minute(first),
-                date::to_the_minute(last),
-                conversations(summary.sessions.count()),
-                count(summary.models.len() as u64, "model", "models"),
-            );
+                date::to_the_minute(first.0),
+                date::to_the_minute(last.0),
+                conversations(calls.sessions),
+                count(self.view.models.len() as u64, "model", "models"),
+            )
+        });
+        let counts = &calls.counts;
+        let verdicts = [
+            (counts.valid, "valid", true),
+            (counts.repaired, "repaired", true),
+            (counts.refused, "refused", true),
+            (counts.tool_errors, "answered with an error", false),
+            (calls.undeclared, "not judged", false),
+        ];
+        let verdicts: Vec<String> = (verdicts.iter())
+            .filter(|(number, _, always)| *always || *number > 0)
+            .map(|(number, what, _)| format!("{} {what}", thousands(*number)))
+            .collect();
+        let has_calls = counts.calls > 0;
+        self.hanging("read   ", &files);
+        if let Some(span) = span {
             self.hanging("       ", &span);
         }
-        let tally = &summary.calls;
-        if tally.calls == 0 {
-            return;
+        if has_calls {
+            self.hanging("calls  ", &verdicts.join(", "));
         }
-        let mut parts = vec![
-            format!("{} valid", thousands(tally.valid)),
-            format!("{} repaired", thousands(tally.repaired)),
-            format!("{} refused", thousands(tally.refused)),
-        ];
-        if tally.tool_errors > 0 {
-            let errors = thousands(tally.tool_errors);
-            parts.push(format!("{errors} answered with an error"));
-        }
-        let undeclared = summary.undeclared_calls();
-        if undeclared > 0 {
-            parts.push(format!("{} not judged", thousands(undeclared)));
-        }
-        self.hanging("calls  ", &parts.join(", "));
     }
 
     fn tools(&mut self) {
-        let tools: Vec<_> = ranking::tools(self.report)
-            .into_iter()
-            .filter(|(_, tool)| tool.tally.violations() > 0)
-            .collect();
-        if tools.is_empty() {
-            return;
-        }
-        let names: Vec<String> = tools
-            .iter()
-            .take(TOOLS)
-            .map(|(name, _)| cut(name, WIDEST_TOOL))
-            .collect();
-        let column = names.iter().map(|name| width(name)).max().unwrap_or(0);
+        let mut tools = std::mem::take(&mut self.view.tools);
+        tools.retain(|tool| tool.counts.violations > 0);
         // The first has the most.
-        let most = tools.first().map_or(0, |(_, tool)| tool.tally.violations());
+        let Some(most) = tools.first().map(|tool| tool.counts.violations) else {
+            return;
+        };
+        let shown = || tools.iter().take(TOOLS);
+        let names: Vec<String> = shown().map(|tool| cut(tool.name, WIDEST_TOOL)).collect();
+        let column = names.iter().map(|name| width(name)).max().unwrap_or(0);
         self.heading("Tools whose calls break their schema most often");
-        for (name, (_, tool)) in names.iter().zip(&tools) {
-            let (broken, calls) = (tool.tally.violations(), tool.tally.calls);
-            let numbers = format!("{} of {}", thousands(broken), thousands(calls));
-            let line = format!(
-                "  {}  {}  {}  {}",
+        for (name, tool) in names.iter().zip(shown()) {
+            let (broken, calls) = (tool.counts.violations, tool.counts.calls);
+            self.line(format!(
+                "  {}  {}  {}  {} of {}",
                 left(name, column),
                 right(&percent(broken, calls), 6),
                 bar(share(broken, most)),
-                numbers
-            );
-            self.line(line);
+                thousands(broken),
+                thousands(calls)
+            ));
         }
         self.more(tools.len(), TOOLS, "tool", "tools");
     }
 
     fn clusters(&mut self) {
-        let clusters = ranking::clusters(self.report);
+        let clusters = std::mem::take(&mut self.view.clusters);
         if clusters.is_empty() {
             return;
         }
         self.heading("What is wrong, the most frequent first");
-        for ranked in clusters.iter().take(CLUSTERS) {
-            let kind = ranked.kind();
+        for cluster in clusters.iter().take(CLUSTERS) {
+            let kind = cluster.kind();
             let word = self.styles.kind(kind, &left(phrase::kind(kind), 9));
             let start = format!(
                 "{}  {word}  {}  ",
-                right(&ranked.number.to_string(), 4),
-                right(&thousands(ranked.cluster.calls), 9)
+                right(&cluster.number.to_string(), 4),
+                right(&thousands(cluster.calls), 9)
             );
-            let described = described(ranked);
+            let described = described(cluster);
             if self.width < ONE_LINE {
                 self.line(start);
                 let room = self.width.saturating_sub(6);
@@ -217,92 +236,197 @@ impl Page<'_> {
     }
 
     fn proposals(&mut self) {
-        let changes = &self.report.proposals.changes;
-        if changes.is_empty() {
+        let lines: Vec<[String; 3]> = (self.view.proposals.iter())
+            .map(|proposal| {
+                let number = right(&proposal.number.to_string(), 4);
+                let title = format!("{}: {}", proposal.tool, proposal.title);
+                [number, title, effect(proposal)]
+            })
+            .collect();
+        if lines.is_empty() {
             return;
         }
         self.heading("Proposed changes");
-        for change in changes.iter().take(PROPOSALS) {
-            let number = right(&change.number.to_string(), 4);
-            let title = format!("{}: {}", change.tool, change.title);
-            let title = cut(&title, self.width.saturating_sub(6));
-            self.line(format!("{number}  {title}"));
-            let effect = effect(change);
-            for line in wrap(&effect, self.width.saturating_sub(6)) {
-                let line = self.styles.faint(&line);
-                self.line(format!("      {line}"));
+        let room = self.width.saturating_sub(6);
+        for [number, title, effect] in lines.iter().take(PROPOSALS) {
+            self.line(format!("{number}  {}", cut(title, room)));
+            for line in wrap(effect, room) {
+                self.line(format!("      {}", self.styles.faint(&line)));
             }
         }
-        self.more(changes.len(), PROPOSALS, "change", "changes");
-        let advice = self.report.proposals.advice.len() as u64;
+        self.more(lines.len(), PROPOSALS, "change", "changes");
+        let advice = self.view.advice.len() as u64;
         if advice > 0 {
-            let noun = "of advice in the report";
-            let advice = count(advice, &format!("piece {noun}"), &format!("pieces {noun}"));
-            let line = self.styles.faint(&format!("      {advice}"));
-            self.line(line);
+            let advice = count(
+                advice,
+                "piece of advice in the report",
+                "pieces of advice in the report",
+            );
+            self.line(self.styles.faint(&format!("      {advice}")));
         }
     }
 
     fn loops(&mut self) {
-        let loops = &self.report.summary.loops;
-        let calls = self.report.summary.calls.stopped;
-        if loops.is_empty() || calls == 0 {
+        let calls = self.view.calls.counts.stopped;
+        if self.view.loops.is_empty() || calls == 0 {
             return;
         }
-        let latency = loops
-            .values()
-            .fold(0u64, |sum, stopped| sum.saturating_add(stopped.latency_us));
-        let size = loops.values().fold(0u64, |sum, stopped| {
-            sum.saturating_add(stopped.result_bytes)
-        });
-        self.heading("Loops and limits");
+        let sum = |part: fn(&LoopView<'_>) -> u64| {
+            let parts = self.view.loops.iter().map(part);
+            parts.fold(0, u64::saturating_add)
+        };
         let sentence = format!(
             "the guard would have stopped {}, which cost {} of tool time and {} of results",
             count(calls, "call", "calls"),
-            super::number::duration(latency),
-            bytes(size)
+            duration(sum(|it| it.latency_us)),
+            bytes(sum(|it| it.result_bytes))
         );
+        self.heading("Loops and limits");
         self.hanging("  ", &sentence);
     }
 
-    fn troubles(&mut self) {
-        let unread = note::unread(self.report);
-        let notes = note::notes(self.report);
-        if unread.is_empty() && notes.is_empty() {
+    fn worth_knowing(&mut self) {
+        let troubles = std::mem::take(&mut self.view.read.troubles);
+        let notes = std::mem::take(&mut self.view.read.notes);
+        if troubles.is_empty() && notes.is_empty() {
             return;
         }
         self.heading("Worth knowing");
-        for trouble in unread.iter().take(TROUBLES) {
+        for trouble in troubles.iter().take(TROUBLES) {
             let records = count(trouble.records, "record", "records");
-            let place = match trouble.places.first() {
+            let what = cut(trouble.what, notes::LONGEST);
+            let place = match trouble.places.first().map(TroublePlace::shown) {
                 Some(first) if trouble.records == 1 => format!(", at {first}"),
                 Some(first) => format!(", first at {first}"),
                 None => String::new(),
             };
-            self.hanging(
-                "  ",
-                &format!("{records} not read: {}{place}", trouble.what),
-            );
+            self.hanging("  ", &format!("{records} not read: {what}{place}"));
         }
-        self.more(
-            unread.len(),
-            TROUBLES,
-            "kind of trouble",
-            "kinds of trouble",
-        );
+        let (one, many) = ("kind of trouble", "kinds of trouble");
+        self.more(troubles.len(), TROUBLES, one, many);
         for note in notes {
-            let note = note.trim_end_matches('.').to_owned();
-            self.hanging("  ", &note);
+            self.hanging("  ", note.trim_end_matches('.'));
         }
     }
 
-    fn more(&mut self, all: usize, shown: usize, one: &str, many: &str) {
-        let more = all.saturating_sub(shown) as u64;
-        if more > 0 {
-            let noun = if more == 1 { one } else { many };
-            let line = format!("      {} more {noun}", thousands(more));
-            let line = self.styles.faint(&line);
-            self.line(line);
+    fn next(&mut self) {
+        self.heading("Next");
+        if self.view.calls.counts.calls == 0 {
+            return self.hanging("  ", NO_CALLS);
+        }
+        for NextStep { what, commands } in next::steps(&self.view) {
+            self.hanging("  ", &what);
+            for command in commands {
+                self.command(&command);
+            }
         }
     }
+
+    /// A command in as many lines as it needs; a shell reads them as one. An option stays with its value.
+    fn command(&mut self, command: &str) {
+        // Six blanks before it, and two columns for the sign that it goes on.
+        let room = self.width.saturating_sub(6 + 2);
+        let mut lines: Vec<String> = Vec::new();
+        for part in command.split(" --") {
+            match lines.last_mut() {
+                None => lines.push(part.to_owned()),
+                Some(line) if width(line) + 3 + width(part) <= room => {
+                    line.push_str(" --");
+                    line.push_str(part);
+                }
+                Some(_) => lines.push(format!("--{part}")),
+            }
+        }
+        self.line(format!("    {}", lines.join(" \\\n      ")));
+    }
+}
+
+/// The verdicts of both judges, and what the stricter one objects to.
+fn changed(change: &ChangeView<'_>) -> [String; 2] {
+    let key = change.key;
+    let verdicts = format!(
+        "{}{}: {} → {}, {}",
+        key.tool,
+        of_result(key.side),
+        key.from,
+        key.to,
+        count(change.calls, "call", "calls")
+    );
+    let example = change.examples.first().map_or_else(String::new, |example| {
+        let value = match example.value {
+            "" => String::new(),
+            value => format!(": {}", cut(value, LONGEST_VALUE)),
+        };
+        format!("{value} ({})", example.place)
+    });
+    let path = match key.path.as_str() {
+        "" => String::new(),
+        path => format!("{path} "),
+    };
+    [
+        verdicts,
+        format!("{path}{}{example}", phrase::objection(&key.issue)),
+    ]
+}
+
+/// The tool, the place and what is wrong there.
+fn described(cluster: &ClusterView<'_>) -> String {
+    let key = cluster.key;
+    let unless_empty = |text: &str, shown: String| {
+        if text.is_empty() {
+            String::new()
+        } else {
+            shown
+        }
+    };
+    format!(
+        "{}{}{}: {}{}",
+        key.tool,
+        of_result(key.side),
+        unless_empty(&key.path, format!(" {}", key.path)),
+        phrase::issue(&key.issue),
+        unless_empty(&key.shape, format!(" ({})", key.shape)),
+    )
+}
+
+fn of_result(side: Side) -> &'static str {
+    match side {
+        Side::Input => "",
+        Side::Output => " result",
+    }
+}
+
+/// What a change does, in one line or two.
+fn effect(proposal: &ProposalView<'_>) -> String {
+    let bugs = match proposal.accepts_bugs {
+        0 => "none that looks like a bug".to_owned(),
+        1 => "1 that looks like a bug".to_owned(),
+        bugs => format!("{} that look like bugs", thousands(bugs)),
+    };
+    let proof = match proposal.proved {
+        true => "proved to loosen only".to_owned(),
+        false => format!("not proved: {}", cut(proposal.proof, 60)),
+    };
+    let kind = match proposal.kind {
+        Kind::EdgeCase => "",
+        Kind::Unclear => "; unclear whether it should",
+        Kind::Bug => "; looks like a bug",
+    };
+    let allows = count(proposal.accepts, "call", "calls");
+    format!("allows {allows}, {bugs}; {proof}{kind}")
+}
+
+/// A part of a bar, in eighths of a column.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between zero and 128"
+)]
+fn bar(part: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    // Something is never nothing.
+    let least = usize::from(part > 0.0);
+    let eighths = ((part * BAR * 8.0).round() as usize).max(least);
+    let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);
+    left(&bar, BAR as usize)
 }

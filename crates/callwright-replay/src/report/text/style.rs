@@ -37,17 +37,17 @@ impl Styles {
     }
 }
 
-/// With blanks behind it.
+/// Padded with blanks after it.
 pub(super) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// With blanks before it.
+/// Padded with blanks before it.
 pub(super) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// In lines of so many columns, broken at blanks. A word that is longer has a line of its own.
+/// In lines of so many columns, broken at blanks. A longer word gets its own line.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
