@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::Advice;
 use super::node::type_names;
 use super::title::label;
-use crate::decide::{Declared, Judgement, Kind, ratio};
+use crate::decide::{Declaration, Judgement, Kind, ratio};
 use crate::schema::{fragments, places};
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
@@ -45,7 +45,7 @@ pub(super) fn describe_better(
         if !is_often || advice.len() - before >= MOST {
             continue;
         }
-        let declared = Declared::of(Some(tool));
+        let declared = Declaration::newest_of(Some(tool));
         if let Some(text) = text(key, cluster, declared.schema(Side::Input)) {
             advice.push(Advice {
                 tool: key.tool.clone(),

@@ -6,7 +6,7 @@ use super::Advice;
 use super::advice::counted;
 use super::node::type_names;
 use super::title::label;
-use crate::decide::Declared;
+use crate::decide::Declaration;
 use crate::schema::places;
 use crate::summary::{FieldUse, Side, Summary};
 
@@ -26,7 +26,7 @@ pub(super) fn than_all_traffic(summary: &Summary, advice: &mut Vec<Advice>) {
         .iter()
         .filter(|(_, tool)| tool.sampled >= ENOUGH)
     {
-        let declared = Declared::of(Some(tool));
+        let declared = Declaration::newest_of(Some(tool));
         let Some(schema) = declared.schema(Side::Input) else {
             continue;
         };

@@ -12,7 +12,7 @@ use super::shown::{hash, shown};
 use super::title::title;
 use super::wish::Wish;
 use super::{Change, Proposal, Proposals, Unplaced};
-use crate::decide::{Declared, Judgement, Kind, values};
+use crate::decide::{Declaration, Judgement, Kind, values};
 use crate::schema::places;
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
@@ -44,12 +44,12 @@ pub(super) fn plan(summary: &Summary, judgements: &[Judgement], proposals: &mut 
     let groups = group(summary, judgements, proposals);
     let recorded = Recorded::all(summary, judgements);
     let others = others(judgements);
-    let mut declared: HashMap<&str, Declared> = HashMap::new();
+    let mut declared: HashMap<&str, Declaration> = HashMap::new();
     for (together, group) in groups {
         let tool = summary.tools.get(together.tool);
         let declared = declared
             .entry(together.tool)
-            .or_insert_with(|| Declared::of(tool));
+            .or_insert_with(|| Declaration::newest_of(tool));
         let made = match (
             declared.schema(together.side),
             recorded.get(&(together.tool, together.side)),

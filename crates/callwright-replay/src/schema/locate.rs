@@ -72,6 +72,15 @@ pub(crate) fn fragments(root: &Json, place: &Place) -> Vec<Place> {
     found
 }
 
+/// All parts of a schema about a place.
+pub(crate) fn nodes<'s>(root: &'s Json, path: &str) -> Vec<&'s Json> {
+    let found = places(root, path);
+    let found = found.iter().flat_map(|place| fragments(root, place));
+    found
+        .filter_map(|place| root.pointer(place.at.as_pointer()))
+        .collect()
+}
+
 /// One step down into the value.
 fn step(root: &Json, outer: &Place, segment: &str, next: &mut Vec<Place>) {
     let Some(node) = root.pointer(outer.at.as_pointer()) else {

@@ -11,5 +11,5 @@ mod position;
 pub(crate) use children::children;
 pub(crate) use closed::closed;
 pub(crate) use judge::Judge;
-pub(crate) use locate::{Place, fragments, places};
+pub(crate) use locate::{Place, fragments, nodes, places};
 pub(crate) use position::{Positions, follow};

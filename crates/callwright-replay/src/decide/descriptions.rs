@@ -1,10 +1,12 @@
 //! What the schema itself says about the value: its default, its examples, its descriptions.
 
+use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
+use super::Reason;
+use super::cluster_key::{HeldInText, Shape};
 use super::facts::Facts;
-use super::points::{DESCRIBED, DESCRIBED_AGAINST, DESCRIBED_BY_TOOL, OWN_DEFAULT};
-use super::{Reason, say};
+use super::signs::Sign;
 
 /// Words of a description that make a key optional.
 const OPTIONAL: [&str; 14] = [
@@ -39,111 +41,91 @@ const NEGATIONS: [&str; 9] = [
 const NEGATION_REACH: usize = 3;
 
 /// Whether the value is the schema's own default, or one of its examples.
-pub(super) fn own_default(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
-    for node in &facts.nodes {
-        if facts.key.issue == "required" {
-            if node.get("default").is_some() {
-                say(
-                    reasons,
-                    OWN_DEFAULT,
-                    "the schema has a default for the missing key",
-                );
-                return;
-            }
-            continue;
+pub(super) fn own_default(facts: &Facts<'_>) -> Option<Reason> {
+    // A value of the schema speaks for the whole cluster if it is the only value there is.
+    let is_only = |own: &Json| matches!(&facts.values[..], [only] if only == own);
+    let why = facts.nodes.iter().find_map(|node| {
+        let default = node.get("default");
+        if facts.code == Some(Code::Required) {
+            return default.map(|_| "the schema has a default for the missing key");
         }
-        if is_any(facts, node.get("default")) {
-            say(reasons, OWN_DEFAULT, "equals the schema's own default");
-            return;
+        if default.is_some_and(is_only) {
+            return Some("equals the schema's own default");
         }
         let listed = node.get("examples").and_then(Json::as_array);
         let mut examples = listed.into_iter().flatten().chain(node.get("example"));
-        if examples.any(|example| is_any(facts, Some(example))) {
-            say(
-                reasons,
-                OWN_DEFAULT,
-                "equals one of the schema's own examples",
-            );
-            return;
-        }
-    }
-}
-
-/// Whether a value of the schema stands for the whole cluster: it is the only value there is.
-fn is_any(facts: &Facts<'_>, own: Option<&Json>) -> bool {
-    own.is_some_and(|own| facts.values.len() == 1 && facts.values.contains(own))
+        (examples.any(is_only)).then_some("equals one of the schema's own examples")
+    });
+    Some(Sign::OwnDefault.because(why?))
 }
 
 /// What the descriptions say.
-pub(super) fn described(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
-    for text in facts.descriptions() {
-        if let Some((points, why)) = said(facts, text, "the description") {
-            return say(reasons, points, why);
-        }
+pub(super) fn described(facts: &Facts<'_>) -> Option<Reason> {
+    let of = |nodes: &[&'_ Json]| -> Vec<String> {
+        let texts = nodes
+            .iter()
+            .filter_map(|node| node.get("description")?.as_str());
+        texts.map(str::to_owned).collect()
+    };
+    if let Some(said) = of(&facts.nodes).iter().find_map(|text| said(facts, text)) {
+        return Some(said);
     }
-    // A description further out may speak about something else, so it must name the thing.
-    let around = facts.around.iter();
-    let around = around.filter_map(|node| node.get("description")?.as_str());
-    for text in around.chain([facts.declared.description.as_str()]) {
-        match naming(facts, text) {
-            Some((true, name)) => {
-                let why = format!("the tool's description names {name}");
-                return say(reasons, DESCRIBED_BY_TOOL, why);
-            }
-            Some((false, name)) => {
-                let why = format!("the tool's description speaks against {name}");
-                return say(reasons, DESCRIBED_AGAINST, why);
-            }
-            None => {}
+    // A description further out may be about something else, so it must name the thing.
+    let mut around = of(&facts.around);
+    around.push(facts.declaration.description.clone());
+    let (is_for, name) = around.iter().find_map(|text| naming(facts, text))?;
+    Some(match is_for {
+        true => Sign::DescribedByTool.because(format!("the tool's description names {name}")),
+        false => {
+            Sign::DescribedAgainst.because(format!("the tool's description speaks against {name}"))
         }
-    }
+    })
 }
 
 /// What the description of the very parameter says.
-fn said(facts: &Facts<'_>, text: &str, whose: &str) -> Option<(i32, String)> {
+fn said(facts: &Facts<'_>, text: &str) -> Option<Reason> {
     let lower = text.to_lowercase();
     let phrase = |words: &[&'static str]| {
         let mut found = words.iter().copied();
         found.find(|word| position(&lower, word).is_some())
     };
-    match (facts.key.issue.as_str(), facts.key.shape.as_str()) {
-        ("required", _) => {
-            if let Some(word) = phrase(&REQUIRED) {
-                return Some((DESCRIBED_AGAINST, format!("{whose} says \"{word}\"")));
-            }
-            let word = phrase(&OPTIONAL)?;
-            Some((DESCRIBED, format!("{whose} says \"{word}\"")))
+    let says =
+        |sign: Sign, word: &str| Some(sign.because(format!("the description says \"{word}\"")));
+    let says_unless_negated = |word: &str| match is_negated(&lower, position(&lower, word)?) {
+        true => {
+            Some(Sign::DescribedAgainst.because(format!("the description rules \"{word}\" out")))
         }
-        (_, "null") => {
-            let word = phrase(&NULL).or_else(|| phrase(&OPTIONAL))?;
-            if is_negated(&lower, position(&lower, word)?) {
-                return Some((DESCRIBED_AGAINST, format!("{whose} rules \"{word}\" out")));
-            }
-            Some((DESCRIBED, format!("{whose} says \"{word}\"")))
-        }
-        ("type" | "union", shape) => {
-            let word = phrase(type_words(shape))?;
-            if is_negated(&lower, position(&lower, word)?) {
-                return Some((DESCRIBED_AGAINST, format!("{whose} rules \"{word}\" out")));
-            }
-            Some((DESCRIBED, format!("{whose} says \"{word}\"")))
-        }
-        ("maximum" | "minimum" | "max_length" | "min_length" | "max_items" | "min_items", _) => {
-            let number = reached(facts, &lower)?;
-            Some((DESCRIBED, format!("{whose} says \"{number}\"")))
-        }
-        _ => match naming(facts, text)? {
-            (true, name) => Some((DESCRIBED, format!("{whose} names {name}"))),
-            (false, name) => Some((DESCRIBED_AGAINST, format!("{whose} speaks against {name}"))),
+        false => says(Sign::Described, word),
+    };
+    match (facts.code?, facts.shape) {
+        (Code::Required, _) => match phrase(&REQUIRED) {
+            Some(word) => says(Sign::DescribedAgainst, word),
+            None => says(Sign::Described, phrase(&OPTIONAL)?),
         },
+        (_, Shape::Null) => says_unless_negated(phrase(&NULL).or_else(|| phrase(&OPTIONAL))?),
+        (Code::Type | Code::Union, shape) => says_unless_negated(phrase(type_words(shape))?),
+        (Code::Maximum | Code::MaxLength | Code::MaxItems, _) => says(
+            Sign::Described,
+            &reached(&lower, facts.cluster.largest?, true)?,
+        ),
+        (Code::Minimum | Code::MinLength | Code::MinItems, _) => says(
+            Sign::Described,
+            &reached(&lower, facts.cluster.smallest?, false)?,
+        ),
+        _ => Some(match naming(facts, text)? {
+            (true, name) => Sign::Described.because(format!("the description names {name}")),
+            (false, name) => {
+                Sign::DescribedAgainst.because(format!("the description speaks against {name}"))
+            }
+        }),
     }
 }
 
 /// Words for a type beside the declared one.
-fn type_words(shape: &str) -> &'static [&'static str] {
+fn type_words(shape: Shape<'_>) -> &'static [&'static str] {
     match shape {
-        "number" => &["fraction", "decimal", "float", "fractional", "half"],
-        "integer" => &[
+        Shape::Number => &["fraction", "decimal", "float", "fractional", "half"],
+        Shape::Integer => &[
             "or a number",
             "or number",
             "or integer",
@@ -151,17 +133,17 @@ fn type_words(shape: &str) -> &'static [&'static str] {
             "or id",
             "numeric",
         ],
-        "boolean" => &["or a boolean", "or boolean", "or true", "or false"],
-        "date in a string" | "date-time in a string" => &["or a date", "or date", "iso 8601"],
-        "string" | "empty string" => &[
+        Shape::Boolean => &["or a boolean", "or boolean", "or true", "or false"],
+        Shape::Date | Shape::DateTime => &["or a date", "or date", "iso 8601"],
+        Shape::Text | Shape::EmptyText => &[
             "or a string",
             "or string",
             "or text",
             "or a text",
             "or name",
         ],
-        "object" | "empty object" => &["or an object", "or object"],
-        array if array.contains("array") => &[
+        Shape::Object => &["or an object", "or object"],
+        Shape::Array(_) | Shape::Holds(HeldInText::Array) => &[
             "or a list",
             "or list",
             "or an array",
@@ -173,14 +155,8 @@ fn type_words(shape: &str) -> &'static [&'static str] {
     }
 }
 
-/// The number of a description that the cluster stays within, where the schema's limit is tighter.
-fn reached(facts: &Facts<'_>, text: &str) -> Option<String> {
-    let is_most = facts.key.issue.starts_with("max");
-    let extreme = if is_most {
-        facts.cluster.largest?
-    } else {
-        facts.cluster.smallest?
-    };
+/// The number of a description that values up (or down) to an extreme stay within.
+fn reached(text: &str, extreme: f64, is_most: bool) -> Option<String> {
     let words = text.split(|letter: char| !(letter.is_alphanumeric() || "-.,".contains(letter)));
     for word in words {
         let digits = word.trim_matches(|letter| "-.,".contains(letter) && letter != '-');
@@ -206,14 +182,14 @@ fn reached(facts: &Facts<'_>, text: &str) -> Option<String> {
 
 /// Whether a text names the key or the value, and whether it is for it.
 fn naming(facts: &Facts<'_>, text: &str) -> Option<(bool, String)> {
-    let name = match facts.key.issue.as_str() {
-        "unknown_key" => facts.name.clone(),
-        "enum" | "const" => match serde_json::from_str(&facts.key.shape).ok()? {
+    let name = match facts.code? {
+        Code::UnknownKey => facts.name.clone(),
+        Code::Enum | Code::Const => match facts.shape.value()? {
             Json::String(value) => value,
             value @ Json::Number(_) => value.to_string(),
             _ => return None,
         },
-        "format" | "pattern" => match &facts.values[..] {
+        Code::Format | Code::Pattern => match &facts.values[..] {
             [Json::String(value)] => value.clone(),
             _ => return None,
         },
