@@ -6,15 +6,16 @@
 use std::collections::HashMap;
 
 use callwright::json::Path;
+use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
 use super::node::{forbids, number, requires};
-use crate::decide::{Judgement, Kind};
-use crate::schema::{Judge, fragments, places};
+use crate::decide::{Judgement, Kind, issue_code, ratio};
+use crate::schema::{Judge, fragments, nodes, places};
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
 /// The clusters and calls of one side of a tool.
-pub(super) struct Recorded<'r> {
+pub(super) struct RecordedCalls<'r> {
     clusters: Vec<(&'r ClusterKey, &'r Cluster, Kind)>,
     /// Calls by the clusters that they are in.
     calls: Vec<(Vec<usize>, u64)>,
@@ -31,27 +32,27 @@ pub(super) struct Effect {
     pub(super) is_estimate: bool,
 }
 
-impl<'r> Recorded<'r> {
+impl<'r> RecordedCalls<'r> {
     /// All sides of all tools.
     pub(super) fn all(
         summary: &'r Summary,
         judgements: &[Judgement],
-    ) -> HashMap<(&'r str, Side), Recorded<'r>> {
+    ) -> HashMap<(&'r str, Side), RecordedCalls<'r>> {
         let kinds: HashMap<&ClusterKey, Kind> = judgements
             .iter()
             .map(|judgement| (&judgement.cluster, judgement.kind))
             .collect();
-        let mut all: HashMap<(&str, Side), Recorded<'_>> = HashMap::new();
+        let mut all: HashMap<(&str, Side), RecordedCalls<'_>> = HashMap::new();
         let mut known: HashMap<u64, (Side, usize)> = HashMap::new();
         let is_cut = summary.combinations.dropped() > 0;
         for (key, cluster) in summary.clusters.iter() {
-            let recorded = all
-                .entry((key.tool.as_str(), key.side))
-                .or_insert_with(|| Recorded {
-                    clusters: Vec::new(),
-                    calls: Vec::new(),
-                    is_cut,
-                });
+            let recorded =
+                all.entry((key.tool.as_str(), key.side))
+                    .or_insert_with(|| RecordedCalls {
+                        clusters: Vec::new(),
+                        calls: Vec::new(),
+                        is_cut,
+                    });
             known.insert(key.hash(), (key.side, recorded.clusters.len()));
             let kind = kinds.get(key).copied().unwrap_or(Kind::Unclear);
             recorded.clusters.push((key, cluster, kind));
@@ -91,7 +92,7 @@ impl<'r> Recorded<'r> {
         own: &[&ClusterKey],
         nodes: Option<&[Path]>,
     ) -> Effect {
-        let mut asked = Asked {
+        let mut versions = BothVersions {
             old,
             new,
             old_judge: Judge::of(old),
@@ -104,7 +105,7 @@ impl<'r> Recorded<'r> {
                 if nodes.is_some_and(|nodes| !is_near(old, key, nodes)) {
                     return (0.0, false);
                 }
-                asked.share(key, cluster, own.contains(key))
+                versions.share(key, cluster, own.contains(key))
             })
             .collect();
         let mut effect = Effect {
@@ -147,8 +148,8 @@ fn part_of(calls: u64, share: f64) -> u64 {
 /// Whether a part that was changed speaks about the place of a cluster, or about what is around it or in it.
 fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
     let path = Path::from_pointer(key.path.as_str());
-    let around = matches!(key.issue.as_str(), "required" | "unknown_key");
-    let path = if around { path.parent() } else { path };
+    let is_about_key = matches!(issue_code(key), Some(Code::Required | Code::UnknownKey));
+    let path = if is_about_key { path.parent() } else { path };
     let places = places(schema, path.as_pointer());
     places.iter().any(|place| {
         let mut nodes = nodes.iter();
@@ -156,25 +157,25 @@ fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
     })
 }
 
-struct Asked<'s> {
+struct BothVersions<'s> {
     old: &'s Json,
     new: &'s Json,
     old_judge: Judge<'s>,
     new_judge: Judge<'s>,
 }
 
-impl Asked<'_> {
+impl BothVersions<'_> {
     /// The share of a cluster that the change allows, and whether that is an estimate.
     fn share(&mut self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> (f64, bool) {
         let path = Path::from_pointer(key.path.as_str());
         let around = path.parent();
         let name = path.last().unwrap_or_default().replace("~2", "*");
-        match key.issue.as_str() {
-            "required" => {
+        match issue_code(key) {
+            Some(Code::Required) => {
                 let requires = |node: &Json| requires(node, &name);
                 (self.gone(around.as_pointer(), &requires), false)
             }
-            "unknown_key" => {
+            Some(Code::UnknownKey) => {
                 let forbids = |node: &Json| forbids(node, &name);
                 if self.gone(around.as_pointer(), &forbids) <= 0.0 {
                     return (0.0, false);
@@ -236,33 +237,27 @@ impl Asked<'_> {
         let share = if all == accepted {
             1.0
         } else {
-            crate::decide::ratio(accepted, all)
+            ratio(accepted, all)
         };
         (share, share > 0.0 && is_cut)
     }
 
     /// Of values that were too long to keep only their lengths are known.
     fn by_limit(&self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> f64 {
-        let (keyword, extreme, most) = match key.issue.as_str() {
-            "max_length" => ("maxLength", cluster.largest, true),
-            "min_length" => ("minLength", cluster.smallest, false),
-            "max_items" => ("maxItems", cluster.largest, true),
-            "min_items" => ("minItems", cluster.smallest, false),
+        let (keyword, extreme, is_upper) = match issue_code(key) {
+            Some(Code::MaxLength) => ("maxLength", cluster.largest, true),
+            Some(Code::MinLength) => ("minLength", cluster.smallest, false),
+            Some(Code::MaxItems) => ("maxItems", cluster.largest, true),
+            Some(Code::MinItems) => ("minItems", cluster.smallest, false),
             _ => return f64::from(u8::from(is_own)),
         };
         let Some(extreme) = extreme else { return 0.0 };
         let is_within = |root: &Json| {
-            let places = places(root, &key.path);
-            let mut parts = places.iter().flat_map(|place| fragments(root, place));
-            parts.all(|part| {
-                let node = root.pointer(part.at.as_pointer());
-                let limit = node.and_then(|node| number(node.get(keyword)?));
-                limit.is_none_or(|limit| {
-                    if most {
-                        extreme <= limit
-                    } else {
-                        extreme >= limit
-                    }
+            nodes(root, &key.path).iter().all(|node| {
+                let limit = node.get(keyword).and_then(number);
+                limit.is_none_or(|limit| match is_upper {
+                    true => extreme <= limit,
+                    false => extreme >= limit,
                 })
             })
         };

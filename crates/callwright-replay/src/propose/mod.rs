@@ -6,22 +6,20 @@
 mod advice;
 mod apply;
 mod combine;
-mod draft;
-mod edit;
+mod editor;
 mod effect;
-mod looser;
+mod excerpt;
 mod node;
 mod patch;
 mod plan;
 mod proof;
+mod relaxation;
 mod rewrite;
-mod shown;
-mod sketch;
+mod schema_hash;
 mod suggest;
 mod target;
 mod title;
 mod tools_file;
-mod wish;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -162,6 +160,6 @@ pub fn propose(summary: &Summary, judgements: &[Judgement]) -> Proposals {
         proposal.number = at + 1;
     }
     advice::describe_better(summary, judgements, &mut proposals.advice);
-    looser::than_all_traffic(summary, &mut proposals.advice);
+    advice::tighten(summary, &mut proposals.advice);
     proposals
 }

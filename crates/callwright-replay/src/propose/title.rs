@@ -17,7 +17,7 @@ pub(super) fn title(
     what: &str,
 ) -> String {
     let place = label(side, path);
-    let what = shortened(what);
+    let what = shortened(what, LONGEST);
     match change {
         _ if what.starts_with("any value") || what.starts_with("any text") => {
             format!("{place} may be {what}")
@@ -59,19 +59,10 @@ fn inside(side: Side, path: &str, key: Option<&str>) -> String {
     label(side, inner.as_pointer())
 }
 
-/// `an array of string`
-pub(super) fn with_article(kind: &str) -> String {
-    match kind.chars().next() {
-        _ if kind == "null" => kind.to_owned(),
-        Some('a' | 'e' | 'i' | 'o' | 'u') => format!("an {kind}"),
-        _ => format!("a {kind}"),
+/// At most so many characters of a text.
+pub(super) fn shortened(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
-}
-
-fn shortened(what: &str) -> String {
-    if what.chars().count() <= LONGEST {
-        return what.to_owned();
-    }
-    let beginning: String = what.chars().take(LONGEST).collect();
-    format!("{beginning}…")
 }

@@ -6,7 +6,7 @@ use crate::decide::Kind;
 use crate::summary::{ClusterKey, Side};
 
 use super::Report;
-use super::number::{count, noun, thousands};
+use crate::number::{count, noun, thousands};
 
 /// Calls that break their schema, each counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,7 +9,6 @@ mod html;
 mod json;
 mod next;
 mod notes;
-mod number;
 mod phrase;
 mod printable;
 mod text;

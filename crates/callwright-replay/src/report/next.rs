@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::decide::Kind;
 
-use super::number::thousands;
 use super::view::View;
+use crate::number::thousands;
 
 /// How many numbers are written out in a command; more are better decided on one by one.
 const WRITTEN_OUT: usize = 10;

@@ -1,8 +1,8 @@
 //! What a reader must know before believing the numbers, one sentence each.
 
-use super::number::{count, noun, thousands};
 use super::printable::cut;
 use super::{Report, window};
+use crate::number::{count, noun, thousands};
 
 /// How many tools are named in one note; the rest is counted.
 const NAMED: usize = 5;

@@ -19,7 +19,8 @@ use crate::summary::{self, ChangeKey, ClusterKey, Examples, LedTo, Side, Tally, 
 
 use super::headline::{self, Breakdown};
 use super::printable::cut;
-use super::{Report, date, notes, number};
+use super::{Report, date, notes};
+use crate::number;
 
 /// The version of the JSON. Raised when a field is renamed or dropped.
 const VERSION: u32 = 1;

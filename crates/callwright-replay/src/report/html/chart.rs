@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::summary::{Merge as _, Summary, Tally, Timeline};
 
-use super::super::number::{hundredths, share};
 use super::super::window::Window;
 use super::ticks;
+use crate::number::{hundredths, share};
 
 /// How many bars there are at most: about one for every eight pixels.
 const BARS: i64 = 120;

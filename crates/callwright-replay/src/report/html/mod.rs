@@ -14,13 +14,13 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, Value, context};
 use serde::Serialize;
 
-use super::number::{
-    about, bytes, conversations, count, duration, hundredths, percent, share, thousands,
-};
 use super::printable::{cut, printable};
 use super::view::{ClusterView, Counts, LoopView, ProposalView, TroublePlace, View};
 use super::{Report, ReportError, date, next, phrase, window};
 use crate::decide::Kind;
+use crate::number::{
+    about, bytes, conversations, count, duration, hundredths, percent, share, thousands,
+};
 use diff::{DiffLine, diff};
 
 /// The parts of the page in their order.

@@ -9,10 +9,10 @@ use crate::summary::Side;
 
 use super::next::{self, NextStep};
 use super::notes;
-use super::number::{bytes, conversations, count, duration, noun, percent, share, thousands};
 use super::printable::{cut, width};
 use super::view::{ChangeView, ClusterView, LoopView, ProposalView, TroublePlace, View};
 use super::{Report, date, phrase};
+use crate::number::{bytes, conversations, count, duration, noun, percent, share, thousands};
 use style::{Styles, left, right, wrap};
 
 /// How many kinds of changed verdicts are shown: stricter ones come first, and more than these are not read at once.
