@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use callwright_replay::report::{Page, Report, html, json, text};
+use callwright_replay::report::{self, Page, Report, html, json};
 use callwright_replay::summary::Timeline;
 use proptest::prelude::*;
 use support::{sample, tags};
@@ -31,6 +31,10 @@ fn is_as_written(name: &str, text: &str) {
         "it is not as in {}; if that is meant, run with BLESS=1",
         file.display()
     );
+}
+
+fn text(report: &Report, columns: usize, colours: bool) -> String {
+    report::text(report, columns, colours).expect("a text")
 }
 
 fn page(report: &Report) -> String {

@@ -91,7 +91,7 @@ fn print(report: &Report, format: Format) -> Result<()> {
     let text = match format {
         Format::Json => format!("{}\n", report::json(report)?),
         // What the terminal cannot show is taken out behind.
-        Format::Text => report::text(report, width(), true),
+        Format::Text => report::text(report, width(), true)?,
     };
     let mut stdout = anstream::stdout();
     stdout

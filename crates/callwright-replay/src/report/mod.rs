@@ -3,6 +3,7 @@
 //! [`text()`] is for the terminal, [`json()`] for programs, [`html()`] for a team. All three are made from one `View`, so they
 //! show the same numbers in the same order and name clusters and proposals alike. Nothing is judged here.
 
+mod columns;
 mod date;
 mod headline;
 mod html;
@@ -11,6 +12,7 @@ mod next;
 mod notes;
 mod phrase;
 mod printable;
+mod template;
 mod text;
 mod view;
 mod window;

@@ -1,17 +1,8 @@
 //! Names of the machine → words for people.
 
-use crate::decide::Kind;
 use crate::propose::Change;
 
 use super::printable::printable;
-
-pub(crate) fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::EdgeCase => "edge case",
-        Kind::Unclear => "unclear",
-        Kind::Bug => "bug",
-    }
-}
 
 pub(crate) fn change(change: Change) -> &'static str {
     match change {

@@ -165,6 +165,9 @@ pub(crate) struct ClusterView<'r> {
     /// Calls of its tool, or results if it is about results: what `share` is of. Only the page shows it.
     #[serde(skip_serializing_if = "for_programs")]
     of: u64,
+    /// `unclear` where it was not judged. Programs have it in `judgement`.
+    #[serde(skip_serializing_if = "for_programs")]
+    pub(crate) kind: Kind,
     /// What the page draws.
     #[serde(skip)]
     pub(crate) time: &'r Timeline<u64>,
@@ -333,13 +336,6 @@ impl<'r> View<'r> {
     }
 }
 
-impl ClusterView<'_> {
-    /// What it is: unclear where it was not judged.
-    pub(crate) fn kind(&self) -> Kind {
-        self.judgement.as_ref().map_or(Kind::Unclear, |it| it.kind)
-    }
-}
-
 impl ReadView<'_> {
     /// Records that could not be read.
     pub(crate) fn unread(&self) -> u64 {
@@ -500,6 +496,7 @@ fn clusters(report: &Report) -> Vec<ClusterView<'_>> {
             smallest: cluster.smallest,
             largest: cluster.largest,
             led_to: cluster.led_to,
+            kind: (judgements.get(key)).map_or(Kind::Unclear, |judgement| judgement.kind),
             judgement: judgements.get(key).map(|judgement| JudgementView {
                 kind: judgement.kind,
                 score: judgement.score,

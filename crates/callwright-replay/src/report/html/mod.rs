@@ -1,50 +1,41 @@
 //! A report → one page that needs nothing else: no network, no other file, and no script to show everything.
 //!
-//! The template gets the fields of the [`View`] and drawings made of them, and puts them into words with the filters below.
-//! Every text is made printable and escaped where it is written, so the template cannot forget it; the only exceptions are
-//! the style and the script, which are ours. A policy in the page forbids everything else that a text from a log could
-//! ask for.
+//! The template shows the fields of the [`View`], with drawings made of them. Every text is made printable and escaped where
+//! it is written; the only exceptions are the style and the script, which are ours. A policy in the page forbids everything
+//! else that a text from a log could ask for.
 
 mod chart;
 mod diff;
 mod ticks;
 
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, Value, context};
-use serde::Serialize;
+use minijinja::{AutoEscape, Value, context};
 
-use super::printable::{cut, printable};
-use super::view::{ClusterView, Counts, LoopView, ProposalView, TroublePlace, View};
-use super::{Report, ReportError, date, next, phrase, window};
+use super::printable::cut;
+use super::template::{ROWS, content, environment};
+use super::view::{Counts, ProposalView, View};
+use super::{Report, ReportError, next, phrase, window};
 use crate::decide::Kind;
-use crate::number::{
-    about, bytes, conversations, count, duration, hundredths, percent, share, thousands,
-};
-use diff::{DiffLine, diff};
+use crate::number::{hundredths, share};
 
 /// The parts of the page in their order.
 const TEMPLATE: &str = concat!(
-    include_str!("page/macros.html"),
-    include_str!("page/top.html"),
-    include_str!("page/compared.html"),
-    include_str!("page/time.html"),
-    include_str!("page/proposals.html"),
-    include_str!("page/clusters.html"),
-    include_str!("page/tables.html"),
-    include_str!("page/end.html"),
+    include_str!("../templates/macros.html"),
+    include_str!("../templates/top.html"),
+    include_str!("../templates/compared.html"),
+    include_str!("../templates/time.html"),
+    include_str!("../templates/proposals.html"),
+    include_str!("../templates/clusters.html"),
+    include_str!("../templates/tables.html"),
+    include_str!("../templates/end.html"),
 );
 
-const STYLE: &str = include_str!("page/page.css");
+const STYLE: &str = include_str!("../templates/page.css");
 
-const SCRIPT: &str = include_str!("page/page.js");
+const SCRIPT: &str = include_str!("../templates/page.js");
 
 /// The only script that the page may run, by its SHA-256. A test says what it must be when the script changes.
 const SCRIPT_HASH: &str = "sha256-pN+ZgvR8E/pqkPdElgqKghSQMEqjFMLB7RvvN3vTlOs=";
-
-/// How many clusters, tools, models, changes of verdicts and pieces of advice are on the page; the rest is counted. A
-/// cluster takes about six kilobytes.
-const ROWS: usize = 500;
 
 /// How much of a patch is shown; the command writes all of it.
 const PATCH: usize = 4_000;
@@ -67,192 +58,68 @@ pub struct Page {
 ///
 /// If the template does not fit what it is given: a bug of this crate.
 pub fn html(report: &Report, page: &Page) -> Result<String, ReportError> {
-    let view = View::of(report);
-    let environment = environment().map_err(ReportError::new)?;
-    let template = environment.get_template("page").map_err(ReportError::new)?;
-    let rendered = template.render(context! {
+    rendered(report, page).map_err(ReportError::new)
+}
+
+fn rendered(report: &Report, page: &Page) -> Result<String, minijinja::Error> {
+    let view = &View::of(report);
+    let mut environment = environment(TEMPLATE, AutoEscape::Html)?;
+    environment.add_filter("decimal", |number: f64| number.to_string());
+    environment.add_filter("sentence_case", sentence_case);
+    environment.add_filter("signed", signed);
+    environment.add_filter("spans", spans);
+    environment.add_filter("millionths", millionths);
+    environment.add_filter("length_of", |part: u64, all: u64| {
+        hundredths(share(part, all))
+    });
+    environment.add_filter("bar", bar);
+    environment.add_filter("parts", parts);
+    let window = window::window(&report.summary.time);
+    let clusters = || view.clusters.iter().take(ROWS);
+    let kinds = [Kind::EdgeCase, Kind::Unclear, Kind::Bug];
+    environment.get_template("report")?.render(context! {
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
         script_hash => SCRIPT_HASH,
         about => page.about.as_deref(),
         made => page.made,
-        ..content(report, &view)
-    });
-    rendered.map_err(ReportError::new)
-}
-
-/// What the template shows.
-fn content(report: &Report, view: &View<'_>) -> Value {
-    let window = window::window(&report.summary.time);
-    let sum = |part: fn(&LoopView<'_>) -> u64| {
-        let parts = view.loops.iter().map(part);
-        parts.fold(0, u64::saturating_add)
-    };
-    let tallies = |counts: &mut dyn Iterator<Item = &Counts>| {
-        largest_rate(
-            &counts
-                .map(|it| (it.calls, it.violations))
-                .collect::<Vec<_>>(),
-        )
-    };
-    context! {
-        sentences => &view.sentences,
-        compared => view.compared,
-        changes => rows(&view.changes),
-        all_changes => view.changes.len(),
-        read => Serde(&view.read),
-        troubles => Serde(view.read.troubles.iter().map(|trouble| TroubleRow {
-            what: trouble.what,
-            records: trouble.records,
-            places: trouble.places.iter().map(TroublePlace::shown).collect(),
-        }).collect::<Vec<_>>()),
-        calls => Serde(&view.calls),
-        tools => rows(&view.tools),
-        all_tools => view.tools.len(),
-        largest_tool_rate => tallies(&mut view.tools.iter().map(|it| &it.counts)),
-        models => rows(&view.models),
-        all_models => view.models.len(),
-        largest_model_rate => tallies(&mut view.models.iter().map(|it| &it.counts)),
+        largest_tool_rate => largest_rate(view.tools.iter().map(|it| &it.counts)),
+        largest_model_rate => largest_rate(view.models.iter().map(|it| &it.counts)),
         chart => Serde(window.map(|window| chart::chart(&report.summary, window))),
-        clusters => Serde(view.clusters.iter().take(ROWS).map(|cluster| ClusterCard {
-            cluster,
-            kind: cluster.kind(),
-            sparkline: window.and_then(|window| chart::sparkline(cluster.time, window)),
-        }).collect::<Vec<_>>()),
-        all_clusters => view.clusters.len(),
-        kinds => Serde([Kind::EdgeCase, Kind::Unclear, Kind::Bug].map(|kind| {
-            let clusters = view.clusters.iter();
-            clusters.filter(|cluster| cluster.kind() == kind).count()
-        })),
-        proposals => Serde(view.proposals.iter().map(ProposalCard::of).collect::<Vec<_>>()),
+        sparklines => clusters()
+            .map(|cluster| chart::sparkline(cluster.time, window?))
+            .map(|drawn| drawn.map(|(path, slots)| context! { path, slots }))
+            .collect::<Vec<_>>(),
+        kinds => kinds
+            .map(|kind| view.clusters.iter().filter(|it| it.kind == kind).count())
+            .to_vec(),
+        proposal_details => view.proposals.iter().map(details).collect::<Vec<_>>(),
         next => Serde(next::accepting(view)),
-        loops => Serde(&view.loops),
-        loops_latency => sum(|it| it.latency_us),
-        loops_bytes => sum(|it| it.result_bytes),
-        repairs => Serde(&view.repairs),
-        all_repairs => view.repairs.sum(),
-        advice => rows(view.advice),
-        all_advice => view.advice.len(),
-        shown => ROWS,
-        unread => view.read.unread(),
         // Sorts before every time.
         never => i64::MIN,
         // The template cannot write one where it trims blocks.
         line_end => Value::from_safe_string("\n".to_owned()),
+        ..content(view)
+    })
+}
+
+/// What a proposal shows beside its fields.
+fn details(proposal: &ProposalView<'_>) -> Value {
+    let mut links = proposal.clusters.clone();
+    links.retain(|number| *number <= ROWS);
+    links.sort_unstable();
+    links.truncate(LINKS);
+    context! {
+        what => phrase::change(proposal.change),
+        diff => Serde(diff::diff(proposal.before, proposal.after)),
+        patch_lines => patch_lines(proposal.patch),
+        more_links => proposal.clusters.len() - links.len(),
+        // Clusters on the page that it allows.
+        links,
     }
 }
 
-fn rows<T: Serialize>(all: &[T]) -> Value {
-    Value::from(Serde(&all[..all.len().min(ROWS)]))
-}
-
-#[derive(Serialize)]
-struct ClusterCard<'v> {
-    #[serde(flatten)]
-    cluster: &'v ClusterView<'v>,
-    kind: Kind,
-    /// The path of a small chart, and its width.
-    sparkline: Option<(String, i64)>,
-}
-
-#[derive(Serialize)]
-struct ProposalCard<'v> {
-    #[serde(flatten)]
-    proposal: &'v ProposalView<'v>,
-    what: &'static str,
-    diff: Vec<DiffLine>,
-    patch_lines: Vec<String>,
-    /// Clusters on the page that it allows, and how many more there are.
-    links: Vec<usize>,
-    more_links: usize,
-}
-
-impl<'v> ProposalCard<'v> {
-    fn of(proposal: &'v ProposalView<'v>) -> Self {
-        let mut links = proposal.clusters.clone();
-        links.retain(|number| *number <= ROWS);
-        links.sort_unstable();
-        links.truncate(LINKS);
-        ProposalCard {
-            what: phrase::change(proposal.change),
-            diff: diff(proposal.before, proposal.after),
-            patch_lines: patch_lines(proposal),
-            more_links: proposal.clusters.len() - links.len(),
-            links,
-            proposal,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct TroubleRow<'v> {
-    what: &'v str,
-    records: u64,
-    places: Vec<String>,
-}
-
-/// The template, and the filters that make words of numbers and names.
-fn environment() -> Result<Environment<'static>, minijinja::Error> {
-    let mut environment = Environment::empty();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_formatter(print);
-    // A name that is spelled wrongly fails every test instead of leaving a hole.
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_syntax(
-        SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .build()?,
-    );
-    environment.add_filter("about", about);
-    environment.add_filter("bytes", bytes);
-    environment.add_filter("conversations", conversations);
-    environment.add_filter("count", count);
-    environment.add_filter("cut", cut);
-    environment.add_filter("duration", duration);
-    environment.add_filter("minute", date::to_the_minute);
-    environment.add_filter("percent", percent);
-    environment.add_filter("thousands", thousands);
-    environment.add_filter("issue", phrase::issue);
-    environment.add_filter("objection", phrase::objection);
-    environment.add_filter("stopped", phrase::stopped);
-    environment.add_filter("direction", phrase::direction);
-    environment.add_filter("words", |name: &str| name.replace('_', " "));
-    environment.add_filter("sentence_case", sentence_case);
-    environment.add_filter("decimal", |number: f64| number.to_string());
-    environment.add_filter("length", |list: Value| list.len());
-    // How many there are beside those that are shown.
-    environment.add_filter("beyond", |all: u64, shown: u64, more: Option<u64>| {
-        (all.saturating_sub(shown)).saturating_add(more.unwrap_or_default())
-    });
-    environment.add_filter("parts", parts);
-    environment.add_filter("signed", signed);
-    environment.add_filter("spans", spans);
-    // Lengths between 0 and 100.
-    environment.add_filter("length_of", |part: u64, all: u64| {
-        hundredths(share(part, all))
-    });
-    environment.add_filter("bar", bar);
-    // Shares to sort by, in millionths.
-    environment.add_filter("millionths", millionths);
-    environment.add_template("page", TEMPLATE)?;
-    Ok(environment)
-}
-
-/// Writes a value of the template: texts in a form that shows what cannot be seen, and escaped for HTML.
-fn print(
-    out: &mut Output<'_>,
-    state: &mut State<'_, '_>,
-    value: &Value,
-) -> Result<(), minijinja::Error> {
-    match value.as_str() {
-        Some(text) if !value.is_safe() => {
-            minijinja::escape_formatter(out, state, &Value::from(printable(text)))
-        }
-        _ => minijinja::escape_formatter(out, state, value),
-    }
-}
-
+/// Shares to sort by.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -262,13 +129,12 @@ fn millionths(part: u64, whole: u64) -> u64 {
     (share(part, whole) * 1e6) as u64
 }
 
-/// The largest rate of violations (calls, violations) of those that have enough calls for one: a hundredth of the
-/// busiest. A name that was called twice must not press all others together.
-fn largest_rate(rows: &[(u64, u64)]) -> f64 {
-    let busiest = rows.iter().map(|(calls, _)| *calls).max().unwrap_or(0);
-    rows.iter()
-        .filter(|(calls, _)| share(*calls, busiest) >= 0.01)
-        .map(|(calls, violations)| share(*violations, *calls))
+/// The largest rate of violations of those that have enough calls for one: a hundredth of the busiest. A name that was
+/// called twice must not press all others together.
+fn largest_rate<'v>(rows: impl Iterator<Item = &'v Counts> + Clone) -> f64 {
+    let busiest = rows.clone().map(|it| it.calls).max().unwrap_or(0);
+    rows.filter(|it| share(it.calls, busiest) >= 0.01)
+        .map(|it| share(it.violations, it.calls))
         .fold(0.0, f64::max)
 }
 
@@ -331,9 +197,9 @@ fn spans(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// The lines of a patch, as many as are shown.
-fn patch_lines(proposal: &ProposalView<'_>) -> Vec<String> {
+fn patch_lines(patch: &json_patch::Patch) -> Vec<String> {
     // A patch is a list of plain objects, which can always be written.
-    let patch = serde_json::to_string_pretty(proposal.patch).unwrap_or_default();
+    let patch = serde_json::to_string_pretty(patch).unwrap_or_default();
     let mut lines: Vec<String> = Vec::new();
     let mut length = 0;
     for line in patch.lines() {
