@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use callwright_replay::report::{self, Page, Report, html, json};
+use callwright_replay::report::{self, PageHeader, Report, html, json};
 use callwright_replay::summary::Timeline;
 use proptest::prelude::*;
 use support::{sample, tags};
@@ -38,7 +38,7 @@ fn text(report: &Report, columns: usize, colours: bool) -> String {
 }
 
 fn page(report: &Report) -> String {
-    let about = Page {
+    let about = PageHeader {
         about: Some("November, support desk".to_owned()),
         made: Some(sample::START + 31 * 86_400_000_000),
     };

@@ -21,7 +21,7 @@ pub(crate) fn failure_code(key: &ClusterKey) -> Option<Code> {
 
 /// What a value looks like. [`crate::judge`] has the table of the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape<'k> {
+pub(crate) enum ValueShape<'k> {
     /// The key is missing.
     Missing,
     /// A secret.
@@ -57,31 +57,31 @@ pub(crate) enum HeldInText {
     BrokenJson,
 }
 
-impl<'k> Shape<'k> {
+impl<'k> ValueShape<'k> {
     pub(crate) fn of(key: &'k ClusterKey) -> Self {
         match key.shape.as_str() {
-            "" => Shape::Missing,
-            "masked" => Shape::Masked,
-            "null" => Shape::Null,
-            "boolean" => Shape::Boolean,
-            "integer" => Shape::Integer,
-            "number" => Shape::Number,
-            "object" | "empty object" => Shape::Object,
-            "empty array" | "array of several types" => Shape::Array(None),
-            "string" => Shape::Text,
-            "empty string" => Shape::EmptyText,
-            "integer in a string" | "number in a string" => Shape::Holds(HeldInText::Number),
-            "boolean in a string" => Shape::Holds(HeldInText::Boolean),
-            "null in a string" => Shape::Holds(HeldInText::Null),
-            "object in a string" => Shape::Holds(HeldInText::Object),
-            "array in a string" => Shape::Holds(HeldInText::Array),
-            "broken JSON in a string" => Shape::Holds(HeldInText::BrokenJson),
-            "date in a string" => Shape::Date,
-            "date-time in a string" => Shape::DateTime,
+            "" => ValueShape::Missing,
+            "masked" => ValueShape::Masked,
+            "null" => ValueShape::Null,
+            "boolean" => ValueShape::Boolean,
+            "integer" => ValueShape::Integer,
+            "number" => ValueShape::Number,
+            "object" | "empty object" => ValueShape::Object,
+            "empty array" | "array of several types" => ValueShape::Array(None),
+            "string" => ValueShape::Text,
+            "empty string" => ValueShape::EmptyText,
+            "integer in a string" | "number in a string" => ValueShape::Holds(HeldInText::Number),
+            "boolean in a string" => ValueShape::Holds(HeldInText::Boolean),
+            "null in a string" => ValueShape::Holds(HeldInText::Null),
+            "object in a string" => ValueShape::Holds(HeldInText::Object),
+            "array in a string" => ValueShape::Holds(HeldInText::Array),
+            "broken JSON in a string" => ValueShape::Holds(HeldInText::BrokenJson),
+            "date in a string" => ValueShape::Date,
+            "date-time in a string" => ValueShape::DateTime,
             other => match (other.strip_prefix("array of "), other.strip_prefix("like ")) {
-                (Some(items), _) => Shape::Array(Some(items)),
-                (_, Some(sketch)) => Shape::Sketch(sketch),
-                _ => Shape::Other(other),
+                (Some(items), _) => ValueShape::Array(Some(items)),
+                (_, Some(sketch)) => ValueShape::Sketch(sketch),
+                _ => ValueShape::Other(other),
             },
         }
     }
@@ -89,8 +89,8 @@ impl<'k> Shape<'k> {
     /// The value, where the shape is the value itself.
     pub(crate) fn value(self) -> Option<Json> {
         match self {
-            Shape::Null => Some(Json::Null),
-            Shape::Other(text) => serde_json::from_str(text).ok(),
+            ValueShape::Null => Some(Json::Null),
+            ValueShape::Other(text) => serde_json::from_str(text).ok(),
             _ => None,
         }
     }

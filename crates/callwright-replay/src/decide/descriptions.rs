@@ -3,34 +3,20 @@
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
-use super::Reason;
-use super::cluster_key::{HeldInText, Shape};
+use super::ScoredReason;
+use super::cluster_key::{HeldInText, ValueShape};
 use super::facts::Facts;
 use super::signs::Sign;
 
-/// Words of a description that make a key optional.
-const OPTIONAL: [&str; 14] = [
-    "optional",
-    "if omitted",
-    "when omitted",
-    "if not given",
-    "if not provided",
-    "if not specified",
-    "if absent",
-    "may be omitted",
-    "can be omitted",
-    "may be left out",
-    "leave out",
-    "leave empty",
-    "defaults to",
-    "by default",
-];
+/// Phrases of a description that make a key optional. (Phrases are separated by `|`, and the first one counts.)
+const OPTIONAL: &str = "optional|if omitted|when omitted|if not given|if not provided|if not specified|if absent|\
+                        may be omitted|can be omitted|may be left out|leave out|leave empty|defaults to|by default";
 
-/// Words that make it required, whatever else is said.
-const REQUIRED: [&str; 4] = ["not optional", "required", "must be given", "mandatory"];
+/// Phrases that make it required, whatever else is said.
+const REQUIRED: &str = "not optional|required|must be given|mandatory";
 
-/// Words of a description that allow `null`.
-const NULL: [&str; 4] = ["null", "none", "nil", "undefined"];
+/// Phrases that allow `null`.
+const NULL: &str = "null|none|nil|undefined";
 
 /// Words before a value that rule it out.
 const NEGATIONS: [&str; 9] = [
@@ -41,7 +27,7 @@ const NEGATIONS: [&str; 9] = [
 const NEGATION_REACH: usize = 3;
 
 /// Whether the value is the schema's own default, or one of its examples.
-pub(super) fn own_default(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn own_default(facts: &Facts<'_>) -> Option<ScoredReason> {
     // A value of the schema speaks for the whole cluster if it is the only value there is.
     let is_only = |own: &Json| matches!(&facts.values[..], [only] if only == own);
     let why = facts.nodes.iter().find_map(|node| {
@@ -60,7 +46,7 @@ pub(super) fn own_default(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// What the descriptions say.
-pub(super) fn described(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn described(facts: &Facts<'_>) -> Option<ScoredReason> {
     let of = |nodes: &[&'_ Json]| -> Vec<String> {
         let texts = nodes
             .iter()
@@ -83,11 +69,11 @@ pub(super) fn described(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// What the description of the very parameter says.
-fn said(facts: &Facts<'_>, text: &str) -> Option<Reason> {
+fn said(facts: &Facts<'_>, text: &str) -> Option<ScoredReason> {
     let lower = text.to_lowercase();
-    let phrase = |words: &[&'static str]| {
-        let mut found = words.iter().copied();
-        found.find(|word| position(&lower, word).is_some())
+    let phrase = |phrases: &'static str| {
+        let mut phrases = phrases.split('|');
+        phrases.find(|phrase| position(&lower, phrase).is_some())
     };
     let says =
         |sign: Sign, word: &str| Some(sign.because(format!("the description says \"{word}\"")));
@@ -98,12 +84,12 @@ fn said(facts: &Facts<'_>, text: &str) -> Option<Reason> {
         false => says(Sign::Described, word),
     };
     match (facts.code?, facts.shape) {
-        (Code::Required, _) => match phrase(&REQUIRED) {
+        (Code::Required, _) => match phrase(REQUIRED) {
             Some(word) => says(Sign::DescribedAgainst, word),
-            None => says(Sign::Described, phrase(&OPTIONAL)?),
+            None => says(Sign::Described, phrase(OPTIONAL)?),
         },
-        (_, Shape::Null) => says_unless_negated(phrase(&NULL).or_else(|| phrase(&OPTIONAL))?),
-        (Code::Type | Code::Union, shape) => says_unless_negated(phrase(type_words(shape))?),
+        (_, ValueShape::Null) => says_unless_negated(phrase(NULL).or_else(|| phrase(OPTIONAL))?),
+        (Code::Type | Code::Union, shape) => says_unless_negated(phrase(type_phrases(shape)?)?),
         (Code::Maximum | Code::MaxLength | Code::MaxItems, _) => says(
             Sign::Described,
             &reached(&lower, facts.cluster.largest?, true)?,
@@ -121,38 +107,22 @@ fn said(facts: &Facts<'_>, text: &str) -> Option<Reason> {
     }
 }
 
-/// Words for a type beside the declared one.
-fn type_words(shape: Shape<'_>) -> &'static [&'static str] {
-    match shape {
-        Shape::Number => &["fraction", "decimal", "float", "fractional", "half"],
-        Shape::Integer => &[
-            "or a number",
-            "or number",
-            "or integer",
-            "or an integer",
-            "or id",
-            "numeric",
-        ],
-        Shape::Boolean => &["or a boolean", "or boolean", "or true", "or false"],
-        Shape::Date | Shape::DateTime => &["or a date", "or date", "iso 8601"],
-        Shape::Text | Shape::EmptyText => &[
-            "or a string",
-            "or string",
-            "or text",
-            "or a text",
-            "or name",
-        ],
-        Shape::Object => &["or an object", "or object"],
-        Shape::Array(_) | Shape::Holds(HeldInText::Array) => &[
-            "or a list",
-            "or list",
-            "or an array",
-            "or array",
-            "one or more",
-            "list of",
-        ],
-        _ => &[],
-    }
+/// Phrases for a type beside the declared one.
+fn type_phrases(shape: ValueShape<'_>) -> Option<&'static str> {
+    Some(match shape {
+        ValueShape::Number => "fraction|decimal|float|fractional|half",
+        ValueShape::Integer => "or a number|or number|or integer|or an integer|or id|numeric",
+        ValueShape::Boolean => "or a boolean|or boolean|or true|or false",
+        ValueShape::Date | ValueShape::DateTime => "or a date|or date|iso 8601",
+        ValueShape::Text | ValueShape::EmptyText => {
+            "or a string|or string|or text|or a text|or name"
+        }
+        ValueShape::Object => "or an object|or object",
+        ValueShape::Array(_) | ValueShape::Holds(HeldInText::Array) => {
+            "or a list|or list|or an array|or array|one or more|list of"
+        }
+        _ => return None,
+    })
 }
 
 /// The number of a description that values up (or down) to an extreme stay within.

@@ -4,7 +4,7 @@ use callwright::json::Path;
 use callwright::validate::IssueCode;
 use serde_json::Value as Json;
 
-use super::cluster_key::{Shape, issue_code};
+use super::cluster_key::{ValueShape, issue_code};
 use super::neighbours::Neighbours;
 use crate::schema::nodes;
 use crate::summary::{Cluster, ClusterKey, Side, ToolSummary};
@@ -50,7 +50,7 @@ pub(super) struct Facts<'f> {
     pub(super) key: &'f ClusterKey,
     /// What is wrong, unless the schema has nothing to do with it.
     pub(super) code: Option<IssueCode>,
-    pub(super) shape: Shape<'f>,
+    pub(super) shape: ValueShape<'f>,
     pub(super) cluster: &'f Cluster,
     pub(super) tool: Option<&'f ToolSummary>,
     pub(super) declaration: &'f Declaration,
@@ -80,7 +80,7 @@ impl<'f> Facts<'f> {
         Facts {
             key,
             code: issue_code(key),
-            shape: Shape::of(key),
+            shape: ValueShape::of(key),
             cluster,
             tool,
             declaration,

@@ -6,11 +6,12 @@ use serde_json::Value as Json;
 use super::cluster_key::issue_code;
 use super::facts::Facts;
 use super::signs::{FEW_RESULTS, REFUSES_UP_TO, Sign};
-use super::{EDGE_CASE_FROM, Judgement, Kind, Reason, ratio};
+use super::{ClusterJudgement, EDGE_CASE_FROM, ScoredReason, ViolationKind, ratio};
+use crate::schema::SizeLimit;
 use crate::summary::{Cluster, ClusterKey, Summary};
 
 /// How far a number or a length is from its limit.
-pub(super) fn distance(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn distance(facts: &Facts<'_>) -> Option<ScoredReason> {
     let keywords: &[&str] = match facts.code? {
         IssueCode::Maximum => &["maximum", "exclusiveMaximum"],
         IssueCode::MaxLength => &["maxLength"],
@@ -57,9 +58,12 @@ fn stands_for_all(value: &Json) -> bool {
 /// Numbers and lengths are clustered by their size, so a handful of calls may be a cluster between the limit and what
 /// everybody sends. A schema that allows the farther ones allows these too: limits have no holes. Clusters that the tool
 /// refuses, and those that are bugs for strong reasons, stay.
-pub(super) fn allow_values_before_edge_cases(summary: &Summary, judged: &mut [(u64, Judgement)]) {
+pub(super) fn allow_values_before_edge_cases(
+    summary: &Summary,
+    judged: &mut [(u64, ClusterJudgement)],
+) {
     let edge_cases: Vec<(ClusterKey, f64)> = (judged.iter())
-        .filter(|(_, judgement)| judgement.kind == Kind::EdgeCase)
+        .filter(|(_, judgement)| judgement.kind == ViolationKind::EdgeCase)
         .filter_map(|(_, judgement)| {
             let key = &judgement.cluster;
             Some((key.clone(), beyond(key, summary.clusters.get(key)?)?))
@@ -75,7 +79,7 @@ pub(super) fn allow_values_before_edge_cases(summary: &Summary, judged: &mut [(u
         };
         // What lacks more than this has another reason against it.
         let lacks_little = judgement.score + Sign::FartherTaken.points() >= EDGE_CASE_FROM;
-        if judgement.kind == Kind::EdgeCase || !lacks_little || is_refused(cluster) {
+        if judgement.kind == ViolationKind::EdgeCase || !lacks_little || is_refused(cluster) {
             continue;
         }
         let is_farther = |(other, far): &&(ClusterKey, f64)| {
@@ -87,7 +91,7 @@ pub(super) fn allow_values_before_edge_cases(summary: &Summary, judged: &mut [(u
             let why = format!("{}, farther beyond the limit, is an edge case", other.shape);
             judgement.reasons.push(Sign::FartherTaken.because(why));
             judgement.score += Sign::FartherTaken.points();
-            judgement.kind = Kind::of(judgement.score);
+            judgement.kind = ViolationKind::of(judgement.score);
         }
     }
 }
@@ -99,12 +103,7 @@ fn is_refused(cluster: &Cluster) -> bool {
 
 /// How far the farthest value is beyond its limit, on a scale of its own.
 fn beyond(key: &ClusterKey, cluster: &Cluster) -> Option<f64> {
-    use IssueCode as Code;
-    match issue_code(key)? {
-        Code::Maximum | Code::MaxLength | Code::MaxItems | Code::MaxProperties => cluster.largest,
-        Code::Minimum | Code::MinLength | Code::MinItems | Code::MinProperties => {
-            cluster.smallest.map(|smallest| -smallest)
-        }
-        _ => None,
-    }
+    let limit = SizeLimit::of(issue_code(key)?)?;
+    let farthest = limit.farthest(cluster)?;
+    Some(if limit.is_upper { farthest } else { -farthest })
 }

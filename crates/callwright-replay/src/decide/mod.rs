@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::cluster_key::{HeldInText, Shape, issue_code};
+pub(crate) use self::cluster_key::{HeldInText, ValueShape, issue_code};
 pub(crate) use self::facts::{Declaration, values};
 pub(crate) use self::outcome::ratio;
 
@@ -32,7 +32,7 @@ pub use self::signs::{BUG_UP_TO, EDGE_CASE_FROM};
 /// What a cluster of violations most likely is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ViolationKind {
     /// Calls that are fine and that the schema forbids.
     EdgeCase,
     /// Too little is known, or the signs disagree.
@@ -43,7 +43,7 @@ pub enum Kind {
 
 /// One reason, with its weight.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reason {
+pub struct ScoredReason {
     /// For an edge case if positive, against it if negative.
     pub points: i32,
     /// The fact, as a short sentence.
@@ -52,19 +52,19 @@ pub struct Reason {
 
 /// What was made of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
+pub struct ClusterJudgement {
     /// The cluster.
     pub cluster: ClusterKey,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ViolationKind,
     /// The sum of the points.
     pub score: i32,
     /// Why.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ScoredReason>,
 }
 
 /// Looks for one sign.
-type Check = fn(&Facts<'_>) -> Option<Reason>;
+type Check = fn(&Facts<'_>) -> Option<ScoredReason>;
 
 /// Signs of calls: what the tool and the model did, which results do not show.
 const OF_CALLS: [Check; 7] = [
@@ -88,7 +88,7 @@ const OF_BOTH: [Check; 6] = [
 ];
 
 /// Judges all clusters, the most frequent first.
-pub fn decide(summary: &Summary) -> Vec<Judgement> {
+pub fn decide(summary: &Summary) -> Vec<ClusterJudgement> {
     let mut declarations: HashMap<&str, Declaration> = HashMap::new();
     let neighbours = Neighbours::of(summary);
     let mut judged = Vec::with_capacity(summary.clusters.len());
@@ -108,7 +108,7 @@ pub fn decide(summary: &Summary) -> Vec<Judgement> {
 }
 
 /// Adds up the points.
-fn judge(facts: &Facts<'_>) -> Judgement {
+fn judge(facts: &Facts<'_>) -> ClusterJudgement {
     let mut reasons = Vec::from_iter(slip::in_general(facts));
     let general = reasons.len();
     if facts.key.side == Side::Input {
@@ -117,12 +117,14 @@ fn judge(facts: &Facts<'_>) -> Judgement {
     reasons.extend(OF_BOTH.iter().filter_map(|check| check(facts)));
     reasons.extend(slip::slips(facts));
     let score = reasons.iter().map(|reason| reason.points).sum();
-    let kind = match Kind::of(score) {
+    let kind = match ViolationKind::of(score) {
         // What such violations are in general says nothing about this one, unless it is what they never are.
-        Kind::Bug if reasons.len() == general && score > Sign::Never.points() => Kind::Unclear,
+        ViolationKind::Bug if reasons.len() == general && score > Sign::Never.points() => {
+            ViolationKind::Unclear
+        }
         kind => kind,
     };
-    Judgement {
+    ClusterJudgement {
         cluster: facts.key.clone(),
         kind,
         score,
@@ -130,12 +132,12 @@ fn judge(facts: &Facts<'_>) -> Judgement {
     }
 }
 
-impl Kind {
+impl ViolationKind {
     fn of(score: i32) -> Self {
         match score {
-            EDGE_CASE_FROM.. => Kind::EdgeCase,
-            ..=BUG_UP_TO => Kind::Bug,
-            _ => Kind::Unclear,
+            EDGE_CASE_FROM.. => ViolationKind::EdgeCase,
+            ..=BUG_UP_TO => ViolationKind::Bug,
+            _ => ViolationKind::Unclear,
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use callwright::json::Path;
 use callwright::validate::IssueCode;
 
-use super::Reason;
-use super::cluster_key::{Shape, issue_code};
+use super::ScoredReason;
+use super::cluster_key::{ValueShape, issue_code};
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::signs::{
@@ -35,9 +35,9 @@ fn has_one_cluster_per_value(code: IssueCode) -> bool {
 }
 
 /// The tool, the side, the path and the issue.
-type Place<'k> = (&'k str, Side, &'k str, &'k str);
+type PlaceKey<'k> = (&'k str, Side, &'k str, &'k str);
 
-fn place(key: &ClusterKey) -> Place<'_> {
+fn place(key: &ClusterKey) -> PlaceKey<'_> {
     (&key.tool, key.side, &key.path, &key.issue)
 }
 
@@ -60,9 +60,9 @@ impl Totals {
 /// What is known of all clusters together.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours<'s> {
-    places: HashMap<Place<'s>, Totals>,
+    places: HashMap<PlaceKey<'s>, Totals>,
     /// By place and look.
-    looks: HashMap<(Place<'s>, String), Totals>,
+    looks: HashMap<(PlaceKey<'s>, String), Totals>,
     /// By object, its undeclared keys and their calls.
     undeclared: HashMap<(&'s str, Side, Path), BTreeMap<&'s str, u64>>,
     /// Of clusters about missing keys: how many keys of the object are missing, in how many calls.
@@ -116,7 +116,7 @@ impl<'s> Neighbours<'s> {
 }
 
 /// What the tool made of other values that break the same rule at the same place.
-pub(super) fn others_of_the_place(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn others_of_the_place(facts: &Facts<'_>) -> Option<ScoredReason> {
     let own = facts.cluster.led_to;
     // With many results of its own a cluster speaks for itself.
     if own.ran_fine + own.tool_refused >= MANY_RESULTS {
@@ -142,7 +142,7 @@ pub(super) fn others_of_the_place(facts: &Facts<'_>) -> Option<Reason> {
 /// digits, is `x`.
 fn look(key: &ClusterKey) -> Option<String> {
     let is_of_word = |letter: char| matches!(letter, 'a' | 'A' | '9');
-    let Shape::Sketch(mut rest) = Shape::of(key) else {
+    let ValueShape::Sketch(mut rest) = ValueShape::of(key) else {
         return None;
     };
     let mut look = String::new();
@@ -164,7 +164,7 @@ fn look(key: &ClusterKey) -> Option<String> {
 }
 
 /// Whether it is one of many undeclared keys.
-pub(super) fn one_of_many_keys(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn one_of_many_keys(facts: &Facts<'_>) -> Option<ScoredReason> {
     let around = Path::from_pointer(facts.key.path.as_str()).parent();
     let object = (facts.key.tool.as_str(), facts.key.side, around);
     let keys = facts.neighbours.undeclared.get(&object)?;
@@ -178,7 +178,7 @@ pub(super) fn one_of_many_keys(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// Whether all keys that an object must have are missing at once.
-pub(super) fn nothing_given(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn nothing_given(facts: &Facts<'_>) -> Option<ScoredReason> {
     // Only clusters about missing keys are in it.
     let counts = facts.neighbours.missing.get(&facts.key.hash())?;
     let lists = facts.around.iter();

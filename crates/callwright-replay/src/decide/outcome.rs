@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use callwright::validate::IssueCode;
 
-use super::Reason;
+use super::ScoredReason;
 use super::facts::Facts;
 use super::signs::{
     CALLS_PER_SESSION, CORRECTED_CALLS, CORRECTED_SHARE, FAILS, FEW_RESULTS, MANY_RESULTS, REFUSES,
@@ -19,7 +19,7 @@ const LOWEST_SUCCESS: f64 = 0.3;
 const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// What the tool made of such calls.
-pub(super) fn of_tool(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn of_tool(facts: &Facts<'_>) -> Option<ScoredReason> {
     let led_to = facts.cluster.led_to;
     let own = led_to.ran_fine + led_to.tool_refused;
     if own == 0 {
@@ -57,7 +57,7 @@ pub(super) fn of_tool(facts: &Facts<'_>) -> Option<Reason> {
         }
         _ => format!("{ran_fine} of {known} calls with a known result ran fine{alike}"),
     };
-    Some(Reason { points, why })
+    Some(ScoredReason { points, why })
 }
 
 /// The points for a share of calls that ran fine, by how many results are known.
@@ -97,7 +97,7 @@ fn usual_success(facts: &Facts<'_>) -> f64 {
 /// Whether the tool learned to take such calls during the record: a new version is rolled out on some day; before it, not
 /// one such call ran fine, and from it on nearly all do. What counts is what the tool does now. A tool that takes some
 /// and refuses some all the time has no such day.
-fn taken_since(facts: &Facts<'_>, usual: f64) -> Option<Reason> {
+fn taken_since(facts: &Facts<'_>, usual: f64) -> Option<ScoredReason> {
     let (all, fine) = (by_day(&facts.cluster.time), by_day(&facts.cluster.fine));
     let (first, _) = fine.first_key_value()?;
     let before: u64 = all.range(..first).map(|(_, calls)| calls).sum();
@@ -122,7 +122,7 @@ fn by_day(time: &Timeline<u64>) -> BTreeMap<i64, u64> {
 }
 
 /// Whether the model corrected itself.
-pub(super) fn of_model(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn of_model(facts: &Facts<'_>) -> Option<ScoredReason> {
     let led_to = facts.cluster.led_to;
     let corrected = led_to.corrected;
     let followed = corrected + led_to.repeated + led_to.gave_up;

@@ -1,6 +1,6 @@
 //! The signs of the rule with their points and reasons, and the thresholds. docs/replay-rule.md shows the same tables.
 
-use super::Reason;
+use super::ScoredReason;
 
 /// From this sum on a cluster is an edge case: one strong sign with nothing against it, or several weak ones.
 pub const EDGE_CASE_FROM: i32 = 5;
@@ -88,8 +88,8 @@ signs! {
 
 impl Sign {
     /// The reason that this sign is.
-    pub(super) fn because(self, why: impl Into<String>) -> Reason {
-        Reason {
+    pub(super) fn because(self, why: impl Into<String>) -> ScoredReason {
+        ScoredReason {
             points: self.points(),
             why: why.into(),
         }

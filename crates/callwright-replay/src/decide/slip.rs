@@ -4,12 +4,12 @@ use callwright::classify::Code as Failure;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
-use super::cluster_key::{HeldInText, Shape, failure_code};
+use super::cluster_key::{HeldInText, ValueShape, failure_code};
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::signs::Sign;
 use super::spelling::{is_same_in_other_letters, misspelt};
-use super::{Reason, limits};
+use super::{ScoredReason, limits};
 use crate::summary::Side;
 
 /// Rules of repair that fix a slip of the pen, whatever the schema is: what was meant is already there.
@@ -28,29 +28,8 @@ const SLIPS_THAT_REPAIR_FIXES: [&str; 8] = [
 const REPAIRED_FROM: f64 = 0.5;
 
 /// Texts that stand for a value that was to be filled in, or that say that there is none.
-const PLACEHOLDERS: [&str; 21] = [
-    "string",
-    "n/a",
-    "todo",
-    "tbd",
-    "placeholder",
-    "undefined",
-    "xxx",
-    "...",
-    "?",
-    "value",
-    "example",
-    "unknown",
-    "none",
-    "na",
-    "nil",
-    "-",
-    "missing",
-    "not provided",
-    "not specified",
-    "not available",
-    "not given",
-];
+const PLACEHOLDERS: &str = "string|n/a|todo|tbd|placeholder|undefined|xxx|...|?|value|example|unknown|none|na|nil|-|\
+                            missing|not provided|not specified|not available|not given";
 
 /// Words for true and false in many languages of programs.
 const BOOLEANS: [&str; 12] = [
@@ -58,7 +37,7 @@ const BOOLEANS: [&str; 12] = [
 ];
 
 /// What violations of this kind are in general.
-pub(super) fn in_general(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
     let Some(code) = facts.code else {
         return Some(Sign::Never.because(match failure_code(facts.key) {
             Some(Failure::UnknownTool) => "no such tool is declared",
@@ -72,7 +51,7 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<Reason> {
             Sign::Never,
             "one key stands twice, and nobody knows which is meant",
         ),
-        (_, Shape::Masked) => (
+        (_, ValueShape::Masked) => (
             Sign::Never,
             "the value is a secret, and nobody can look at it",
         ),
@@ -83,7 +62,7 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<Reason> {
         (Code::Required | Code::DependentRequired, _) => {
             (Sign::MissingKey, "a missing key was mostly forgotten")
         }
-        (_, Shape::Null | Shape::Number) => return None,
+        (_, ValueShape::Null | ValueShape::Number) => return None,
         (Code::Type, _) => (Sign::OtherType, "another type is mostly a slip"),
         (Code::UnknownKey, _) => (
             Sign::UnknownKey,
@@ -104,8 +83,8 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// What speaks for a slip.
-pub(super) fn slips(facts: &Facts<'_>) -> Vec<Reason> {
-    if facts.shape == Shape::Holds(HeldInText::BrokenJson) {
+pub(super) fn slips(facts: &Facts<'_>) -> Vec<ScoredReason> {
+    if facts.shape == ValueShape::Holds(HeldInText::BrokenJson) {
         return vec![Sign::Never.because("broken JSON in a text")];
     }
     let mut reasons = Vec::from_iter(limits::distance(facts));
@@ -122,12 +101,12 @@ pub(super) fn slips(facts: &Facts<'_>) -> Vec<Reason> {
 }
 
 /// Whether repair fixes it without loss.
-fn repaired(facts: &Facts<'_>) -> Option<Reason> {
+fn repaired(facts: &Facts<'_>) -> Option<ScoredReason> {
     let quoted = match facts.shape {
-        Shape::Holds(HeldInText::Number) => "a number in quotes",
-        Shape::Holds(HeldInText::Boolean) => "a boolean in quotes",
-        Shape::Holds(HeldInText::Null) => "null in quotes",
-        Shape::Holds(HeldInText::Object | HeldInText::Array) => "JSON inside a text",
+        ValueShape::Holds(HeldInText::Number) => "a number in quotes",
+        ValueShape::Holds(HeldInText::Boolean) => "a boolean in quotes",
+        ValueShape::Holds(HeldInText::Null) => "null in quotes",
+        ValueShape::Holds(HeldInText::Object | HeldInText::Array) => "JSON inside a text",
         _ => "",
     };
     if !quoted.is_empty() {
@@ -152,7 +131,7 @@ fn times_applied(facts: &Facts<'_>, rule: &str) -> Option<u64> {
 }
 
 /// Whether repair adds quotes, or takes a value out of a list.
-fn unquoted(facts: &Facts<'_>) -> impl Iterator<Item = Reason> {
+fn unquoted(facts: &Facts<'_>) -> impl Iterator<Item = ScoredReason> {
     let rules = ["string_from_scalar", "scalar_from_array"].into_iter();
     rules.filter_map(|rule| {
         let (times, calls) = (times_applied(facts, rule)?, facts.cluster.calls);
@@ -178,7 +157,7 @@ fn is_boolean_word(facts: &Facts<'_>) -> bool {
 }
 
 /// Whether at least half of the values only hold the place of one.
-fn placeholder(facts: &Facts<'_>) -> Option<Reason> {
+fn placeholder(facts: &Facts<'_>) -> Option<ScoredReason> {
     let texts: Vec<&str> = facts.values.iter().filter_map(Json::as_str).collect();
     let mut found = texts.iter().filter(|text| is_placeholder(text));
     let count = found.clone().count();
@@ -194,7 +173,7 @@ fn placeholder(facts: &Facts<'_>) -> Option<Reason> {
 fn is_placeholder(text: &str) -> bool {
     let lower = text.trim().to_lowercase();
     let between = |open: &str, close: &str| lower.starts_with(open) && lower.ends_with(close);
-    PLACEHOLDERS.contains(&lower.as_str())
+    PLACEHOLDERS.split('|').any(|known| known == lower)
         || (lower.len() > 2 && (between("<", ">") || between("{", "}") || between("${", "}")))
         || ["your_", "your-", "insert_", "example_"]
             .iter()
@@ -202,7 +181,7 @@ fn is_placeholder(text: &str) -> bool {
 }
 
 /// Whether the key or the value is a misspelling of one that the schema knows.
-fn misspelling(facts: &Facts<'_>) -> Option<Reason> {
+fn misspelling(facts: &Facts<'_>) -> Option<ScoredReason> {
     match facts.code? {
         Code::UnknownKey => {
             let known = facts.around.iter();

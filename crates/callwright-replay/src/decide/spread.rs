@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Reason;
+use super::ScoredReason;
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::signs::{
@@ -20,7 +20,7 @@ const DAY_US: i64 = 24 * HOUR_US;
 const ENOUGH_STRETCHES: i64 = 4;
 
 /// Whether the cluster is spread over the time of the tool's calls.
-pub(super) fn over_time(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn over_time(facts: &Facts<'_>) -> Option<ScoredReason> {
     let calls = facts.cluster.calls;
     let tool = facts.tool.filter(|_| calls >= SPREAD_CALLS)?;
     let mut times = tool.time.iter().map(|(time, _)| time);
@@ -79,7 +79,7 @@ fn expected(groups: impl Iterator<Item = u64> + Clone, drawn: u64) -> f64 {
 }
 
 /// Whether many conversations have it.
-pub(super) fn over_sessions(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn over_sessions(facts: &Facts<'_>) -> Option<ScoredReason> {
     let (calls, seen) = (facts.cluster.calls, facts.cluster.sessions.count());
     let all = facts.tool.map_or(0, |tool| tool.sessions.count());
     let why = || format!("seen in {seen} sessions");
@@ -95,7 +95,7 @@ pub(super) fn over_sessions(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// Whether all models do it.
-pub(super) fn over_models(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn over_models(facts: &Facts<'_>) -> Option<ScoredReason> {
     let calls = facts.cluster.calls;
     let tool = facts.tool.filter(|_| calls >= SPREAD_CALLS)?;
     let all: u64 = tool.models.iter().map(|(_, calls)| *calls).sum();
@@ -129,7 +129,7 @@ pub(super) fn over_models(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// Whether it is seldom the only violation of a call.
-pub(super) fn seldom_alone(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn seldom_alone(facts: &Facts<'_>) -> Option<ScoredReason> {
     let (calls, alone) = (facts.cluster.calls, facts.cluster.alone);
     let why = || format!("only {alone} of {calls} calls have no other fault");
     let is_seldom = calls >= SPREAD_CALLS && ratio(alone, calls) < ALONE_BELOW;
@@ -137,7 +137,7 @@ pub(super) fn seldom_alone(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// Whether nothing is known of the results, and there are few of them.
-pub(super) fn rare_and_unknown(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn rare_and_unknown(facts: &Facts<'_>) -> Option<ScoredReason> {
     let led_to = facts.cluster.led_to;
     let (calls, of) = (facts.cluster.calls, facts.tool_calls());
     let is_unknown = led_to.ran_fine + led_to.tool_refused == 0;
@@ -147,7 +147,7 @@ pub(super) fn rare_and_unknown(facts: &Facts<'_>) -> Option<Reason> {
 }
 
 /// Whether there are too few to mean something; for results, how many there are.
-pub(super) fn share(facts: &Facts<'_>) -> Option<Reason> {
+pub(super) fn share(facts: &Facts<'_>) -> Option<ScoredReason> {
     let of = facts.tool_calls();
     let own = facts.cluster.calls;
     // A place has a cluster for each value: that the tool answers with one of them counts for all.

@@ -4,10 +4,12 @@ use callwright::json::Path;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
-use super::Advice;
+use super::SchemaAdvice;
 use super::node::{requires, type_names};
 use super::title::{label, shortened};
-use crate::decide::{Declaration, HeldInText, Judgement, Kind, Shape, issue_code, ratio};
+use crate::decide::{
+    ClusterJudgement, Declaration, HeldInText, ValueShape, ViolationKind, issue_code, ratio,
+};
 use crate::number::count;
 use crate::schema::nodes;
 use crate::summary::{Cluster, ClusterKey, FieldUse, Side, Summary};
@@ -39,13 +41,13 @@ const EACH: u64 = 20;
 /// Looks for frequent bugs that a better description would prevent.
 pub(super) fn describe_better(
     summary: &Summary,
-    judgements: &[Judgement],
-    advice: &mut Vec<Advice>,
+    judgements: &[ClusterJudgement],
+    advice: &mut Vec<SchemaAdvice>,
 ) {
     let before = advice.len();
     for judgement in judgements {
         let key = &judgement.cluster;
-        if judgement.kind != Kind::Bug || key.side != Side::Input {
+        if judgement.kind != ViolationKind::Bug || key.side != Side::Input {
             continue;
         }
         let (Some(cluster), Some(tool)) = (summary.clusters.get(key), summary.tools.get(&key.tool))
@@ -61,7 +63,7 @@ pub(super) fn describe_better(
         let schema = declaration.schema(Side::Input);
         let nodes = schema.map_or_else(Vec::new, |root| nodes(root, &key.path));
         if let Some(text) = better_description(key, cluster, &nodes) {
-            advice.push(Advice {
+            advice.push(SchemaAdvice {
                 tool: key.tool.clone(),
                 path: key.path.clone(),
                 text,
@@ -74,7 +76,7 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
     let place = label(key.side, &key.path);
     let calls = count(cluster.calls, "call", "calls");
     let sent = most_frequent_value(cluster);
-    let shape = Shape::of(key);
+    let shape = ValueShape::of(key);
     Some(match issue_code(key)? {
         Code::Type => {
             let wanted = nodes.iter().flat_map(|node| type_names(node)).next()?;
@@ -89,11 +91,11 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
             };
             use HeldInText as Held;
             let other = match shape {
-                Shape::Holds(Held::Number | Held::Boolean) => ", without quotes",
-                Shape::Holds(Held::Object | Held::Array | Held::BrokenJson) => {
+                ValueShape::Holds(Held::Number | Held::Boolean) => ", without quotes",
+                ValueShape::Holds(Held::Object | Held::Array | Held::BrokenJson) => {
                     ", not JSON inside a text"
                 }
-                Shape::Null => ", and to be left out where there is none",
+                ValueShape::Null => ", and to be left out where there is none",
                 _ => "",
             };
             format!(
@@ -107,7 +109,7 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
             "say in the description of the tool that there is no {place}, or what to use instead: {calls} sent it"
         ),
         // The values of a secret are not for a description.
-        Code::Enum | Code::Const if shape == Shape::Masked => return None,
+        Code::Enum | Code::Const if shape == ValueShape::Masked => return None,
         Code::Enum | Code::Const => {
             let listed = nodes.iter().find_map(|node| node.get("enum")?.as_array())?;
             let listed: Vec<String> = listed.iter().take(8).map(Json::to_string).collect();
@@ -142,8 +144,8 @@ fn most_frequent_value(cluster: &Cluster) -> String {
     shortened(shown.unwrap_or("something else"), LONGEST_VALUE)
 }
 
-/// Looks for schemas that are looser than all traffic. Advice only: what was never sent may be sent tomorrow.
-pub(super) fn tighten(summary: &Summary, advice: &mut Vec<Advice>) {
+/// Looks for schemas that are looser than all traffic. SchemaAdvice only: what was never sent may be sent tomorrow.
+pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
     let tools = summary.tools.iter();
     for (name, tool) in tools.filter(|(_, tool)| tool.sampled >= ENOUGH) {
         let declaration = Declaration::newest_of(Some(tool));
@@ -160,7 +162,7 @@ pub(super) fn tighten(summary: &Summary, advice: &mut Vec<Advice>) {
             let is_required = requires(schema, field);
             for text in tighter(node, is_required, seen, tool.sampled) {
                 let text = format!("{} {text}", label(Side::Input, path));
-                advice.push(Advice {
+                advice.push(SchemaAdvice {
                     tool: name.clone(),
                     path: path.to_owned(),
                     text,

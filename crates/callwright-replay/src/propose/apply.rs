@@ -17,7 +17,7 @@ use super::proof::compare;
 use super::rewrite::rewrite;
 use super::schema_hash::schema_hash;
 use super::suggest::VERSION;
-use super::tools_file::{ToolEntry, entries};
+use super::tools_file::{DeclaredTool, entries};
 use crate::summary::Side;
 
 /// Why suggestions cannot be applied.
@@ -87,9 +87,6 @@ pub enum ApplyError {
         /// The tool.
         tool: String,
     },
-    /// The new file could not be written as text.
-    #[error("the new tools file cannot be written")]
-    NotWritten,
 }
 
 #[derive(Deserialize)]
@@ -156,9 +153,7 @@ pub fn apply(
     if new == old {
         return Ok(tools_text.to_owned());
     }
-    rewrite(tools_text, &old, &new)
-        .or_else(|| serde_json::to_string_pretty(&new).ok())
-        .ok_or(ApplyError::NotWritten)
+    Ok(rewrite(tools_text, &old, &new).unwrap_or_else(|| format!("{new:#}")))
 }
 
 fn are_known(file: &SuggestionsFile, accept: &[usize]) -> Result<(), ApplyError> {
@@ -189,7 +184,7 @@ fn one_schema(
     old: &Json,
     new: &mut Json,
     tool: &ForTool,
-    all: &[ToolEntry],
+    all: &[DeclaredTool],
     patches: BTreeMap<usize, Patch>,
     force: bool,
 ) -> Result<(), ApplyError> {

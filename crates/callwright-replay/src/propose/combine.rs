@@ -6,6 +6,8 @@
 use json_patch::{Patch, PatchOperation, patch as apply_patch};
 use serde_json::{Map, Value as Json, json};
 
+use crate::schema::SizeLimit;
+
 /// Why patches do not go together.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Clash {
@@ -81,13 +83,9 @@ fn merged(
             list(&[], ours, theirs, theirs_only_drops)?
         }
         _ => {
-            let is_upper = match keyword {
-                "maximum" | "maxLength" | "maxItems" | "maxProperties" => true,
-                "minimum" | "minLength" | "minItems" | "minProperties" => false,
-                _ => return None,
-            };
-            let is_wider = (ours.as_f64()? >= theirs.as_f64()?) == is_upper;
-            if is_wider { ours } else { theirs }.clone()
+            let limit = SizeLimit::of_keyword(keyword)?;
+            let is_tighter = limit.is_tighter(ours.as_f64()?, theirs.as_f64()?);
+            if is_tighter { theirs } else { ours }.clone()
         }
     };
     Some(Some(value))

@@ -3,14 +3,15 @@
 use callwright::json::Path;
 use serde_json::{Value as Json, json};
 
-use super::Change;
+use super::ChangeKind;
 use super::node::{
-    forbids, is_upper, of_type, requires, with_any_key, with_any_value, with_bound, with_branch,
-    with_key, with_look, with_nullable, with_type, with_values, without, without_required, wrapped,
+    forbids, is_upper, of_type, requires, with_any_key, with_any_value, with_branch, with_key,
+    with_limit, with_look, with_nullable, with_type, with_values, without, without_required,
+    wrapped,
 };
-use super::relaxation::{Bound, Limited, Relaxation, SchemaType};
+use super::relaxation::{Relaxation, SchemaType};
 use super::target::{self, SEVERAL_MEANT, Targets, Why};
-use crate::schema::{Judge, Place, Positions, children, follow, places};
+use crate::schema::{PartValidator, Positions, SchemaPart, SizeLimit, children, follow, places};
 
 /// From so many legitimate values on an enum is not a list of values any more.
 const OPEN_ENUM_FROM: usize = 21;
@@ -22,7 +23,7 @@ const DEEPEST: usize = 32;
 pub(super) struct Editor<'s> {
     pub(super) root: &'s Json,
     pub(super) positions: Positions<'s>,
-    judge: Judge<'s>,
+    judge: PartValidator<'s>,
 }
 
 /// What one change has to allow.
@@ -41,7 +42,7 @@ pub(super) struct Request<'o> {
 #[derive(Debug)]
 pub(super) struct Edited {
     pub(super) schema: Json,
-    pub(super) change: Change,
+    pub(super) change: ChangeKind,
     /// The parts that were changed.
     pub(super) nodes: Vec<Path>,
     /// Whether the change is looser by construction.
@@ -51,7 +52,7 @@ pub(super) struct Edited {
 }
 
 impl Edited {
-    fn new(root: &Json, change: Change, what: String) -> Self {
+    fn new(root: &Json, change: ChangeKind, what: String) -> Self {
         Edited {
             schema: root.clone(),
             change,
@@ -78,7 +79,7 @@ impl<'s> Editor<'s> {
         Editor {
             root,
             positions: Positions::of(root),
-            judge: Judge::of(root),
+            judge: PartValidator::of(root),
         }
     }
 
@@ -99,27 +100,23 @@ impl<'s> Editor<'s> {
             }
             Relaxation::Value(_) => self.values(request),
             Relaxation::Optional(key) => {
-                return self.around(request.path, Change::Optional, String::new(), &|node| {
+                return self.around(request.path, ChangeKind::Optional, String::new(), &|node| {
                     requires(node, key).then(|| without_required(node, key))?
                 });
             }
             Relaxation::Key(key, _) => return self.key(request, key),
-            Relaxation::Bound(bound, _) => {
-                let to = all().filter_map(|it| match it {
-                    Relaxation::Bound(_, to) => Some(*to),
-                    _ => None,
+            Relaxation::Limit(limit, first) => {
+                let to = all().fold(*first, |to, it| match it {
+                    Relaxation::Limit(_, other) if limit.is_tighter(to, *other) => *other,
+                    _ => to,
                 });
-                let to = match bound.is_upper {
-                    true => to.fold(f64::NEG_INFINITY, f64::max),
-                    false => to.fold(f64::INFINITY, f64::min),
-                };
-                let (change, what) = widened(*bound, to);
-                self.keyword(request, change, what, &|node| with_bound(node, *bound, to))
+                let (change, what) = widened(limit, to);
+                self.keyword(request, change, what, &|node| with_limit(node, limit, to))
             }
             Relaxation::Without(keyword) => {
                 let what = format!("any value without `{keyword}`");
                 let drop = |node: &Json| without(node, keyword);
-                self.keyword(request, Change::WiderRange, what, &drop)
+                self.keyword(request, ChangeKind::WiderRange, what, &drop)
             }
             Relaxation::Look(keyword, _) => self.look(request, keyword),
         }?;
@@ -128,7 +125,7 @@ impl<'s> Editor<'s> {
     }
 
     /// The places that a change for values must be made at.
-    fn objecting(&mut self, request: &Request<'_>) -> Result<Vec<Place>, Why> {
+    fn objecting(&mut self, request: &Request<'_>) -> Result<Vec<SchemaPart>, Why> {
         let mut all = places(self.root, request.path);
         if all.is_empty() {
             return Err("no part of the schema speaks about this place");
@@ -140,8 +137,8 @@ impl<'s> Editor<'s> {
     /// More types.
     fn types(&mut self, request: &Request<'_>, types: Vec<SchemaType>) -> Result<Edited, Why> {
         let change = match &types[..] {
-            [SchemaType::Null] => Change::Nullable,
-            _ => Change::WiderType,
+            [SchemaType::Null] => ChangeKind::Nullable,
+            _ => ChangeKind::WiderType,
         };
         let what: Vec<String> = types.iter().map(SchemaType::with_article).collect();
         let mut edited = Edited::new(self.root, change, what.join(" or "));
@@ -205,10 +202,10 @@ impl<'s> Editor<'s> {
             .collect();
         let is_open = values.len() >= OPEN_ENUM_FROM;
         let (change, what) = match is_open {
-            true => (Change::OpenEnum, "any value of its type".to_owned()),
+            true => (ChangeKind::OpenEnum, "any value of its type".to_owned()),
             false => {
                 let written: Vec<String> = values.iter().map(Json::to_string).collect();
-                (Change::WiderEnum, written.join(" or "))
+                (ChangeKind::WiderEnum, written.join(" or "))
             }
         };
         let mut edited = Edited::new(self.root, change, what);
@@ -249,7 +246,7 @@ impl<'s> Editor<'s> {
     fn keyword(
         &mut self,
         request: &Request<'_>,
-        change: Change,
+        change: ChangeKind,
         what: String,
         edit: &dyn Fn(&Json) -> Option<Json>,
     ) -> Result<Edited, Why> {
@@ -284,11 +281,11 @@ impl<'s> Editor<'s> {
             let names: Vec<&str> = looks().map(|look| look.name.as_str()).collect();
             let what = format!("a text {}", names.join(" or "));
             let widen = |node: &Json| with_look(node, keyword, &patterns);
-            self.keyword(request, Change::NoFormat, what, &widen)
+            self.keyword(request, ChangeKind::NoFormat, what, &widen)
         } else {
             let what = format!("any text without `{keyword}`");
             let drop = |node: &Json| without(node, keyword);
-            self.keyword(request, Change::NoFormat, what, &drop)
+            self.keyword(request, ChangeKind::NoFormat, what, &drop)
         }
     }
 
@@ -312,7 +309,8 @@ impl<'s> Editor<'s> {
             });
             forbids(node, key).then(|| with_key(node, key, schema))?
         };
-        let mut edited = self.around(request.path, Change::MoreKeys, what.join(" or "), &add)?;
+        let mut edited =
+            self.around(request.path, ChangeKind::MoreKeys, what.join(" or "), &add)?;
         // Where a pattern or another keyword decides about the key, nothing is known by construction.
         edited.by_construction = edited.nodes.iter().all(|at| {
             let node = self.root.pointer(at.as_pointer()).unwrap_or(&Json::Null);
@@ -323,7 +321,7 @@ impl<'s> Editor<'s> {
 
     /// Any key, where too many are missing to name them.
     pub(super) fn any_key(&self, path: &str, key: &str) -> Result<Edited, Why> {
-        self.around(path, Change::MoreKeys, "any key".to_owned(), &|node| {
+        self.around(path, ChangeKind::MoreKeys, "any key".to_owned(), &|node| {
             forbids(node, key).then(|| with_any_key(node))?
         })
     }
@@ -332,7 +330,7 @@ impl<'s> Editor<'s> {
     fn around(
         &self,
         path: &str,
-        change: Change,
+        change: ChangeKind,
         what: String,
         edit: &dyn Fn(&Json) -> Option<Json>,
     ) -> Result<Edited, Why> {
@@ -345,11 +343,11 @@ impl<'s> Editor<'s> {
 
     /// Whether the change does what it is for.
     fn verify(&self, request: &Request<'_>, edited: &Edited) -> Result<(), Why> {
-        let mut judge = Judge::of(&edited.schema);
+        let mut judge = PartValidator::of(&edited.schema);
         let all = places(&edited.schema, request.path);
         let are_alternatives = all.iter().all(|place| place.is_alternative);
         for sample in request.samples {
-            let mut refuses = |place: &Place| judge.accepts(&place.at, sample) == Some(false);
+            let mut refuses = |place: &SchemaPart| judge.accepts(&place.at, sample) == Some(false);
             let is_refused = match are_alternatives {
                 true => all.iter().all(&mut refuses),
                 false => all
@@ -364,19 +362,13 @@ impl<'s> Editor<'s> {
     }
 }
 
-fn widened(bound: Bound, to: f64) -> (Change, String) {
-    let unit = match bound.limited {
-        Limited::Number if bound.is_upper => return (Change::WiderRange, format!("up to {to}")),
-        Limited::Number => return (Change::WiderRange, format!("down to {to}")),
-        Limited::Length => "characters",
-        Limited::Items => "items",
-        Limited::Keys => "keys",
-    };
-    let what = match bound.is_upper {
-        true => format!("up to {to} {unit}"),
-        false => format!("as few as {to} {unit}"),
-    };
-    (Change::WiderLength, what)
+fn widened(limit: &SizeLimit, to: f64) -> (ChangeKind, String) {
+    match (limit.unit, limit.is_upper) {
+        ("", true) => (ChangeKind::WiderRange, format!("up to {to}")),
+        ("", false) => (ChangeKind::WiderRange, format!("down to {to}")),
+        (unit, true) => (ChangeKind::WiderLength, format!("up to {to} {unit}")),
+        (unit, false) => (ChangeKind::WiderLength, format!("as few as {to} {unit}")),
+    }
 }
 
 /// Texts of several formats are plain texts.

@@ -10,13 +10,13 @@ use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
 use super::node::{forbids, number, requires};
-use crate::decide::{Judgement, Kind, issue_code, ratio};
-use crate::schema::{Judge, fragments, nodes, places};
+use crate::decide::{ClusterJudgement, ViolationKind, issue_code, ratio};
+use crate::schema::{PartValidator, SchemaPart, SizeLimit, fragments, nodes, places};
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
 /// The clusters and calls of one side of a tool.
 pub(super) struct RecordedCalls<'r> {
-    clusters: Vec<(&'r ClusterKey, &'r Cluster, Kind)>,
+    clusters: Vec<(&'r ClusterKey, &'r Cluster, ViolationKind)>,
     /// Calls by the clusters that they are in.
     calls: Vec<(Vec<usize>, u64)>,
     /// Whether there are calls of which the clusters are not known.
@@ -25,7 +25,7 @@ pub(super) struct RecordedCalls<'r> {
 
 /// What a change does to the recorded calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Effect {
+pub(super) struct ChangeEffect {
     pub(super) accepts: u64,
     pub(super) touches: u64,
     pub(super) accepts_bugs: u64,
@@ -36,9 +36,9 @@ impl<'r> RecordedCalls<'r> {
     /// All sides of all tools.
     pub(super) fn all(
         summary: &'r Summary,
-        judgements: &[Judgement],
+        judgements: &[ClusterJudgement],
     ) -> HashMap<(&'r str, Side), RecordedCalls<'r>> {
-        let kinds: HashMap<&ClusterKey, Kind> = judgements
+        let kinds: HashMap<&ClusterKey, ViolationKind> = judgements
             .iter()
             .map(|judgement| (&judgement.cluster, judgement.kind))
             .collect();
@@ -54,7 +54,7 @@ impl<'r> RecordedCalls<'r> {
                         is_cut,
                     });
             known.insert(key.hash(), (key.side, recorded.clusters.len()));
-            let kind = kinds.get(key).copied().unwrap_or(Kind::Unclear);
+            let kind = kinds.get(key).copied().unwrap_or(ViolationKind::Unclear);
             recorded.clusters.push((key, cluster, kind));
         }
         for (combination, calls) in summary.combinations.iter() {
@@ -91,12 +91,12 @@ impl<'r> RecordedCalls<'r> {
         new: &Json,
         own: &[&ClusterKey],
         nodes: Option<&[Path]>,
-    ) -> Effect {
+    ) -> ChangeEffect {
         let mut versions = BothVersions {
             old,
             new,
-            old_judge: Judge::of(old),
-            new_judge: Judge::of(new),
+            old_judge: PartValidator::of(old),
+            new_judge: PartValidator::of(new),
         };
         let shares: Vec<(f64, bool)> = self
             .clusters
@@ -108,9 +108,9 @@ impl<'r> RecordedCalls<'r> {
                 versions.share(key, cluster, own.contains(key))
             })
             .collect();
-        let mut effect = Effect {
+        let mut effect = ChangeEffect {
             is_estimate: self.is_cut,
-            ..Effect::default()
+            ..ChangeEffect::default()
         };
         for (clusters, calls) in &self.calls {
             let is_own = |at: &usize| own.contains(&self.clusters[*at].0);
@@ -124,7 +124,10 @@ impl<'r> RecordedCalls<'r> {
             let accepted = part_of(*calls, share);
             effect.accepts += accepted;
             effect.is_estimate |= share < 1.0 || clusters.iter().any(|at| shares[*at].1);
-            if clusters.iter().any(|at| self.clusters[*at].2 == Kind::Bug) {
+            if clusters
+                .iter()
+                .any(|at| self.clusters[*at].2 == ViolationKind::Bug)
+            {
                 effect.accepts_bugs += accepted;
             }
         }
@@ -160,8 +163,8 @@ fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
 struct BothVersions<'s> {
     old: &'s Json,
     new: &'s Json,
-    old_judge: Judge<'s>,
-    new_judge: Judge<'s>,
+    old_judge: PartValidator<'s>,
+    new_judge: PartValidator<'s>,
 }
 
 impl BothVersions<'_> {
@@ -191,22 +194,15 @@ impl BothVersions<'_> {
 
     /// One if the old schema says something about a place and the new one does not any more, else zero.
     fn gone(&self, around: &str, says: &dyn Fn(&Json) -> bool) -> f64 {
-        let count = |root: &Json| {
+        let saying = |root: &Json| -> Vec<SchemaPart> {
             let places = places(root, around);
             let parts = places.iter().flat_map(|place| fragments(root, place));
-            let mut firm = 0;
-            let mut all = 0;
-            for part in parts {
-                if root.pointer(part.at.as_pointer()).is_some_and(says) {
-                    all += 1;
-                    firm += usize::from(!part.is_alternative);
-                }
-            }
-            (firm, all)
+            let says = |part: &SchemaPart| root.pointer(part.at.as_pointer()).is_some_and(says);
+            parts.filter(says).collect()
         };
-        let (_, before) = count(self.old);
-        let (firm, after) = count(self.new);
-        f64::from(u8::from(firm == 0 && after < before))
+        let (before, after) = (saying(self.old), saying(self.new));
+        let is_gone = after.len() < before.len() && after.iter().all(|part| part.is_alternative);
+        f64::from(u8::from(is_gone))
     }
 
     fn by_values(&mut self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> (f64, bool) {
@@ -244,21 +240,17 @@ impl BothVersions<'_> {
 
     /// Of values that were too long to keep only their lengths are known.
     fn by_limit(&self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> f64 {
-        let (keyword, extreme, is_upper) = match issue_code(key) {
-            Some(Code::MaxLength) => ("maxLength", cluster.largest, true),
-            Some(Code::MinLength) => ("minLength", cluster.smallest, false),
-            Some(Code::MaxItems) => ("maxItems", cluster.largest, true),
-            Some(Code::MinItems) => ("minItems", cluster.smallest, false),
-            _ => return f64::from(u8::from(is_own)),
+        let limit = issue_code(key).and_then(SizeLimit::of);
+        let Some(limit) = limit.filter(|limit| matches!(limit.unit, "characters" | "items")) else {
+            return f64::from(u8::from(is_own));
         };
-        let Some(extreme) = extreme else { return 0.0 };
+        let Some(farthest) = limit.farthest(cluster) else {
+            return 0.0;
+        };
         let is_within = |root: &Json| {
             nodes(root, &key.path).iter().all(|node| {
-                let limit = node.get(keyword).and_then(number);
-                limit.is_none_or(|limit| match is_upper {
-                    true => extreme <= limit,
-                    false => extreme >= limit,
-                })
+                let stated = node.get(limit.keyword).and_then(number);
+                stated.is_none_or(|stated| !limit.is_tighter(stated, farthest))
             })
         };
         f64::from(u8::from(is_within(self.new) && !is_within(self.old)))
@@ -266,7 +258,7 @@ impl BothVersions<'_> {
 }
 
 /// Whether all parts of a schema about a place accept a value; one of them, where they are alternatives.
-fn accepts(root: &Json, judge: &mut Judge<'_>, path: &str, value: &Json) -> bool {
+fn accepts(root: &Json, judge: &mut PartValidator<'_>, path: &str, value: &Json) -> bool {
     let all = places(root, path);
     let (alternatives, firm): (Vec<_>, Vec<_>) = all.iter().partition(|place| place.is_alternative);
     let mut takes = |at: &Path| judge.accepts(at, value) == Some(true);

@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::relaxation::{Bound, Limited, SchemaType};
+use super::relaxation::SchemaType;
+use crate::schema::SizeLimit;
 
 /// What stays outside when a schema becomes one of several alternatives: words for people, and what others refer to.
 const OUTSIDE: [&str; 11] = [
@@ -183,31 +184,29 @@ pub(super) fn with_any_value(node: &Json, values: &[Json]) -> Option<Json> {
 }
 
 /// A schema with a wider limit.
-pub(super) fn with_bound(node: &Json, bound: Bound, to: f64) -> Option<Json> {
-    let keyword = bound.keyword();
-    let is_tighter = |limit: f64| match bound.is_upper {
-        true => limit < to,
-        false => limit > to,
-    };
+pub(super) fn with_limit(node: &Json, limit: &SizeLimit, to: f64) -> Option<Json> {
+    let keyword = limit.keyword;
+    let is_tighter = |stated: f64| limit.is_tighter(stated, to);
     let mut changed = node.clone();
     let members = changed.as_object_mut()?;
-    let limit = members.get(keyword).and_then(number);
-    let mut is_changed = limit.is_some_and(is_tighter);
+    let stated = members.get(keyword).and_then(number);
+    let mut is_changed = stated.is_some_and(is_tighter);
     if is_changed {
         members.insert(keyword.to_owned(), written(to));
     }
-    if bound.limited == Limited::Number {
-        let exclusive = match bound.is_upper {
-            true => "exclusiveMaximum",
-            false => "exclusiveMinimum",
-        };
-        let excludes = |limit: f64| (limit - to).abs() < f64::EPSILON;
+    let exclusive = match keyword {
+        "maximum" => "exclusiveMaximum",
+        "minimum" => "exclusiveMinimum",
+        _ => "",
+    };
+    if !exclusive.is_empty() {
+        let excludes = |stated: f64| (stated - to).abs() < f64::EPSILON;
         let is_in_the_way = match members.get(exclusive) {
             // Draft 4: the limit itself is excluded, too.
-            Some(Json::Bool(true)) => is_changed || excludes(limit?),
+            Some(Json::Bool(true)) => is_changed || excludes(stated?),
             Some(value) => {
-                let limit = number(value)?;
-                is_tighter(limit) || excludes(limit)
+                let stated = number(value)?;
+                is_tighter(stated) || excludes(stated)
             }
             None => false,
         };

@@ -12,8 +12,8 @@ use super::proof::prove;
 use super::relaxation::{Family, Relaxation};
 use super::schema_hash::schema_hash;
 use super::title::title;
-use super::{Change, Proposal, Proposals, Unplaced};
-use crate::decide::{Declaration, Judgement, Kind, Shape, values};
+use super::{ChangeKind, Proposal, Proposals, Unplaced};
+use crate::decide::{ClusterJudgement, Declaration, ValueShape, ViolationKind, values};
 use crate::schema::places;
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
@@ -30,12 +30,12 @@ struct GroupKey<'k> {
     side: Side,
     path: String,
     family: Family,
-    kind: Kind,
+    kind: ViolationKind,
 }
 
 impl GroupKey<'_> {
     /// The order in which changes are made, and reported where there are none.
-    fn rank(&self) -> (String, Side, String, String, Kind) {
+    fn rank(&self) -> (String, Side, String, String, ViolationKind) {
         let (tool, path) = (self.tool.to_owned(), self.path.clone());
         (tool, self.side, path, self.family.name(), self.kind)
     }
@@ -43,21 +43,22 @@ impl GroupKey<'_> {
 
 /// The clusters of one change.
 #[derive(Debug, Default)]
-struct Group<'k> {
+struct ClusterGroup<'k> {
     clusters: Vec<(&'k ClusterKey, &'k Cluster)>,
     relaxations: Vec<Relaxation>,
 }
 
 /// Groups by their rank.
-type Groups<'k> = BTreeMap<(String, Side, String, String, Kind), (GroupKey<'k>, Group<'k>)>;
+type Groups<'k> =
+    BTreeMap<(String, Side, String, String, ViolationKind), (GroupKey<'k>, ClusterGroup<'k>)>;
 
 /// Makes all proposals, in no order.
-pub(super) fn plan(summary: &Summary, judgements: &[Judgement], proposals: &mut Proposals) {
+pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals: &mut Proposals) {
     let groups = group(summary, judgements, proposals);
     let recorded = RecordedCalls::all(summary, judgements);
     // Where something breaks a keyword and is not an edge case.
     let others: HashSet<_> = (judgements.iter())
-        .filter(|judgement| judgement.kind != Kind::EdgeCase)
+        .filter(|judgement| judgement.kind != ViolationKind::EdgeCase)
         .map(|it| (&it.cluster.tool, &it.cluster.path, &it.cluster.issue))
         .collect();
     let mut declarations: HashMap<&str, Declaration> = HashMap::new();
@@ -88,11 +89,11 @@ pub(super) fn plan(summary: &Summary, judgements: &[Judgement], proposals: &mut 
 
 fn group<'k>(
     summary: &'k Summary,
-    judgements: &'k [Judgement],
+    judgements: &'k [ClusterJudgement],
     proposals: &mut Proposals,
 ) -> Groups<'k> {
-    let mut groups: HashMap<GroupKey<'k>, Group<'k>> = HashMap::new();
-    for judgement in judgements.iter().filter(|it| it.kind != Kind::Bug) {
+    let mut groups: HashMap<GroupKey<'k>, ClusterGroup<'k>> = HashMap::new();
+    for judgement in judgements.iter().filter(|it| it.kind != ViolationKind::Bug) {
         let key = &judgement.cluster;
         let Some(cluster) = summary.clusters.get(key) else {
             continue;
@@ -143,7 +144,7 @@ fn any_keys(groups: Groups<'_>) -> Groups<'_> {
             key.family = Family::AnyKey;
         }
         let into = merged.entry(key.rank());
-        let (_, into) = into.or_insert_with(|| (key, Group::default()));
+        let (_, into) = into.or_insert_with(|| (key, ClusterGroup::default()));
         into.clusters.extend(group.clusters);
         into.relaxations.extend(group.relaxations);
     }
@@ -154,7 +155,7 @@ fn make(
     schema: &Json,
     recorded: &RecordedCalls<'_>,
     group_key: &GroupKey<'_>,
-    group: &Group<'_>,
+    group: &ClusterGroup<'_>,
     beside_others: bool,
 ) -> Result<Proposal, &'static str> {
     let samples = samples(group);
@@ -211,10 +212,10 @@ fn make(
 }
 
 /// Values that the change must allow.
-fn samples(group: &Group<'_>) -> Vec<Json> {
+fn samples(group: &ClusterGroup<'_>) -> Vec<Json> {
     let mut samples: Vec<Json> = Vec::new();
     for (key, cluster) in &group.clusters {
-        let is_null = Shape::of(key) == Shape::Null;
+        let is_null = ValueShape::of(key) == ValueShape::Null;
         let seen = is_null.then_some(Json::Null).into_iter();
         for value in seen.chain(values(cluster)) {
             if samples.len() < MOST_SAMPLES && !samples.contains(&value) {
@@ -226,17 +227,20 @@ fn samples(group: &Group<'_>) -> Vec<Json> {
 }
 
 /// A change that allows a schema's own default is a kind of its own: the schema contradicts itself.
-fn own_default(schema: &Json, path: &str, samples: &[Json], change: Change) -> Change {
+fn own_default(schema: &Json, path: &str, samples: &[Json], change: ChangeKind) -> ChangeKind {
     let [only] = samples else { return change };
     let is_about_values = matches!(
         change,
-        Change::Nullable | Change::WiderType | Change::WiderEnum | Change::WiderRange
+        ChangeKind::Nullable
+            | ChangeKind::WiderType
+            | ChangeKind::WiderEnum
+            | ChangeKind::WiderRange
     );
     let mut nodes = places(schema, path)
         .into_iter()
         .filter_map(|place| schema.pointer(place.at.as_pointer()));
     if is_about_values && nodes.any(|node| node.get("default") == Some(only)) {
-        return Change::DefaultAllowed;
+        return ChangeKind::DefaultAllowed;
     }
     change
 }

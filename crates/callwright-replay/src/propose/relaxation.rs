@@ -4,7 +4,8 @@ use callwright::json::Path;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
-use crate::decide::{Shape, issue_code, values};
+use crate::decide::{ValueShape, issue_code, values};
+use crate::schema::SizeLimit;
 use crate::summary::{Cluster, ClusterKey};
 
 /// What a schema has to allow.
@@ -18,17 +19,17 @@ pub(super) enum Relaxation {
     Optional(String),
     /// A key that the schema does not name, with values of this type.
     Key(String, SchemaType),
-    /// Values up (or down) to this.
-    Bound(Bound, f64),
+    /// Values up (or down) to this, beyond a limit.
+    Limit(&'static SizeLimit, f64),
     /// What a keyword forbids.
     Without(&'static str),
     /// Another look beside a format or a pattern: the pattern of such texts, if their look is known.
-    Look(&'static str, Look),
+    Look(&'static str, TextLook),
 }
 
 /// How texts look that a format or a pattern forbids.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct TextLook {
     /// As it is named in the summary.
     pub(super) name: String,
     /// Letters and digits by their kind; empty for the empty text, `None` for long ones.
@@ -53,22 +54,6 @@ pub(super) enum SchemaType {
     ArrayOf(String),
 }
 
-/// A limit of a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bound {
-    pub(super) limited: Limited,
-    pub(super) is_upper: bool,
-}
-
-/// What is limited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limited {
-    Number,
-    Length,
-    Items,
-    Keys,
-}
-
 /// Relaxations of one family at one place become one change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Family {
@@ -85,20 +70,20 @@ pub(super) enum Family {
 impl Relaxation {
     /// What a cluster needs; the reason where no single change of a schema would do.
     pub(super) fn of(key: &ClusterKey, cluster: &Cluster) -> Result<Self, String> {
-        let shape = Shape::of(key);
+        let shape = ValueShape::of(key);
         let name = || {
             let path = Path::from_pointer(key.path.as_str());
             path.last().map(|name| name.replace("~2", "*"))
         };
-        let bound = |limited, is_upper| {
-            let extreme = if is_upper {
-                cluster.largest
-            } else {
-                cluster.smallest
-            };
-            Some(Relaxation::Bound(Bound { limited, is_upper }, extreme?))
-        };
-        let relaxation = match issue_code(key) {
+        let code = issue_code(key);
+        if let Some(limit) = code
+            .and_then(SizeLimit::of)
+            .filter(|_| shape != ValueShape::Null)
+        {
+            let farthest = limit.farthest(cluster);
+            return (farthest.map(|to| Relaxation::Limit(limit, to))).ok_or_else(|| unknown(key));
+        }
+        let relaxation = match code {
             Some(Code::Required) => name().map(Relaxation::Optional),
             Some(Code::UnknownKey) => name().filter(|name| name != "*").map(|name| {
                 let kind = match SchemaType::of(shape) {
@@ -108,7 +93,7 @@ impl Relaxation {
                 };
                 Relaxation::Key(name, kind)
             }),
-            _ if shape == Shape::Null => Some(Relaxation::Type(SchemaType::Null)),
+            _ if shape == ValueShape::Null => Some(Relaxation::Type(SchemaType::Null)),
             Some(Code::Type | Code::Union) => SchemaType::of(shape).map(Relaxation::Type),
             Some(Code::Enum | Code::Const) => shape
                 .value()
@@ -117,21 +102,13 @@ impl Relaxation {
                     _ => None,
                 })
                 .map(Relaxation::Value),
-            Some(Code::Maximum) => bound(Limited::Number, true),
-            Some(Code::Minimum) => bound(Limited::Number, false),
-            Some(Code::MaxLength) => bound(Limited::Length, true),
-            Some(Code::MinLength) => bound(Limited::Length, false),
-            Some(Code::MaxItems) => bound(Limited::Items, true),
-            Some(Code::MinItems) => bound(Limited::Items, false),
-            Some(Code::MaxProperties) => bound(Limited::Keys, true),
-            Some(Code::MinProperties) => bound(Limited::Keys, false),
             Some(Code::MultipleOf) => Some(Relaxation::Without("multipleOf")),
             Some(Code::UniqueItems) => Some(Relaxation::Without("uniqueItems")),
-            Some(Code::Format) => Some(Relaxation::Look("format", Look::of(key))),
-            Some(Code::Pattern) => Some(Relaxation::Look("pattern", Look::of(key))),
+            Some(Code::Format) => Some(Relaxation::Look("format", TextLook::of(key))),
+            Some(Code::Pattern) => Some(Relaxation::Look("pattern", TextLook::of(key))),
             _ => None,
         };
-        relaxation.ok_or_else(|| format!("no single change is known for \"{}\"", key.issue))
+        relaxation.ok_or_else(|| unknown(key))
     }
 
     /// The place whose schema changes: of a missing or an unknown key, what is around it.
@@ -152,10 +129,14 @@ impl Relaxation {
             Relaxation::Value(_) => Family::Value,
             Relaxation::Optional(key) => Family::Optional(key.clone()),
             Relaxation::Key(key, _) => Family::Key(key.clone()),
-            Relaxation::Bound(bound, _) => Family::Keyword(bound.keyword()),
+            Relaxation::Limit(limit, _) => Family::Keyword(limit.keyword),
             Relaxation::Without(keyword) | Relaxation::Look(keyword, _) => Family::Keyword(keyword),
         }
     }
+}
+
+fn unknown(key: &ClusterKey) -> String {
+    format!("no single change is known for \"{}\"", key.issue)
 }
 
 impl Family {
@@ -173,35 +154,20 @@ impl Family {
     }
 }
 
-impl Bound {
-    pub(super) fn keyword(self) -> &'static str {
-        match (self.limited, self.is_upper) {
-            (Limited::Number, true) => "maximum",
-            (Limited::Number, false) => "minimum",
-            (Limited::Length, true) => "maxLength",
-            (Limited::Length, false) => "minLength",
-            (Limited::Items, true) => "maxItems",
-            (Limited::Items, false) => "minItems",
-            (Limited::Keys, true) => "maxProperties",
-            (Limited::Keys, false) => "minProperties",
-        }
-    }
-}
-
 impl SchemaType {
     /// The type of a shape. Dates are texts with a format: allowing dates need not allow every text.
-    fn of(shape: Shape<'_>) -> Option<Self> {
+    fn of(shape: ValueShape<'_>) -> Option<Self> {
         Some(match shape {
-            Shape::Missing => return None,
-            Shape::Null => SchemaType::Null,
-            Shape::Boolean => SchemaType::Boolean,
-            Shape::Integer => SchemaType::Integer,
-            Shape::Number => SchemaType::Number,
-            Shape::Object => SchemaType::Object,
-            Shape::Array(None) => SchemaType::Array,
-            Shape::Array(Some(items)) => SchemaType::ArrayOf(items.to_owned()),
-            Shape::Date => SchemaType::Formatted("date"),
-            Shape::DateTime => SchemaType::Formatted("date-time"),
+            ValueShape::Missing => return None,
+            ValueShape::Null => SchemaType::Null,
+            ValueShape::Boolean => SchemaType::Boolean,
+            ValueShape::Integer => SchemaType::Integer,
+            ValueShape::Number => SchemaType::Number,
+            ValueShape::Object => SchemaType::Object,
+            ValueShape::Array(None) => SchemaType::Array,
+            ValueShape::Array(Some(items)) => SchemaType::ArrayOf(items.to_owned()),
+            ValueShape::Date => SchemaType::Formatted("date"),
+            ValueShape::DateTime => SchemaType::Formatted("date-time"),
             _ => SchemaType::String,
         })
     }
@@ -252,13 +218,13 @@ impl SchemaType {
     }
 }
 
-impl Look {
+impl TextLook {
     fn of(key: &ClusterKey) -> Self {
-        Look {
+        TextLook {
             name: key.shape.clone(),
-            sketch: match Shape::of(key) {
-                Shape::EmptyText => Some(String::new()),
-                Shape::Sketch(sketch) => Some(sketch.to_owned()),
+            sketch: match ValueShape::of(key) {
+                ValueShape::EmptyText => Some(String::new()),
+                ValueShape::Sketch(sketch) => Some(sketch.to_owned()),
                 _ => None,
             },
         }
@@ -310,7 +276,7 @@ mod tests {
                 issue: "pattern".to_owned(),
                 shape: shape.to_owned(),
             };
-            Look::of(&key).pattern(true)
+            TextLook::of(&key).pattern(true)
         };
         assert_eq!(
             pattern("like 9999-99").as_deref(),

@@ -3,7 +3,7 @@
 use callwright::json::Path;
 use serde_json::Value as Json;
 
-use crate::schema::{Judge, Place, fragments, places};
+use crate::schema::{PartValidator, SchemaPart, fragments, places};
 
 /// Why there is no change.
 pub(super) type Why = &'static str;
@@ -24,7 +24,7 @@ pub(super) enum Targets {
 }
 
 /// Whether a part objects to one of the samples; without samples it is taken to.
-pub(super) fn objects(judge: &mut Judge<'_>, at: &Path, samples: &[Json]) -> bool {
+pub(super) fn objects(judge: &mut PartValidator<'_>, at: &Path, samples: &[Json]) -> bool {
     let mut samples_left = samples.iter();
     samples.is_empty() || samples_left.any(|sample| judge.accepts(at, sample) == Some(false))
 }
@@ -32,8 +32,8 @@ pub(super) fn objects(judge: &mut Judge<'_>, at: &Path, samples: &[Json]) -> boo
 /// The parts about a place that hold a keyword and object to one of the samples.
 pub(super) fn targets(
     root: &Json,
-    judge: &mut Judge<'_>,
-    place: &Place,
+    judge: &mut PartValidator<'_>,
+    place: &SchemaPart,
     samples: &[Json],
     holds: &dyn Fn(&Json) -> bool,
 ) -> Targets {
@@ -42,7 +42,8 @@ pub(super) fn targets(
         let node = root.pointer(fragment.at.as_pointer());
         node.is_some_and(holds) && objects(judge, &fragment.at, samples)
     });
-    let is_firm = |it: &&Place| !it.is_alternative || place.is_alternative && it.at == place.at;
+    let is_firm =
+        |it: &&SchemaPart| !it.is_alternative || place.is_alternative && it.at == place.at;
     let firm: Vec<Path> = (found.iter().filter(is_firm))
         .map(|it| it.at.clone())
         .collect();
@@ -55,7 +56,7 @@ pub(super) fn targets(
 }
 
 /// The union that the parts are all branches of, if they are.
-fn union_of(root: &Json, parts: &[Place]) -> Targets {
+fn union_of(root: &Json, parts: &[SchemaPart]) -> Targets {
     let Some(first) = parts.first() else {
         return Targets::None;
     };
@@ -81,7 +82,7 @@ pub(super) fn around(
     path: &str,
     says: &dyn Fn(&Json) -> bool,
 ) -> Result<Vec<Path>, Why> {
-    let mut found: Vec<Place> = Vec::new();
+    let mut found: Vec<SchemaPart> = Vec::new();
     for place in places(root, path) {
         for fragment in fragments(root, &place) {
             let node = root.pointer(fragment.at.as_pointer());
@@ -96,7 +97,7 @@ pub(super) fn around(
 }
 
 /// Those that hold in any case; or the only alternative that there is.
-pub(super) fn firm_or_only(mut found: Vec<Place>) -> Result<Vec<Place>, Why> {
+pub(super) fn firm_or_only(mut found: Vec<SchemaPart>) -> Result<Vec<SchemaPart>, Why> {
     if found.iter().any(|place| !place.is_alternative) {
         found.retain(|place| !place.is_alternative);
         return Ok(found);

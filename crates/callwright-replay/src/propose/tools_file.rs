@@ -29,7 +29,7 @@ const DEEPEST: usize = 8;
 
 /// A tool of a tools file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ToolEntry {
+pub(super) struct DeclaredTool {
     pub(super) name: String,
     /// Where the tool is in the file.
     pub(super) at: Path,
@@ -38,7 +38,7 @@ pub(super) struct ToolEntry {
     output: Option<Path>,
 }
 
-impl ToolEntry {
+impl DeclaredTool {
     /// Where one of its schemas is, seen from the tool.
     pub(super) fn schema_at(&self, side: Side) -> Option<&Path> {
         match side {
@@ -49,13 +49,13 @@ impl ToolEntry {
 }
 
 /// All tools of a file.
-pub(super) fn entries(file: &Json) -> Vec<ToolEntry> {
+pub(super) fn entries(file: &Json) -> Vec<DeclaredTool> {
     let mut found = Vec::new();
     collect(file, &Path::root(), DEEPEST, &mut found);
     found
 }
 
-fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<ToolEntry>) {
+fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<DeclaredTool>) {
     let Some(below) = levels.checked_sub(1) else {
         return;
     };
@@ -87,7 +87,7 @@ fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<ToolEntry>) {
                 let key = stated.find(|key| tool.get(**key).is_some_and(|it| !it.is_null()))?;
                 Some(inside.key(key))
             };
-            found.push(ToolEntry {
+            found.push(DeclaredTool {
                 name: name.to_owned(),
                 at: at.clone(),
                 input: first(&INPUT),

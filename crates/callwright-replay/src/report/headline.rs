@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::decide::Kind;
+use crate::decide::ViolationKind;
 use crate::summary::{ClusterKey, Side};
 
 use super::Report;
@@ -30,7 +30,7 @@ pub(crate) struct Breakdown {
 }
 
 impl Breakdown {
-    /// Counts. The violations of a call are known by their combination, so no call is counted twice.
+    /// CallCounts. The violations of a call are known by their combination, so no call is counted twice.
     pub(crate) fn of(report: &Report) -> Self {
         let summary = &report.summary;
         let proposals = report.proposals.changes.iter();
@@ -38,7 +38,7 @@ impl Breakdown {
         let allowed: HashSet<u64> = (inputs.iter())
             .flat_map(|change| change.clusters.iter().map(ClusterKey::hash))
             .collect();
-        let kinds: HashMap<u64, Kind> = (report.judgements.iter())
+        let kinds: HashMap<u64, ViolationKind> = (report.judgements.iter())
             .map(|judgement| (judgement.cluster.hash(), judgement.kind))
             .collect();
         let of_results: HashSet<u64> = (summary.clusters.iter())
@@ -60,7 +60,7 @@ impl Breakdown {
             // What is wrong with a result is not wrong with the call.
             let mut faults = combination.clusters.clone();
             faults.retain(|fault| !of_results.contains(fault));
-            let is_bug = |fault: &u64| kinds.get(fault) == Some(&Kind::Bug);
+            let is_bug = |fault: &u64| kinds.get(fault) == Some(&ViolationKind::Bug);
             let group = if faults.is_empty() {
                 continue;
             } else if faults.iter().all(|fault| allowed.contains(fault)) {

@@ -19,11 +19,11 @@ mod window;
 
 use serde::Serialize;
 
-use crate::decide::{Judgement, decide};
+use crate::decide::{ClusterJudgement, decide};
 use crate::propose::{Proposals, propose};
 use crate::summary::Summary;
 
-pub use html::{Page, html};
+pub use html::{PageHeader, html};
 pub use json::json;
 pub use text::text;
 
@@ -33,7 +33,7 @@ pub struct Report {
     /// The numbers.
     pub summary: Summary,
     /// What the clusters are.
-    pub judgements: Vec<Judgement>,
+    pub judgements: Vec<ClusterJudgement>,
     /// What to change.
     pub proposals: Proposals,
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::decide::Kind;
+use crate::decide::ViolationKind;
 
 use super::view::View;
 use crate::number::thousands;
@@ -45,7 +45,7 @@ pub(crate) fn accepting(view: &View<'_>) -> Option<NextStep> {
     }
     // Edge cases, proved, and no bug comes in with them: these can be accepted without a second look.
     let safe: Vec<String> = (view.proposals.iter())
-        .filter(|it| it.kind == Kind::EdgeCase && it.accepts_bugs == 0 && it.proved)
+        .filter(|it| it.kind == ViolationKind::EdgeCase && it.accepts_bugs == 0 && it.proved)
         .map(|proposal| proposal.number.to_string())
         .collect();
     let apply = "callwright replay apply --tools TOOLS --suggestions changes.json";

@@ -10,6 +10,20 @@ const NAMED: usize = 5;
 /// The longest text of the log in a note: a line or two.
 pub(crate) const LONGEST: usize = 160;
 
+// What is said of a number of calls, records and so on.
+const FAR: &str =
+    "with times far from all others, as of a clock that jumped: counted, and left out of charts";
+const WITHOUT_CALLS: &str = "in a known format without call, result or tool";
+const SHOWN_AGAIN: &str = "shown again by later requests, and counted once";
+const WITHOUT_CALL: &str = "without a call in the log";
+const FORGOTTEN: &str =
+    "forgotten before the end, for want of room: what their last calls led to is unknown";
+const MORE_TROUBLES: &str = "of trouble beyond those that are listed";
+const NO_ROOM: &str = "beyond those that there is room for, not in this report";
+const MORE_CHANGES: &str = "of changed verdicts beyond those that there is room for";
+const MORE_COMBINATIONS: &str =
+    "of faults beyond those that there is room for: what changes allow is counted too low";
+
 /// All notes.
 pub(crate) fn notes(report: &Report) -> Vec<String> {
     let summary = &report.summary;
@@ -30,50 +44,21 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
         notes.push("The log carries no times, so nothing is known of when.".to_owned());
     }
     let far = window::window(&summary.time).map_or(0, |window| window.far(&summary.time));
-    const ROOM: &str = "beyond those that there is room for, not in this report";
     let counted = [
-        (
-            far,
-            "call",
-            "with times far from all others, as of a clock that jumped: counted, and left out of charts",
-        ),
-        (
-            input.without_calls,
-            "record",
-            "in a known format without call, result or tool",
-        ),
-        (
-            input.shown_again,
-            "call",
-            "shown again by later requests, and counted once",
-        ),
-        (
-            input.results_without_call,
-            "result",
-            "without a call in the log",
-        ),
-        (
-            input.forgotten_sessions,
-            "conversation",
-            "forgotten before the end, for want of room: what their last calls led to is unknown",
-        ),
-        (
-            input.troubles.dropped(),
-            "kind",
-            "of trouble beyond those that are listed",
-        ),
-        (summary.clusters.dropped(), "cluster", ROOM),
-        (summary.tools.dropped(), "tool", ROOM),
-        (summary.models.dropped(), "model", ROOM),
-        (
-            summary.changes.dropped(),
-            "kind",
-            "of changed verdicts beyond those that there is room for",
-        ),
+        (far, "call", FAR),
+        (input.without_calls, "record", WITHOUT_CALLS),
+        (input.shown_again, "call", SHOWN_AGAIN),
+        (input.results_without_call, "result", WITHOUT_CALL),
+        (input.forgotten_sessions, "conversation", FORGOTTEN),
+        (input.troubles.dropped(), "kind", MORE_TROUBLES),
+        (summary.clusters.dropped(), "cluster", NO_ROOM),
+        (summary.tools.dropped(), "tool", NO_ROOM),
+        (summary.models.dropped(), "model", NO_ROOM),
+        (summary.changes.dropped(), "kind", MORE_CHANGES),
         (
             summary.combinations.dropped(),
             "combination",
-            "of faults beyond those that there is room for: what changes allow is counted too low",
+            MORE_COMBINATIONS,
         ),
     ];
     for (number, one, rest) in counted {

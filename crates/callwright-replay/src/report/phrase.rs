@@ -1,21 +1,21 @@
 //! Names of the machine → words for people.
 
-use crate::propose::Change;
+use crate::propose::ChangeKind;
 
 use super::printable::printable;
 
-pub(crate) fn change(change: Change) -> &'static str {
+pub(crate) fn change(change: ChangeKind) -> &'static str {
     match change {
-        Change::Nullable => "null allowed",
-        Change::Optional => "key optional",
-        Change::WiderEnum => "more values",
-        Change::OpenEnum => "any value",
-        Change::WiderType => "wider type",
-        Change::WiderRange => "wider range",
-        Change::WiderLength => "wider length",
-        Change::NoFormat => "format dropped",
-        Change::MoreKeys => "more keys",
-        Change::DefaultAllowed => "default allowed",
+        ChangeKind::Nullable => "null allowed",
+        ChangeKind::Optional => "key optional",
+        ChangeKind::WiderEnum => "more values",
+        ChangeKind::OpenEnum => "any value",
+        ChangeKind::WiderType => "wider type",
+        ChangeKind::WiderRange => "wider range",
+        ChangeKind::WiderLength => "wider length",
+        ChangeKind::NoFormat => "format dropped",
+        ChangeKind::MoreKeys => "more keys",
+        ChangeKind::DefaultAllowed => "default allowed",
     }
 }
 

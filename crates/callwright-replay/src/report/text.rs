@@ -35,7 +35,10 @@ pub fn text(report: &Report, columns: usize, colours: bool) -> Result<String, Re
 }
 
 fn rendered(view: &View<'_>, columns: usize, styles: Styles) -> Result<String, minijinja::Error> {
-    let broken_tools = view.tools.iter().filter(|tool| tool.counts.violations > 0);
+    let broken_tools = view
+        .tools
+        .iter()
+        .filter(|tool| tool.counts.0.violations() > 0);
     let names = broken_tools.clone().take(TOOLS);
     let names = names.map(|tool| width(&cut(tool.name, WIDEST_TOOL)));
     let mut environment = environment(TEMPLATE, AutoEscape::Custom("terminal".into()))?;

@@ -13,8 +13,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::Value as Json;
 
-use crate::decide::{Kind, Reason};
-use crate::propose::{Advice, Change, Proof};
+use crate::decide::{ScoredReason, ViolationKind};
+use crate::propose::{ChangeKind, Proof, SchemaAdvice};
 use crate::summary::{self, ChangeKey, ClusterKey, Examples, LedTo, Side, Tally, Timeline};
 
 use super::headline::{self, Breakdown};
@@ -33,14 +33,14 @@ pub(crate) struct View<'r> {
     pub(crate) compared: bool,
     pub(crate) changes: Vec<ChangeView<'r>>,
     pub(crate) read: ReadView<'r>,
-    pub(crate) calls: CallsView,
+    pub(crate) calls: CallsView<'r>,
     pub(crate) tools: Vec<ToolView<'r>>,
     pub(crate) models: Vec<ModelView<'r>>,
-    time: Vec<PieceView>,
+    time: Vec<PieceView<'r>>,
     pub(crate) clusters: Vec<ClusterView<'r>>,
     pub(crate) proposals: Vec<ProposalView<'r>>,
     unplaced: Vec<UnplacedView<'r>>,
-    pub(crate) advice: &'r [Advice],
+    pub(crate) advice: &'r [SchemaAdvice],
     pub(crate) loops: Vec<LoopView<'r>>,
     pub(crate) repairs: ByName<'r>,
     /// The headline, sentence by sentence.
@@ -88,24 +88,31 @@ pub(crate) struct TroublePlace<'r> {
     pub(crate) line: u64,
 }
 
-/// A [`Tally`], with the sum that all reports show.
-#[derive(Serialize)]
-pub(crate) struct Counts {
-    pub(crate) calls: u64,
-    pub(crate) valid: u64,
-    pub(crate) repaired: u64,
-    pub(crate) refused: u64,
-    pub(crate) violations: u64,
-    pub(crate) stopped: u64,
-    results: u64,
-    results_refused: u64,
-    pub(crate) tool_errors: u64,
+/// A tally, with the sum that all reports show.
+#[derive(Clone, Copy)]
+pub(crate) struct CallCounts<'r>(pub(crate) &'r Tally);
+
+impl Serialize for CallCounts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let tally = self.0;
+        serializer.collect_map([
+            ("calls", tally.calls),
+            ("valid", tally.valid),
+            ("repaired", tally.repaired),
+            ("refused", tally.refused),
+            ("violations", tally.violations()),
+            ("stopped", tally.stopped),
+            ("results", tally.results),
+            ("results_refused", tally.results_refused),
+            ("tool_errors", tally.tool_errors),
+        ])
+    }
 }
 
 #[derive(Serialize)]
-pub(crate) struct CallsView {
+pub(crate) struct CallsView<'r> {
     #[serde(flatten)]
-    pub(crate) counts: Counts,
+    pub(crate) counts: CallCounts<'r>,
     pub(crate) sessions: u64,
     allowed_by_proposals: u64,
     look_like_bugs: u64,
@@ -117,7 +124,7 @@ pub(crate) struct CallsView {
 pub(crate) struct ToolView<'r> {
     pub(crate) name: &'r str,
     #[serde(flatten)]
-    pub(crate) counts: Counts,
+    pub(crate) counts: CallCounts<'r>,
     sessions: u64,
     versions: usize,
     quarantined: Option<&'r str>,
@@ -129,15 +136,15 @@ pub(crate) struct ToolView<'r> {
 pub(crate) struct ModelView<'r> {
     name: &'r str,
     #[serde(flatten)]
-    pub(crate) counts: Counts,
+    pub(crate) counts: CallCounts<'r>,
 }
 
 #[derive(Serialize)]
-struct PieceView {
+struct PieceView<'r> {
     from: Time,
     width_us: i64,
     #[serde(flatten)]
-    counts: Counts,
+    counts: CallCounts<'r>,
 }
 
 #[derive(Serialize)]
@@ -167,7 +174,7 @@ pub(crate) struct ClusterView<'r> {
     of: u64,
     /// `unclear` where it was not judged. Programs have it in `judgement`.
     #[serde(skip_serializing_if = "for_programs")]
-    pub(crate) kind: Kind,
+    pub(crate) kind: ViolationKind,
     /// What the page draws.
     #[serde(skip)]
     pub(crate) time: &'r Timeline<u64>,
@@ -175,9 +182,9 @@ pub(crate) struct ClusterView<'r> {
 
 #[derive(Serialize)]
 struct JudgementView<'r> {
-    kind: Kind,
+    kind: ViolationKind,
     score: i32,
-    reasons: &'r [Reason],
+    reasons: &'r [ScoredReason],
 }
 
 #[derive(Serialize)]
@@ -195,9 +202,9 @@ pub(crate) struct ProposalView<'r> {
     pub(crate) number: usize,
     pub(crate) tool: &'r str,
     side: Side,
-    pub(crate) change: Change,
+    pub(crate) change: ChangeKind,
     pub(crate) title: &'r str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ViolationKind,
     pub(crate) clusters: Vec<usize>,
     pointer: &'r str,
     pub(crate) before: &'r Json,
@@ -245,7 +252,7 @@ impl Serialize for Time {
     }
 }
 
-/// Counts by name, the most frequent first. Programs get an object in the order of the names.
+/// CallCounts by name, the most frequent first. Programs get an object in the order of the names.
 pub(crate) struct ByName<'r> {
     pub(crate) most: Vec<(&'r str, u64)>,
     /// Names that there was no room for.
@@ -301,7 +308,7 @@ impl<'r> View<'r> {
             changes: changes(report),
             read: read(report),
             calls: CallsView {
-                counts: (&summary.calls).into(),
+                counts: CallCounts(&summary.calls),
                 sessions: summary.sessions.count(),
                 allowed_by_proposals: breakdown.allowed,
                 look_like_bugs: breakdown.bugs,
@@ -316,7 +323,7 @@ impl<'r> View<'r> {
                 .map(|(from, tally)| PieceView {
                     from: Time(from),
                     width_us: summary.time.width_us(),
-                    counts: tally.into(),
+                    counts: CallCounts(tally),
                 })
                 .collect(),
             proposals: proposals(report, &numbers),
@@ -355,27 +362,9 @@ impl TroublePlace<'_> {
     }
 }
 
-impl From<&Tally> for Counts {
-    fn from(tally: &Tally) -> Self {
-        Counts {
-            calls: tally.calls,
-            valid: tally.valid,
-            repaired: tally.repaired,
-            refused: tally.refused,
-            violations: tally.violations(),
-            stopped: tally.stopped,
-            results: tally.results,
-            results_refused: tally.results_refused,
-            tool_errors: tally.tool_errors,
-        }
-    }
-}
-
-impl Counts {
-    /// What breaks its schema most often comes first.
-    fn rank(&self) -> Reverse<(u64, u64, u64)> {
-        Reverse((self.violations, self.results_refused, self.calls))
-    }
+/// What breaks its schema most often comes first.
+fn rank(tally: &Tally) -> Reverse<(u64, u64, u64)> {
+    Reverse((tally.violations(), tally.results_refused, tally.calls))
 }
 
 fn examples(examples: &Examples) -> Vec<ExampleView<'_>> {
@@ -437,7 +426,7 @@ fn tools(report: &Report) -> Vec<ToolView<'_>> {
     let mut all: Vec<_> = (report.summary.tools.iter())
         .map(|(name, tool)| ToolView {
             name,
-            counts: (&tool.tally).into(),
+            counts: CallCounts(&tool.tally),
             sessions: tool.sessions.count(),
             versions: tool.versions.len(),
             quarantined: tool.newest().and_then(|it| it.quarantined.as_deref()),
@@ -445,7 +434,7 @@ fn tools(report: &Report) -> Vec<ToolView<'_>> {
             models: ByName::of(tool.models.iter(), 0),
         })
         .collect();
-    all.sort_by_key(|tool| (tool.counts.rank(), tool.name));
+    all.sort_by_key(|tool| (rank(tool.counts.0), tool.name));
     all
 }
 
@@ -453,10 +442,10 @@ fn models(report: &Report) -> Vec<ModelView<'_>> {
     let mut all: Vec<_> = (report.summary.models.iter())
         .map(|(name, tally)| ModelView {
             name,
-            counts: tally.into(),
+            counts: CallCounts(tally),
         })
         .collect();
-    all.sort_by_key(|model| (model.counts.rank(), model.name));
+    all.sort_by_key(|model| (rank(model.counts.0), model.name));
     all
 }
 
@@ -496,7 +485,7 @@ fn clusters(report: &Report) -> Vec<ClusterView<'_>> {
             smallest: cluster.smallest,
             largest: cluster.largest,
             led_to: cluster.led_to,
-            kind: (judgements.get(key)).map_or(Kind::Unclear, |judgement| judgement.kind),
+            kind: (judgements.get(key)).map_or(ViolationKind::Unclear, |judgement| judgement.kind),
             judgement: judgements.get(key).map(|judgement| JudgementView {
                 kind: judgement.kind,
                 score: judgement.score,

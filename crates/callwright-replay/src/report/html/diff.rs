@@ -1,8 +1,7 @@
 //! Two JSON values → the lines that differ, with some of those around them.
 
-use serde::Serialize;
 use serde_json::Value as Json;
-use similar::{Algorithm, ChangeTag, capture_diff_slices};
+use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
 use super::super::printable::cut;
 
@@ -22,44 +21,51 @@ const SHOWN: usize = 120;
 /// The longest line that is shown.
 const LONGEST: usize = 200;
 
-/// What happens to a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum LineKind {
-    Added,
-    Removed,
-    Same,
-    /// Stands for several lines that are not shown.
-    LeftOut,
-}
-
-/// One line.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct DiffLine {
-    kind: LineKind,
-    /// What a diff has before the line.
-    mark: char,
-    text: String,
-}
-
-impl DiffLine {
-    fn new(kind: LineKind, text: &str) -> Self {
-        let mark = match kind {
-            LineKind::Added => '+',
-            LineKind::Removed => '-',
-            LineKind::Same => ' ',
-            LineKind::LeftOut => '…',
-        };
-        let text = cut(text, LONGEST);
-        DiffLine { kind, mark, text }
-    }
-}
+/// A line, and what a diff has before it: `+`, `-`, a blank, or `…` where lines are left out.
+type DiffLine = (char, String);
 
 /// What is different.
 pub(super) fn diff(before: &Json, after: &Json) -> Vec<DiffLine> {
     let (before, after) = (lines(before), lines(after));
-    let edits = edits(&before, &after);
-    shorten(&edits)
+    let steps = if before.len().max(after.len()) <= COMPARED {
+        capture_diff_slices(Algorithm::Myers, &before, &after)
+    } else {
+        let (old_len, new_len) = (before.len(), after.len());
+        vec![DiffOp::Replace {
+            old_index: 0,
+            old_len,
+            new_index: 0,
+            new_len,
+        }]
+    };
+    let few = steps
+        .iter()
+        .map(|step| step.iter_changes(&before, &after).count());
+    let groups = match few.sum::<usize>() <= FEW {
+        true => vec![steps],
+        false => group_diff_ops(steps, AROUND),
+    };
+    let mut shown = Vec::new();
+    let mut reached = 0;
+    for group in groups {
+        let begin = group.first().map_or(reached, |step| step.old_range().start);
+        left_out(&mut shown, &before[reached..begin]);
+        reached = group.last().map_or(reached, |step| step.old_range().end);
+        for change in (group.iter()).flat_map(|step| step.iter_changes(&before, &after)) {
+            let mark = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            };
+            shown.push((mark, cut(&change.value(), LONGEST)));
+        }
+    }
+    left_out(&mut shown, &before[reached..]);
+    if let more @ 2.. = shown.len().saturating_sub(SHOWN) {
+        shown.truncate(SHOWN);
+        shown.push(('…', format!("{more} lines")));
+    }
+    shown
 }
 
 /// The lines of a value, without the commas at their ends: they change with the lines around them.
@@ -70,77 +76,13 @@ fn lines(value: &Json) -> Vec<String> {
         .collect()
 }
 
-/// What happens to each line on the way from one to the other.
-fn edits(before: &[String], after: &[String]) -> Vec<(LineKind, String)> {
-    let line = |kind: LineKind| move |line: &String| (kind, line.clone());
-    if before.len() > COMPARED || after.len() > COMPARED {
-        let removed = before.iter().map(line(LineKind::Removed));
-        let added = after.iter().map(line(LineKind::Added));
-        return removed.chain(added).collect();
-    }
-    let steps = capture_diff_slices(Algorithm::Myers, before, after);
-    let lines = steps
-        .iter()
-        .flat_map(|step| step.iter_changes(before, after));
-    let told = lines.map(|change| {
-        let kind = match change.tag() {
-            ChangeTag::Equal => LineKind::Same,
-            ChangeTag::Delete => LineKind::Removed,
-            ChangeTag::Insert => LineKind::Added,
-        };
-        (kind, change.value())
-    });
-    told.collect()
-}
-
-/// Leaves out what is far from every difference, and what is too much.
-fn shorten(edits: &[(LineKind, String)]) -> Vec<DiffLine> {
-    let differs: Vec<usize> = edits
-        .iter()
-        .enumerate()
-        .filter(|(_, (kind, _))| *kind != LineKind::Same)
-        .map(|(index, _)| index)
-        .collect();
-    let near = |index: usize| {
-        if edits.len() <= FEW {
-            return true;
-        }
-        let next = differs.partition_point(|at| *at < index);
-        let after = differs.get(next).is_some_and(|at| at - index <= AROUND);
-        let before = next
-            .checked_sub(1)
-            .and_then(|previous| differs.get(previous))
-            .is_some_and(|at| index - at <= AROUND);
-        after || before
-    };
-    let mut lines = Vec::new();
-    let mut skipped: &[(LineKind, String)] = &[];
-    for (index, (kind, text)) in edits.iter().enumerate() {
-        if lines.len() >= SHOWN {
-            skipped = &edits[index..];
-            break;
-        }
-        if near(index) {
-            left_out(&mut lines, skipped);
-            skipped = &[];
-            lines.push(DiffLine::new(*kind, text));
-        } else {
-            skipped = &edits[index - skipped.len()..=index];
-        }
-    }
-    left_out(&mut lines, skipped);
-    lines
-}
-
-fn left_out(lines: &mut Vec<DiffLine>, skipped: &[(LineKind, String)]) {
-    match skipped {
+/// Stands for lines that are the same and far from every difference.
+fn left_out(shown: &mut Vec<DiffLine>, lines: &[String]) {
+    match lines {
         [] => {}
         // To say that it is left out takes as much room.
-        [(kind, text)] => lines.push(DiffLine::new(*kind, text)),
-        more => lines.push(DiffLine::new(
-            LineKind::LeftOut,
-            &format!("{} lines", more.len()),
-        )),
+        [only] => shown.push((' ', cut(only, LONGEST))),
+        more => shown.push(('…', format!("{} lines", more.len()))),
     }
 }
 
@@ -153,7 +95,7 @@ mod tests {
     fn shown(before: &Json, after: &Json) -> Vec<String> {
         diff(before, after)
             .iter()
-            .map(|line| format!("{}{}", line.mark, line.text))
+            .map(|(mark, text)| format!("{mark}{text}"))
             .collect()
     }
 

@@ -13,10 +13,11 @@ use minijinja::{AutoEscape, Value, context};
 
 use super::printable::cut;
 use super::template::{ROWS, content, environment};
-use super::view::{Counts, ProposalView, View};
+use super::view::{ProposalView, View};
 use super::{Report, ReportError, next, phrase, window};
-use crate::decide::Kind;
+use crate::decide::ViolationKind;
 use crate::number::{hundredths, share};
+use crate::summary::Tally;
 
 /// The parts of the page in their order.
 const TEMPLATE: &str = concat!(
@@ -45,7 +46,7 @@ const LINKS: usize = 12;
 
 /// What a page says about itself.
 #[derive(Debug, Clone, Default)]
-pub struct Page {
+pub struct PageHeader {
     /// What the report is about, in a few words: the name of the log, of a product, of a week.
     pub about: Option<String>,
     /// When it was made, in microseconds since 1970.
@@ -57,11 +58,11 @@ pub struct Page {
 /// # Errors
 ///
 /// If the template does not fit what it is given: a bug of this crate.
-pub fn html(report: &Report, page: &Page) -> Result<String, ReportError> {
+pub fn html(report: &Report, page: &PageHeader) -> Result<String, ReportError> {
     rendered(report, page).map_err(ReportError::new)
 }
 
-fn rendered(report: &Report, page: &Page) -> Result<String, minijinja::Error> {
+fn rendered(report: &Report, page: &PageHeader) -> Result<String, minijinja::Error> {
     let view = &View::of(report);
     let mut environment = environment(TEMPLATE, AutoEscape::Html)?;
     environment.add_filter("decimal", |number: f64| number.to_string());
@@ -76,15 +77,19 @@ fn rendered(report: &Report, page: &Page) -> Result<String, minijinja::Error> {
     environment.add_filter("parts", parts);
     let window = window::window(&report.summary.time);
     let clusters = || view.clusters.iter().take(ROWS);
-    let kinds = [Kind::EdgeCase, Kind::Unclear, Kind::Bug];
+    let kinds = [
+        ViolationKind::EdgeCase,
+        ViolationKind::Unclear,
+        ViolationKind::Bug,
+    ];
     environment.get_template("report")?.render(context! {
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
         script_hash => SCRIPT_HASH,
         about => page.about.as_deref(),
         made => page.made,
-        largest_tool_rate => largest_rate(view.tools.iter().map(|it| &it.counts)),
-        largest_model_rate => largest_rate(view.models.iter().map(|it| &it.counts)),
+        largest_tool_rate => largest_rate(view.tools.iter().map(|it| it.counts.0)),
+        largest_model_rate => largest_rate(view.models.iter().map(|it| it.counts.0)),
         chart => Serde(window.map(|window| chart::chart(&report.summary, window))),
         sparklines => clusters()
             .map(|cluster| chart::sparkline(cluster.time, window?))
@@ -131,10 +136,10 @@ fn millionths(part: u64, whole: u64) -> u64 {
 
 /// The largest rate of violations of those that have enough calls for one: a hundredth of the busiest. A name that was
 /// called twice must not press all others together.
-fn largest_rate<'v>(rows: impl Iterator<Item = &'v Counts> + Clone) -> f64 {
+fn largest_rate<'v>(rows: impl Iterator<Item = &'v Tally> + Clone) -> f64 {
     let busiest = rows.clone().map(|it| it.calls).max().unwrap_or(0);
     rows.filter(|it| share(it.calls, busiest) >= 0.01)
-        .map(|it| share(it.violations, it.calls))
+        .map(|it| share(it.violations(), it.calls))
         .fold(0.0, f64::max)
 }
 
