@@ -18,6 +18,7 @@
 mod conversation;
 pub mod decide;
 pub mod judge;
+mod number;
 pub mod propose;
 pub mod read;
 pub mod report;

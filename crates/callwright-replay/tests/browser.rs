@@ -3,13 +3,13 @@
 
 mod support;
 
-use callwright_replay::report::{Page, Report, html};
+use callwright_replay::report::{PageHeader, Report, html};
 use serde_json::json;
 use support::browser::Browser;
 use support::sample;
 
 fn page(report: &Report) -> String {
-    let about = Page {
+    let about = PageHeader {
         about: Some("November, support desk".to_owned()),
         made: Some(sample::START + 31 * 86_400_000_000),
     };

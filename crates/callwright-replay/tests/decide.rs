@@ -5,7 +5,7 @@ mod facts;
 
 use std::path::PathBuf;
 
-use callwright_replay::decide::{BUG_UP_TO, EDGE_CASE_FROM, Kind, decide};
+use callwright_replay::decide::{BUG_UP_TO, EDGE_CASE_FROM, ViolationKind, decide};
 use facts::{ClusterFacts, ToolFacts, summary};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -33,7 +33,7 @@ struct Case {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expect {
-    kind: Kind,
+    kind: ViolationKind,
     score: Option<i32>,
     #[serde(default)]
     reasons: Vec<String>,
@@ -96,15 +96,15 @@ fn a_few_values_before_an_edge_case_are_one() {
     };
     assert_eq!(
         kind_of_few(cluster("integer of 2 digits", 1, 1, 95)),
-        Kind::EdgeCase
+        ViolationKind::EdgeCase
     );
     assert_ne!(
         kind_of_few(cluster("integer of 2 digits", 4, 0, 95)),
-        Kind::EdgeCase
+        ViolationKind::EdgeCase
     );
     assert_ne!(
         kind_of_few(cluster("integer of 4 digits", 1, 1, 9_500)),
-        Kind::EdgeCase
+        ViolationKind::EdgeCase
     );
 }
 

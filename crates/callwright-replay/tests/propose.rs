@@ -8,8 +8,8 @@
 
 mod facts;
 
-use callwright_replay::decide::{Kind, decide};
-use callwright_replay::propose::{Change, Proof, Proposals, propose};
+use callwright_replay::decide::{ViolationKind, decide};
+use callwright_replay::propose::{ChangeKind, Proof, Proposals, propose};
 use facts::{ClusterFacts, ToolFacts, summary};
 use serde_json::{Value as Json, json};
 
@@ -49,7 +49,7 @@ fn proposals(schema: &Json, clusters: &[ClusterFacts]) -> Proposals {
 
 /// The only proposal: its change, its title, and the schema after it.
 #[track_caller]
-fn becomes(schema: Json, clusters: Vec<Json>, change: Change, title: &str, expected: Json) {
+fn becomes(schema: Json, clusters: Vec<Json>, change: ChangeKind, title: &str, expected: Json) {
     let clusters: Vec<ClusterFacts> = clusters.into_iter().map(taken).collect();
     let made = proposals(&schema, &clusters);
     let [proposal] = &made.changes[..] else {
@@ -60,7 +60,7 @@ fn becomes(schema: Json, clusters: Vec<Json>, change: Change, title: &str, expec
     assert_eq!(changed, expected);
     assert_eq!(proposal.title, title);
     assert_eq!(proposal.change, change);
-    assert_eq!(proposal.kind, Kind::EdgeCase);
+    assert_eq!(proposal.kind, ViolationKind::EdgeCase);
     let calls: u64 = clusters.iter().map(|cluster| cluster.calls).sum();
     assert_eq!((proposal.accepts, proposal.touches), (calls, calls));
     assert_eq!(proposal.accepts_bugs, 0);
@@ -82,7 +82,7 @@ fn null_beside_a_type() {
     becomes(
         object(json!({"a": {"type": "string", "minLength": 1}})),
         vec![null("/a")],
-        Change::Nullable,
+        ChangeKind::Nullable,
         "`a` may also be null",
         object(json!({"a": {"type": ["string", "null"], "minLength": 1}})),
     );
@@ -93,7 +93,7 @@ fn null_in_an_enum() {
     becomes(
         object(json!({"a": {"type": "string", "enum": ["x"]}})),
         vec![json!({"path": "/a", "issue": "enum", "shape": "null", "values": [null]})],
-        Change::Nullable,
+        ChangeKind::Nullable,
         "`a` may also be null",
         object(json!({"a": {"type": ["string", "null"], "enum": ["x", null]}})),
     );
@@ -104,7 +104,7 @@ fn null_in_a_union() {
     becomes(
         object(json!({"a": {"anyOf": [{"type": "string"}, {"type": "integer"}]}})),
         vec![null("/a")],
-        Change::Nullable,
+        ChangeKind::Nullable,
         "`a` may also be null",
         object(
             json!({"a": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]}}),
@@ -117,7 +117,7 @@ fn null_in_a_choice_of_one() {
     becomes(
         object(json!({"a": {"oneOf": [{"type": "string"}, {"type": "integer"}]}})),
         vec![null("/a")],
-        Change::Nullable,
+        ChangeKind::Nullable,
         "`a` may also be null",
         object(
             json!({"a": {"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]}}),
@@ -130,7 +130,7 @@ fn null_as_open_api_spells_it() {
     becomes(
         object(json!({"a": {"type": "string"}, "b": {"type": "string", "nullable": true}})),
         vec![null("/a")],
-        Change::Nullable,
+        ChangeKind::Nullable,
         "`a` may also be null",
         object(
             json!({"a": {"type": "string", "nullable": true}, "b": {"type": "string", "nullable": true}}),
@@ -143,7 +143,7 @@ fn null_where_the_default_is_null() {
     becomes(
         object(json!({"a": {"type": "string", "default": null}})),
         vec![null("/a")],
-        Change::DefaultAllowed,
+        ChangeKind::DefaultAllowed,
         "`a` may be its own default, null",
         object(json!({"a": {"type": ["string", "null"], "default": null}})),
     );
@@ -155,7 +155,7 @@ fn null_at_one_use_of_a_shared_definition() {
     becomes(
         json!({"properties": {"a": {"$ref": "#/$defs/d", "description": "x"}, "b": {"$ref": "#/$defs/d"}}, "$defs": defs}),
         vec![null("/a")],
-        Change::Nullable,
+        ChangeKind::Nullable,
         "`a` may also be null",
         json!({"properties": {
             "a": {"description": "x", "anyOf": [{"$ref": "#/$defs/d"}, {"type": "null"}]},
@@ -169,7 +169,7 @@ fn a_definition_with_one_use_is_changed_itself() {
     becomes(
         json!({"properties": {"a": {"$ref": "#/$defs/d"}}, "$defs": {"d": {"type": "string"}}}),
         vec![null("/a")],
-        Change::Nullable,
+        ChangeKind::Nullable,
         "`a` may also be null",
         json!({"properties": {"a": {"$ref": "#/$defs/d"}}, "$defs": {"d": {"type": ["string", "null"]}}}),
     );
@@ -185,14 +185,14 @@ fn a_key_that_is_left_out() {
     becomes(
         schema,
         vec![missing.clone()],
-        Change::Optional,
+        ChangeKind::Optional,
         "`a` may be left out",
         expected,
     );
     becomes(
         json!({"properties": {"a": {}}, "required": ["a"]}),
         vec![missing],
-        Change::Optional,
+        ChangeKind::Optional,
         "`a` may be left out",
         json!({"properties": {"a": {}}}),
     );
@@ -203,7 +203,7 @@ fn a_key_of_items_that_is_left_out() {
     becomes(
         object(json!({"rows": {"type": "array", "items": {"required": ["x", "y"]}}})),
         vec![json!({"path": "/rows/*/x", "issue": "required"})],
-        Change::Optional,
+        ChangeKind::Optional,
         "`rows[].x` may be left out",
         object(json!({"rows": {"type": "array", "items": {"required": ["y"]}}})),
     );
@@ -218,7 +218,7 @@ fn values_of_an_enum_in_one_change() {
     becomes(
         object(json!({"p": {"type": "string", "enum": ["low", "high"]}})),
         vec![value("/p", "urgent"), value("/p", "never")],
-        Change::WiderEnum,
+        ChangeKind::WiderEnum,
         "`p` may also be \"never\" or \"urgent\"",
         object(json!({"p": {"type": "string", "enum": ["low", "high", "never", "urgent"]}})),
     );
@@ -229,14 +229,14 @@ fn a_constant_and_constants_in_a_union() {
     becomes(
         object(json!({"p": {"const": "a1"}})),
         vec![json!({"path": "/p", "issue": "const", "shape": "\"zzzz\"", "values": ["zzzz"]})],
-        Change::WiderEnum,
+        ChangeKind::WiderEnum,
         "`p` may also be \"zzzz\"",
         object(json!({"p": {"enum": ["a1", "zzzz"]}})),
     );
     becomes(
         object(json!({"p": {"anyOf": [{"const": "a"}, {"const": "b"}]}})),
         vec![value("/p", "zzzz")],
-        Change::WiderEnum,
+        ChangeKind::WiderEnum,
         "`p` may also be \"zzzz\"",
         object(json!({"p": {"anyOf": [{"const": "a"}, {"const": "b"}, {"const": "zzzz"}]}})),
     );
@@ -248,7 +248,7 @@ fn an_enum_with_too_many_other_values_is_opened() {
     becomes(
         object(json!({"p": {"enum": ["x"]}})),
         letters.collect(),
-        Change::OpenEnum,
+        ChangeKind::OpenEnum,
         "`p` may be any value of its type",
         object(json!({"p": {"type": "string"}})),
     );
@@ -259,7 +259,7 @@ fn wider_types() {
     becomes(
         object(json!({"n": {"type": "integer", "minimum": 0}})),
         vec![json!({"path": "/n", "issue": "type", "shape": "number", "values": [0.5, 1.25]})],
-        Change::WiderType,
+        ChangeKind::WiderType,
         "`n` may also be a number",
         object(json!({"n": {"type": "number", "minimum": 0}})),
     );
@@ -268,7 +268,7 @@ fn wider_types() {
         vec![
             json!({"path": "/n", "issue": "type", "shape": "array of string", "values": [["a"]], "calls": 300, "ran_fine": 300}),
         ],
-        Change::WiderType,
+        ChangeKind::WiderType,
         "`n` may also be an array of string",
         object(json!({"n": {"type": ["string", "array"], "items": {"type": "string"}}})),
     );
@@ -283,7 +283,7 @@ fn wider_ranges_go_as_far_as_was_seen() {
     becomes(
         object(json!({"n": {"type": "integer", "maximum": 100}})),
         vec![over("3", 480), over("4", 1000)],
-        Change::WiderRange,
+        ChangeKind::WiderRange,
         "`n` may go up to 1000",
         object(json!({"n": {"type": "integer", "maximum": 1000}})),
     );
@@ -292,7 +292,7 @@ fn wider_ranges_go_as_far_as_was_seen() {
         vec![
             json!({"path": "/n", "issue": "minimum", "shape": "integer of 1 digit", "values": [0], "smallest": 0, "largest": 0}),
         ],
-        Change::WiderRange,
+        ChangeKind::WiderRange,
         "`n` may go down to 0",
         object(json!({"n": {"type": "number", "minimum": 0}})),
     );
@@ -301,7 +301,7 @@ fn wider_ranges_go_as_far_as_was_seen() {
         vec![
             json!({"path": "/n", "issue": "multiple_of", "shape": "integer of 1 digit", "values": [7]}),
         ],
-        Change::WiderRange,
+        ChangeKind::WiderRange,
         "`n` may be any value without `multipleOf`",
         object(json!({"n": {"type": "number"}})),
     );
@@ -314,7 +314,7 @@ fn longer_texts_and_lists() {
         vec![
             json!({"path": "/s", "issue": "max_length", "shape": "257 to 512 characters", "smallest": 260, "largest": 300}),
         ],
-        Change::WiderLength,
+        ChangeKind::WiderLength,
         "`s` may have up to 300 characters",
         object(json!({"s": {"type": "string", "maxLength": 300}})),
     );
@@ -323,7 +323,7 @@ fn longer_texts_and_lists() {
         vec![
             json!({"path": "/s", "issue": "min_items", "shape": "no items", "values": [[]], "smallest": 0, "largest": 0}),
         ],
-        Change::WiderLength,
+        ChangeKind::WiderLength,
         "`s` may have as few as 0 items",
         object(json!({"s": {"type": "array", "minItems": 0, "uniqueItems": true}})),
     );
@@ -337,7 +337,7 @@ fn a_format_goes_where_nothing_speaks_for_it() {
     becomes(
         schema.clone(),
         vec![month.clone()],
-        Change::NoFormat,
+        ChangeKind::NoFormat,
         "`d` may be any text without `format`",
         object(json!({"d": {"type": "string"}})),
     );
@@ -363,7 +363,7 @@ fn a_key_that_the_schema_does_not_name() {
             json!({"path": "/zone", "issue": "unknown_key", "shape": "string", "values": ["UTC"], "days": 7, "models": {"a": 10, "b": 10, "c": 10}}),
             json!({"path": "/zone", "issue": "unknown_key", "shape": "null", "values": [null], "days": 7, "models": {"a": 10, "b": 10, "c": 10}}),
         ],
-        Change::MoreKeys,
+        ChangeKind::MoreKeys,
         "`zone` may be there: null or a string",
         object(json!({"a": {}, "zone": {"type": ["null", "string"]}})),
     );

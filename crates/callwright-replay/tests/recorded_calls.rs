@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use callwright::ToolSpec;
-use callwright_replay::decide::Kind;
+use callwright_replay::decide::ViolationKind;
 use callwright_replay::propose::{apply, suggestions_file};
 use callwright_replay::report::Report;
 use callwright_replay::summary::ClusterKey;
@@ -187,7 +187,7 @@ fn accepted_answers_that_their_schema_refuses_are_edge_cases() {
         .proposals
         .changes
         .iter()
-        .filter(|proposal| proposal.kind == Kind::EdgeCase)
+        .filter(|proposal| proposal.kind == ViolationKind::EdgeCase)
         .map(|proposal| proposal.number)
         .collect();
     let suggestions = suggestions_file(&report.proposals, Some(&tools_file));
@@ -195,13 +195,13 @@ fn accepted_answers_that_their_schema_refuses_are_edge_cases() {
     let changed = callwright::tool::read_tools(&changed).expect("the new tools can be read");
     let new_gate = objections::gate(changed);
 
-    let kinds: HashMap<&ClusterKey, &callwright_replay::decide::Judgement> = report
+    let kinds: HashMap<&ClusterKey, &callwright_replay::decide::ClusterJudgement> = report
         .judgements
         .iter()
         .map(|judgement| (&judgement.cluster, judgement))
         .collect();
     let (mut refused, mut proposed, mut accepted) = (0, 0, 0);
-    let mut found: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut found: BTreeMap<ViolationKind, usize> = BTreeMap::new();
     let mut missed: BTreeMap<String, usize> = BTreeMap::new();
     for (tool, line) in &answers {
         let recorded = objections::read(line);
@@ -222,7 +222,7 @@ fn accepted_answers_that_their_schema_refuses_are_edge_cases() {
         proposed += usize::from(has_change);
         let is_taken = objections::to_arguments(&new_gate, &recorded).is_empty();
         accepted += usize::from(is_taken);
-        if worst.kind != Kind::EdgeCase || !is_taken {
+        if worst.kind != ViolationKind::EdgeCase || !is_taken {
             let ClusterKey {
                 path, issue, shape, ..
             } = &worst.cluster;

@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use callwright_replay::report::{Page, Report, html, json, text};
+use callwright_replay::report::{self, PageHeader, Report, html, json};
 use callwright_replay::summary::Timeline;
 use proptest::prelude::*;
 use support::{sample, tags};
@@ -33,8 +33,12 @@ fn is_as_written(name: &str, text: &str) {
     );
 }
 
+fn text(report: &Report, columns: usize, colours: bool) -> String {
+    report::text(report, columns, colours).expect("a text")
+}
+
 fn page(report: &Report) -> String {
-    let about = Page {
+    let about = PageHeader {
         about: Some("November, support desk".to_owned()),
         made: Some(sample::START + 31 * 86_400_000_000),
     };
@@ -249,7 +253,7 @@ fn no_clock_is_too_wrong_for_a_report() {
 #[test]
 fn every_documented_field_is_there() {
     // The documentation of `json` is the contract, so it is read.
-    let source = include_str!("../src/report/json/mod.rs");
+    let source = include_str!("../src/report/json.rs");
     let value = json(&compared()).expect("JSON");
     for (field, part) in value.as_object().unwrap() {
         let row = source

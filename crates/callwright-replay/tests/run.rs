@@ -255,7 +255,7 @@ fn looking_for_tools_can_be_broken_off() {
     let mut run = Run::new(find(&[path]).expect("a file"), settings).expect("a run");
     assert!(!run.leg(&stop).expect("no worker dies"));
     let report = callwright_replay::report::Report::new(run.finish());
-    let text = callwright_replay::report::text(&report, 100, false);
+    let text = callwright_replay::report::text(&report, 100, false).unwrap();
     assert!(
         text.starts_with("Interrupted before any call was found.\n"),
         "{text}"

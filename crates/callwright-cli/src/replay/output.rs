@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use callwright_replay::propose::suggestions_file;
-use callwright_replay::report::{self, Page, Report};
+use callwright_replay::report::{self, PageHeader, Report};
 use callwright_replay::summary::Summary;
 
 use super::args::OutputArguments;
@@ -62,7 +62,7 @@ pub(super) fn write_all(
     let report = Report::new(summary);
     if let Some(path) = &arguments.report {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let page = Page {
+        let page = PageHeader {
             about: Some(about.logs.to_owned()),
             made: now.ok().and_then(|now| i64::try_from(now.as_micros()).ok()),
         };
@@ -91,7 +91,7 @@ fn print(report: &Report, format: Format) -> Result<()> {
     let text = match format {
         Format::Json => format!("{}\n", report::json(report)?),
         // What the terminal cannot show is taken out behind.
-        Format::Text => report::text(report, width(), true),
+        Format::Text => report::text(report, width(), true)?,
     };
     let mut stdout = anstream::stdout();
     stdout

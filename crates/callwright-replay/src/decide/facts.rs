@@ -1,30 +1,34 @@
-//! What the rule looks at: a cluster, its tool, and what the schema says about the place.
+//! What the rule looks at: a cluster, its tool, its neighbours, and what the schema says about the place.
 
+use callwright::json::Path;
+use callwright::validate::IssueCode;
 use serde_json::Value as Json;
 
-use crate::schema::{Place, fragments, places};
+use super::cluster_key::{ValueShape, issue_code};
+use super::neighbours::Neighbours;
+use crate::schema::nodes;
 use crate::summary::{Cluster, ClusterKey, Side, ToolSummary};
 
 /// A tool's newest declaration, read.
 #[derive(Debug, Default)]
-pub(crate) struct Declared {
+pub(crate) struct Declaration {
     /// The tool's description.
     pub(crate) description: String,
     input: Option<Json>,
     output: Option<Json>,
 }
 
-impl Declared {
+impl Declaration {
     /// Reads the newest declaration of a tool. What cannot be read is as if it were not there.
-    pub(crate) fn of(tool: Option<&ToolSummary>) -> Self {
+    pub(crate) fn newest_of(tool: Option<&ToolSummary>) -> Self {
         let text = tool.and_then(ToolSummary::newest);
         let Some(Json::Object(mut members)) =
             text.and_then(|version| serde_json::from_str(&version.declared).ok())
         else {
-            return Declared::default();
+            return Declaration::default();
         };
         let description = members.get("description").and_then(Json::as_str);
-        Declared {
+        Declaration {
             description: description.unwrap_or_default().to_owned(),
             input: members.remove("inputSchema"),
             output: members.remove("outputSchema"),
@@ -44,14 +48,18 @@ impl Declared {
 #[derive(Debug)]
 pub(super) struct Facts<'f> {
     pub(super) key: &'f ClusterKey,
+    /// What is wrong, unless the schema has nothing to do with it.
+    pub(super) code: Option<IssueCode>,
+    pub(super) shape: ValueShape<'f>,
     pub(super) cluster: &'f Cluster,
     pub(super) tool: Option<&'f ToolSummary>,
-    pub(super) declared: &'f Declared,
+    pub(super) declaration: &'f Declaration,
+    pub(super) neighbours: &'f Neighbours<'f>,
     /// The values of the cluster that are whole.
     pub(super) values: Vec<Json>,
-    /// The parts of the schema that speak about the place; of a key that is missing too.
+    /// The parts of the schema about the place; of a missing key too.
     pub(super) nodes: Vec<&'f Json>,
-    /// The parts that speak about what is around the place.
+    /// The parts about what is around the place.
     pub(super) around: Vec<&'f Json>,
     /// The last step of the path: the name of the key.
     pub(super) name: String,
@@ -63,35 +71,28 @@ impl<'f> Facts<'f> {
         key: &'f ClusterKey,
         cluster: &'f Cluster,
         tool: Option<&'f ToolSummary>,
-        declared: &'f Declared,
+        declaration: &'f Declaration,
+        neighbours: &'f Neighbours<'f>,
     ) -> Self {
-        let path = callwright::json::Path::from_pointer(key.path.as_str());
-        let schema = declared.schema(key.side);
+        let path = Path::from_pointer(key.path.as_str());
+        let schema = declaration.schema(key.side);
         let at = |path: &str| schema.map_or_else(Vec::new, |root| nodes(root, path));
         Facts {
             key,
+            code: issue_code(key),
+            shape: ValueShape::of(key),
             cluster,
             tool,
-            declared,
+            declaration,
+            neighbours,
             values: values(cluster),
             nodes: at(&key.path),
-            around: if path.is_root() {
-                Vec::new()
-            } else {
-                at(path.parent().as_pointer())
+            around: match path.is_root() {
+                true => Vec::new(),
+                false => at(path.parent().as_pointer()),
             },
-            name: path
-                .last()
-                .map(std::borrow::Cow::into_owned)
-                .unwrap_or_default(),
+            name: path.last().unwrap_or_default().into_owned(),
         }
-    }
-
-    /// The descriptions of the parameter.
-    pub(super) fn descriptions(&self) -> impl Iterator<Item = &'f str> {
-        self.nodes
-            .iter()
-            .filter_map(|node| node.get("description")?.as_str())
     }
 
     /// All calls of the tool: for results, those with a result.
@@ -103,25 +104,13 @@ impl<'f> Facts<'f> {
     }
 }
 
-/// All parts of a schema that speak about a place.
-fn nodes<'s>(root: &'s Json, path: &str) -> Vec<&'s Json> {
-    let found = places(root, path);
-    let found = found
-        .iter()
-        .flat_map(|place: &Place| fragments(root, place));
-    found
-        .filter_map(|place| root.pointer(place.at.as_pointer()))
-        .collect()
-}
-
 /// The values of a cluster that were kept whole.
 pub(crate) fn values(cluster: &Cluster) -> Vec<Json> {
-    let kept = cluster.values.iter().map(|(value, _)| value.as_str());
-    let shown = cluster.examples.iter().filter(|example| example.whole);
+    let kept = cluster.values.iter().map(|(value, _)| value);
     let mut values: Vec<Json> = kept
         .filter_map(|value| serde_json::from_str(value).ok())
         .collect();
-    for example in shown {
+    for example in cluster.examples.iter().filter(|example| example.whole) {
         if let Ok(value) = serde_json::from_str(&example.value)
             && !values.contains(&value)
         {

@@ -1,36 +1,38 @@
 //! Bug or edge case? A cluster → a judgement with its reasons.
 //!
-//! Points for and against, each with the sentence that says why. Nothing is weighed that a person cannot look up in the
-//! summary.
+//! Signs for and against, each with its points and the sentence that says why. Nothing is weighed that a person cannot look
+//! up in the summary.
 
-mod company;
+mod cluster_key;
+mod descriptions;
 mod facts;
-mod farther;
+mod limits;
+mod neighbours;
 mod outcome;
-mod points;
-mod rollout;
+mod signs;
 mod slip;
 mod spelling;
 mod spread;
-mod words;
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::facts::{Declared, values};
+pub(crate) use self::cluster_key::{HeldInText, ValueShape, issue_code};
+pub(crate) use self::facts::{Declaration, values};
 pub(crate) use self::outcome::ratio;
 
-use self::company::Company;
 use self::facts::Facts;
+use self::neighbours::Neighbours;
+use self::signs::Sign;
 use crate::summary::{ClusterKey, Side, Summary};
 
-pub use self::points::{BUG_UP_TO, EDGE_CASE_FROM};
+pub use self::signs::{BUG_UP_TO, EDGE_CASE_FROM};
 
 /// What a cluster of violations most likely is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ViolationKind {
     /// Calls that are fine and that the schema forbids.
     EdgeCase,
     /// Too little is known, or the signs disagree.
@@ -41,7 +43,7 @@ pub enum Kind {
 
 /// One reason, with its weight.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reason {
+pub struct ScoredReason {
     /// For an edge case if positive, against it if negative.
     pub points: i32,
     /// The fact, as a short sentence.
@@ -50,31 +52,55 @@ pub struct Reason {
 
 /// What was made of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
+pub struct ClusterJudgement {
     /// The cluster.
     pub cluster: ClusterKey,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ViolationKind,
     /// The sum of the points.
     pub score: i32,
     /// Why.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ScoredReason>,
 }
 
+/// Looks for one sign.
+type Check = fn(&Facts<'_>) -> Option<ScoredReason>;
+
+/// Signs of calls: what the tool and the model did, which results do not show.
+const OF_CALLS: [Check; 7] = [
+    outcome::of_tool,
+    outcome::of_model,
+    neighbours::others_of_the_place,
+    neighbours::one_of_many_keys,
+    spread::over_models,
+    spread::seldom_alone,
+    spread::rare_and_unknown,
+];
+
+/// Signs of calls and results.
+const OF_BOTH: [Check; 6] = [
+    spread::over_time,
+    spread::over_sessions,
+    spread::share,
+    neighbours::nothing_given,
+    descriptions::own_default,
+    descriptions::described,
+];
+
 /// Judges all clusters, the most frequent first.
-pub fn decide(summary: &Summary) -> Vec<Judgement> {
-    let mut declared: HashMap<&str, Declared> = HashMap::new();
-    let company = Company::of(summary);
+pub fn decide(summary: &Summary) -> Vec<ClusterJudgement> {
+    let mut declarations: HashMap<&str, Declaration> = HashMap::new();
+    let neighbours = Neighbours::of(summary);
     let mut judged = Vec::with_capacity(summary.clusters.len());
     for (key, cluster) in summary.clusters.iter() {
         let tool = summary.tools.get(&key.tool);
-        let declared = declared
+        let declaration = declarations
             .entry(&key.tool)
-            .or_insert_with(|| Declared::of(tool));
-        let facts = Facts::gather(key, cluster, tool, declared);
-        judged.push((cluster.calls, judge(&facts, &company)));
+            .or_insert_with(|| Declaration::newest_of(tool));
+        let facts = Facts::gather(key, cluster, tool, declaration, &neighbours);
+        judged.push((cluster.calls, judge(&facts)));
     }
-    farther::than_a_few(summary, &mut judged);
+    limits::allow_values_before_edge_cases(summary, &mut judged);
     judged.sort_by(|(more, left), (calls, right)| {
         (calls, &left.cluster).cmp(&(more, &right.cluster))
     });
@@ -82,33 +108,23 @@ pub fn decide(summary: &Summary) -> Vec<Judgement> {
 }
 
 /// Adds up the points.
-fn judge(facts: &Facts<'_>, company: &Company<'_>) -> Judgement {
-    let mut reasons = Vec::new();
-    slip::in_general(facts, &mut reasons);
+fn judge(facts: &Facts<'_>) -> ClusterJudgement {
+    let mut reasons = Vec::from_iter(slip::in_general(facts));
     let general = reasons.len();
     if facts.key.side == Side::Input {
-        outcome::what_the_tool_made_of_it(facts, company, &mut reasons);
-        outcome::what_the_model_did_next(facts, &mut reasons);
-        company::others_of_the_place(facts, company, &mut reasons);
-        company::one_of_many_keys(facts, company, &mut reasons);
-        spread::over_models(facts, &mut reasons);
-        spread::alone(facts, &mut reasons);
-        spread::rare_and_unknown(facts, &mut reasons);
+        reasons.extend(OF_CALLS.iter().filter_map(|check| check(facts)));
     }
-    spread::over_time(facts, &mut reasons);
-    spread::over_sessions(facts, &mut reasons);
-    spread::share(facts, company, &mut reasons);
-    company::nothing_given(facts, company, &mut reasons);
-    words::own_default(facts, &mut reasons);
-    words::described(facts, &mut reasons);
-    slip::slips(facts, &mut reasons);
+    reasons.extend(OF_BOTH.iter().filter_map(|check| check(facts)));
+    reasons.extend(slip::slips(facts));
     let score = reasons.iter().map(|reason| reason.points).sum();
-    let kind = match kind_of(score) {
+    let kind = match ViolationKind::of(score) {
         // What such violations are in general says nothing about this one, unless it is what they never are.
-        Kind::Bug if reasons.len() == general && score > points::NEVER => Kind::Unclear,
+        ViolationKind::Bug if reasons.len() == general && score > Sign::Never.points() => {
+            ViolationKind::Unclear
+        }
         kind => kind,
     };
-    Judgement {
+    ClusterJudgement {
         cluster: facts.key.clone(),
         kind,
         score,
@@ -116,18 +132,12 @@ fn judge(facts: &Facts<'_>, company: &Company<'_>) -> Judgement {
     }
 }
 
-fn kind_of(score: i32) -> Kind {
-    match score {
-        EDGE_CASE_FROM.. => Kind::EdgeCase,
-        ..=BUG_UP_TO => Kind::Bug,
-        _ => Kind::Unclear,
+impl ViolationKind {
+    fn of(score: i32) -> Self {
+        match score {
+            EDGE_CASE_FROM.. => ViolationKind::EdgeCase,
+            ..=BUG_UP_TO => ViolationKind::Bug,
+            _ => ViolationKind::Unclear,
+        }
     }
-}
-
-/// Adds a reason.
-fn say(reasons: &mut Vec<Reason>, points: i32, why: impl Into<String>) {
-    reasons.push(Reason {
-        points,
-        why: why.into(),
-    });
 }

@@ -1,91 +1,85 @@
 //! Does the tool take such calls, and what did the model do next?
 
-use super::company::Company;
+use std::collections::BTreeMap;
+
+use callwright::validate::IssueCode;
+
+use super::ScoredReason;
 use super::facts::Facts;
-use super::points::{
-    CALLS_PER_SESSION, CORRECTED, CORRECTED_CALLS, CORRECTED_SHARE, FAILS_BELOW, FAILS_FEW,
-    FAILS_MANY, FAILS_ONE, FAILS_SOME, FEW_RESULTS, MANY_RESULTS, REFUSES_FEW, REFUSES_MANY,
-    REFUSES_ONE, REFUSES_SOME, REFUSES_UP_TO, SOME_RESULTS, SURE_RESULTS, TAKES_ALL_FROM,
-    TAKES_FEW, TAKES_FROM, TAKES_MANY, TAKES_ONE, TAKES_SOME, TAKES_SOME_NOT_ALL,
-    TAKES_UNKNOWN_KEY, WAVERS, WAVERS_BELOW, WAVERS_FEW,
+use super::signs::{
+    CALLS_PER_SESSION, CORRECTED_CALLS, CORRECTED_SHARE, FAILS, FEW_RESULTS, MANY_RESULTS, REFUSES,
+    REFUSES_UP_TO, SOME_RESULTS, SURE_RESULTS, Sign, TAKES_ALL, TAKES_FROM, TAKES_MOST,
+    TAKES_UNKNOWN_KEY, UNSURE, WAVERS,
 };
-use super::rollout;
-use super::{Reason, say};
+use crate::summary::Timeline;
 
 /// Below this share of results without an error a tool is broken, and its refusals say nothing.
 const LOWEST_SUCCESS: f64 = 0.3;
 
+const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
+
 /// What the tool made of such calls.
-pub(super) fn what_the_tool_made_of_it(
-    facts: &Facts<'_>,
-    company: &Company<'_>,
-    reasons: &mut Vec<Reason>,
-) {
+pub(super) fn of_tool(facts: &Facts<'_>) -> Option<ScoredReason> {
     let led_to = facts.cluster.led_to;
     let own = led_to.ran_fine + led_to.tool_refused;
     if own == 0 {
-        return;
+        return None;
     }
     // Few by themselves: those that look alike but for the number of digits are counted too.
-    let alike = company.alike(facts.key).filter(|_| own < MANY_RESULTS);
-    let (ran_fine, refused) = alike.map_or((led_to.ran_fine, led_to.tool_refused), |alike| {
-        (alike.ran_fine, alike.refused)
-    });
-    let known = ran_fine + refused;
-    let of_a_look = if known > own {
-        " of such calls that look alike"
-    } else {
-        ""
+    let alike = facts.neighbours.alike(facts.key);
+    let (ran_fine, refused) = match alike.filter(|_| own < MANY_RESULTS) {
+        Some(alike) => (alike.ran_fine, alike.refused),
+        None => (led_to.ran_fine, led_to.tool_refused),
     };
+    let known = ran_fine + refused;
     let usual = usual_success(facts);
     let share = ratio(ran_fine, known) / usual;
     if share < TAKES_FROM
-        && let Some(since) = rollout::since(facts)
-        && ratio(since.ran_fine, since.calls) / usual >= TAKES_FROM
+        && let Some(since) = taken_since(facts, usual)
     {
-        return say(reasons, TAKES_MANY, since.why());
+        return Some(since);
     }
-    let [many, some, few, one] = if share >= TAKES_ALL_FROM {
-        [TAKES_MANY, TAKES_SOME, TAKES_FEW, TAKES_ONE]
-    } else if share >= TAKES_FROM {
-        [TAKES_MANY, TAKES_SOME_NOT_ALL, TAKES_FEW, TAKES_ONE]
-    } else if share <= REFUSES_UP_TO {
-        [REFUSES_MANY, REFUSES_SOME, REFUSES_FEW, REFUSES_ONE]
-    } else if share < FAILS_BELOW {
-        [FAILS_MANY, FAILS_SOME, FAILS_FEW, FAILS_ONE]
-    } else if share < WAVERS_BELOW {
-        [WAVERS, WAVERS, WAVERS_FEW, 0]
-    } else if known < SURE_RESULTS {
-        [WAVERS_FEW; 4]
-    } else {
-        [0; 4]
+    let points = by_number(share, known);
+    let is_unknown_key = facts.code == Some(IssueCode::UnknownKey);
+    let points = match is_unknown_key {
+        true => points.min(TAKES_UNKNOWN_KEY),
+        false => points,
     };
-    let points = match known {
+    let alike = match known > own {
+        true => " of such calls that look alike",
+        false => "",
+    };
+    let why = match known {
+        1 if ran_fine == 1 => "the one call with a known result ran fine".to_owned(),
+        1 => "the one call with a known result failed".to_owned(),
+        _ if share <= REFUSES_UP_TO => {
+            format!("{refused} of {known} calls with a known result failed{alike}")
+        }
+        _ => format!("{ran_fine} of {known} calls with a known result ran fine{alike}"),
+    };
+    Some(ScoredReason { points, why })
+}
+
+/// The points for a share of calls that ran fine, by how many results are known.
+fn by_number(share: f64, known: u64) -> i32 {
+    let [many, some, few, one] = match share {
+        _ if share >= TAKES_ALL.0 => TAKES_ALL.1,
+        _ if share >= TAKES_FROM => TAKES_MOST,
+        _ if share <= REFUSES_UP_TO => REFUSES,
+        _ if share < FAILS.0 => FAILS.1,
+        _ if share < WAVERS.0 => WAVERS.1,
+        _ if known < SURE_RESULTS => UNSURE,
+        _ => [0; 4],
+    };
+    match known {
         MANY_RESULTS.. => many,
         SOME_RESULTS.. => some,
         FEW_RESULTS.. => few,
         _ => one,
-    };
-    let is_ignored = facts.key.issue == "unknown_key" && points > TAKES_UNKNOWN_KEY;
-    let points = if is_ignored {
-        TAKES_UNKNOWN_KEY
-    } else {
-        points
-    };
-    let why = if known == 1 {
-        format!(
-            "the one call with a known result {}",
-            if ran_fine == 1 { "ran fine" } else { "failed" }
-        )
-    } else if share <= REFUSES_UP_TO {
-        format!("{refused} of {known} calls with a known result failed{of_a_look}")
-    } else {
-        format!("{ran_fine} of {known} calls with a known result ran fine{of_a_look}")
-    };
-    say(reasons, points, why);
+    }
 }
 
-/// What share of the tool's calls has a result that is no error: some tools fail often, whatever they are sent.
+/// What share of the tool's calls has a result that is not an error: some tools fail often, whatever they are sent.
 fn usual_success(facts: &Facts<'_>) -> f64 {
     let Some(tool) = facts.tool else {
         return 1.0;
@@ -100,31 +94,51 @@ fn usual_success(facts: &Facts<'_>) -> f64 {
     (1.0 - ratio(errors, others)).clamp(LOWEST_SUCCESS, 1.0)
 }
 
+/// Whether the tool learned to take such calls during the record: a new version is rolled out on some day; before it, not
+/// one such call ran fine, and from it on nearly all do. What counts is what the tool does now. A tool that takes some
+/// and refuses some all the time has no such day.
+fn taken_since(facts: &Facts<'_>, usual: f64) -> Option<ScoredReason> {
+    let (all, fine) = (by_day(&facts.cluster.time), by_day(&facts.cluster.fine));
+    let (first, _) = fine.first_key_value()?;
+    let before: u64 = all.range(..first).map(|(_, calls)| calls).sum();
+    let calls: u64 = all.range(first..).map(|(_, calls)| calls).sum();
+    let ran_fine: u64 = fine.values().sum();
+    let is_clear = before >= SOME_RESULTS
+        && calls >= MANY_RESULTS
+        && ratio(ran_fine, calls) / usual >= TAKES_FROM;
+    let days = match all.range(..first).count() {
+        1 => "the first day".to_owned(),
+        days => format!("the first {days} days"),
+    };
+    is_clear.then(|| {
+        Sign::TakenSince.because(format!(
+            "on {days} none of {before} calls ran fine, since then {ran_fine} of {calls} did"
+        ))
+    })
+}
+
+fn by_day(time: &Timeline<u64>) -> BTreeMap<i64, u64> {
+    super::spread::stretches(time, DAY_US)
+}
+
 /// Whether the model corrected itself.
-pub(super) fn what_the_model_did_next(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+pub(super) fn of_model(facts: &Facts<'_>) -> Option<ScoredReason> {
     let led_to = facts.cluster.led_to;
-    let followed = led_to.corrected + led_to.repeated + led_to.gave_up;
-    // Where no failure is known, the next call is just the next one, and mostly without the fault.
-    // So it is where nearly all such calls run fine.
+    let corrected = led_to.corrected;
+    let followed = corrected + led_to.repeated + led_to.gave_up;
     let known = led_to.ran_fine + led_to.tool_refused;
-    if led_to.tool_refused == 0 || ratio(led_to.ran_fine, known) >= TAKES_FROM {
-        return;
-    }
-    if followed < CORRECTED_CALLS || ratio(led_to.corrected, followed) < CORRECTED_SHARE {
-        return;
-    }
     let per_session = facts.tool.map_or(1.0, |tool| {
         ratio(tool.tally.calls, tool.sessions.count().max(1))
     });
-    if per_session > CALLS_PER_SESSION {
-        return;
-    }
-    let corrected = led_to.corrected;
-    say(
-        reasons,
-        CORRECTED,
-        format!("{corrected} of {followed} were followed by a call without the fault"),
-    );
+    // Where no failure is known, the next call is just the next one, and mostly without the violation.
+    // So it is where nearly all such calls run fine.
+    let has_failed = led_to.tool_refused > 0 && ratio(led_to.ran_fine, known) < TAKES_FROM;
+    let is_corrected = followed >= CORRECTED_CALLS && ratio(corrected, followed) >= CORRECTED_SHARE;
+    (has_failed && is_corrected && per_session <= CALLS_PER_SESSION).then(|| {
+        Sign::Corrected.because(format!(
+            "{corrected} of {followed} were followed by a call without the fault"
+        ))
+    })
 }
 
 /// One count over another.

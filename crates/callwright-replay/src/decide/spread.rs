@@ -1,18 +1,15 @@
-//! Does it come steadily, from everybody, or in one burst, from one?
+//! Does it come steadily and from all models, or in one burst, or from one of them?
 
 use std::collections::BTreeMap;
 
-use super::company::Company;
+use super::ScoredReason;
 use super::facts::Facts;
 use super::outcome::ratio;
-use super::points::{
-    ACCIDENT, ACCIDENT_OF, ACCIDENT_UP_TO, ALL_MODELS, ALONE_BELOW, BURST, BURST_UP_TO,
-    IN_MANY_SESSIONS, IN_ONE_SESSION, IN_SEVERAL_SESSIONS, MANY_SESSIONS, MODEL_SHARE, OFTEN,
-    ONE_OF_MANY_MODELS, ONE_OF_TWO_MODELS, RESULTS_OFTEN, RESULTS_SOMETIMES, SEASON, SEASON_FROM,
-    SELDOM_ALONE, SEVERAL_MODELS, SEVERAL_SESSIONS, SOMETIMES, SPREAD_CALLS, SPREAD_EXPECTED,
-    STEADY, STEADY_FROM, UNKNOWN_AND_RARE, UNKNOWN_AND_RARE_BELOW,
+use super::signs::{
+    ACCIDENT_OF, ACCIDENT_UP_TO, ALONE_BELOW, ANSWERED_OFTEN, ANSWERED_SOMETIMES, BURST_UP_TO,
+    MANY_SESSIONS, MODEL_SHARE, RARE_BELOW, SEASON_FROM, SEVERAL_SESSIONS, SPREAD_CALLS,
+    SPREAD_EXPECTED, STEADY_FROM, Sign,
 };
-use super::{Reason, say};
 use crate::summary::{Side, Timeline};
 
 const MINUTE_US: i64 = 60_000_000;
@@ -23,51 +20,48 @@ const DAY_US: i64 = 24 * HOUR_US;
 const ENOUGH_STRETCHES: i64 = 4;
 
 /// Whether the cluster is spread over the time of the tool's calls.
-pub(super) fn over_time(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+pub(super) fn over_time(facts: &Facts<'_>) -> Option<ScoredReason> {
     let calls = facts.cluster.calls;
-    let Some(tool) = facts.tool.filter(|_| calls >= SPREAD_CALLS) else {
-        return;
-    };
+    let tool = facts.tool.filter(|_| calls >= SPREAD_CALLS)?;
     let mut times = tool.time.iter().map(|(time, _)| time);
-    let Some(first) = times.next() else { return };
+    let first = times.next()?;
     let last = times.last().unwrap_or(first);
-    let (unit, name) = match last.saturating_sub(first) {
-        long if long >= ENOUGH_STRETCHES * DAY_US => (DAY_US, "day"),
-        long if long >= ENOUGH_STRETCHES * HOUR_US => (HOUR_US, "hour"),
-        _ => (MINUTE_US, "minute"),
+    let (unit, name, on) = match last.saturating_sub(first) {
+        long if long >= ENOUGH_STRETCHES * DAY_US => (DAY_US, "day", "on"),
+        long if long >= ENOUGH_STRETCHES * HOUR_US => (HOUR_US, "hour", "in"),
+        _ => (MINUTE_US, "minute", "in"),
     };
     let all = stretches(&tool.time, unit);
-    let own = stretches(&facts.cluster.time.as_wide_as(&tool.time), unit);
-    if own.is_empty() {
-        return;
-    }
+    let seen = stretches(&facts.cluster.time.as_wide_as(&tool.time), unit).len();
     let expected = expected(all.values().copied(), calls);
-    if expected < SPREAD_EXPECTED {
-        return;
+    if seen == 0 || expected < SPREAD_EXPECTED {
+        return None;
     }
-    let seen = own.len();
-    let share = ratio(seen as u64, 1) / expected;
-    let on = if name == "day" { "on" } else { "in" };
-    if share >= STEADY_FROM {
-        let of = all.len();
-        say(reasons, STEADY, format!("seen {on} {seen} of {of} {name}s"));
-    } else if share <= BURST_UP_TO {
-        let of = all.len();
-        let times = if seen == 1 {
-            format!("one {name}")
-        } else {
-            format!("{seen} {name}s")
-        };
-        let is_season = seen >= SEASON_FROM && facts.cluster.sessions.count() >= SEVERAL_SESSIONS;
-        say(
-            reasons,
-            if is_season { SEASON } else { BURST },
-            format!("all {calls} came {on} {times}, though the tool was called {on} {of}"),
-        );
+    let of = all.len();
+    match ratio(seen as u64, 1) / expected {
+        share if share >= STEADY_FROM => {
+            Some(Sign::Steady.because(format!("seen {on} {seen} of {of} {name}s")))
+        }
+        share if share <= BURST_UP_TO => {
+            let times = match seen {
+                1 => format!("one {name}"),
+                _ => format!("{seen} {name}s"),
+            };
+            let sessions = facts.cluster.sessions.count();
+            let sign = match seen >= SEASON_FROM && sessions >= SEVERAL_SESSIONS {
+                true => Sign::Season,
+                false => Sign::Burst,
+            };
+            Some(sign.because(format!(
+                "all {calls} came {on} {times}, though the tool was called {on} {of}"
+            )))
+        }
+        _ => None,
     }
 }
 
-fn stretches(time: &Timeline<u64>, unit: i64) -> BTreeMap<i64, u64> {
+/// Calls by stretches of time.
+pub(super) fn stretches(time: &Timeline<u64>, unit: i64) -> BTreeMap<i64, u64> {
     let mut found = BTreeMap::new();
     for (begin, calls) in time.iter() {
         *found.entry(begin.div_euclid(unit)).or_insert(0) += *calls;
@@ -85,136 +79,94 @@ fn expected(groups: impl Iterator<Item = u64> + Clone, drawn: u64) -> f64 {
 }
 
 /// Whether many conversations have it.
-pub(super) fn over_sessions(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+pub(super) fn over_sessions(facts: &Facts<'_>) -> Option<ScoredReason> {
     let (calls, seen) = (facts.cluster.calls, facts.cluster.sessions.count());
+    let all = facts.tool.map_or(0, |tool| tool.sessions.count());
+    let why = || format!("seen in {seen} sessions");
+    let all_in = |times: &str| format!("all {calls} came in {times} of {all} that call the tool");
+    let could_be_many = calls >= SPREAD_CALLS && all >= SEVERAL_SESSIONS;
     match seen {
-        MANY_SESSIONS.. => {
-            say(
-                reasons,
-                IN_MANY_SESSIONS,
-                format!("seen in {seen} sessions"),
-            );
-        }
-        SEVERAL_SESSIONS.. => {
-            say(
-                reasons,
-                IN_SEVERAL_SESSIONS,
-                format!("seen in {seen} sessions"),
-            );
-        }
-        1 | 2 if calls >= SPREAD_CALLS => {
-            let all = facts.tool.map_or(0, |tool| tool.sessions.count());
-            if all >= SEVERAL_SESSIONS {
-                let times = if seen == 1 {
-                    "one session"
-                } else {
-                    "two sessions"
-                };
-                say(
-                    reasons,
-                    IN_ONE_SESSION,
-                    format!("all {calls} came in {times} of {all} that call the tool"),
-                );
-            }
-        }
-        _ => {}
+        MANY_SESSIONS.. => Some(Sign::InManySessions.because(why())),
+        SEVERAL_SESSIONS.. => Some(Sign::InSeveralSessions.because(why())),
+        1 if could_be_many => Some(Sign::InOneSession.because(all_in("one session"))),
+        2 if could_be_many => Some(Sign::InOneSession.because(all_in("two sessions"))),
+        _ => None,
     }
 }
 
 /// Whether all models do it.
-pub(super) fn over_models(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+pub(super) fn over_models(facts: &Facts<'_>) -> Option<ScoredReason> {
     let calls = facts.cluster.calls;
-    let Some(tool) = facts.tool.filter(|_| calls >= SPREAD_CALLS) else {
-        return;
-    };
+    let tool = facts.tool.filter(|_| calls >= SPREAD_CALLS)?;
     let all: u64 = tool.models.iter().map(|(_, calls)| *calls).sum();
-    let counted: Vec<(&String, u64)> = tool
-        .models
-        .iter()
+    let counted: Vec<(&String, u64)> = (tool.models.iter())
         .map(|(model, calls)| (model, *calls))
         .filter(|(_, calls)| ratio(*calls, all) >= MODEL_SHARE)
         .collect();
     let of = counted.len();
-    // One stray call of another model does not make a habit of one model everybody's.
+    // One stray call of another model does not turn the habit of one into everybody's.
     let own: u64 = facts.cluster.models.iter().map(|(_, calls)| *calls).sum();
     let sends = |model: &String| {
         let sent = facts.cluster.models.get(model.as_str());
         sent.is_some_and(|sent| ratio(*sent, own) >= MODEL_SHARE)
     };
     let seen = counted.iter().filter(|(model, _)| sends(model)).count();
-    if of < 2 || seen == 0 {
-        return;
-    }
     let expected = expected(counted.iter().map(|(_, calls)| *calls), calls);
+    let models = "models that call the tool";
     match (seen, of) {
-        (1, 2) if expected >= 1.8 => say(
-            reasons,
-            ONE_OF_TWO_MODELS,
-            "only 1 of 2 models that call the tool sends it",
-        ),
-        (1, 3..) if expected >= SPREAD_EXPECTED => say(
-            reasons,
-            ONE_OF_MANY_MODELS,
-            format!("only 1 of {of} models that call the tool sends it"),
-        ),
-        (2.., _) if seen == of && of >= 3 => say(
-            reasons,
-            ALL_MODELS,
-            format!("all {of} models that call the tool send it"),
-        ),
-        (2.., _) => say(
-            reasons,
-            SEVERAL_MODELS,
-            format!("{seen} of {of} models that call the tool send it"),
-        ),
-        _ => {}
+        (1, 2) if expected >= 1.8 => {
+            Some(Sign::OneOfTwoModels.because(format!("only 1 of 2 {models} sends it")))
+        }
+        (1, 3..) if expected >= SPREAD_EXPECTED => {
+            Some(Sign::OneOfManyModels.because(format!("only 1 of {of} {models} sends it")))
+        }
+        (2.., 3..) if seen == of => {
+            Some(Sign::AllModels.because(format!("all {of} {models} send it")))
+        }
+        (2.., _) => Some(Sign::SeveralModels.because(format!("{seen} of {of} {models} send it"))),
+        _ => None,
     }
 }
 
-/// Whether it is seldom the only fault of a call.
-pub(super) fn alone(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+/// Whether it is seldom the only violation of a call.
+pub(super) fn seldom_alone(facts: &Facts<'_>) -> Option<ScoredReason> {
     let (calls, alone) = (facts.cluster.calls, facts.cluster.alone);
-    if calls >= SPREAD_CALLS && ratio(alone, calls) < ALONE_BELOW {
-        say(
-            reasons,
-            SELDOM_ALONE,
-            format!("only {alone} of {calls} calls have no other fault"),
-        );
-    }
+    let why = || format!("only {alone} of {calls} calls have no other fault");
+    let is_seldom = calls >= SPREAD_CALLS && ratio(alone, calls) < ALONE_BELOW;
+    is_seldom.then(|| Sign::SeldomAlone.because(why()))
 }
 
 /// Whether nothing is known of the results, and there are few of them.
-pub(super) fn rare_and_unknown(facts: &Facts<'_>, reasons: &mut Vec<Reason>) {
+pub(super) fn rare_and_unknown(facts: &Facts<'_>) -> Option<ScoredReason> {
     let led_to = facts.cluster.led_to;
     let (calls, of) = (facts.cluster.calls, facts.tool_calls());
     let is_unknown = led_to.ran_fine + led_to.tool_refused == 0;
-    if is_unknown && calls >= SPREAD_CALLS && ratio(calls, of) < UNKNOWN_AND_RARE_BELOW {
-        let why = format!("no result is known, and only {calls} of {of} calls have it");
-        say(reasons, UNKNOWN_AND_RARE, why);
-    }
+    let why = || format!("no result is known, and only {calls} of {of} calls have it");
+    (is_unknown && calls >= SPREAD_CALLS && ratio(calls, of) < RARE_BELOW)
+        .then(|| Sign::RareAndUnknown.because(why()))
 }
 
 /// Whether there are too few to mean something; for results, how many there are.
-pub(super) fn share(facts: &Facts<'_>, company: &Company<'_>, reasons: &mut Vec<Reason>) {
+pub(super) fn share(facts: &Facts<'_>) -> Option<ScoredReason> {
     let of = facts.tool_calls();
     let own = facts.cluster.calls;
     // A place has a cluster for each value: that the tool answers with one of them counts for all.
-    let together = match facts.key.side {
-        Side::Input => company.alike(facts.key),
-        Side::Output => company.of_the_place(facts.key),
+    let totals = match facts.key.side {
+        Side::Input => facts.neighbours.alike(facts.key),
+        Side::Output => facts.neighbours.of_the_place(facts.key),
     };
-    let calls = together.map_or(own, |together| together.calls.max(own));
-    let share = ratio(calls, of);
-    match facts.key.side {
+    let calls = totals.map_or(own, |totals| totals.calls.max(own));
+    let results = || format!("{calls} of {of} results");
+    match (facts.key.side, ratio(calls, of)) {
         _ if calls <= ACCIDENT_UP_TO && of >= ACCIDENT_OF => {
-            say(reasons, ACCIDENT, format!("{calls} of {of} calls"));
+            Some(Sign::Accident.because(format!("{calls} of {of} calls")))
         }
-        Side::Output if share >= RESULTS_OFTEN => {
-            say(reasons, OFTEN, format!("{calls} of {of} results"));
+        (Side::Output, share) if share >= ANSWERED_OFTEN => {
+            Some(Sign::OftenAnswered.because(results()))
         }
-        Side::Output if share >= RESULTS_SOMETIMES => {
-            say(reasons, SOMETIMES, format!("{calls} of {of} results"));
+        (Side::Output, share) if share >= ANSWERED_SOMETIMES => {
+            Some(Sign::SometimesAnswered.because(results()))
         }
-        _ => {}
+        _ => None,
     }
 }

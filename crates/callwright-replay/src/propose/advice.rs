@@ -1,13 +1,18 @@
-//! What models get wrong often → what the description should say.
+//! What changes no verdict and is worth doing: better descriptions, and schemas that could be tighter.
 
+use callwright::json::Path;
+use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
-use super::Advice;
-use super::node::type_names;
-use super::title::label;
-use crate::decide::{Declared, Judgement, Kind, ratio};
-use crate::schema::{fragments, places};
-use crate::summary::{Cluster, ClusterKey, Side, Summary};
+use super::SchemaAdvice;
+use super::node::{requires, type_names};
+use super::title::{label, shortened};
+use crate::decide::{
+    ClusterJudgement, Declaration, HeldInText, ValueShape, ViolationKind, issue_code, ratio,
+};
+use crate::number::count;
+use crate::schema::nodes;
+use crate::summary::{Cluster, ClusterKey, FieldUse, Side, Summary};
 
 /// From so many calls on a mistake is worth a word in the description.
 const OFTEN: u64 = 20;
@@ -18,22 +23,31 @@ const SHARE: f64 = 0.02;
 /// How many are a few.
 const FEW: u64 = 3;
 
-/// How much advice of this kind is given: what nobody reads to the end helps nobody.
+/// How much advice about descriptions is given: a longer list is not read to its end.
 const MOST: usize = 50;
 
-/// Words that advice is about; longer ones are cut.
+/// Values that advice is about; longer ones are cut.
 const LONGEST_VALUE: usize = 40;
+
+/// So many valid calls must have been looked at before "always" and "never" mean something.
+const ENOUGH: u64 = 1_000;
+
+/// So many different values at most look like a list of values.
+const FEW_VALUES: usize = 8;
+
+/// Each of which came so often at least.
+const EACH: u64 = 20;
 
 /// Looks for frequent bugs that a better description would prevent.
 pub(super) fn describe_better(
     summary: &Summary,
-    judgements: &[Judgement],
-    advice: &mut Vec<Advice>,
+    judgements: &[ClusterJudgement],
+    advice: &mut Vec<SchemaAdvice>,
 ) {
     let before = advice.len();
     for judgement in judgements {
         let key = &judgement.cluster;
-        if judgement.kind != Kind::Bug || key.side != Side::Input {
+        if judgement.kind != ViolationKind::Bug || key.side != Side::Input {
             continue;
         }
         let (Some(cluster), Some(tool)) = (summary.clusters.get(key), summary.tools.get(&key.tool))
@@ -45,9 +59,11 @@ pub(super) fn describe_better(
         if !is_often || advice.len() - before >= MOST {
             continue;
         }
-        let declared = Declared::of(Some(tool));
-        if let Some(text) = text(key, cluster, declared.schema(Side::Input)) {
-            advice.push(Advice {
+        let declaration = Declaration::newest_of(Some(tool));
+        let schema = declaration.schema(Side::Input);
+        let nodes = schema.map_or_else(Vec::new, |root| nodes(root, &key.path));
+        if let Some(text) = better_description(key, cluster, &nodes) {
+            advice.push(SchemaAdvice {
                 tool: key.tool.clone(),
                 path: key.path.clone(),
                 text,
@@ -56,106 +72,142 @@ pub(super) fn describe_better(
     }
 }
 
-fn text(key: &ClusterKey, cluster: &Cluster, schema: Option<&Json>) -> Option<String> {
+fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> Option<String> {
     let place = label(key.side, &key.path);
-    let calls = counted(cluster.calls);
-    let nodes = schema
-        .map(|root| nodes(root, &key.path))
-        .unwrap_or_default();
-    let sent = example(cluster);
-    let types: Vec<&str> = nodes.iter().flat_map(type_names).collect();
-    let listed = nodes.iter().find_map(|node| node.get("enum")?.as_array());
-    Some(match key.issue.as_str() {
-        "type" => {
-            let wanted = types.first().map(|name| name.to_lowercase());
-            let wanted = match wanted.as_deref() {
-                Some("integer") => "a whole number",
-                Some("number") => "a number",
-                Some("boolean") => "true or false",
-                Some("array") => "a list",
-                Some("object") => "an object",
-                Some("string") => "a text",
+    let calls = count(cluster.calls, "call", "calls");
+    let sent = most_frequent_value(cluster);
+    let shape = ValueShape::of(key);
+    Some(match issue_code(key)? {
+        Code::Type => {
+            let wanted = nodes.iter().flat_map(|node| type_names(node)).next()?;
+            let wanted = match wanted.to_lowercase().as_str() {
+                "integer" => "a whole number",
+                "number" => "a number",
+                "boolean" => "true or false",
+                "array" => "a list",
+                "object" => "an object",
+                "string" => "a text",
                 _ => return None,
             };
-            let other = match key.shape.as_str() {
-                "integer in a string" | "number in a string" | "boolean in a string" => {
-                    ", without quotes"
-                }
-                "object in a string" | "array in a string" | "broken JSON in a string" => {
+            use HeldInText as Held;
+            let other = match shape {
+                ValueShape::Holds(Held::Number | Held::Boolean) => ", without quotes",
+                ValueShape::Holds(Held::Object | Held::Array | Held::BrokenJson) => {
                     ", not JSON inside a text"
                 }
-                "null" => ", and to be left out where there is none",
+                ValueShape::Null => ", and to be left out where there is none",
                 _ => "",
             };
             format!(
                 "say in the description of {place} that it is {wanted}{other}: {calls} sent {sent}"
             )
         }
-        "required" => format!(
+        Code::Required => format!(
             "say in the description of {place} that it is always needed, and what to send where nothing is known: {calls} left it out"
         ),
-        "unknown_key" => {
-            format!(
-                "say in the description of the tool that there is no {place}, or what to use instead: {calls} sent it"
-            )
-        }
+        Code::UnknownKey => format!(
+            "say in the description of the tool that there is no {place}, or what to use instead: {calls} sent it"
+        ),
         // The values of a secret are not for a description.
-        "enum" | "const" if key.shape == "masked" => return None,
-        "enum" | "const" => {
-            let listed = listed?.iter().take(8).map(Json::to_string);
-            let listed: Vec<String> = listed.collect();
+        Code::Enum | Code::Const if shape == ValueShape::Masked => return None,
+        Code::Enum | Code::Const => {
+            let listed = nodes.iter().find_map(|node| node.get("enum")?.as_array())?;
+            let listed: Vec<String> = listed.iter().take(8).map(Json::to_string).collect();
             format!(
                 "name the values of {place} in its description ({}), and which is meant for {sent}: {calls} sent it",
                 listed.join(", ")
             )
         }
-        "format" | "pattern" => {
-            let rule = nodes
-                .iter()
-                .find_map(|node| node.get(key.issue.as_str())?.as_str())?;
+        Code::Format | Code::Pattern => {
+            let keyword = key.issue.as_str();
+            let rule = nodes.iter().find_map(|node| node.get(keyword)?.as_str())?;
             format!(
-                "give an example for {place} in its description ({} {rule}): {calls} sent {sent}",
-                key.issue
+                "give an example for {place} in its description ({keyword} {rule}): {calls} sent {sent}"
             )
         }
-        "maximum" | "minimum" | "max_length" | "min_length" | "max_items" | "min_items" => {
+        Code::Maximum
+        | Code::Minimum
+        | Code::MaxLength
+        | Code::MinLength
+        | Code::MaxItems
+        | Code::MinItems => {
             format!("say the limits of {place} in its description: {calls} sent {sent}")
         }
         _ => return None,
     })
 }
 
-fn nodes(root: &Json, path: &str) -> Vec<Json> {
-    let places = places(root, path);
-    let parts = places.iter().flat_map(|place| fragments(root, place));
-    parts
-        .filter_map(|part| root.pointer(part.at.as_pointer()).cloned())
-        .collect()
-}
-
-/// The most frequent value of a cluster.
-fn example(cluster: &Cluster) -> String {
+fn most_frequent_value(cluster: &Cluster) -> String {
     let often = cluster.values.iter().max_by_key(|(_, calls)| **calls);
     let shown = often.map(|(value, _)| value.as_str());
     let shown = shown.or_else(|| Some(cluster.examples.iter().next()?.value.as_str()));
-    let shown = shown.unwrap_or("something else");
-    if shown.chars().count() <= LONGEST_VALUE {
-        return shown.to_owned();
-    }
-    let beginning: String = shown.chars().take(LONGEST_VALUE).collect();
-    format!("{beginning}…")
+    shortened(shown.unwrap_or("something else"), LONGEST_VALUE)
 }
 
-/// `1,204 calls`
-pub(super) fn counted(calls: u64) -> String {
-    let digits = calls.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
+/// Looks for schemas that are looser than all traffic. SchemaAdvice only: what was never sent may be sent tomorrow.
+pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
+    let tools = summary.tools.iter();
+    for (name, tool) in tools.filter(|(_, tool)| tool.sampled >= ENOUGH) {
+        let declaration = Declaration::newest_of(Some(tool));
+        let Some(schema) = declaration.schema(Side::Input) else {
+            continue;
+        };
+        for (field, seen) in tool.fields.iter() {
+            let path = Path::root().key(field);
+            let path = path.as_pointer();
+            // The first part about a place is the one that is closest to it.
+            let Some(node) = nodes(schema, path).first().copied() else {
+                continue;
+            };
+            let is_required = requires(schema, field);
+            for text in tighter(node, is_required, seen, tool.sampled) {
+                let text = format!("{} {text}", label(Side::Input, path));
+                advice.push(SchemaAdvice {
+                    tool: name.clone(),
+                    path: path.to_owned(),
+                    text,
+                });
+            }
         }
-        grouped.push(digit);
     }
-    let noun = if calls == 1 { "call" } else { "calls" };
-    format!("{grouped} {noun}")
+}
+
+/// What could be said of a parameter.
+fn tighter(node: &Json, is_required: bool, seen: &FieldUse, sampled: u64) -> Vec<String> {
+    let counted = |calls: u64| count(calls, "call", "calls");
+    let mut texts = Vec::new();
+    if seen.present == sampled && !is_required {
+        texts.push(format!(
+            "is optional, and all of {} gave it: it could be required",
+            counted(sampled)
+        ));
+    }
+    let types = type_names(node);
+    let is_only = |name: &str| matches!(types[..], [only] if only.eq_ignore_ascii_case(name));
+    let has = |keywords: &[&str]| keywords.iter().any(|keyword| node.get(*keyword).is_some());
+    let is_free = !has(&["enum", "const", "format", "pattern"]);
+    let values = || seen.values.iter();
+    let is_few = seen.values.len() <= FEW_VALUES
+        && seen.values.dropped() == 0
+        && values().map(|(_, calls)| *calls).sum::<u64>() == seen.present
+        && values().all(|(_, calls)| *calls >= EACH);
+    if !is_free || seen.present < ENOUGH {
+        return texts;
+    }
+    if is_only("string") && is_few {
+        let values: Vec<&str> = values().map(|(value, _)| value.as_str()).collect();
+        texts.push(format!(
+            "is any text, and only ever was {}: an enum is possible",
+            values.join(", ")
+        ));
+    }
+    let is_number = is_only("integer") || is_only("number");
+    let has_most = has(&["maximum", "exclusiveMaximum"]);
+    if let Some(largest) = (seen.largest).filter(|_| is_number && !has_most && !is_few) {
+        texts.push(format!(
+            "has no maximum, and was never more than {largest} in {}",
+            counted(seen.present)
+        ));
+    }
+    texts
 }

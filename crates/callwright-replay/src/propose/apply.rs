@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 
 use callwright::json::Path;
 use callwright::validate::Loosening;
-use json_patch::{Patch, PatchOperation};
+use json_patch::Patch;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::Proof;
 use super::combine::{Clash, combined};
-use super::patch::pointer;
+use super::patch::moved;
 use super::proof::compare;
 use super::rewrite::rewrite;
-use super::shown::hash;
+use super::schema_hash::schema_hash;
 use super::suggest::VERSION;
-use super::tools_file::{Entry, entries};
+use super::tools_file::{DeclaredTool, entries};
 use crate::summary::Side;
 
 /// Why suggestions cannot be applied.
@@ -87,13 +87,10 @@ pub enum ApplyError {
         /// The tool.
         tool: String,
     },
-    /// The new file could not be written as text.
-    #[error("the new tools file cannot be written")]
-    NotWritten,
 }
 
 #[derive(Deserialize)]
-struct File {
+struct SuggestionsFile {
     v: u32,
     tools: Vec<ForTool>,
 }
@@ -126,7 +123,7 @@ pub fn apply(
     force: bool,
 ) -> Result<String, ApplyError> {
     let old: Json = serde_json::from_str(tools_text).map_err(ApplyError::ToolsNotJson)?;
-    let file = File::deserialize(suggestions)
+    let file = SuggestionsFile::deserialize(suggestions)
         .map_err(|error| ApplyError::NoSuggestions(error.to_string()))?;
     if file.v != VERSION {
         let why = format!("they are of version {}, and {VERSION} is known", file.v);
@@ -156,12 +153,10 @@ pub fn apply(
     if new == old {
         return Ok(tools_text.to_owned());
     }
-    rewrite(tools_text, &old, &new)
-        .or_else(|| serde_json::to_string_pretty(&new).ok())
-        .ok_or(ApplyError::NotWritten)
+    Ok(rewrite(tools_text, &old, &new).unwrap_or_else(|| format!("{new:#}")))
 }
 
-fn are_known(file: &File, accept: &[usize]) -> Result<(), ApplyError> {
+fn are_known(file: &SuggestionsFile, accept: &[usize]) -> Result<(), ApplyError> {
     let numbers = || file.tools.iter().flat_map(|tool| &tool.proposals);
     let numbers = || numbers().map(|suggestion| suggestion.number);
     let (Some(least), Some(most)) = (numbers().min(), numbers().max()) else {
@@ -189,7 +184,7 @@ fn one_schema(
     old: &Json,
     new: &mut Json,
     tool: &ForTool,
-    all: &[Entry],
+    all: &[DeclaredTool],
     patches: BTreeMap<usize, Patch>,
     force: bool,
 ) -> Result<(), ApplyError> {
@@ -208,21 +203,22 @@ fn one_schema(
             tool: tool.name.clone(),
         });
     }
-    let places = named.filter_map(|entry| {
-        let inside = match tool.side {
-            Side::Input => entry.input.as_ref(),
-            Side::Output => entry.output.as_ref(),
-        };
-        Some(entry.at.join(inside?))
-    });
+    let places = named.filter_map(|entry| Some(entry.at.join(entry.schema_at(tool.side)?)));
     let mut known = places.filter_map(|at| Some((old.pointer(at.as_pointer())?, at)));
     let (schema, at) = known
-        .find(|(schema, _)| hash(schema) == tool.schema_hash)
+        .find(|(schema, _)| schema_hash(schema) == tool.schema_hash)
         .ok_or_else(|| changed(number))?;
+    // The patches are on the tool, and are wanted on its schema.
     let inside = Path::from_pointer(tool.schema_at.as_str());
+    let steps = inside.segments().count();
+    let on_schema = |path: &Path| {
+        let rest = path.segments().skip(steps);
+        let rest = rest.fold(Path::root(), |path, step| path.key(&step));
+        inside.contains(path).then_some(rest)
+    };
     let mut own = Vec::new();
     for (number, patch) in patches {
-        let patch = unmoved(patch, &inside).ok_or_else(|| changed(number))?;
+        let patch = moved(&patch, on_schema).ok_or_else(|| changed(number))?;
         own.push((number, patch));
     }
     let looser = combined(schema, &own).map_err(|clash| match clash {
@@ -237,26 +233,4 @@ fn one_schema(
     *new.pointer_mut(at.as_pointer())
         .ok_or_else(|| changed(number))? = looser;
     Ok(())
-}
-
-/// A patch on a tool as one on its schema.
-fn unmoved(patch: Patch, inside: &Path) -> Option<Patch> {
-    let steps = inside.segments().count();
-    let mut operations = patch.0;
-    for operation in &mut operations {
-        let whole = Path::from_pointer(operation.path().as_str());
-        if !inside.contains(&whole) {
-            return None;
-        }
-        let rest = whole.segments().skip(steps);
-        let inner = pointer(&rest.fold(Path::root(), |path, step| path.key(&step)));
-        match operation {
-            PatchOperation::Add(it) => it.path = inner,
-            PatchOperation::Remove(it) => it.path = inner,
-            PatchOperation::Replace(it) => it.path = inner,
-            PatchOperation::Test(it) => it.path = inner,
-            PatchOperation::Move(_) | PatchOperation::Copy(_) => return None,
-        }
-    }
-    Some(Patch(operations))
 }

@@ -1,15 +1,12 @@
-//! Several patches on one schema → one.
+//! Several patches of one schema → the schema with all of them.
 //!
-//! Each was made for the schema as it is. What they write to different places is simply written; what they write to the
-//! same place is joined where both only widen it.
+//! Each was made for the schema as it is, so each gives one changed schema, and these are merged three-way. What they
+//! change at different places is simply taken over; what they change at the same place is joined where both only widen it.
 
-use callwright::json::Path;
-use json_patch::{
-    AddOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation, patch as apply_patch,
-};
-use serde_json::{Value as Json, json};
+use json_patch::{Patch, PatchOperation, patch as apply_patch};
+use serde_json::{Map, Value as Json, json};
 
-use super::patch::pointer;
+use crate::schema::SizeLimit;
 
 /// Why patches do not go together.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,154 +17,112 @@ pub(super) enum Clash {
     Between(usize, usize),
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Write {
-    Set(Json),
-    Remove,
-}
-
 /// Applies numbered patches to a schema.
 pub(super) fn combined(schema: &Json, patches: &[(usize, Patch)]) -> Result<Json, Clash> {
-    let mut writes: Vec<(Path, Write, usize)> = Vec::new();
-    let mut appends: Vec<(Path, Json)> = Vec::new();
+    let mut all = schema.clone();
+    let mut earlier: Vec<(usize, Json)> = Vec::new();
     for (number, patch) in patches {
-        // A patch that fits nothing is told before anything is written.
-        let mut probe = schema.clone();
-        apply_patch(&mut probe, patch).map_err(|_| Clash::Changed(*number))?;
-        let is_drop = patch
-            .iter()
+        let mut own = schema.clone();
+        apply_patch(&mut own, patch).map_err(|_| Clash::Changed(*number))?;
+        let only_drops = (patch.iter())
             .all(|it| matches!(it, PatchOperation::Test(_) | PatchOperation::Remove(_)));
-        for operation in patch.iter() {
-            let at = Path::from_pointer(operation.path().as_str());
-            let write = match operation {
-                PatchOperation::Test(_) => continue,
-                PatchOperation::Add(it) if at.last().as_deref() == Some("-") => {
-                    let append = (at, it.value.clone());
-                    if !appends.contains(&append) {
-                        appends.push(append);
-                    }
-                    continue;
-                }
-                PatchOperation::Add(it) => Write::Set(it.value.clone()),
-                PatchOperation::Replace(it) => Write::Set(it.value.clone()),
-                PatchOperation::Remove(_) => Write::Remove,
-                PatchOperation::Move(_) | PatchOperation::Copy(_) => {
-                    return Err(Clash::Changed(*number));
-                }
-            };
-            match writes.iter_mut().find(|(known, _, _)| *known == at) {
-                None => writes.push((at, write, *number)),
-                Some((_, known, other)) => {
-                    *known = joined(&at, known, &write, is_drop)
-                        .ok_or(Clash::Between(*other, *number))?;
-                }
-            }
-        }
+        let with = |ours: &Json| merged("", Some(schema), Some(ours), Some(&own), only_drops);
+        all = with(&all).flatten().ok_or_else(|| {
+            let clashes = |(_, other): &&(usize, Json)| with(other).is_none();
+            let first = earlier.iter().find(clashes).or(earlier.last());
+            Clash::Between(first.map_or(*number, |(first, _)| *first), *number)
+        })?;
+        earlier.push((*number, own));
     }
-    write(schema, writes, appends)
+    Ok(all)
 }
 
-fn write(
-    schema: &Json,
-    writes: Vec<(Path, Write, usize)>,
-    appends: Vec<(Path, Json)>,
-) -> Result<Json, Clash> {
-    let (removed, set): (Vec<_>, Vec<_>) = writes
-        .into_iter()
-        .partition(|(_, write, _)| *write == Write::Remove);
-    let is_removed = |at: &Path| removed.iter().any(|(gone, _, _)| gone.contains(at));
-    let mut operations = Vec::new();
-    for (at, write, _) in &set {
-        let Write::Set(value) = write else { continue };
-        if is_removed(at) {
-            continue;
-        }
-        let (path, value) = (pointer(at), value.clone());
-        operations.push(match schema.pointer(at.as_pointer()) {
-            Some(_) => PatchOperation::Replace(ReplaceOperation { path, value }),
-            None => PatchOperation::Add(AddOperation { path, value }),
-        });
+/// The value of a keyword with the changes of both sides; the inner `None` where there is none any more, the outer one
+/// where they contradict each other.
+fn merged(
+    keyword: &str,
+    base: Option<&Json>,
+    ours: Option<&Json>,
+    theirs: Option<&Json>,
+    theirs_only_drops: bool,
+) -> Option<Option<Json>> {
+    if ours == theirs || theirs == base {
+        return Some(ours.cloned());
     }
-    for (at, value) in appends {
-        if !is_removed(&at.parent()) {
-            let path = pointer(&at);
-            operations.push(PatchOperation::Add(AddOperation { path, value }));
-        }
+    if ours == base {
+        return Some(theirs.cloned());
     }
-    let mut removed = removed;
-    // The last item of a list first, so that the others keep their places.
-    removed.sort_by_key(|(at, _, _)| std::cmp::Reverse(order(at)));
-    for (at, _, _) in &removed {
-        let path = pointer(at);
-        operations.push(PatchOperation::Remove(RemoveOperation { path }));
-    }
-    let mut changed = schema.clone();
-    let number = removed.iter().chain(&set).map(|(_, _, number)| *number);
-    let number = number.max().unwrap_or_default();
-    apply_patch(&mut changed, &operations).map_err(|_| Clash::Changed(number))?;
-    Ok(changed)
-}
-
-/// Indices by their size, not by their digits.
-fn order(at: &Path) -> Vec<(usize, String)> {
-    at.segments()
-        .map(|segment| (segment.parse().unwrap_or_default(), segment.into_owned()))
-        .collect()
-}
-
-/// What does for both.
-fn joined(at: &Path, one: &Write, other: &Write, other_drops: bool) -> Option<Write> {
-    let (one, other) = match (one, other) {
-        _ if one == other => return Some(one.clone()),
-        (Write::Set(one), Write::Set(other)) => (one, other),
+    let (ours, theirs) = match (ours, theirs) {
+        (Some(ours), Some(theirs)) => (ours, theirs),
         // A rule that is dropped is looser than one that is widened; a rule that moves elsewhere is not.
-        (Write::Set(_), Write::Remove) if other_drops => return Some(Write::Remove),
+        (Some(_), None) if theirs_only_drops => return Some(None),
         _ => return None,
     };
-    let keyword = at.last()?;
-    let value = match &*keyword {
-        "type" => types(one, other),
-        "maximum" | "maxLength" | "maxItems" | "maxProperties" => {
-            extreme(one, other, |one, other| one >= other)
-        }
-        "minimum" | "minLength" | "minItems" | "minProperties" => {
-            extreme(one, other, |one, other| one <= other)
-        }
-        "enum" | "anyOf" => {
-            let mut all = one.as_array()?.clone();
-            for value in other.as_array()? {
-                if !all.contains(value) {
-                    all.push(value.clone());
-                }
-            }
-            Some(Json::Array(all))
-        }
-        "properties" => {
-            let mut all = one.as_object()?.clone();
-            for (key, value) in other.as_object()? {
-                if *all.entry(key.clone()).or_insert_with(|| value.clone()) != *value {
-                    return None;
-                }
-            }
-            Some(Json::Object(all))
-        }
-        _ => None,
+    let none = Json::Object(Map::new());
+    let base = match keyword {
+        "properties" => Some(base.unwrap_or(&none)),
+        _ => base,
     };
-    value.map(Write::Set)
+    let value = match (base, ours, theirs) {
+        (Some(Json::Object(base)), Json::Object(ours), Json::Object(theirs)) => {
+            let added = theirs.keys().filter(|key| !ours.contains_key(*key));
+            let mut all = Map::new();
+            for key in ours.keys().chain(added) {
+                let sides = (base.get(key), ours.get(key), theirs.get(key));
+                if let Some(value) = merged(key, sides.0, sides.1, sides.2, theirs_only_drops)? {
+                    all.insert(key.clone(), value);
+                }
+            }
+            Json::Object(all)
+        }
+        (_, ours, theirs) if keyword == "type" => types(ours, theirs)?,
+        (Some(Json::Array(base)), Json::Array(ours), Json::Array(theirs)) => {
+            list(base, ours, theirs, theirs_only_drops)?
+        }
+        (None, Json::Array(ours), Json::Array(theirs)) if matches!(keyword, "enum" | "anyOf") => {
+            list(&[], ours, theirs, theirs_only_drops)?
+        }
+        _ => {
+            let limit = SizeLimit::of_keyword(keyword)?;
+            let is_tighter = limit.is_tighter(ours.as_f64()?, theirs.as_f64()?);
+            if is_tighter { theirs } else { ours }.clone()
+        }
+    };
+    Some(Some(value))
 }
 
-fn extreme(one: &Json, other: &Json, keeps: impl Fn(f64, f64) -> bool) -> Option<Json> {
-    let wider = if keeps(one.as_f64()?, other.as_f64()?) {
-        one
+/// A list from which both sides took items, or which both changed or added to.
+fn list(base: &[Json], ours: &[Json], theirs: &[Json], theirs_only_drops: bool) -> Option<Json> {
+    let mut all = Vec::new();
+    let mut added = theirs;
+    if ours.len() < base.len() || theirs.len() < base.len() {
+        let is_left = |item: &&Json| theirs.contains(item) || !base.contains(item);
+        all.extend(ours.iter().filter(is_left).cloned());
     } else {
-        other
-    };
-    Some(wider.clone())
+        for (at, item) in base.iter().enumerate() {
+            let merged = merged(
+                "",
+                Some(item),
+                ours.get(at),
+                theirs.get(at),
+                theirs_only_drops,
+            )?;
+            all.extend(merged);
+        }
+        all.extend(ours[base.len()..].iter().cloned());
+        added = &theirs[base.len()..];
+    }
+    for item in added {
+        if !base.contains(item) && !all.contains(item) {
+            all.push(item.clone());
+        }
+    }
+    Some(Json::Array(all))
 }
 
 /// All types of both. A number may be an integer.
 fn types(one: &Json, other: &Json) -> Option<Json> {
-    let mut names: Vec<String> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
     for side in [one, other] {
         let listed = match side {
             Json::Array(listed) => listed.as_slice(),
@@ -175,8 +130,8 @@ fn types(one: &Json, other: &Json) -> Option<Json> {
         };
         for name in listed {
             let name = name.as_str()?;
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
     }

@@ -6,16 +6,17 @@
 use std::collections::HashMap;
 
 use callwright::json::Path;
+use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
 use super::node::{forbids, number, requires};
-use crate::decide::{Judgement, Kind};
-use crate::schema::{Judge, fragments, places};
+use crate::decide::{ClusterJudgement, ViolationKind, issue_code, ratio};
+use crate::schema::{PartValidator, SchemaPart, SizeLimit, fragments, nodes, places};
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
 /// The clusters and calls of one side of a tool.
-pub(super) struct Recorded<'r> {
-    clusters: Vec<(&'r ClusterKey, &'r Cluster, Kind)>,
+pub(super) struct RecordedCalls<'r> {
+    clusters: Vec<(&'r ClusterKey, &'r Cluster, ViolationKind)>,
     /// Calls by the clusters that they are in.
     calls: Vec<(Vec<usize>, u64)>,
     /// Whether there are calls of which the clusters are not known.
@@ -24,36 +25,36 @@ pub(super) struct Recorded<'r> {
 
 /// What a change does to the recorded calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Effect {
+pub(super) struct ChangeEffect {
     pub(super) accepts: u64,
     pub(super) touches: u64,
     pub(super) accepts_bugs: u64,
     pub(super) is_estimate: bool,
 }
 
-impl<'r> Recorded<'r> {
+impl<'r> RecordedCalls<'r> {
     /// All sides of all tools.
     pub(super) fn all(
         summary: &'r Summary,
-        judgements: &[Judgement],
-    ) -> HashMap<(&'r str, Side), Recorded<'r>> {
-        let kinds: HashMap<&ClusterKey, Kind> = judgements
+        judgements: &[ClusterJudgement],
+    ) -> HashMap<(&'r str, Side), RecordedCalls<'r>> {
+        let kinds: HashMap<&ClusterKey, ViolationKind> = judgements
             .iter()
             .map(|judgement| (&judgement.cluster, judgement.kind))
             .collect();
-        let mut all: HashMap<(&str, Side), Recorded<'_>> = HashMap::new();
+        let mut all: HashMap<(&str, Side), RecordedCalls<'_>> = HashMap::new();
         let mut known: HashMap<u64, (Side, usize)> = HashMap::new();
         let is_cut = summary.combinations.dropped() > 0;
         for (key, cluster) in summary.clusters.iter() {
-            let recorded = all
-                .entry((key.tool.as_str(), key.side))
-                .or_insert_with(|| Recorded {
-                    clusters: Vec::new(),
-                    calls: Vec::new(),
-                    is_cut,
-                });
+            let recorded =
+                all.entry((key.tool.as_str(), key.side))
+                    .or_insert_with(|| RecordedCalls {
+                        clusters: Vec::new(),
+                        calls: Vec::new(),
+                        is_cut,
+                    });
             known.insert(key.hash(), (key.side, recorded.clusters.len()));
-            let kind = kinds.get(key).copied().unwrap_or(Kind::Unclear);
+            let kind = kinds.get(key).copied().unwrap_or(ViolationKind::Unclear);
             recorded.clusters.push((key, cluster, kind));
         }
         for (combination, calls) in summary.combinations.iter() {
@@ -90,12 +91,12 @@ impl<'r> Recorded<'r> {
         new: &Json,
         own: &[&ClusterKey],
         nodes: Option<&[Path]>,
-    ) -> Effect {
-        let mut asked = Asked {
+    ) -> ChangeEffect {
+        let mut versions = BothVersions {
             old,
             new,
-            old_judge: Judge::of(old),
-            new_judge: Judge::of(new),
+            old_judge: PartValidator::of(old),
+            new_judge: PartValidator::of(new),
         };
         let shares: Vec<(f64, bool)> = self
             .clusters
@@ -104,12 +105,12 @@ impl<'r> Recorded<'r> {
                 if nodes.is_some_and(|nodes| !is_near(old, key, nodes)) {
                     return (0.0, false);
                 }
-                asked.share(key, cluster, own.contains(key))
+                versions.share(key, cluster, own.contains(key))
             })
             .collect();
-        let mut effect = Effect {
+        let mut effect = ChangeEffect {
             is_estimate: self.is_cut,
-            ..Effect::default()
+            ..ChangeEffect::default()
         };
         for (clusters, calls) in &self.calls {
             let is_own = |at: &usize| own.contains(&self.clusters[*at].0);
@@ -123,7 +124,10 @@ impl<'r> Recorded<'r> {
             let accepted = part_of(*calls, share);
             effect.accepts += accepted;
             effect.is_estimate |= share < 1.0 || clusters.iter().any(|at| shares[*at].1);
-            if clusters.iter().any(|at| self.clusters[*at].2 == Kind::Bug) {
+            if clusters
+                .iter()
+                .any(|at| self.clusters[*at].2 == ViolationKind::Bug)
+            {
                 effect.accepts_bugs += accepted;
             }
         }
@@ -147,8 +151,8 @@ fn part_of(calls: u64, share: f64) -> u64 {
 /// Whether a part that was changed speaks about the place of a cluster, or about what is around it or in it.
 fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
     let path = Path::from_pointer(key.path.as_str());
-    let around = matches!(key.issue.as_str(), "required" | "unknown_key");
-    let path = if around { path.parent() } else { path };
+    let is_about_key = matches!(issue_code(key), Some(Code::Required | Code::UnknownKey));
+    let path = if is_about_key { path.parent() } else { path };
     let places = places(schema, path.as_pointer());
     places.iter().any(|place| {
         let mut nodes = nodes.iter();
@@ -156,25 +160,25 @@ fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
     })
 }
 
-struct Asked<'s> {
+struct BothVersions<'s> {
     old: &'s Json,
     new: &'s Json,
-    old_judge: Judge<'s>,
-    new_judge: Judge<'s>,
+    old_judge: PartValidator<'s>,
+    new_judge: PartValidator<'s>,
 }
 
-impl Asked<'_> {
+impl BothVersions<'_> {
     /// The share of a cluster that the change allows, and whether that is an estimate.
     fn share(&mut self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> (f64, bool) {
         let path = Path::from_pointer(key.path.as_str());
         let around = path.parent();
         let name = path.last().unwrap_or_default().replace("~2", "*");
-        match key.issue.as_str() {
-            "required" => {
+        match issue_code(key) {
+            Some(Code::Required) => {
                 let requires = |node: &Json| requires(node, &name);
                 (self.gone(around.as_pointer(), &requires), false)
             }
-            "unknown_key" => {
+            Some(Code::UnknownKey) => {
                 let forbids = |node: &Json| forbids(node, &name);
                 if self.gone(around.as_pointer(), &forbids) <= 0.0 {
                     return (0.0, false);
@@ -190,22 +194,15 @@ impl Asked<'_> {
 
     /// One if the old schema says something about a place and the new one does not any more, else zero.
     fn gone(&self, around: &str, says: &dyn Fn(&Json) -> bool) -> f64 {
-        let count = |root: &Json| {
+        let saying = |root: &Json| -> Vec<SchemaPart> {
             let places = places(root, around);
             let parts = places.iter().flat_map(|place| fragments(root, place));
-            let mut firm = 0;
-            let mut all = 0;
-            for part in parts {
-                if root.pointer(part.at.as_pointer()).is_some_and(says) {
-                    all += 1;
-                    firm += usize::from(!part.is_alternative);
-                }
-            }
-            (firm, all)
+            let says = |part: &SchemaPart| root.pointer(part.at.as_pointer()).is_some_and(says);
+            parts.filter(says).collect()
         };
-        let (_, before) = count(self.old);
-        let (firm, after) = count(self.new);
-        f64::from(u8::from(firm == 0 && after < before))
+        let (before, after) = (saying(self.old), saying(self.new));
+        let is_gone = after.len() < before.len() && after.iter().all(|part| part.is_alternative);
+        f64::from(u8::from(is_gone))
     }
 
     fn by_values(&mut self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> (f64, bool) {
@@ -236,34 +233,24 @@ impl Asked<'_> {
         let share = if all == accepted {
             1.0
         } else {
-            crate::decide::ratio(accepted, all)
+            ratio(accepted, all)
         };
         (share, share > 0.0 && is_cut)
     }
 
     /// Of values that were too long to keep only their lengths are known.
     fn by_limit(&self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> f64 {
-        let (keyword, extreme, most) = match key.issue.as_str() {
-            "max_length" => ("maxLength", cluster.largest, true),
-            "min_length" => ("minLength", cluster.smallest, false),
-            "max_items" => ("maxItems", cluster.largest, true),
-            "min_items" => ("minItems", cluster.smallest, false),
-            _ => return f64::from(u8::from(is_own)),
+        let limit = issue_code(key).and_then(SizeLimit::of);
+        let Some(limit) = limit.filter(|limit| matches!(limit.unit, "characters" | "items")) else {
+            return f64::from(u8::from(is_own));
         };
-        let Some(extreme) = extreme else { return 0.0 };
+        let Some(farthest) = limit.farthest(cluster) else {
+            return 0.0;
+        };
         let is_within = |root: &Json| {
-            let places = places(root, &key.path);
-            let mut parts = places.iter().flat_map(|place| fragments(root, place));
-            parts.all(|part| {
-                let node = root.pointer(part.at.as_pointer());
-                let limit = node.and_then(|node| number(node.get(keyword)?));
-                limit.is_none_or(|limit| {
-                    if most {
-                        extreme <= limit
-                    } else {
-                        extreme >= limit
-                    }
-                })
+            nodes(root, &key.path).iter().all(|node| {
+                let stated = node.get(limit.keyword).and_then(number);
+                stated.is_none_or(|stated| !limit.is_tighter(stated, farthest))
             })
         };
         f64::from(u8::from(is_within(self.new) && !is_within(self.old)))
@@ -271,7 +258,7 @@ impl Asked<'_> {
 }
 
 /// Whether all parts of a schema about a place accept a value; one of them, where they are alternatives.
-fn accepts(root: &Json, judge: &mut Judge<'_>, path: &str, value: &Json) -> bool {
+fn accepts(root: &Json, judge: &mut PartValidator<'_>, path: &str, value: &Json) -> bool {
     let all = places(root, path);
     let (alternatives, firm): (Vec<_>, Vec<_>) = all.iter().partition(|place| place.is_alternative);
     let mut takes = |at: &Path| judge.accepts(at, value) == Some(true);

@@ -6,27 +6,25 @@
 mod advice;
 mod apply;
 mod combine;
-mod draft;
-mod edit;
+mod editor;
 mod effect;
-mod looser;
+mod excerpt;
 mod node;
 mod patch;
 mod plan;
 mod proof;
+mod relaxation;
 mod rewrite;
-mod shown;
-mod sketch;
+mod schema_hash;
 mod suggest;
 mod target;
 mod title;
 mod tools_file;
-mod wish;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::decide::{Judgement, Kind};
+use crate::decide::{ClusterJudgement, ViolationKind};
 use crate::summary::{ClusterKey, Side, Summary};
 
 pub use apply::{ApplyError, apply};
@@ -42,11 +40,11 @@ pub struct Proposal {
     /// Which of its schemas.
     pub side: Side,
     /// What kind of change it is.
-    pub change: Change,
+    pub change: ChangeKind,
     /// What it does, in a few words: "`priority` may also be \"urgent\"".
     pub title: String,
     /// What the clusters behind it were taken for: the least certain of them.
-    pub kind: Kind,
+    pub kind: ViolationKind,
     /// The clusters that it allows.
     pub clusters: Vec<ClusterKey>,
     /// A JSON Patch (RFC 6902) on the schema.
@@ -81,7 +79,7 @@ pub struct Proposal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Change {
+pub enum ChangeKind {
     /// `null` is allowed.
     Nullable,
     /// A key need not be there.
@@ -116,7 +114,7 @@ pub enum Proof {
 
 /// Something worth telling that changes no verdict: a better description, a schema that is looser than all traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Advice {
+pub struct SchemaAdvice {
     /// The tool.
     pub tool: String,
     /// Where: a JSON Pointer into the arguments.
@@ -139,15 +137,15 @@ pub struct Unplaced {
 pub struct Proposals {
     /// Changes.
     pub changes: Vec<Proposal>,
-    /// Advice to whoever writes the descriptions, and where a schema is looser than all traffic.
-    pub advice: Vec<Advice>,
+    /// SchemaAdvice to whoever writes the descriptions, and where a schema is looser than all traffic.
+    pub advice: Vec<SchemaAdvice>,
     /// Edge cases for which there is no proposal.
     #[serde(default)]
     pub unplaced: Vec<Unplaced>,
 }
 
 /// Makes proposals: edge cases first, the most frequent first.
-pub fn propose(summary: &Summary, judgements: &[Judgement]) -> Proposals {
+pub fn propose(summary: &Summary, judgements: &[ClusterJudgement]) -> Proposals {
     let mut proposals = Proposals::default();
     plan::plan(summary, judgements, &mut proposals);
     proposals.changes.sort_by(|left, right| {
@@ -162,6 +160,6 @@ pub fn propose(summary: &Summary, judgements: &[Judgement]) -> Proposals {
         proposal.number = at + 1;
     }
     advice::describe_better(summary, judgements, &mut proposals.advice);
-    looser::than_all_traffic(summary, &mut proposals.advice);
+    advice::tighten(summary, &mut proposals.advice);
     proposals
 }

@@ -1,11 +1,12 @@
 //! Single schemas, changed: each function takes a schema and gives one that accepts more.
 //!
-//! Every change here is looser by construction, wherever "more" below means "more" above; what is not (a branch more of a
-//! `oneOf`) says so.
+//! Every change here is looser by construction wherever "more" below means "more" above, except for one more branch of a
+//! `oneOf`.
 
 use serde_json::{Map, Value as Json, json};
 
-use super::wish::Limit;
+use super::relaxation::SchemaType;
+use crate::schema::SizeLimit;
 
 /// What stays outside when a schema becomes one of several alternatives: words for people, and what others refer to.
 const OUTSIDE: [&str; 11] = [
@@ -40,29 +41,47 @@ pub(super) fn wrapped(node: &Json, branch: &Json) -> Json {
     Json::Object(outer)
 }
 
-/// A union with a branch more.
+/// A union with one more branch.
 pub(super) fn with_branch(node: &Json, union: &str, branch: Json) -> Option<Json> {
     let mut changed = node.clone();
     changed.get_mut(union)?.as_array_mut()?.push(branch);
     Some(changed)
 }
 
-/// The schema of all values of a type. `array of string` has a type for its items, `string as date` a format.
-pub(super) fn of_type(name: &str, upper: bool) -> Json {
-    let spelt = |name: &str| {
-        if upper {
-            name.to_uppercase()
-        } else {
-            name.to_owned()
-        }
-    };
-    if let Some(format) = name.strip_prefix("string as ") {
-        return json!({"type": spelt("string"), "format": format});
+/// A schema that allows `null` as OpenAPI says it.
+pub(super) fn with_nullable(node: &Json) -> Json {
+    let mut changed = node.clone();
+    if let Some(members) = changed.as_object_mut() {
+        members.insert("nullable".to_owned(), Json::Bool(true));
     }
-    match name.strip_prefix("array of ") {
-        Some(items) => json!({"type": spelt("array"), "items": {"type": spelt(items)}}),
-        None if name.is_empty() => json!({}),
-        None => json!({"type": spelt(name)}),
+    changed
+}
+
+/// The name of a type, in capitals as Gemini has them, or not.
+fn spelt(name: &str, upper: bool) -> String {
+    if upper {
+        name.to_uppercase()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// One name by itself, several as a list.
+fn one_or_list<T: Into<Json> + Clone>(names: &[T]) -> Json {
+    match names {
+        [only] => only.clone().into(),
+        several => several.iter().cloned().map(Into::into).collect(),
+    }
+}
+
+/// The schema of all values of a type.
+pub(super) fn of_type(kind: &SchemaType, upper: bool) -> Json {
+    let name = spelt(kind.keyword(), upper);
+    match kind {
+        SchemaType::Any => json!({}),
+        SchemaType::Formatted(format) => json!({"type": name, "format": format}),
+        SchemaType::ArrayOf(items) => json!({"type": name, "items": {"type": spelt(items, upper)}}),
+        _ => json!({"type": name}),
     }
 }
 
@@ -84,48 +103,38 @@ pub(super) fn is_upper(node: &Json) -> bool {
             .all(|name| name.chars().all(char::is_uppercase))
 }
 
-/// A schema with a type more.
-pub(super) fn with_type(node: &Json, name: &str) -> Option<Json> {
+/// A schema with one more type.
+pub(super) fn with_type(node: &Json, kind: &SchemaType) -> Option<Json> {
     let upper = is_upper(node);
-    let spelt = |name: &str| {
-        let plain = name.split(' ').next().unwrap_or(name);
-        if upper {
-            plain.to_uppercase()
-        } else {
-            plain.to_owned()
-        }
-    };
-    let old = type_names(node);
-    if old.is_empty() {
+    let mut names: Vec<String> = type_names(node).into_iter().map(str::to_owned).collect();
+    if names.is_empty() {
         return None;
     }
-    let mut names: Vec<String> = old.iter().map(|name| (*name).to_owned()).collect();
-    let integer = names.iter().position(|known| *known == spelt("integer"));
-    match integer.filter(|_| name == "number") {
-        Some(at) if names.contains(&spelt("number")) => {
+    let (name, number) = (spelt(kind.keyword(), upper), spelt("number", upper));
+    let integer = names
+        .iter()
+        .position(|known| *known == spelt("integer", upper));
+    match integer.filter(|_| *kind == SchemaType::Number) {
+        Some(at) if names.contains(&number) => {
             names.remove(at);
         }
-        Some(at) => names[at] = spelt("number"),
-        None if names.contains(&spelt(name)) => return None,
-        None => names.push(spelt(name)),
+        Some(at) => names[at] = number,
+        None if names.contains(&name) => return None,
+        None => names.push(name),
     }
     let mut changed = node.clone();
     let members = changed.as_object_mut()?;
-    let types = match &names[..] {
-        [only] => json!(only),
-        several => json!(several),
-    };
-    members.insert("type".to_owned(), types);
-    if let Some(format) = name.strip_prefix("string as ")
-        && !members.contains_key("format")
-    {
-        members.insert("format".to_owned(), json!(format));
-    }
-    if let Some(items) = name.strip_prefix("array of ")
-        && !members.contains_key("items")
-        && !members.contains_key("prefixItems")
-    {
-        members.insert("items".to_owned(), of_type(items, upper));
+    members.insert("type".to_owned(), one_or_list(&names));
+    match kind {
+        SchemaType::Formatted(format) if !members.contains_key("format") => {
+            members.insert("format".to_owned(), json!(format));
+        }
+        SchemaType::ArrayOf(items)
+            if !members.contains_key("items") && !members.contains_key("prefixItems") =>
+        {
+            members.insert("items".to_owned(), json!({"type": spelt(items, upper)}));
+        }
+        _ => {}
     }
     Some(changed)
 }
@@ -134,14 +143,14 @@ pub(super) fn with_type(node: &Json, name: &str) -> Option<Json> {
 pub(super) fn with_values(node: &Json, values: &[Json]) -> Option<Json> {
     let mut changed = node.clone();
     for value in values {
-        let name = type_name(value);
+        let kind = SchemaType::of_value(value);
         let known = type_names(&changed);
         let is_known = known.iter().any(|known| {
-            known.eq_ignore_ascii_case(name)
-                || (name == "integer" && known.eq_ignore_ascii_case("number"))
+            known.eq_ignore_ascii_case(kind.keyword())
+                || (kind == SchemaType::Integer && known.eq_ignore_ascii_case("number"))
         });
         if !known.is_empty() && !is_known {
-            changed = with_type(&changed, name)?;
+            changed = with_type(&changed, &kind)?;
         }
     }
     let members = changed.as_object_mut()?;
@@ -163,69 +172,48 @@ pub(super) fn with_any_value(node: &Json, values: &[Json]) -> Option<Json> {
     let members = changed.as_object_mut()?;
     let listed = members.remove("enum")?;
     if !members.contains_key("type") {
-        let mut names: Vec<&str> = listed.as_array()?.iter().map(type_name).collect();
+        let listed = listed.as_array()?.iter();
+        let mut names: Vec<&str> = listed
+            .map(|value| SchemaType::of_value(value).keyword())
+            .collect();
         names.sort_unstable();
         names.dedup();
-        let types = match &names[..] {
-            [only] => json!(only),
-            several => json!(several),
-        };
-        members.insert("type".to_owned(), types);
+        members.insert("type".to_owned(), one_or_list(&names));
     }
     Some(changed)
 }
 
-/// The name of a value's type.
-pub(super) fn type_name(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "boolean",
-        Json::Number(number) if number.is_f64() => "number",
-        Json::Number(_) => "integer",
-        Json::String(_) => "string",
-        Json::Array(_) => "array",
-        Json::Object(_) => "object",
-    }
-}
-
 /// A schema with a wider limit.
-pub(super) fn with_limit(node: &Json, limit: Limit, most: bool, to: f64) -> Option<Json> {
-    let keyword = limit.keyword(most);
-    let exclusive = if most {
-        "exclusiveMaximum"
-    } else {
-        "exclusiveMinimum"
-    };
-    let is_tighter = |value: &Json| {
-        let value = number(value);
-        value.is_some_and(|limit| if most { limit < to } else { limit > to })
-    };
+pub(super) fn with_limit(node: &Json, limit: &SizeLimit, to: f64) -> Option<Json> {
+    let keyword = limit.keyword;
+    let is_tighter = |stated: f64| limit.is_tighter(stated, to);
     let mut changed = node.clone();
     let members = changed.as_object_mut()?;
-    let mut is_changed = false;
-    if members.get(keyword).is_some_and(is_tighter) {
+    let stated = members.get(keyword).and_then(number);
+    let mut is_changed = stated.is_some_and(is_tighter);
+    if is_changed {
         members.insert(keyword.to_owned(), written(to));
-        is_changed = true;
     }
-    if limit == Limit::Number {
-        match members.get(exclusive) {
+    let exclusive = match keyword {
+        "maximum" => "exclusiveMaximum",
+        "minimum" => "exclusiveMinimum",
+        _ => "",
+    };
+    if !exclusive.is_empty() {
+        let excludes = |stated: f64| (stated - to).abs() < f64::EPSILON;
+        let is_in_the_way = match members.get(exclusive) {
             // Draft 4: the limit itself is excluded, too.
-            Some(Json::Bool(true)) => {
-                let stood = node.get(keyword).and_then(number)?;
-                if is_changed || (stood - to).abs() < f64::EPSILON {
-                    members.remove(exclusive);
-                    is_changed = true;
-                }
-            }
+            Some(Json::Bool(true)) => is_changed || excludes(stated?),
             Some(value) => {
-                let stood = number(value)?;
-                if is_tighter(value) || (stood - to).abs() < f64::EPSILON {
-                    members.remove(exclusive);
-                    members.entry(keyword).or_insert_with(|| written(to));
-                    is_changed = true;
-                }
+                let stated = number(value)?;
+                is_tighter(stated) || excludes(stated)
             }
-            None => {}
+            None => false,
+        };
+        if is_in_the_way {
+            members.remove(exclusive);
+            members.entry(keyword).or_insert_with(|| written(to));
+            is_changed = true;
         }
     }
     is_changed.then_some(changed)
@@ -320,7 +308,7 @@ pub(super) fn forbids(node: &Json, key: &str) -> bool {
             .is_none_or(|named| named.get(key).is_none())
 }
 
-/// An object with a key more.
+/// An object with one more key.
 pub(super) fn with_key(node: &Json, key: &str, schema: Json) -> Option<Json> {
     let mut changed = node.clone();
     let members = changed.as_object_mut()?;

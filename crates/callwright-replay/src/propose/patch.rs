@@ -1,7 +1,8 @@
 //! Two versions of a schema → a JSON Patch that makes one of the other.
 //!
-//! Small and kind to its neighbours: a value that goes is tested first, a list that grows is added to, a list that loses
-//! an item loses that item. So the patches of several proposals can be applied one after the other.
+//! A value that goes is tested first, a list that grows is added to, a list that loses an item loses that item: so a patch
+//! fails where the schema has changed, and does not touch what is next to it. (The diff of the crate `json-patch` has no
+//! tests, and replaces a list from the first item that differs.)
 
 use std::borrow::Cow;
 
@@ -80,7 +81,7 @@ fn replace(at: &Path, old: &Json, new: &Json, operations: &mut Vec<PatchOperatio
     }));
 }
 
-/// A test of something that stands next to what is added: its type, or that there is nothing else.
+/// A test of something next to what is added: its type, or that there is nothing else.
 fn beside(old: &Json, first: &PatchOperation) -> Option<PatchOperation> {
     let added = Path::from_pointer(first.path().as_str());
     let mut around = added.parent();
@@ -112,8 +113,25 @@ fn remove(at: &Path) -> PatchOperation {
     PatchOperation::Remove(RemoveOperation { path: pointer(at) })
 }
 
+/// The same patch at other places. `None` if one of them has none.
+pub(super) fn moved(patch: &Patch, to: impl Fn(&Path) -> Option<Path>) -> Option<Patch> {
+    let operations = patch.iter().cloned().map(|mut operation| {
+        let path = pointer(&to(&Path::from_pointer(operation.path().as_str()))?);
+        match &mut operation {
+            PatchOperation::Add(it) => it.path = path,
+            PatchOperation::Remove(it) => it.path = path,
+            PatchOperation::Replace(it) => it.path = path,
+            PatchOperation::Test(it) => it.path = path,
+            // These have two places, and are never proposed.
+            PatchOperation::Move(_) | PatchOperation::Copy(_) => return None,
+        }
+        Some(operation)
+    });
+    operations.collect::<Option<_>>().map(Patch)
+}
+
 /// Paths are well-formed pointers by construction.
-pub(super) fn pointer(at: &Path) -> PointerBuf {
+fn pointer(at: &Path) -> PointerBuf {
     let steps: Vec<String> = at.segments().map(Cow::into_owned).collect();
     PointerBuf::from_tokens(&steps)
 }

@@ -1,114 +1,116 @@
-//! Clusters → orders for one change each → proposals.
+//! Clusters → groups that one change can allow → proposals.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value as Json;
 
-use super::edit::{Edited, Editor, Order};
-use super::effect::Recorded;
+use super::editor::{Edited, Editor, Request};
+use super::effect::RecordedCalls;
+use super::excerpt::excerpt;
 use super::patch::patch;
 use super::proof::prove;
-use super::shown::{hash, shown};
+use super::relaxation::{Family, Relaxation};
+use super::schema_hash::schema_hash;
 use super::title::title;
-use super::wish::Wish;
-use super::{Change, Proposal, Proposals, Unplaced};
-use crate::decide::{Declared, Judgement, Kind, values};
+use super::{ChangeKind, Proposal, Proposals, Unplaced};
+use crate::decide::{ClusterJudgement, Declaration, ValueShape, ViolationKind, values};
 use crate::schema::places;
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
-/// From so many legitimate keys on an object is no list of keys any more.
+/// From so many legitimate keys on they are not named any more.
 const ANY_KEY_FROM: usize = 21;
 
 /// Values that a change is tried with: the others of a cluster look the same.
 const MOST_SAMPLES: usize = 64;
 
-/// What goes together into one change.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Together<'k> {
+/// What clusters that one change can allow have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct GroupKey<'k> {
     tool: &'k str,
     side: Side,
     path: String,
-    family: String,
-    kind: Kind,
+    family: Family,
+    kind: ViolationKind,
+}
+
+impl GroupKey<'_> {
+    /// The order in which changes are made, and reported where there are none.
+    fn rank(&self) -> (String, Side, String, String, ViolationKind) {
+        let (tool, path) = (self.tool.to_owned(), self.path.clone());
+        (tool, self.side, path, self.family.name(), self.kind)
+    }
 }
 
 /// The clusters of one change.
 #[derive(Debug, Default)]
-struct Group<'k> {
+struct ClusterGroup<'k> {
     clusters: Vec<(&'k ClusterKey, &'k Cluster)>,
-    wishes: Vec<Wish>,
+    relaxations: Vec<Relaxation>,
 }
 
+/// Groups by their rank.
+type Groups<'k> =
+    BTreeMap<(String, Side, String, String, ViolationKind), (GroupKey<'k>, ClusterGroup<'k>)>;
+
 /// Makes all proposals, in no order.
-pub(super) fn plan(summary: &Summary, judgements: &[Judgement], proposals: &mut Proposals) {
+pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals: &mut Proposals) {
     let groups = group(summary, judgements, proposals);
-    let recorded = Recorded::all(summary, judgements);
-    let others = others(judgements);
-    let mut declared: HashMap<&str, Declared> = HashMap::new();
-    for (together, group) in groups {
-        let tool = summary.tools.get(together.tool);
-        let declared = declared
-            .entry(together.tool)
-            .or_insert_with(|| Declared::of(tool));
-        let made = match (
-            declared.schema(together.side),
-            recorded.get(&(together.tool, together.side)),
-        ) {
-            (Some(schema), Some(recorded)) => {
-                let beside_others = group.clusters.iter().any(|(key, _)| {
-                    others.contains(&(key.tool.as_str(), key.path.as_str(), key.issue.as_str()))
-                });
-                make(schema, recorded, &together, &group, beside_others)
+    let recorded = RecordedCalls::all(summary, judgements);
+    // Where something breaks a keyword and is not an edge case.
+    let others: HashSet<_> = (judgements.iter())
+        .filter(|judgement| judgement.kind != ViolationKind::EdgeCase)
+        .map(|it| (&it.cluster.tool, &it.cluster.path, &it.cluster.issue))
+        .collect();
+    let mut declarations: HashMap<&str, Declaration> = HashMap::new();
+    for (key, group) in groups.into_values() {
+        let declaration = (declarations.entry(key.tool))
+            .or_insert_with(|| Declaration::newest_of(summary.tools.get(key.tool)));
+        let schema = declaration.schema(key.side);
+        let made = match schema.zip(recorded.get(&(key.tool, key.side))) {
+            Some((schema, recorded)) => {
+                let mut clusters = group.clusters.iter();
+                let beside_others =
+                    clusters.any(|(it, _)| others.contains(&(&it.tool, &it.path, &it.issue)));
+                make(schema, recorded, &key, &group, beside_others)
             }
-            _ => Err("the schema is not known".to_owned()),
+            None => Err("the schema is not known"),
         };
         match made {
             Ok(proposal) => proposals.changes.push(proposal),
-            Err(why) => proposals
-                .unplaced
-                .extend(group.clusters.iter().map(|(key, _)| Unplaced {
+            Err(why) => {
+                (proposals.unplaced).extend(group.clusters.iter().map(|(key, _)| Unplaced {
                     cluster: (*key).clone(),
-                    why: why.clone(),
-                })),
+                    why: why.to_owned(),
+                }))
+            }
         }
     }
 }
 
-/// Where something breaks a keyword that is no edge case.
-fn others(judgements: &[Judgement]) -> HashSet<(&str, &str, &str)> {
-    let others = judgements.iter().filter(|it| it.kind != Kind::EdgeCase);
-    others
-        .map(|judgement| {
-            let key = &judgement.cluster;
-            (key.tool.as_str(), key.path.as_str(), key.issue.as_str())
-        })
-        .collect()
-}
-
 fn group<'k>(
     summary: &'k Summary,
-    judgements: &'k [Judgement],
+    judgements: &'k [ClusterJudgement],
     proposals: &mut Proposals,
-) -> BTreeMap<Together<'k>, Group<'k>> {
-    let mut groups: BTreeMap<Together<'k>, Group<'k>> = BTreeMap::new();
-    for judgement in judgements.iter().filter(|it| it.kind != Kind::Bug) {
+) -> Groups<'k> {
+    let mut groups: HashMap<GroupKey<'k>, ClusterGroup<'k>> = HashMap::new();
+    for judgement in judgements.iter().filter(|it| it.kind != ViolationKind::Bug) {
         let key = &judgement.cluster;
         let Some(cluster) = summary.clusters.get(key) else {
             continue;
         };
-        match Wish::of(key, cluster) {
-            Ok(wish) => {
-                let together = Together {
+        match Relaxation::of(key, cluster) {
+            Ok(relaxation) => {
+                let group = groups.entry(GroupKey {
                     tool: &key.tool,
                     side: key.side,
-                    path: wish.place(key),
-                    family: wish.family(),
+                    path: relaxation.place(key),
+                    family: relaxation.family(),
                     kind: judgement.kind,
-                };
-                let group = groups.entry(together).or_default();
+                });
+                let group = group.or_default();
                 group.clusters.push((key, cluster));
-                if !group.wishes.contains(&wish) {
-                    group.wishes.push(wish);
+                if !group.relaxations.contains(&relaxation) {
+                    group.relaxations.push(relaxation);
                 }
             }
             Err(why) => proposals.unplaced.push(Unplaced {
@@ -117,57 +119,56 @@ fn group<'k>(
             }),
         }
     }
-    any_keys(groups)
+    let groups = groups
+        .into_iter()
+        .map(|(key, group)| (key.rank(), (key, group)));
+    any_keys(groups.collect())
 }
 
 /// Where too many keys of one object are missing, one group for all of them.
-fn any_keys<'k>(groups: BTreeMap<Together<'k>, Group<'k>>) -> BTreeMap<Together<'k>, Group<'k>> {
-    let mut counts: HashMap<(&str, Side, String, Kind), usize> = HashMap::new();
-    let object = |together: &Together<'k>| {
-        let Together {
-            tool,
-            side,
-            path,
-            kind,
-            ..
-        } = together;
-        (*tool, *side, path.clone(), *kind)
+fn any_keys(groups: Groups<'_>) -> Groups<'_> {
+    let object = |key: &GroupKey<'_>| {
+        let is_key = matches!(key.family, Family::Key(_));
+        is_key.then(|| (key.tool.to_owned(), key.side, key.path.clone(), key.kind))
     };
-    let is_key = |group: &Group<'_>| matches!(group.wishes.first(), Some(Wish::Key(_, _)));
-    for (together, _) in groups.iter().filter(|(_, group)| is_key(group)) {
-        *counts.entry(object(together)).or_insert(0) += 1;
-    }
-    let mut merged: BTreeMap<Together<'k>, Group<'k>> = BTreeMap::new();
-    for (mut together, group) in groups {
-        let many = counts.get(&object(&together)).copied().unwrap_or_default();
-        if is_key(&group) && many >= ANY_KEY_FROM {
-            "any key".clone_into(&mut together.family);
+    let mut counts: HashMap<_, usize> = HashMap::new();
+    for (key, _) in groups.values() {
+        if let Some(object) = object(key) {
+            *counts.entry(object).or_insert(0) += 1;
         }
-        let into = merged.entry(together).or_default();
+    }
+    let mut merged = Groups::new();
+    for (mut key, group) in groups.into_values() {
+        let keys = object(&key).and_then(|object| counts.get(&object));
+        if keys.is_some_and(|keys| *keys >= ANY_KEY_FROM) {
+            key.family = Family::AnyKey;
+        }
+        let into = merged.entry(key.rank());
+        let (_, into) = into.or_insert_with(|| (key, ClusterGroup::default()));
         into.clusters.extend(group.clusters);
-        into.wishes.extend(group.wishes);
+        into.relaxations.extend(group.relaxations);
     }
     merged
 }
 
 fn make(
     schema: &Json,
-    recorded: &Recorded<'_>,
-    together: &Together<'_>,
-    group: &Group<'_>,
+    recorded: &RecordedCalls<'_>,
+    group_key: &GroupKey<'_>,
+    group: &ClusterGroup<'_>,
     beside_others: bool,
-) -> Result<Proposal, String> {
+) -> Result<Proposal, &'static str> {
     let samples = samples(group);
     let mut editor = Editor::of(schema);
-    let key = match group.wishes.first() {
-        Some(Wish::Optional(key) | Wish::Key(key, _)) => Some(key.as_str()),
+    let key = match group.relaxations.first() {
+        Some(Relaxation::Optional(key) | Relaxation::Key(key, _)) => Some(key.as_str()),
         _ => None,
     };
-    let edited = match key.filter(|_| together.family == "any key") {
-        Some(key) => editor.any_key(&together.path, key)?,
-        None => editor.carry_out(&Order {
-            path: &together.path,
-            wishes: &group.wishes,
+    let edited = match key.filter(|_| group_key.family == Family::AnyKey) {
+        Some(key) => editor.any_key(&group_key.path, key)?,
+        None => editor.carry_out(&Request {
+            path: &group_key.path,
+            relaxations: &group.relaxations,
             samples: &samples,
             beside_others,
         })?,
@@ -185,16 +186,16 @@ fn make(
     let is_shared = nodes.iter().any(|node| editor.positions.uses(node) > 0);
     let alone = (!is_shared).then_some(nodes.as_slice());
     let effect = recorded.effect(schema, &new, &clusters, alone);
-    let change = own_default(schema, &together.path, &samples, change);
+    let change = own_default(schema, &group_key.path, &samples, change);
     let node = nodes.first().ok_or("nothing was changed")?;
-    let (before, after) = shown(schema, &new, node);
+    let (before, after) = excerpt(schema, &new, node);
     Ok(Proposal {
         number: 0,
-        tool: together.tool.to_owned(),
-        side: together.side,
+        tool: group_key.tool.to_owned(),
+        side: group_key.side,
         change,
-        title: title(together.side, &together.path, key, change, &what),
-        kind: together.kind,
+        title: title(group_key.side, &group_key.path, key, change, &what),
+        kind: group_key.kind,
         clusters: clusters.into_iter().cloned().collect(),
         patch: patch(schema, &new),
         before,
@@ -206,15 +207,15 @@ fn make(
         accepts_bugs: effect.accepts_bugs,
         is_estimate: effect.is_estimate,
         proof,
-        schema_hash: hash(schema),
+        schema_hash: schema_hash(schema),
     })
 }
 
 /// Values that the change must allow.
-fn samples(group: &Group<'_>) -> Vec<Json> {
+fn samples(group: &ClusterGroup<'_>) -> Vec<Json> {
     let mut samples: Vec<Json> = Vec::new();
     for (key, cluster) in &group.clusters {
-        let is_null = key.shape == "null";
+        let is_null = ValueShape::of(key) == ValueShape::Null;
         let seen = is_null.then_some(Json::Null).into_iter();
         for value in seen.chain(values(cluster)) {
             if samples.len() < MOST_SAMPLES && !samples.contains(&value) {
@@ -225,18 +226,21 @@ fn samples(group: &Group<'_>) -> Vec<Json> {
     samples
 }
 
-/// A change that allows a schema's own default is one of its own: the schema contradicts itself.
-fn own_default(schema: &Json, path: &str, samples: &[Json], change: Change) -> Change {
+/// A change that allows a schema's own default is a kind of its own: the schema contradicts itself.
+fn own_default(schema: &Json, path: &str, samples: &[Json], change: ChangeKind) -> ChangeKind {
     let [only] = samples else { return change };
     let is_about_values = matches!(
         change,
-        Change::Nullable | Change::WiderType | Change::WiderEnum | Change::WiderRange
+        ChangeKind::Nullable
+            | ChangeKind::WiderType
+            | ChangeKind::WiderEnum
+            | ChangeKind::WiderRange
     );
     let mut nodes = places(schema, path)
         .into_iter()
         .filter_map(|place| schema.pointer(place.at.as_pointer()));
     if is_about_values && nodes.any(|node| node.get("default") == Some(only)) {
-        return Change::DefaultAllowed;
+        return ChangeKind::DefaultAllowed;
     }
     change
 }

@@ -21,11 +21,11 @@ pub(super) fn prove(
 ) -> Option<Proof> {
     let mut algebra = true;
     for node in nodes {
-        let lever = positions.lever(node);
-        match compare(old, new, &lever) {
+        let monotone_part = positions.monotone_part(node);
+        match compare(old, new, &monotone_part) {
             Loosening::Proved => {}
             Loosening::Refuted => return None,
-            Loosening::Unknown(_) if by_construction && lever == *node => algebra = false,
+            Loosening::Unknown(_) if by_construction && monotone_part == *node => algebra = false,
             Loosening::Unknown(why) => return Some(Proof::NotProved(why)),
         }
     }

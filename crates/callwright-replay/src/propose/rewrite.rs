@@ -1,13 +1,12 @@
-//! A JSON text and what it shall say → the text, with everything else as it was written.
+//! A JSON text and its new value → the new text, with everything else as it was written.
 //!
-//! Only the smallest parts that differ are written anew, on one line where they stood on one line.
+//! Only the smallest parts that differ are written again, on one line where they were on one line.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde::Serialize;
 use serde_json::Value as Json;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
+use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::value::RawValue;
 
 /// Writes the changes into the text.
@@ -59,7 +58,7 @@ fn differing<'n>(
     Some(())
 }
 
-/// Where a raw value stands in the text that it was read from.
+/// Where a raw value is in the text that it was read from.
 fn inside(text: &str, raw: &RawValue) -> Option<Span> {
     let start = (raw.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let end = start.checked_add(raw.get().len())?;
@@ -72,81 +71,34 @@ fn trimmed(text: &str, span: Span) -> Option<Span> {
     Some(start..start + slice.trim().len())
 }
 
-/// A value in the style of what stands at a place.
+/// A value in the style of what is at a place now.
 fn written(text: &str, span: &Span, value: &Json) -> Option<String> {
-    let slice = text.get(span.clone())?;
-    if !slice.contains('\n') {
-        // A short part of a text with blanks between things is written with blanks, too.
-        return if text.contains("\": ") {
-            print(value, Spaced)
-        } else {
-            print(value, CompactFormatter)
-        };
-    }
-    let unit = unit(text);
-    let flat = print(value, PrettyFormatter::with_indent(unit.as_bytes()))?;
-    let line = text[..span.start].rsplit('\n').next().unwrap_or_default();
-    let base: String = line
-        .chars()
-        .take_while(|sign| sign.is_whitespace())
-        .collect();
-    Some(flat.replace('\n', &format!("\n{base}")))
-}
-
-/// By what a text is indented: the white space of the first line that has some.
-fn unit(text: &str) -> String {
+    let white = |text: &str| -> String {
+        let is_white = |sign: &char| sign.is_whitespace();
+        text.chars().take_while(is_white).collect()
+    };
     let indented = text.lines().find(|line| line.starts_with([' ', '\t']));
-    let unit: String = indented
-        .unwrap_or("  ")
-        .chars()
-        .take_while(|sign| sign.is_whitespace())
-        .collect();
-    if unit.is_empty() {
-        "  ".to_owned()
-    } else {
-        unit
+    let indent = indented.map_or_else(|| "  ".to_owned(), white);
+    if text.get(span.clone())?.contains('\n') {
+        let line = text[..span.start].rsplit('\n').next().unwrap_or_default();
+        let line_end = format!("\n{}", white(line));
+        return Some(pretty(value, &indent)?.replace('\n', &line_end));
     }
+    // A short part of a text with blanks between things is written with blanks, too. Line ends inside of strings are
+    // escaped, so all that there are were put in between things.
+    Some(match text.contains("\": ") {
+        true => (pretty(value, "")?.replace(",\n", ", ")).replace('\n', ""),
+        false => value.to_string(),
+    })
 }
 
-fn print(value: &Json, formatter: impl Formatter) -> Option<String> {
+/// Over several lines, each indented by a unit per level.
+fn pretty(value: &Json, unit: &str) -> Option<String> {
     let mut out = Vec::new();
-    value
-        .serialize(&mut Serializer::with_formatter(&mut out, formatter))
-        .ok()?;
+    let formatter = PrettyFormatter::with_indent(unit.as_bytes());
+    let mut serializer = Serializer::with_formatter(&mut out, formatter);
+    value.serialize(&mut serializer).ok()?;
     String::from_utf8(out).ok()
-}
-
-/// On one line, with a blank behind commas and colons.
-struct Spaced;
-
-impl Formatter for Spaced {
-    fn begin_array_value<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        if first {
-            Ok(())
-        } else {
-            writer.write_all(b", ")
-        }
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        if first {
-            Ok(())
-        } else {
-            writer.write_all(b", ")
-        }
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
-    }
 }
 
 #[cfg(test)]
@@ -156,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_written_anew() {
+    fn only_what_differs_is_written_again() {
         let text = "{\n    \"a\": [1,2],\n    \"b\": {\"c\": [\n        1\n    ]}\n}\n";
         let old: Json = serde_json::from_str(text).unwrap();
         let new = json!({"a": [1, 2, 3], "b": {"c": [1, {"d": 2}]}});

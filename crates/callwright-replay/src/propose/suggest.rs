@@ -1,10 +1,9 @@
-//! Proposals → the file that `--suggest` writes: JSON Patches on the tools as they stand in their file.
+//! Proposals → the file that `--suggest` writes: JSON Patches on the tools as they are in their file.
 
 use callwright::json::Path;
-use json_patch::{Patch, PatchOperation};
 use serde_json::{Value as Json, json};
 
-use super::patch::pointer;
+use super::patch::moved;
 use super::tools_file::entries;
 use super::{Proposal, Proposals};
 use crate::summary::Side;
@@ -12,7 +11,7 @@ use crate::summary::Side;
 /// The version of the form in which suggestions are written.
 pub(super) const VERSION: u32 = 1;
 
-/// All proposals, by tool and side. With the text of the tools file the patches are on the tools as they stand there;
+/// All proposals, by tool and side. With the text of the tools file the patches are on the tools as they are there;
 /// without it, on MCP's shape.
 pub fn suggestions_file(proposals: &Proposals, tools_text: Option<&str>) -> Json {
     let file: Option<Json> = tools_text.and_then(|text| serde_json::from_str(text).ok());
@@ -28,11 +27,8 @@ pub fn suggestions_file(proposals: &Proposals, tools_text: Option<&str>) -> Json
         .into_iter()
         .map(|(name, side)| {
             let entry = entries.iter().find(|entry| entry.name == name);
-            let stated = entry.and_then(|entry| match side {
-                Side::Input => entry.input.clone(),
-                Side::Output => entry.output.clone(),
-            });
-            let at = stated.unwrap_or_else(|| {
+            let stated = entry.and_then(|entry| entry.schema_at(side));
+            let at = stated.cloned().unwrap_or_else(|| {
                 Path::root().key(match side {
                     Side::Input => "inputSchema",
                     Side::Output => "outputSchema",
@@ -65,24 +61,6 @@ fn suggestion(proposal: &Proposal, at: &Path) -> Json {
         "is_estimate": proposal.is_estimate,
         "shared_by": proposal.shared_by,
         "proof": proposal.proof,
-        "patch": moved(&proposal.patch, at),
+        "patch": moved(&proposal.patch, |path| Some(at.join(path))),
     })
-}
-
-/// The same patch on something that holds the schema at a place.
-fn moved(patch: &Patch, at: &Path) -> Patch {
-    let place = |path: &str| pointer(&at.join(&Path::from_pointer(path)));
-    let operations = patch.iter().map(|operation| {
-        let mut operation = operation.clone();
-        match &mut operation {
-            PatchOperation::Add(it) => it.path = place(it.path.as_str()),
-            PatchOperation::Remove(it) => it.path = place(it.path.as_str()),
-            PatchOperation::Replace(it) => it.path = place(it.path.as_str()),
-            PatchOperation::Test(it) => it.path = place(it.path.as_str()),
-            PatchOperation::Move(it) => it.path = place(it.path.as_str()),
-            PatchOperation::Copy(it) => it.path = place(it.path.as_str()),
-        }
-        operation
-    });
-    Patch(operations.collect())
 }

@@ -1,13 +1,18 @@
-//! Which part of a schema is to be changed.
+//! Which parts of a schema have to change.
 
 use callwright::json::Path;
 use serde_json::Value as Json;
 
-use crate::schema::{Judge, Place, fragments, places};
+use crate::schema::{PartValidator, SchemaPart, fragments, places};
+
+/// Why there is no change.
+pub(super) type Why = &'static str;
+
+pub(super) const SEVERAL_MEANT: Why = "several alternatives of the schema could be meant";
 
 /// What objects to a value.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum Targets {
     /// These parts, all of them.
     Nodes(Vec<Path>),
     /// All branches of this union, each of which lists values.
@@ -18,59 +23,56 @@ pub(super) enum Target {
     None,
 }
 
+/// Whether a part objects to one of the samples; without samples it is taken to.
+pub(super) fn objects(judge: &mut PartValidator<'_>, at: &Path, samples: &[Json]) -> bool {
+    let mut samples_left = samples.iter();
+    samples.is_empty() || samples_left.any(|sample| judge.accepts(at, sample) == Some(false))
+}
+
 /// The parts about a place that hold a keyword and object to one of the samples.
 pub(super) fn targets(
     root: &Json,
-    judge: &mut Judge<'_>,
-    place: &Place,
+    judge: &mut PartValidator<'_>,
+    place: &SchemaPart,
     samples: &[Json],
     holds: &dyn Fn(&Json) -> bool,
-) -> Target {
-    let mut found = Vec::new();
-    for fragment in fragments(root, place) {
+) -> Targets {
+    let mut found = fragments(root, place);
+    found.retain(|fragment| {
         let node = root.pointer(fragment.at.as_pointer());
-        if !node.is_some_and(holds) {
-            continue;
-        }
-        let mut samples_left = samples.iter();
-        if samples.is_empty()
-            || samples_left.any(|sample| judge.accepts(&fragment.at, sample) == Some(false))
-        {
-            found.push(fragment);
-        }
-    }
-    let is_firm = |it: &&Place| !it.is_alternative || place.is_alternative && it.at == place.at;
-    let firm: Vec<Path> = found
-        .iter()
-        .filter(is_firm)
+        node.is_some_and(holds) && objects(judge, &fragment.at, samples)
+    });
+    let is_firm =
+        |it: &&SchemaPart| !it.is_alternative || place.is_alternative && it.at == place.at;
+    let firm: Vec<Path> = (found.iter().filter(is_firm))
         .map(|it| it.at.clone())
         .collect();
     match &found[..] {
-        [] => Target::None,
-        _ if !firm.is_empty() => Target::Nodes(firm),
-        [only] => Target::Nodes(vec![only.at.clone()]),
+        [] => Targets::None,
+        _ if !firm.is_empty() => Targets::Nodes(firm),
+        [only] => Targets::Nodes(vec![only.at.clone()]),
         several => union_of(root, several),
     }
 }
 
 /// The union that the parts are all branches of, if they are.
-fn union_of(root: &Json, parts: &[Place]) -> Target {
+fn union_of(root: &Json, parts: &[SchemaPart]) -> Targets {
     let Some(first) = parts.first() else {
-        return Target::None;
+        return Targets::None;
     };
     let list = first.at.parent();
     let at = list.parent();
     let union = match list.last().as_deref() {
         Some("anyOf") => "anyOf",
         Some("oneOf") => "oneOf",
-        _ => return Target::Several,
+        _ => return Targets::Several,
     };
     let branches = root.pointer(list.as_pointer()).and_then(Json::as_array);
     let is_whole = branches.is_some_and(|branches| branches.len() == parts.len());
     if is_whole && parts.iter().all(|part| part.at.parent() == list) {
-        Target::Branches(at, union)
+        Targets::Branches(at, union)
     } else {
-        Target::Several
+        Targets::Several
     }
 }
 
@@ -79,8 +81,8 @@ pub(super) fn around(
     root: &Json,
     path: &str,
     says: &dyn Fn(&Json) -> bool,
-) -> Result<Vec<Path>, String> {
-    let mut found: Vec<Place> = Vec::new();
+) -> Result<Vec<Path>, Why> {
+    let mut found: Vec<SchemaPart> = Vec::new();
     for place in places(root, path) {
         for fragment in fragments(root, &place) {
             let node = root.pointer(fragment.at.as_pointer());
@@ -90,15 +92,19 @@ pub(super) fn around(
             }
         }
     }
-    let firm: Vec<Path> = found
-        .iter()
-        .filter(|it| !it.is_alternative)
-        .map(|it| it.at.clone())
-        .collect();
-    match &found[..] {
-        [] => Err("the newest declaration allows it already".to_owned()),
-        _ if !firm.is_empty() => Ok(firm),
-        [only] => Ok(vec![only.at.clone()]),
-        _ => Err("several alternatives of the schema could be meant".to_owned()),
+    let chosen = firm_or_only(found)?;
+    Ok(chosen.into_iter().map(|place| place.at).collect())
+}
+
+/// Those that hold in any case; or the only alternative that there is.
+pub(super) fn firm_or_only(mut found: Vec<SchemaPart>) -> Result<Vec<SchemaPart>, Why> {
+    if found.iter().any(|place| !place.is_alternative) {
+        found.retain(|place| !place.is_alternative);
+        return Ok(found);
+    }
+    match found.len() {
+        0 => Err("the newest declaration allows it already"),
+        1 => Ok(found),
+        _ => Err(SEVERAL_MEANT),
     }
 }

@@ -2,7 +2,7 @@
 
 use callwright::json::Path;
 
-use super::Change;
+use super::ChangeKind;
 use crate::summary::Side;
 
 /// How much of what is allowed is named.
@@ -13,22 +13,24 @@ pub(super) fn title(
     side: Side,
     path: &str,
     key: Option<&str>,
-    change: Change,
+    change: ChangeKind,
     what: &str,
 ) -> String {
     let place = label(side, path);
-    let what = shortened(what);
+    let what = shortened(what, LONGEST);
     match change {
         _ if what.starts_with("any value") || what.starts_with("any text") => {
             format!("{place} may be {what}")
         }
-        Change::Optional => format!("{} may be left out", inside(side, path, key)),
-        Change::MoreKeys if what == "any key" => format!("{place} may have any key"),
-        Change::MoreKeys if what.is_empty() => format!("{} may be there", inside(side, path, key)),
-        Change::MoreKeys => format!("{} may be there: {what}", inside(side, path, key)),
-        Change::WiderRange => format!("{place} may go {what}"),
-        Change::WiderLength => format!("{place} may have {what}"),
-        Change::DefaultAllowed => format!("{place} may be its own default, {what}"),
+        ChangeKind::Optional => format!("{} may be left out", inside(side, path, key)),
+        ChangeKind::MoreKeys if what == "any key" => format!("{place} may have any key"),
+        ChangeKind::MoreKeys if what.is_empty() => {
+            format!("{} may be there", inside(side, path, key))
+        }
+        ChangeKind::MoreKeys => format!("{} may be there: {what}", inside(side, path, key)),
+        ChangeKind::WiderRange => format!("{place} may go {what}"),
+        ChangeKind::WiderLength => format!("{place} may have {what}"),
+        ChangeKind::DefaultAllowed => format!("{place} may be its own default, {what}"),
         _ => format!("{place} may also be {what}"),
     }
 }
@@ -59,19 +61,10 @@ fn inside(side: Side, path: &str, key: Option<&str>) -> String {
     label(side, inner.as_pointer())
 }
 
-/// `an array of string`
-pub(super) fn with_article(kind: &str) -> String {
-    match kind.chars().next() {
-        _ if kind == "null" => kind.to_owned(),
-        Some('a' | 'e' | 'i' | 'o' | 'u') => format!("an {kind}"),
-        _ => format!("a {kind}"),
+/// At most so many characters of a text.
+pub(super) fn shortened(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
-}
-
-fn shortened(what: &str) -> String {
-    if what.chars().count() <= LONGEST {
-        return what.to_owned();
-    }
-    let beginning: String = what.chars().take(LONGEST).collect();
-    format!("{beginning}…")
 }

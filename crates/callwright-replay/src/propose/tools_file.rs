@@ -3,7 +3,9 @@
 use callwright::json::Path;
 use serde_json::Value as Json;
 
-/// The keys under which lists of tools stand.
+use crate::summary::Side;
+
+/// The keys of lists of tools.
 const LISTS: [&str; 4] = [
     "tools",
     "functionDeclarations",
@@ -11,7 +13,7 @@ const LISTS: [&str; 4] = [
     "functions",
 ];
 
-/// The keys under which the schema of the arguments stands.
+/// The keys of the schema of the arguments.
 const INPUT: [&str; 4] = [
     "inputSchema",
     "input_schema",
@@ -19,7 +21,7 @@ const INPUT: [&str; 4] = [
     "parametersJsonSchema",
 ];
 
-/// The keys under which the schema of the results stands.
+/// The keys of the schema of the results.
 const OUTPUT: [&str; 3] = ["outputSchema", "output_schema", "responseJsonSchema"];
 
 /// How deep lists of tools may be nested.
@@ -27,24 +29,33 @@ const DEEPEST: usize = 8;
 
 /// A tool of a tools file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct DeclaredTool {
     pub(super) name: String,
-    /// Where the tool stands.
+    /// Where the tool is in the file.
     pub(super) at: Path,
-    /// Where its schema of arguments stands, seen from the tool.
-    pub(super) input: Option<Path>,
-    /// Where its schema of results stands, seen from the tool.
-    pub(super) output: Option<Path>,
+    /// Where its schemas are, seen from the tool.
+    input: Option<Path>,
+    output: Option<Path>,
+}
+
+impl DeclaredTool {
+    /// Where one of its schemas is, seen from the tool.
+    pub(super) fn schema_at(&self, side: Side) -> Option<&Path> {
+        match side {
+            Side::Input => self.input.as_ref(),
+            Side::Output => self.output.as_ref(),
+        }
+    }
 }
 
 /// All tools of a file.
-pub(super) fn entries(file: &Json) -> Vec<Entry> {
+pub(super) fn entries(file: &Json) -> Vec<DeclaredTool> {
     let mut found = Vec::new();
     collect(file, &Path::root(), DEEPEST, &mut found);
     found
 }
 
-fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<Entry>) {
+fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<DeclaredTool>) {
     let Some(below) = levels.checked_sub(1) else {
         return;
     };
@@ -76,7 +87,7 @@ fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<Entry>) {
                 let key = stated.find(|key| tool.get(**key).is_some_and(|it| !it.is_null()))?;
                 Some(inside.key(key))
             };
-            found.push(Entry {
+            found.push(DeclaredTool {
                 name: name.to_owned(),
                 at: at.clone(),
                 input: first(&INPUT),

@@ -1,91 +1,50 @@
 //! Microseconds since 1970 as dates. Always UTC: a report looks the same wherever it is made.
+//!
+//! Not by a calendar crate: clocks of logs are wrong by any amount, and these stop at the year 9999.
 
 use callwright::event::calendar_date;
 
 const DAY_US: i64 = 86_400_000_000;
 
-/// A moment in the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Moment {
-    pub(crate) year: i64,
-    /// From 1 to 12.
-    pub(crate) month: u32,
-    /// From 1 to 31.
-    pub(crate) day: u32,
-    pub(crate) hour: u32,
-    pub(crate) minute: u32,
-    pub(crate) second: u32,
-}
-
 const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-impl Moment {
-    /// The moment so many microseconds after the beginning of 1970.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "remainders of small numbers"
-    )]
-    pub(crate) fn from_us(us: i64) -> Self {
-        let (days, rest) = (us.div_euclid(DAY_US), us.rem_euclid(DAY_US) / 1_000_000);
-        let (year, month, day) = calendar_date(days);
-        Moment {
-            year,
-            month: month as u32,
-            day: day as u32,
-            hour: (rest / 3_600) as u32,
-            minute: (rest / 60 % 60) as u32,
-            second: (rest % 60) as u32,
-        }
-    }
-
-    fn month_name(self) -> &'static str {
-        let index = (self.month as usize).saturating_sub(1);
-        MONTHS.get(index).copied().unwrap_or_default()
-    }
-}
-
 /// For people: `16 Nov 2026 06:15`.
 pub(crate) fn to_the_minute(us: i64) -> String {
-    let moment = Moment::from_us(us);
-    let Moment { hour, minute, .. } = moment;
-    format!("{} {hour:02}:{minute:02}", to_the_day(us))
+    format!("{} {}", to_the_day(us), clock(us))
 }
 
 /// For people: `16 Nov 2026`.
 pub(crate) fn to_the_day(us: i64) -> String {
-    let moment = Moment::from_us(us);
-    format!("{} {} {}", moment.day, moment.month_name(), moment.year)
+    let (year, _, _) = calendar_date(us.div_euclid(DAY_US));
+    format!("{} {year}", day_and_month(us))
 }
 
 /// For an axis: `16 Nov`.
 pub(crate) fn day_and_month(us: i64) -> String {
-    let moment = Moment::from_us(us);
-    format!("{} {}", moment.day, moment.month_name())
+    let (_, month, day) = calendar_date(us.div_euclid(DAY_US));
+    // From 1 to 12.
+    let name = usize::try_from(month - 1)
+        .ok()
+        .and_then(|at| MONTHS.get(at));
+    format!("{day} {}", name.copied().unwrap_or_default())
 }
 
 /// For an axis: `06:15`.
 pub(crate) fn clock(us: i64) -> String {
-    let Moment { hour, minute, .. } = Moment::from_us(us);
-    format!("{hour:02}:{minute:02}")
+    let minutes = us.rem_euclid(DAY_US) / 60_000_000;
+    format!("{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
 /// For programs: `2026-11-16T06:15:03.000250Z`.
 pub(crate) fn rfc_3339(us: i64) -> String {
-    let Moment {
-        year,
-        month,
-        day,
-        hour,
-        minute,
-        second,
-    } = Moment::from_us(us);
-    let date = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    let (year, month, day) = calendar_date(us.div_euclid(DAY_US));
+    let second = us.rem_euclid(60_000_000) / 1_000_000;
+    let time = format!("{year:04}-{month:02}-{day:02}T{}:{second:02}", clock(us));
     match us.rem_euclid(1_000_000) {
-        0 => format!("{date}Z"),
-        fraction => format!("{date}.{fraction:06}Z"),
+        0 => format!("{time}Z"),
+        fraction => format!("{time}.{fraction:06}Z"),
     }
 }
 

@@ -1,31 +1,29 @@
-//! A summary and what was made of it → pages, texts and JSON.
+//! A summary and what was concluded from it → a text, JSON and a page.
 //!
-//! [`html()`] for a team, [`text()`] for the terminal, [`json()`] for programs. All three show the same numbers in the
-//! same order, and clusters and proposals by the same numbers. Nothing is judged here.
+//! [`text()`] is for the terminal, [`json()`] for programs, [`html()`] for a team. All three are made from one `View`, so they
+//! show the same numbers in the same order and name clusters and proposals alike. Nothing is judged here.
 
-mod comparison;
+mod columns;
 mod date;
-mod error;
+mod headline;
 mod html;
 mod json;
 mod next;
-mod note;
-mod number;
-mod outlook;
+mod notes;
 mod phrase;
 mod printable;
-mod ranking;
+mod template;
 mod text;
+mod view;
 mod window;
 
 use serde::Serialize;
 
-use crate::decide::{Judgement, decide};
+use crate::decide::{ClusterJudgement, decide};
 use crate::propose::{Proposals, propose};
 use crate::summary::Summary;
 
-pub use error::Error;
-pub use html::{Page, html};
+pub use html::{PageHeader, html};
 pub use json::json;
 pub use text::text;
 
@@ -35,7 +33,7 @@ pub struct Report {
     /// The numbers.
     pub summary: Summary,
     /// What the clusters are.
-    pub judgements: Vec<Judgement>,
+    pub judgements: Vec<ClusterJudgement>,
     /// What to change.
     pub proposals: Proposals,
 }
@@ -50,5 +48,16 @@ impl Report {
             judgements,
             proposals,
         }
+    }
+}
+
+/// A report could not be put together: a bug of this crate, whatever the log is.
+#[derive(Debug, thiserror::Error)]
+#[error("the report could not be written")]
+pub struct ReportError(#[source] Box<dyn std::error::Error + Send + Sync>);
+
+impl ReportError {
+    fn new(source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        ReportError(Box::new(source))
     }
 }

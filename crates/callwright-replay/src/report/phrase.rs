@@ -1,97 +1,113 @@
 //! Names of the machine → words for people.
 
-use crate::decide::Kind;
-use crate::propose::Change;
-use crate::summary::Side;
+use crate::propose::ChangeKind;
 
 use super::printable::printable;
 
-pub(crate) fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::EdgeCase => "edge case",
-        Kind::Unclear => "unclear",
-        Kind::Bug => "bug",
-    }
-}
-
-pub(crate) fn side(side: Side) -> &'static str {
-    match side {
-        Side::Input => "arguments",
-        Side::Output => "result",
-    }
-}
-
-pub(crate) fn change(change: Change) -> &'static str {
+pub(crate) fn change(change: ChangeKind) -> &'static str {
     match change {
-        Change::Nullable => "null allowed",
-        Change::Optional => "key optional",
-        Change::WiderEnum => "more values",
-        Change::OpenEnum => "any value",
-        Change::WiderType => "wider type",
-        Change::WiderRange => "wider range",
-        Change::WiderLength => "wider length",
-        Change::NoFormat => "format dropped",
-        Change::MoreKeys => "more keys",
-        Change::DefaultAllowed => "default allowed",
+        ChangeKind::Nullable => "null allowed",
+        ChangeKind::Optional => "key optional",
+        ChangeKind::WiderEnum => "more values",
+        ChangeKind::OpenEnum => "any value",
+        ChangeKind::WiderType => "wider type",
+        ChangeKind::WiderRange => "wider range",
+        ChangeKind::WiderLength => "wider length",
+        ChangeKind::NoFormat => "format dropped",
+        ChangeKind::MoreKeys => "more keys",
+        ChangeKind::DefaultAllowed => "default allowed",
     }
 }
 
-/// What is wrong, to be read after the place: "/limit: another type than the schema's".
+/// Whether the other judge is stricter, in one word.
+pub(crate) fn direction(stricter: bool) -> &'static str {
+    if stricter { "stricter" } else { "looser" }
+}
+
+/// What the stricter judge objects to.
+pub(crate) fn objection(code: &str) -> String {
+    match code {
+        "" => "no reason is known".to_owned(),
+        code => issue(code),
+    }
+}
+
+/// Codes of issues and failures, and what is wrong, to be read after the place: `/limit: wrong type`.
+const ISSUES: [(&str, &str); 35] = [
+    ("required", "required key is missing"),
+    (
+        "dependent_required",
+        "key is missing that another key requires",
+    ),
+    ("unknown_key", "key that the schema does not name"),
+    ("duplicate_key", "key stands twice"),
+    ("type", "wrong type"),
+    ("union", "fits none of the alternatives"),
+    ("enum", "not one of the allowed values"),
+    ("const", "not the one allowed value"),
+    ("format", "not in the format"),
+    ("pattern", "does not match the pattern"),
+    ("minimum", "number is too small"),
+    ("maximum", "number is too large"),
+    ("multiple_of", "not a multiple"),
+    ("min_length", "text is too short"),
+    ("max_length", "text is too long"),
+    ("min_items", "too few items"),
+    ("max_items", "too many items"),
+    ("unique_items", "item stands twice"),
+    ("contains", "no item is as one must be"),
+    ("min_properties", "too few keys"),
+    ("max_properties", "too many keys"),
+    ("property_name", "name of a key is not allowed"),
+    (
+        "several_branches",
+        "fits several alternatives of which one is allowed",
+    ),
+    ("not", "fits what is ruled out"),
+    ("not_allowed", "nothing is allowed here"),
+    ("other", "breaks the schema in another way"),
+    ("invalid_json", "arguments are no JSON"),
+    ("truncated_call", "call is cut off"),
+    ("unknown_tool", "no such tool"),
+    ("arguments_too_large", "arguments are too large"),
+    ("ambiguous_call", "several repairs are possible"),
+    ("invalid_output_json", "result is no JSON"),
+    ("truncated_response", "result is cut off"),
+    ("schema_violation", "result breaks its schema"),
+    ("empty_result", "result is empty"),
+];
+
+/// Codes of admission, and what it would have stopped.
+const STOPPED: [(&str, &str); 7] = [
+    ("retry_budget_exceeded", "the same call beyond its budget"),
+    ("call_limit_exceeded", "more calls than the limit"),
+    ("repeated_call", "the same call again and again"),
+    ("repeated_result", "the same result again and again"),
+    ("cycle", "a few calls in a circle"),
+    ("error_streak", "one error after the other"),
+    (
+        "unknown_tool_streak",
+        "tools that do not exist, again and again",
+    ),
+];
+
+/// What is wrong.
 pub(crate) fn issue(code: &str) -> String {
-    let words = match code {
-        "required" => "required key is missing",
-        "dependent_required" => "key is missing that another key requires",
-        "unknown_key" => "key that the schema does not name",
-        "duplicate_key" => "key stands twice",
-        "type" => "wrong type",
-        "union" => "fits none of the alternatives",
-        "enum" => "not one of the allowed values",
-        "const" => "not the one allowed value",
-        "format" => "not in the format",
-        "pattern" => "does not match the pattern",
-        "minimum" => "number is too small",
-        "maximum" => "number is too large",
-        "multiple_of" => "not a multiple",
-        "min_length" => "text is too short",
-        "max_length" => "text is too long",
-        "min_items" => "too few items",
-        "max_items" => "too many items",
-        "unique_items" => "item stands twice",
-        "contains" => "no item is as one must be",
-        "min_properties" => "too few keys",
-        "max_properties" => "too many keys",
-        "property_name" => "name of a key is not allowed",
-        "several_branches" => "fits several alternatives of which one is allowed",
-        "not" => "fits what is ruled out",
-        "not_allowed" => "nothing is allowed here",
-        "other" => "breaks the schema in another way",
-        "invalid_json" => "arguments are no JSON",
-        "truncated_call" => "call is cut off",
-        "unknown_tool" => "no such tool",
-        "arguments_too_large" => "arguments are too large",
-        "ambiguous_call" => "several repairs are possible",
-        "invalid_output_json" => "result is no JSON",
-        "truncated_response" => "result is cut off",
-        "schema_violation" => "result breaks its schema",
-        "empty_result" => "result is empty",
-        other => return printable(other).replace('_', " "),
-    };
-    words.to_owned()
+    words(&ISSUES, code)
 }
 
 /// What admission would have stopped.
 pub(crate) fn stopped(code: &str) -> String {
-    let words = match code {
-        "retry_budget_exceeded" => "the same call beyond its budget",
-        "call_limit_exceeded" => "more calls than the limit",
-        "repeated_call" => "the same call again and again",
-        "repeated_result" => "the same result again and again",
-        "cycle" => "a few calls in a circle",
-        "error_streak" => "one error after the other",
-        "unknown_tool_streak" => "tools that do not exist, again and again",
-        other => return printable(other).replace('_', " "),
-    };
-    words.to_owned()
+    words(&STOPPED, code)
+}
+
+/// The words for a code. A code from elsewhere is told as it is.
+fn words(table: &[(&str, &str)], code: &str) -> String {
+    let row = table.iter().find(|(known, _)| *known == code);
+    row.map_or_else(
+        || printable(code).replace('_', " "),
+        |(_, words)| (*words).to_owned(),
+    )
 }
 
 #[cfg(test)]

@@ -11,15 +11,15 @@ use super::closed::closed;
 
 /// Judges values by parts of one schema, in the form in which the gate compiles them. Each part is compiled once.
 #[derive(Debug)]
-pub(crate) struct Judge<'s> {
+pub(crate) struct PartValidator<'s> {
     root: &'s Json,
     parts: HashMap<Path, Option<CompiledSchema>>,
 }
 
-impl<'s> Judge<'s> {
+impl<'s> PartValidator<'s> {
     /// Asks this schema.
     pub(crate) fn of(root: &'s Json) -> Self {
-        Judge {
+        PartValidator {
             root,
             parts: HashMap::new(),
         }

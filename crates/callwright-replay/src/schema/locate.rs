@@ -4,7 +4,7 @@ use callwright::json::{Path, Value};
 use callwright::validate::CompiledSchema;
 use serde_json::{Value as Json, json};
 
-use super::children::{Way, children};
+use super::children::{SubschemaRole, children};
 use super::position::follow;
 
 /// How many parts are looked at for one place: a bound against schemas that multiply unions.
@@ -12,7 +12,7 @@ const MOST_PLACES: usize = 256;
 
 /// A part of a schema that speaks about a place in the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SchemaPart {
     /// Where in the schema.
     pub(crate) at: Path,
     /// Whether it is one of several alternatives, or holds under a condition only.
@@ -21,8 +21,8 @@ pub(crate) struct Place {
 
 /// The parts of a schema that speak about a place, in which `*` stands for any index, and for any key that the schema
 /// does not name. References, `allOf` and unions above the place are followed; what is in the parts is not.
-pub(crate) fn places(root: &Json, path: &str) -> Vec<Place> {
-    let mut here = vec![Place {
+pub(crate) fn places(root: &Json, path: &str) -> Vec<SchemaPart> {
+    let mut here = vec![SchemaPart {
         at: Path::root(),
         is_alternative: false,
     }];
@@ -40,7 +40,7 @@ pub(crate) fn places(root: &Json, path: &str) -> Vec<Place> {
 }
 
 /// A part, and all parts of it that speak about the same value.
-pub(crate) fn fragments(root: &Json, place: &Place) -> Vec<Place> {
+pub(crate) fn fragments(root: &Json, place: &SchemaPart) -> Vec<SchemaPart> {
     let mut found = vec![place.clone()];
     let mut next = 0;
     while let Some(outer) = found.get(next).cloned() {
@@ -48,18 +48,22 @@ pub(crate) fn fragments(root: &Json, place: &Place) -> Vec<Place> {
         let Some(node) = root.pointer(outer.at.as_pointer()) else {
             continue;
         };
-        let inner = children(node).into_iter().filter_map(|(step, _, way)| {
-            let is_alternative = match way {
-                Way::Also => outer.is_alternative,
-                Way::Either | Way::OnlyOne | Way::Perhaps => true,
-                Way::Inside | Way::Definition | Way::Contrary => return None,
+        let inner = children(node).into_iter().filter_map(|(step, _, role)| {
+            let is_alternative = match role {
+                SubschemaRole::Conjunct => outer.is_alternative,
+                SubschemaRole::Alternative
+                | SubschemaRole::ExactlyOne
+                | SubschemaRole::Conditional => true,
+                SubschemaRole::Nested | SubschemaRole::Definition | SubschemaRole::Negated => {
+                    return None;
+                }
             };
-            Some(Place {
+            Some(SchemaPart {
                 at: outer.at.join(&step),
                 is_alternative,
             })
         });
-        let target = follow(root, node).map(|at| Place {
+        let target = follow(root, node).map(|at| SchemaPart {
             at,
             is_alternative: outer.is_alternative,
         });
@@ -72,15 +76,24 @@ pub(crate) fn fragments(root: &Json, place: &Place) -> Vec<Place> {
     found
 }
 
+/// All parts of a schema about a place.
+pub(crate) fn nodes<'s>(root: &'s Json, path: &str) -> Vec<&'s Json> {
+    let found = places(root, path);
+    let found = found.iter().flat_map(|place| fragments(root, place));
+    found
+        .filter_map(|place| root.pointer(place.at.as_pointer()))
+        .collect()
+}
+
 /// One step down into the value.
-fn step(root: &Json, outer: &Place, segment: &str, next: &mut Vec<Place>) {
+fn step(root: &Json, outer: &SchemaPart, segment: &str, next: &mut Vec<SchemaPart>) {
     let Some(node) = root.pointer(outer.at.as_pointer()) else {
         return;
     };
     let mut push = |step: Path| {
         let at = outer.at.join(&step);
-        if next.iter().all(|known: &Place| known.at != at) {
-            next.push(Place {
+        if next.iter().all(|known: &SchemaPart| known.at != at) {
+            next.push(SchemaPart {
                 at,
                 is_alternative: outer.is_alternative,
             });

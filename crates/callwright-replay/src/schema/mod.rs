@@ -7,9 +7,11 @@ mod closed;
 mod judge;
 mod locate;
 mod position;
+mod size_limit;
 
 pub(crate) use children::children;
 pub(crate) use closed::closed;
-pub(crate) use judge::Judge;
-pub(crate) use locate::{Place, fragments, places};
+pub(crate) use judge::PartValidator;
+pub(crate) use locate::{SchemaPart, fragments, nodes, places};
 pub(crate) use position::{Positions, follow};
+pub(crate) use size_limit::SizeLimit;

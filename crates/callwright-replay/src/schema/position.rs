@@ -3,7 +3,7 @@
 use callwright::json::Path;
 use serde_json::Value as Json;
 
-use super::children::{Way, children};
+use super::children::{SubschemaRole, children};
 
 /// How deep a schema is looked into. Real ones have a dozen levels.
 const DEEPEST: usize = 64;
@@ -49,16 +49,16 @@ impl<'s> Positions<'s> {
 
     /// The smallest part of the schema around a place such that, if that part accepts more, so does the whole schema.
     /// The place itself, where nothing stands against it.
-    pub(crate) fn lever(&self, at: &Path) -> Path {
-        let own = self.contrary_above(at).unwrap_or_else(|| at.clone());
-        // Everything that refers to the lever, and what refers to that.
+    pub(crate) fn monotone_part(&self, at: &Path) -> Path {
+        let own = self.negated_above(at).unwrap_or_else(|| at.clone());
+        // Everything that refers to the monotone_part, and what refers to that.
         let mut reached = vec![own.clone()];
         let mut next = 0;
         while let Some(place) = reached.get(next).cloned() {
             next += 1;
             for (from, to) in &self.references {
                 if to.contains(&place) && !reached.contains(from) {
-                    if self.contrary_above(from).is_some() {
+                    if self.negated_above(from).is_some() {
                         return Path::root();
                     }
                     reached.push(from.clone());
@@ -68,8 +68,8 @@ impl<'s> Positions<'s> {
         own
     }
 
-    /// The outermost schema above a place with a keyword that turns "more" into "less" on the way to the place.
-    fn contrary_above(&self, at: &Path) -> Option<Path> {
+    /// The outermost schema above a place with a keyword that turns "more" into "less" on the role to the place.
+    fn negated_above(&self, at: &Path) -> Option<Path> {
         let mut node = self.root;
         let mut here = Path::root();
         while here != *at {
@@ -81,10 +81,13 @@ impl<'s> Positions<'s> {
             }
             let below = children(node)
                 .into_iter()
-                .map(|(step, inner, way)| (here.join(&step), inner, way))
+                .map(|(step, inner, role)| (here.join(&step), inner, role))
                 .find(|(path, _, _)| path.contains(at));
-            let (path, inner, way) = below?;
-            if matches!(way, Way::OnlyOne | Way::Perhaps | Way::Contrary) {
+            let (path, inner, role) = below?;
+            if matches!(
+                role,
+                SubschemaRole::ExactlyOne | SubschemaRole::Conditional | SubschemaRole::Negated
+            ) {
                 return Some(here);
             }
             (node, here) = (inner, path);
@@ -115,7 +118,7 @@ mod tests {
     fn a_plain_place_is_its_own_lever() {
         let schema = json!({"properties": {"a": {"items": {"type": "string"}}}});
         let at = Path::from_pointer("/properties/a/items");
-        assert_eq!(Positions::of(&schema).lever(&at), at);
+        assert_eq!(Positions::of(&schema).monotone_part(&at), at);
     }
 
     #[test]
@@ -123,8 +126,8 @@ mod tests {
         let schema =
             json!({"properties": {"a": {"oneOf": [{"type": "string"}, {"type": "null"}]}}});
         let at = Path::from_pointer("/properties/a/oneOf/0");
-        let lever = Positions::of(&schema).lever(&at);
-        assert_eq!(lever.as_pointer(), "/properties/a");
+        let monotone_part = Positions::of(&schema).monotone_part(&at);
+        assert_eq!(monotone_part.as_pointer(), "/properties/a");
     }
 
     #[test]
@@ -135,7 +138,7 @@ mod tests {
         });
         let positions = Positions::of(&schema);
         let at = Path::from_pointer("/$defs/d");
-        assert_eq!(positions.lever(&at), Path::root());
+        assert_eq!(positions.monotone_part(&at), Path::root());
         assert_eq!(positions.uses(&at), 2);
     }
 
@@ -149,13 +152,13 @@ mod tests {
             },
         });
         let at = Path::from_pointer("/$defs/inner");
-        assert_eq!(Positions::of(&schema).lever(&at), Path::root());
+        assert_eq!(Positions::of(&schema).monotone_part(&at), Path::root());
     }
 
     #[test]
     fn a_schema_that_refers_to_itself_ends() {
         let schema = json!({"properties": {"next": {"$ref": "#"}, "size": {"maximum": 3}}});
         let at = Path::from_pointer("/properties/size");
-        assert_eq!(Positions::of(&schema).lever(&at), at);
+        assert_eq!(Positions::of(&schema).monotone_part(&at), at);
     }
 }

@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use callwright::ToolSpec;
-use callwright_replay::decide::Kind;
+use callwright_replay::decide::ViolationKind;
 use callwright_replay::propose::{Proof, apply, suggestions_file};
 use callwright_replay::report::Report;
 use callwright_replay::summary::ClusterKey;
@@ -137,7 +137,7 @@ fn truth(tools: &[ToolSpec], calls: &Planted, folder: &Path) -> Truth {
 fn judged_edge_cases(report: &Report) -> impl Iterator<Item = &ClusterKey> {
     let judgements = report.judgements.iter();
     judgements
-        .filter(|judgement| judgement.kind == Kind::EdgeCase)
+        .filter(|judgement| judgement.kind == ViolationKind::EdgeCase)
         .map(|judgement| &judgement.cluster)
 }
 
@@ -162,7 +162,7 @@ impl Evaluation {
         for judgement in report
             .judgements
             .iter()
-            .filter(|it| it.kind == Kind::EdgeCase)
+            .filter(|it| it.kind == ViolationKind::EdgeCase)
         {
             let key = &judgement.cluster;
             let patterns = truth.get(key);
@@ -203,7 +203,7 @@ impl Evaluation {
 
     fn recall(&mut self, world: &World, report: &Report, truth: &Truth) {
         let judged: Vec<&ClusterKey> = judged_edge_cases(report).collect();
-        let kinds: BTreeMap<&ClusterKey, Kind> = report
+        let kinds: BTreeMap<&ClusterKey, ViolationKind> = report
             .judgements
             .iter()
             .map(|judgement| (&judgement.cluster, judgement.kind))
@@ -246,7 +246,9 @@ impl Evaluation {
 
     fn proofs(&mut self, report: &Report) {
         for proposal in &report.proposals.changes {
-            if let (Kind::EdgeCase, Proof::NotProved(why)) = (proposal.kind, &proposal.proof) {
+            if let (ViolationKind::EdgeCase, Proof::NotProved(why)) =
+                (proposal.kind, &proposal.proof)
+            {
                 let _ = writeln!(
                     self.remarks,
                     "not proved: {} {}: {why}",
@@ -306,7 +308,7 @@ fn changed(tools_file: &str, report: &Report) -> Vec<ToolSpec> {
     let proposals = &report.proposals;
     let edge_cases = proposals.changes.iter();
     let accept: Vec<usize> = edge_cases
-        .filter(|proposal| proposal.kind == Kind::EdgeCase)
+        .filter(|proposal| proposal.kind == ViolationKind::EdgeCase)
         .map(|proposal| proposal.number)
         .collect();
     let suggestions = suggestions_file(proposals, Some(tools_file));

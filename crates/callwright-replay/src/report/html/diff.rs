@@ -1,7 +1,7 @@
 //! Two JSON values → the lines that differ, with some of those around them.
 
-use serde::Serialize;
 use serde_json::Value as Json;
+use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
 use super::super::printable::cut;
 
@@ -11,7 +11,8 @@ const AROUND: usize = 3;
 /// So few lines are shown whole.
 const FEW: usize = 14;
 
-/// The most lines that are compared: a table of a million cells. What is longer is shown as wholly changed.
+/// The most lines that are compared, since that may take the square of their number in steps. What is longer is shown as
+/// wholly changed.
 const COMPARED: usize = 1_000;
 
 /// The most lines that are shown.
@@ -20,37 +21,51 @@ const SHOWN: usize = 120;
 /// The longest line that is shown.
 const LONGEST: usize = 200;
 
-/// One line.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Line {
-    /// `added`, `removed`, `same` or `left_out`.
-    kind: &'static str,
-    /// `+`, `-`, a blank or `…`.
-    mark: &'static str,
-    text: String,
-}
-
-impl Line {
-    fn new(kind: &'static str, text: &str) -> Self {
-        let mark = match kind {
-            "added" => "+",
-            "removed" => "-",
-            "left_out" => "…",
-            _ => " ",
-        };
-        Line {
-            kind,
-            mark,
-            text: cut(text, LONGEST),
-        }
-    }
-}
+/// A line, and what a diff has before it: `+`, `-`, a blank, or `…` where lines are left out.
+type DiffLine = (char, String);
 
 /// What is different.
-pub(super) fn diff(before: &Json, after: &Json) -> Vec<Line> {
+pub(super) fn diff(before: &Json, after: &Json) -> Vec<DiffLine> {
     let (before, after) = (lines(before), lines(after));
-    let edits = edits(&before, &after);
-    shorten(&edits)
+    let steps = if before.len().max(after.len()) <= COMPARED {
+        capture_diff_slices(Algorithm::Myers, &before, &after)
+    } else {
+        let (old_len, new_len) = (before.len(), after.len());
+        vec![DiffOp::Replace {
+            old_index: 0,
+            old_len,
+            new_index: 0,
+            new_len,
+        }]
+    };
+    let few = steps
+        .iter()
+        .map(|step| step.iter_changes(&before, &after).count());
+    let groups = match few.sum::<usize>() <= FEW {
+        true => vec![steps],
+        false => group_diff_ops(steps, AROUND),
+    };
+    let mut shown = Vec::new();
+    let mut reached = 0;
+    for group in groups {
+        let begin = group.first().map_or(reached, |step| step.old_range().start);
+        left_out(&mut shown, &before[reached..begin]);
+        reached = group.last().map_or(reached, |step| step.old_range().end);
+        for change in (group.iter()).flat_map(|step| step.iter_changes(&before, &after)) {
+            let mark = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            };
+            shown.push((mark, cut(&change.value(), LONGEST)));
+        }
+    }
+    left_out(&mut shown, &before[reached..]);
+    if let more @ 2.. = shown.len().saturating_sub(SHOWN) {
+        shown.truncate(SHOWN);
+        shown.push(('…', format!("{more} lines")));
+    }
+    shown
 }
 
 /// The lines of a value, without the commas at their ends: they change with the lines around them.
@@ -61,88 +76,13 @@ fn lines(value: &Json) -> Vec<String> {
         .collect()
 }
 
-/// The shortest way from one to the other, by the longest lines that both have in common.
-fn edits(before: &[String], after: &[String]) -> Vec<(&'static str, String)> {
-    if before.len() > COMPARED || after.len() > COMPARED {
-        let removed = before.iter().map(|line| ("removed", line.clone()));
-        let added = after.iter().map(|line| ("added", line.clone()));
-        return removed.chain(added).collect();
-    }
-    // `common[i][j]`: how many lines `before[i..]` and `after[j..]` have in common.
-    let mut common = vec![vec![0u16; after.len() + 1]; before.len() + 1];
-    for i in (0..before.len()).rev() {
-        for j in (0..after.len()).rev() {
-            common[i][j] = if before[i] == after[j] {
-                common[i + 1][j + 1] + 1
-            } else {
-                common[i + 1][j].max(common[i][j + 1])
-            };
-        }
-    }
-    let (mut i, mut j) = (0, 0);
-    let mut edits = Vec::new();
-    while i < before.len() || j < after.len() {
-        let same = i < before.len() && j < after.len() && before[i] == after[j];
-        if same {
-            edits.push(("same", before[i].clone()));
-            i += 1;
-            j += 1;
-        } else if j >= after.len() || (i < before.len() && common[i + 1][j] >= common[i][j + 1]) {
-            edits.push(("removed", before[i].clone()));
-            i += 1;
-        } else {
-            edits.push(("added", after[j].clone()));
-            j += 1;
-        }
-    }
-    edits
-}
-
-/// Leaves out what is far from every difference, and what is too much.
-fn shorten(edits: &[(&'static str, String)]) -> Vec<Line> {
-    let differs: Vec<usize> = edits
-        .iter()
-        .enumerate()
-        .filter(|(_, (kind, _))| *kind != "same")
-        .map(|(index, _)| index)
-        .collect();
-    let near = |index: usize| {
-        if edits.len() <= FEW {
-            return true;
-        }
-        let next = differs.partition_point(|at| *at < index);
-        let after = differs.get(next).is_some_and(|at| at - index <= AROUND);
-        let before = next
-            .checked_sub(1)
-            .and_then(|previous| differs.get(previous))
-            .is_some_and(|at| index - at <= AROUND);
-        after || before
-    };
-    let mut lines = Vec::new();
-    let mut skipped: &[(&'static str, String)] = &[];
-    for (index, (kind, text)) in edits.iter().enumerate() {
-        if lines.len() >= SHOWN {
-            skipped = &edits[index..];
-            break;
-        }
-        if near(index) {
-            left_out(&mut lines, skipped);
-            skipped = &[];
-            lines.push(Line::new(kind, text));
-        } else {
-            skipped = &edits[index - skipped.len()..=index];
-        }
-    }
-    left_out(&mut lines, skipped);
-    lines
-}
-
-fn left_out(lines: &mut Vec<Line>, skipped: &[(&'static str, String)]) {
-    match skipped {
+/// Stands for lines that are the same and far from every difference.
+fn left_out(shown: &mut Vec<DiffLine>, lines: &[String]) {
+    match lines {
         [] => {}
         // To say that it is left out takes as much room.
-        [(kind, text)] => lines.push(Line::new(kind, text)),
-        more => lines.push(Line::new("left_out", &format!("{} lines", more.len()))),
+        [only] => shown.push((' ', cut(only, LONGEST))),
+        more => shown.push(('…', format!("{} lines", more.len()))),
     }
 }
 
@@ -155,7 +95,7 @@ mod tests {
     fn shown(before: &Json, after: &Json) -> Vec<String> {
         diff(before, after)
             .iter()
-            .map(|line| format!("{}{}", line.mark, line.text))
+            .map(|(mark, text)| format!("{mark}{text}"))
             .collect()
     }
 

@@ -1,48 +1,52 @@
 //! A report → one page that needs nothing else: no network, no other file, and no script to show everything.
 //!
-//! What is on the page is put together here as texts and numbers; the template only arranges them, and escapes every one
-//! of them. The only things that are not escaped are the style and the script, which are ours. A policy in the page
-//! forbids everything else that a text from a log could ask for.
+//! The template shows the fields of the [`View`], with drawings made of them. Every text is made printable and escaped where
+//! it is written; the only exceptions are the style and the script, which are ours. A policy in the page forbids everything
+//! else that a text from a log could ask for.
 
 mod chart;
-mod clusters;
-mod compared;
 mod diff;
-mod proposals;
-mod spans;
-mod tables;
 mod ticks;
-mod view;
 
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use minijinja::{AutoEscape, Value, context};
 
-use super::{Error, Report};
-use view::View;
+use super::printable::cut;
+use super::template::{ROWS, content, environment};
+use super::view::{ProposalView, View};
+use super::{Report, ReportError, next, phrase, window};
+use crate::decide::ViolationKind;
+use crate::number::{hundredths, share};
+use crate::summary::Tally;
 
 /// The parts of the page in their order.
 const TEMPLATE: &str = concat!(
-    include_str!("page/macros.html"),
-    include_str!("page/top.html"),
-    include_str!("page/compared.html"),
-    include_str!("page/time.html"),
-    include_str!("page/proposals.html"),
-    include_str!("page/clusters.html"),
-    include_str!("page/tables.html"),
-    include_str!("page/end.html"),
+    include_str!("../templates/macros.html"),
+    include_str!("../templates/top.html"),
+    include_str!("../templates/compared.html"),
+    include_str!("../templates/time.html"),
+    include_str!("../templates/proposals.html"),
+    include_str!("../templates/clusters.html"),
+    include_str!("../templates/tables.html"),
+    include_str!("../templates/end.html"),
 );
 
-const STYLE: &str = include_str!("page/page.css");
+const STYLE: &str = include_str!("../templates/page.css");
 
-const SCRIPT: &str = include_str!("page/page.js");
+const SCRIPT: &str = include_str!("../templates/page.js");
 
 /// The only script that the page may run, by its SHA-256. A test says what it must be when the script changes.
 const SCRIPT_HASH: &str = "sha256-pN+ZgvR8E/pqkPdElgqKghSQMEqjFMLB7RvvN3vTlOs=";
 
+/// How much of a patch is shown; the command writes all of it.
+const PATCH: usize = 4_000;
+
+/// How many clusters a proposal names; the rest is counted.
+const LINKS: usize = 12;
+
 /// What a page says about itself.
 #[derive(Debug, Clone, Default)]
-pub struct Page {
+pub struct PageHeader {
     /// What the report is about, in a few words: the name of the log, of a product, of a week.
     pub about: Option<String>,
     /// When it was made, in microseconds since 1970.
@@ -53,29 +57,166 @@ pub struct Page {
 ///
 /// # Errors
 ///
-/// If the template does not fit what it is given: our own fault.
-pub fn html(report: &Report, page: &Page) -> Result<String, Error> {
-    let mut environment = Environment::empty();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    // A name that is spelled wrongly fails every test instead of leaving a hole.
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()
-        .map_err(Error::new)?;
-    environment.set_syntax(syntax);
-    environment
-        .add_template("page", TEMPLATE)
-        .map_err(Error::new)?;
-    let context = minijinja::context! {
-        page => Value::from(Serde(View::of(report, page))),
+/// If the template does not fit what it is given: a bug of this crate.
+pub fn html(report: &Report, page: &PageHeader) -> Result<String, ReportError> {
+    rendered(report, page).map_err(ReportError::new)
+}
+
+fn rendered(report: &Report, page: &PageHeader) -> Result<String, minijinja::Error> {
+    let view = &View::of(report);
+    let mut environment = environment(TEMPLATE, AutoEscape::Html)?;
+    environment.add_filter("decimal", |number: f64| number.to_string());
+    environment.add_filter("sentence_case", sentence_case);
+    environment.add_filter("signed", signed);
+    environment.add_filter("spans", spans);
+    environment.add_filter("millionths", millionths);
+    environment.add_filter("length_of", |part: u64, all: u64| {
+        hundredths(share(part, all))
+    });
+    environment.add_filter("bar", bar);
+    environment.add_filter("parts", parts);
+    let window = window::window(&report.summary.time);
+    let clusters = || view.clusters.iter().take(ROWS);
+    let kinds = [
+        ViolationKind::EdgeCase,
+        ViolationKind::Unclear,
+        ViolationKind::Bug,
+    ];
+    environment.get_template("report")?.render(context! {
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
         script_hash => SCRIPT_HASH,
+        about => page.about.as_deref(),
+        made => page.made,
+        largest_tool_rate => largest_rate(view.tools.iter().map(|it| it.counts.0)),
+        largest_model_rate => largest_rate(view.models.iter().map(|it| it.counts.0)),
+        chart => Serde(window.map(|window| chart::chart(&report.summary, window))),
+        sparklines => clusters()
+            .map(|cluster| chart::sparkline(cluster.time, window?))
+            .map(|drawn| drawn.map(|(path, slots)| context! { path, slots }))
+            .collect::<Vec<_>>(),
+        kinds => kinds
+            .map(|kind| view.clusters.iter().filter(|it| it.kind == kind).count())
+            .to_vec(),
+        proposal_details => view.proposals.iter().map(details).collect::<Vec<_>>(),
+        next => Serde(next::accepting(view)),
+        // Sorts before every time.
+        never => i64::MIN,
+        // The template cannot write one where it trims blocks.
+        line_end => Value::from_safe_string("\n".to_owned()),
+        ..content(view)
+    })
+}
+
+/// What a proposal shows beside its fields.
+fn details(proposal: &ProposalView<'_>) -> Value {
+    let mut links = proposal.clusters.clone();
+    links.retain(|number| *number <= ROWS);
+    links.sort_unstable();
+    links.truncate(LINKS);
+    context! {
+        what => phrase::change(proposal.change),
+        diff => Serde(diff::diff(proposal.before, proposal.after)),
+        patch_lines => patch_lines(proposal.patch),
+        more_links => proposal.clusters.len() - links.len(),
+        // Clusters on the page that it allows.
+        links,
+    }
+}
+
+/// Shares to sort by.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "at most a million"
+)]
+fn millionths(part: u64, whole: u64) -> u64 {
+    (share(part, whole) * 1e6) as u64
+}
+
+/// The largest rate of violations of those that have enough calls for one: a hundredth of the busiest. A name that was
+/// called twice must not press all others together.
+fn largest_rate<'v>(rows: impl Iterator<Item = &'v Tally> + Clone) -> f64 {
+    let busiest = rows.clone().map(|it| it.calls).max().unwrap_or(0);
+    rows.filter(|it| share(it.calls, busiest) >= 0.01)
+        .map(|it| share(it.violations(), it.calls))
+        .fold(0.0, f64::max)
+}
+
+/// The lengths of the two parts of a bar, between 0 and 100, and whether it would be longer. The worst row has all of it.
+fn bar(calls: u64, repaired: u64, refused: u64, largest: f64) -> Value {
+    let length = |part: u64| match largest > 0.0 {
+        true => hundredths(share(part, calls) / largest),
+        false => 0.0,
     };
-    let template = environment.get_template("page").map_err(Error::new)?;
-    template.render(context).map_err(Error::new)
+    let (repaired, refused) = (length(repaired).min(100.0), length(refused));
+    context! {
+        repaired,
+        refused => refused.min(100.0 - repaired),
+        is_cut => repaired + refused > 100.1,
+    }
+}
+
+/// A bar of several counts: those that are not zero, by their place in the list, with where they begin and how long they
+/// are.
+fn parts(counts: Vec<u64>) -> Vec<Value> {
+    let of = counts
+        .iter()
+        .fold(0u64, |sum, calls| sum.saturating_add(*calls));
+    let mut from = 0.0;
+    let counts = counts.into_iter().enumerate();
+    let parts = counts.filter(|(_, calls)| *calls > 0).map(|(at, calls)| {
+        let length = hundredths(share(calls, of));
+        let part = context! { at, calls, of, from, length };
+        from += length;
+        part
+    });
+    parts.collect()
+}
+
+fn sentence_case(text: String) -> String {
+    let mut text = text;
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
+/// With a sign that is as wide as a digit.
+fn signed(points: i32) -> String {
+    match points {
+        1.. => format!("+{points}"),
+        0 => "0".to_owned(),
+        _ => format!("−{}", points.unsigned_abs()),
+    }
+}
+
+/// At most so many columns of a sentence, cut at its backticks: every second part is a name. Where backticks do not come
+/// in pairs it is one part.
+fn spans(text: &str, columns: usize) -> Vec<String> {
+    let text = cut(text, columns);
+    if text.matches('`').count() % 2 == 1 {
+        return vec![text];
+    }
+    text.split('`').map(str::to_owned).collect()
+}
+
+/// The lines of a patch, as many as are shown.
+fn patch_lines(patch: &json_patch::Patch) -> Vec<String> {
+    // A patch is a list of plain objects, which can always be written.
+    let patch = serde_json::to_string_pretty(patch).unwrap_or_default();
+    let mut lines: Vec<String> = Vec::new();
+    let mut length = 0;
+    for line in patch.lines() {
+        if length > PATCH {
+            lines.push("…".to_owned());
+            break;
+        }
+        let line = cut(line, 200);
+        length += line.len() + 1;
+        lines.push(line);
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -94,5 +235,14 @@ mod tests {
             format!("sha256-{hash}"),
             "the script has changed: set SCRIPT_HASH"
         );
+    }
+
+    #[test]
+    fn every_second_part_is_a_name() {
+        assert_eq!(
+            spans("`priority` may be `null`", 100),
+            ["", "priority", " may be ", "null", ""]
+        );
+        assert_eq!(spans("a ` b", 100).len(), 1);
     }
 }

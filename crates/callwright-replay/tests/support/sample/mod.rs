@@ -8,7 +8,7 @@ mod proposals;
 
 use std::collections::BTreeMap;
 
-use callwright_replay::decide::{Judgement, Reason};
+use callwright_replay::decide::{ClusterJudgement, ScoredReason};
 use callwright_replay::propose::Proposals;
 use callwright_replay::report::Report;
 use callwright_replay::summary::{
@@ -48,14 +48,14 @@ pub(crate) fn report(say: &dyn Fn(&str) -> String) -> Report {
     let mut judgements = Vec::new();
     for plan in plans() {
         let key = key_of(&plan, say);
-        judgements.push(Judgement {
+        judgements.push(ClusterJudgement {
             cluster: key.clone(),
             kind: plan.kind,
             score: plan.reasons.iter().map(|(points, _)| points).sum(),
             reasons: plan
                 .reasons
                 .iter()
-                .map(|(points, why)| Reason {
+                .map(|(points, why)| ScoredReason {
                     points: *points,
                     why: say(why),
                 })

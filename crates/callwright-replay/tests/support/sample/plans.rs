@@ -1,6 +1,6 @@
 //! The clusters of the sample.
 
-use callwright_replay::decide::Kind;
+use callwright_replay::decide::ViolationKind;
 use callwright_replay::summary::Side;
 
 /// What a cluster is made of.
@@ -8,7 +8,7 @@ pub(super) struct Plan {
     pub(super) key: (&'static str, Side, &'static str, &'static str, &'static str),
     pub(super) calls: u64,
     pub(super) repaired: (u64, &'static str),
-    pub(super) kind: Kind,
+    pub(super) kind: ViolationKind,
     /// The first day, and on how many days.
     pub(super) days: (i64, i64),
     pub(super) led_to: [u64; 6],
@@ -24,8 +24,8 @@ pub(super) fn plans() -> Vec<Plan> {
 }
 
 fn frequent() -> Vec<Plan> {
-    use Kind::{Bug, EdgeCase};
     use Side::Input;
+    use ViolationKind::{Bug, EdgeCase};
     vec![
         Plan {
             key: ("create_ticket", Input, "/priority", "enum", "\"urgent\""),
@@ -112,8 +112,8 @@ fn frequent() -> Vec<Plan> {
 }
 
 fn rare() -> Vec<Plan> {
-    use Kind::{Bug, EdgeCase, Unclear};
     use Side::{Input, Output};
+    use ViolationKind::{Bug, EdgeCase, Unclear};
     vec![
         Plan {
             key: ("create_ticket", Input, "/due", "format", "like 99.99.9999"),

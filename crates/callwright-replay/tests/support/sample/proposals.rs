@@ -1,20 +1,24 @@
 //! The proposals of the sample.
 
-use callwright_replay::decide::Judgement;
-use callwright_replay::propose::{Advice, Change, Proof, Proposal, Proposals};
+use callwright_replay::decide::ClusterJudgement;
+use callwright_replay::propose::{ChangeKind, Proof, Proposal, Proposals, SchemaAdvice};
 use serde_json::{Value as Json, json};
 
 struct Draft {
     number: usize,
     cluster: usize,
-    change: Change,
+    change: ChangeKind,
     title: &'static str,
     before: Json,
     after: Json,
     calls: u64,
 }
 
-fn proposal(draft: Draft, judgements: &[Judgement], say: &dyn Fn(&str) -> String) -> Proposal {
+fn proposal(
+    draft: Draft,
+    judgements: &[ClusterJudgement],
+    say: &dyn Fn(&str) -> String,
+) -> Proposal {
     let judgement = &judgements[draft.cluster];
     let key = judgement.cluster.clone();
     let name = key.path.trim_start_matches('/').replace('~', "~0");
@@ -49,7 +53,7 @@ fn drafts(say: &dyn Fn(&str) -> String) -> Vec<Draft> {
         Draft {
             number: 1,
             cluster: 0,
-            change: Change::WiderEnum,
+            change: ChangeKind::WiderEnum,
             title: "`priority` may also be \"urgent\"",
             before: json!({"type": "string", "description": "How soon: low, normal, high or urgent.", "enum": ["low", "normal", "high"]}),
             after: json!({"type": "string", "description": "How soon: low, normal, high or urgent.", "enum": ["low", "normal", "high", "urgent"]}),
@@ -58,7 +62,7 @@ fn drafts(say: &dyn Fn(&str) -> String) -> Vec<Draft> {
         Draft {
             number: 2,
             cluster: 1,
-            change: Change::Nullable,
+            change: ChangeKind::Nullable,
             title: "`customer_id` may be `null`",
             before: json!({"type": "string", "default": null}),
             after: json!({"type": ["string", "null"], "default": null}),
@@ -67,7 +71,7 @@ fn drafts(say: &dyn Fn(&str) -> String) -> Vec<Draft> {
         Draft {
             number: 3,
             cluster: 3,
-            change: Change::WiderRange,
+            change: ChangeKind::WiderRange,
             title: "`seats` may be up to 480",
             before: json!({"type": "integer", "minimum": 1, "maximum": 100}),
             after: json!({"type": "integer", "minimum": 1, "maximum": 480}),
@@ -76,7 +80,7 @@ fn drafts(say: &dyn Fn(&str) -> String) -> Vec<Draft> {
         Draft {
             number: 4,
             cluster: 6,
-            change: Change::Optional,
+            change: ChangeKind::Optional,
             title: "`cc` need not be there",
             before: json!({"type": "object", "required": ["to", "cc", "subject"], "additionalProperties": {say("any"): say("thing")}}),
             after: json!({"type": "object", "required": ["to", "subject"], "additionalProperties": {say("any"): say("thing")}}),
@@ -85,7 +89,7 @@ fn drafts(say: &dyn Fn(&str) -> String) -> Vec<Draft> {
         Draft {
             number: 5,
             cluster: 4,
-            change: Change::NoFormat,
+            change: ChangeKind::NoFormat,
             title: "`due` need not be a date",
             before: json!({"type": "string", "format": "date"}),
             after: json!({"type": "string"}),
@@ -94,7 +98,10 @@ fn drafts(say: &dyn Fn(&str) -> String) -> Vec<Draft> {
     ]
 }
 
-pub(super) fn proposals(judgements: &[Judgement], say: &dyn Fn(&str) -> String) -> Proposals {
+pub(super) fn proposals(
+    judgements: &[ClusterJudgement],
+    say: &dyn Fn(&str) -> String,
+) -> Proposals {
     let mut changes: Vec<Proposal> = drafts(say)
         .into_iter()
         .map(|draft| proposal(draft, judgements, say))
@@ -117,7 +124,7 @@ pub(super) fn proposals(judgements: &[Judgement], say: &dyn Fn(&str) -> String) 
         changes,
         advice: advice
             .into_iter()
-            .map(|(tool, path, text)| Advice {
+            .map(|(tool, path, text)| SchemaAdvice {
                 tool: say(tool),
                 path: say(path),
                 text: say(text),

@@ -1,0 +1,98 @@
+//! Colours and columns of the terminal. Colour never carries meaning: without it the same words are there.
+
+use anstyle::{AnsiColor, Style};
+
+use super::printable::width;
+use crate::number::share;
+
+/// How long the longest bar is.
+const BAR: f64 = 16.0;
+
+/// Whether there are colours.
+#[derive(Clone, Copy)]
+pub(super) struct Styles(pub(super) bool);
+
+impl Styles {
+    pub(super) fn bold(self, text: &str) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+
+    pub(super) fn faint(self, text: &str) -> String {
+        self.paint(Style::new().dimmed(), text)
+    }
+
+    /// In the colour of a kind of violation, by its name.
+    pub(super) fn kind(self, kind: &str, text: &str) -> String {
+        let colour = match kind {
+            "edge_case" => AnsiColor::Cyan,
+            "bug" => AnsiColor::Red,
+            _ => AnsiColor::Yellow,
+        };
+        self.paint(colour.on_default(), text)
+    }
+
+    /// Each line by itself, so that a line can be taken out.
+    fn paint(self, style: Style, text: &str) -> String {
+        if !self.0 {
+            return text.to_owned();
+        }
+        let lines = text.split('\n');
+        let painted: Vec<String> = lines
+            .map(|line| format!("{style}{line}{style:#}"))
+            .collect();
+        painted.join("\n")
+    }
+}
+
+/// Padded with blanks after it.
+pub(super) fn left(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// Padded with blanks before it.
+pub(super) fn right(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// In lines of so many columns, broken at blanks. A longer word gets its own line.
+pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    filled(text.split(' '), " ", columns)
+}
+
+/// A command in as many lines as it needs; a shell reads them as one. An option stays with its value.
+pub(super) fn command(command: &str, columns: usize) -> String {
+    // Six blanks before it, and two columns for the sign that it goes on.
+    let lines = filled(command.split(" --"), " --", columns.saturating_sub(6 + 2));
+    format!("    {}", lines.join(" \\\n      --"))
+}
+
+/// Parts put together to lines of so many columns.
+fn filled<'t>(parts: impl Iterator<Item = &'t str>, between: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if width(line) + width(between) + width(part) <= columns => {
+                line.push_str(between);
+                line.push_str(part);
+            }
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines
+}
+
+/// A part of the longest bar, in eighths of a column.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between zero and 128"
+)]
+pub(super) fn block_bar(part: u64, whole: u64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let part = share(part, whole);
+    // Something is never nothing.
+    let least = usize::from(part > 0.0);
+    let eighths = ((part * BAR * 8.0).round() as usize).max(least);
+    let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);
+    left(&bar, BAR as usize)
+}

@@ -1,0 +1,42 @@
+//! A report → JSON for programs: the [`View`] as it is serialised.
+
+use serde_json::Value as Json;
+
+use super::view::View;
+use super::{Report, ReportError};
+
+/// The report as one JSON object.
+///
+/// Fields may be added; none is renamed or dropped without a new `v`. Names and values of the log are as they are in the
+/// log: escape them before printing. Times are RFC 3339 in UTC, time spans are in microseconds, sizes in bytes; what
+/// is not known is `null`. Nothing is left out, and what matters most comes first.
+///
+/// | field | what it holds |
+/// |---|---|
+/// | `v` | 1 |
+/// | `headline` | what was found, in two or three sentences |
+/// | `compared` | whether other tools or another policy judged as well |
+/// | `changes` | what these would change, the stricter first: `stricter`, `tool`, `side`, `from`, `to`, what the stricter one objects to (`path`, `issue`), `calls`, `examples` |
+/// | `read` | `files`, `bytes` (after decompression), `records`, `formats` (records by format), `first`, `last`, `without_calls`, `shown_again`, `results_without_call`, `forgotten_sessions`, `interrupted`, `troubles` (`what`, `records`, `places` of `file` and `line`), `notes` (sentences) |
+/// | `calls` | counts (below), `sessions`, and of the violations: `allowed_by_proposals`, `look_like_bugs`, `undecided`; and `undeclared`, calls that were not judged because nothing declares their tools |
+/// | `tools` | `name`, counts, `sessions`, `versions`, `quarantined`, `latency_us`, `models` (calls by model) |
+/// | `models` | `name`, counts |
+/// | `time` | `from`, `width_us`, counts; pieces without calls are left out |
+/// | `clusters` | `number`, `tool`, `side`, `path`, `issue`, `shape`, `calls`, `share`, `alone`, `repaired`, `rules`, `first`, `last`, `sessions`, `models`, `values`, `smallest`, `largest`, `led_to`, `judgement` (`kind`, `score`, `reasons` of `points` and `why`), `proposals` (numbers), `examples` |
+/// | `proposals` | `number`, `tool`, `side`, `change`, `title`, `kind`, `clusters` (numbers), `pointer`, `before`, `after`, `patch`, `accepts`, `accepts_bugs`, `is_estimate`, `touches`, `shared_by`, `proved`, `proof` |
+/// | `unplaced` | `cluster` (a number), `why`: not a bug, and no change is known that would allow it |
+/// | `advice` | `tool`, `path`, `text` |
+/// | `loops` | `code`, `calls`, `sessions`, `latency_us`, `result_bytes`, `tools`, `examples` |
+/// | `repairs` | how often each rule was applied |
+///
+/// CallCounts are `calls`, `valid`, `repaired`, `refused` (these three add up to `calls`), `violations` (the last two of them),
+/// `stopped`, `results`, `results_refused`, `tool_errors`. `led_to` has `ran_fine`, `tool_refused`, `unknown` (these add up to
+/// the calls), `corrected`, `repeated`, `gave_up`. An example has `value` (JSON text with secrets masked; empty for a
+/// missing key), `whole`, `place`, `time`, `session`, `model`. Numbers of sessions above 256 are estimates.
+///
+/// # Errors
+///
+/// None that is known: every field is a text, a number or a list of such.
+pub fn json(report: &Report) -> Result<Json, ReportError> {
+    serde_json::to_value(View::of(report)).map_err(ReportError::new)
+}
