@@ -1,0 +1,252 @@
+//! The server's response on its way back to the client: judged, with answers of the guard beside it.
+
+use std::future::ready;
+
+use callwright_http::body::{self, Body, BoxError};
+use callwright_http::headers::{MediaType, is_compressed, strip_hop_by_hop};
+use callwright_http::server::Draining;
+use callwright_http::sse::{self, EventFields, EventSplitter};
+use callwright_http::upstream::TransferError;
+use futures_util::{StreamExt, stream};
+use http_body_util::{BodyExt, BodyStream, Collected};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode};
+
+use super::client_session::FromServer;
+use super::exchange::{batch, has_method};
+use super::headers::SESSION;
+use super::message_reader::message_in;
+use super::proxy::{HttpRefusal, ProxiedRequest, Reply};
+use crate::call::can_elicit;
+use crate::message::Message;
+
+impl ProxiedRequest {
+    /// The response as the client gets it.
+    pub(super) async fn respond(mut self, response: Response<Incoming>) -> Reply {
+        self.note_session(&response);
+        let media_type = MediaType::of(response.headers());
+        if media_type != MediaType::Other && is_compressed(response.headers()) {
+            return Err(self.failed(&TransferError::Compressed));
+        }
+        let (mut parts, incoming) = match media_type {
+            // What the server only had to take.
+            MediaType::Other
+                if !self.admitted.answers.is_empty() && response.status().is_success() =>
+            {
+                return Ok(self.own_answers(StatusCode::OK));
+            }
+            MediaType::Other => return Ok(body::passed_through(response)),
+            MediaType::Json | MediaType::EventStream => response.into_parts(),
+        };
+        let body = if media_type == MediaType::Json {
+            let read = self.proxy.server.upstream.read(incoming).await;
+            let message = read.map_err(|error| self.failed(&error))?;
+            body::full(self.judge_whole(message))
+        } else {
+            JudgedStream::new(self, incoming).into_body()
+        };
+        strip_hop_by_hop(&mut parts.headers);
+        parts.headers.remove(CONTENT_LENGTH);
+        let mut response = Response::new(body);
+        *response.status_mut() = parts.status;
+        *response.headers_mut() = parts.headers;
+        Ok(response)
+    }
+
+    /// Notes sessions that the server begins, confirms or has forgotten.
+    fn note_session(&self, response: &Response<Incoming>) {
+        let (sessions, caller) = (&self.proxy.sessions, &self.caller);
+        let asked_in = caller.session();
+        let named = response.headers().get(SESSION);
+        match (asked_in, named.and_then(|name| name.to_str().ok())) {
+            (Some(name), _) if response.status() == StatusCode::NOT_FOUND => {
+                sessions.ended(caller, name);
+            }
+            (asked_in, Some(name))
+                if response.status().is_success()
+                    && asked_in.is_none_or(|asked_in| asked_in == name) =>
+            {
+                let elicits = matches!(Message::read(&self.body), Message::Request { method, params, .. }
+                    if method == "initialize" && can_elicit(params));
+                sessions.named(caller, name, elicits);
+            }
+            _ => {}
+        }
+    }
+
+    /// A response of one message, or of an array of them, with the guard's own answers.
+    fn judge_whole(&mut self, message: Bytes) -> Bytes {
+        let message = match self.exchange.from_server(&message) {
+            FromServer::Unchanged => message,
+            FromServer::Changed(message) => message.into(),
+            FromServer::Consumed => Bytes::new(),
+        };
+        if self.admitted.answers.is_empty() {
+            return message;
+        }
+        let mut all: Vec<&[u8]> = self.admitted.answers.iter().map(Vec::as_slice).collect();
+        match Message::read(&message) {
+            Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().as_bytes())),
+            // Servers that only took a message send an empty one.
+            _ if message.trim_ascii().is_empty() => {}
+            _ => all.push(&message),
+        }
+        batch(&all).into()
+    }
+
+    /// A stream that begins with a question to the user. The answer to the call comes on the same stream.
+    pub(super) fn ask(self, question: &[u8]) -> Response<Body> {
+        let question = body::full(message_event(question));
+        let rest = stream::unfold(Some(self), |request| async move {
+            let mut request = request?;
+            Some(match request.judged().await {
+                Ok(Some(question)) => (body::full(message_event(&question)), Some(request)),
+                Ok(None) => (as_events(request.forward().await).await, None),
+                Err(refused) => (as_events(Err(refused)).await, None),
+            })
+        });
+        let bodies = stream::once(ready(question)).chain(rest);
+        let mut response = Response::new(body::streamed(bodies.flat_map(BodyStream::new)));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+    }
+}
+
+/// A message as an event.
+fn message_event(message: &[u8]) -> Vec<u8> {
+    sse::event("message", message)
+}
+
+/// A reply as events, whatever it is.
+async fn as_events(reply: Reply) -> Body {
+    let response = reply.unwrap_or_else(HttpRefusal::into_response);
+    if MediaType::of(response.headers()) == MediaType::EventStream {
+        return response.into_body();
+    }
+    match response
+        .into_body()
+        .collect()
+        .await
+        .map(Collected::to_bytes)
+    {
+        Ok(message) if !message.trim_ascii().is_empty() => body::full(message_event(&message)),
+        _ => body::full(Bytes::new()),
+    }
+}
+
+/// An event stream whose messages are judged one by one.
+struct JudgedStream {
+    request: ProxiedRequest,
+    incoming: Incoming,
+    events: EventSplitter,
+    draining: Draining,
+    /// Whether the stream does not end by itself, so that it ends when the guard drains.
+    is_endless: bool,
+    is_over: bool,
+}
+
+impl JudgedStream {
+    fn new(request: ProxiedRequest, incoming: Incoming) -> Self {
+        JudgedStream {
+            is_endless: request.body.is_empty()
+                || has_method(&request.body, "subscriptions/listen"),
+            draining: request.proxy.draining.clone(),
+            request,
+            incoming,
+            events: EventSplitter::default(),
+            is_over: false,
+        }
+    }
+
+    fn into_body(self) -> Body {
+        let own = self.request.admitted.answers.iter();
+        let own: Vec<u8> = own.flat_map(|answer| message_event(answer)).collect();
+        let first = (!own.is_empty()).then(|| Ok(own));
+        let judged = stream::unfold(self, |mut stream| async move {
+            let portion = stream.next_portion().await?;
+            Some((portion, stream))
+        });
+        let portions = stream::iter(first).chain(judged);
+        body::streamed(portions.map(|portion| Ok(Frame::data(portion?.into()))))
+    }
+
+    /// What goes to the client next.
+    async fn next_portion(&mut self) -> Option<Result<Vec<u8>, BoxError>> {
+        while !self.is_over {
+            let mut judged = Vec::new();
+            while let Some(event) = self.events.next_event() {
+                judged.extend_from_slice(&self.judge(event));
+            }
+            if !judged.is_empty() {
+                return Some(Ok(judged));
+            }
+            let max_bytes = self.request.proxy.server.upstream.max_bytes();
+            if self.events.buffered() > max_bytes {
+                return Some(self.broken(&TransferError::TooLarge(max_bytes)));
+            }
+            let frame = tokio::select! {
+                frame = self.incoming.frame() => frame,
+                () = self.draining.wait(), if self.is_endless => None,
+            };
+            match frame {
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.events.push(&data);
+                    }
+                }
+                Some(Err(error)) => return Some(self.broken(&TransferError::broken(&error))),
+                None => {
+                    self.is_over = true;
+                    let rest = self.events.rest();
+                    return (!rest.is_empty()).then(|| Ok(rest.into()));
+                }
+            }
+        }
+        None
+    }
+
+    fn judge(&mut self, event: Bytes) -> Bytes {
+        let ProxiedRequest {
+            proxy,
+            exchange,
+            caller,
+            ..
+        } = &mut self.request;
+        let has_session = caller.session().is_some();
+        let fields = EventFields::read(&event);
+        // Only streams of a session can be taken up again.
+        exchange.is_resumable |= has_session && fields.id.is_some();
+        let Some(message) = message_in(fields) else {
+            return event;
+        };
+        if !has_session && has_method(&message, "notifications/tools/list_changed") {
+            proxy.sessions.tools_changed(&exchange.session, &message);
+        }
+        let changed = match exchange.from_server(&message) {
+            FromServer::Unchanged => None,
+            FromServer::Changed(message) => Some(sse::with_data(&event, Some(&message))),
+            FromServer::Consumed => Some(sse::with_data(&event, None)),
+        };
+        drop(message);
+        changed.map_or(event, Bytes::from)
+    }
+
+    /// The stream breaks. A client that can take it up again does so; others get an error for each request that has no
+    /// answer.
+    fn broken(&mut self, error: &TransferError) -> Result<Vec<u8>, BoxError> {
+        self.is_over = true;
+        let why = self.request.proxy.server.describe(error);
+        let exchange = &mut self.request.exchange;
+        if exchange.first().is_none() || exchange.is_resumable {
+            return Err(why.into());
+        }
+        let errors = exchange.fail(&why);
+        Ok(errors
+            .iter()
+            .flat_map(|error| message_event(error))
+            .collect())
+    }
+}
