@@ -39,8 +39,7 @@ pub async fn read(
         let Some(frame) = frame else {
             return Ok(all.into());
         };
-        let frame = frame.map_err(|error| TransferError::broken(&error))?;
-        if let Ok(data) = frame.into_data() {
+        if let Ok(data) = frame?.into_data() {
             if all.len() + data.len() > max_bytes {
                 return Err(TransferError::TooLarge(max_bytes));
             }

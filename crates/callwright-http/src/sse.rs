@@ -1,17 +1,68 @@
 //! Server-sent events: cut out of a byte stream, read, and written again with other data.
 //!
-//! [`EventSplitter`] takes bytes in any portions and returns events with every byte that belongs to them, their blank
+//! [`EventReader`] takes the body of a response and returns events with every byte that belongs to them, their blank
 //! line included: put together they are the stream again. Ids, names, comments and line ends are never touched.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use memchr::memchr2;
+
+use crate::upstream::TransferError;
+
+/// Reads the events of a response.
+#[derive(Debug)]
+pub struct EventReader {
+    body: Incoming,
+    splitter: EventSplitter,
+    max_bytes: usize,
+}
+
+impl EventReader {
+    /// Events of at most `max_bytes` each.
+    pub fn new(body: Incoming, max_bytes: usize) -> Self {
+        EventReader {
+            body,
+            splitter: EventSplitter::default(),
+            max_bytes,
+        }
+    }
+
+    /// The next event; `None` at the end of the stream. May be dropped and called again.
+    ///
+    /// # Errors
+    ///
+    /// If the event is too large, or if the stream breaks off.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, TransferError> {
+        loop {
+            if let Some(event) = self.splitter.next_event() {
+                return Ok(Some(event));
+            }
+            if self.splitter.bytes.len() > self.max_bytes {
+                return Err(TransferError::TooLarge(self.max_bytes));
+            }
+            let Some(frame) = self.body.frame().await else {
+                return Ok(None);
+            };
+            if let Ok(data) = frame?.into_data() {
+                self.splitter.bytes.extend_from_slice(&data);
+            }
+        }
+    }
+
+    /// What is left when the stream has ended within an event.
+    pub fn rest(&mut self) -> Bytes {
+        std::mem::take(&mut self.splitter).bytes.freeze()
+    }
+}
 
 /// Cuts a stream into events.
 #[derive(Debug, Default)]
-pub struct EventSplitter {
+struct EventSplitter {
+    /// What is not cut yet. More is added at the end.
     bytes: BytesMut,
     /// Up to where there is no end of an event.
     searched: usize,
@@ -22,18 +73,8 @@ pub struct EventSplitter {
 }
 
 impl EventSplitter {
-    /// Takes more bytes of the stream.
-    pub fn push(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-    }
-
-    /// How many bytes wait for the end of their event.
-    pub fn buffered(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// The next whole event. A comment before an event is returned by itself, at once: it keeps connections alive.
-    pub fn next_event(&mut self) -> Option<Bytes> {
+    fn next_event(&mut self) -> Option<Bytes> {
         loop {
             let rest = self.bytes.get(self.searched..).unwrap_or_default();
             let first = rest.first()?;
@@ -63,11 +104,6 @@ impl EventSplitter {
                 return Some(event);
             }
         }
-    }
-
-    /// What is left when the stream has ended within an event.
-    pub fn rest(&mut self) -> Bytes {
-        std::mem::take(self).bytes.freeze()
     }
 }
 
@@ -185,12 +221,12 @@ mod tests {
         let mut splitter = EventSplitter::default();
         let mut events = Vec::new();
         for portion in stream.as_bytes().chunks(portion) {
-            splitter.push(portion);
+            splitter.bytes.extend_from_slice(portion);
             while let Some(event) = splitter.next_event() {
                 events.push(String::from_utf8(event.to_vec()).expect("text"));
             }
         }
-        events.push(String::from_utf8(splitter.rest().to_vec()).expect("text"));
+        events.push(String::from_utf8(splitter.bytes.to_vec()).expect("text"));
         events
     }
 
@@ -229,7 +265,7 @@ mod tests {
     #[test]
     fn a_comment_does_not_wait() {
         let mut splitter = EventSplitter::default();
-        splitter.push(b": ping\n");
+        splitter.bytes.extend_from_slice(b": ping\n");
         assert_eq!(splitter.next_event().as_deref(), Some(&b": ping\n"[..]));
     }
 

@@ -79,8 +79,8 @@ pub enum TransferError {
     #[error("has sent nothing for {} seconds. Check whether it still works.", .0.as_secs())]
     Silent(Duration),
     /// The connection broke.
-    #[error("broke off its response: {0}. It is not known whether the request was carried out.")]
-    Broken(String),
+    #[error("broke off its response: {}. It is not known whether the request was carried out.", root_cause(.0))]
+    Broken(#[from] hyper::Error),
     /// More bytes came than are allowed.
     #[error("sent a message of more than {0} bytes. Ask for less.")]
     TooLarge(usize),
@@ -90,13 +90,6 @@ pub enum TransferError {
     /// A body is compressed, so it cannot be looked into.
     #[error("compresses its responses although it was not asked to. Switch that off.")]
     Compressed,
-}
-
-impl TransferError {
-    /// For an error within a body.
-    pub fn broken(error: &hyper::Error) -> Self {
-        TransferError::Broken(root_cause(error))
-    }
 }
 
 impl Upstream {

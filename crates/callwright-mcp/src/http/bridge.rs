@@ -7,19 +7,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use callwright_http::headers::{MediaType, is_compressed};
+use callwright_http::headers::is_compressed;
 use callwright_http::upstream::TransferError;
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, StatusCode};
+use hyper::{HeaderMap, Method};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::client_session::{ClientSession, FromServer, Route, Waited, cancelled};
-use super::exchange::{Exchange, batch, has_method, requests};
+use super::client_session::{CallCancelled, ClientSession, Route, cancelled};
+use super::exchange::{Exchange, has_method, is_batch, requests, together};
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, HttpError, Options, lock};
@@ -154,15 +154,10 @@ impl Bridge {
         input: &mut (impl AsyncBufReadExt + Unpin),
     ) -> Result<Option<Vec<u8>>, HttpError> {
         let max_bytes = self.server.upstream.max_bytes();
-        let limit = u64::try_from(max_bytes)
-            .unwrap_or(u64::MAX)
-            .saturating_add(1);
         loop {
             let mut line = Vec::new();
-            (&mut *input)
-                .take(limit)
-                .read_until(b'\n', &mut line)
-                .await?;
+            let mut limited = (&mut *input).take((max_bytes as u64).saturating_add(1));
+            limited.read_until(b'\n', &mut line).await?;
             if line.is_empty() {
                 return Ok(None);
             }
@@ -186,19 +181,17 @@ impl Bridge {
         let mut admitted = exchange.admit(&line);
         loop {
             match admitted.judged().await {
-                Waited::Asks(question) => self.tell(question).await,
-                Waited::Cancelled => {}
-                Waited::Judged => break,
+                Ok(Some(question)) => self.tell(question).await,
+                Err(CallCancelled) => {}
+                Ok(None) => break,
             }
         }
         for message in admitted.answers {
             exchange.note_answers(&message);
             self.tell(message).await;
         }
-        let body: Bytes = match &mut admitted.forward[..] {
-            [] => return,
-            [message] => std::mem::take(message).into(),
-            several => batch(several).into(),
+        let Some(body) = together(admitted.forward, is_batch(&line)) else {
+            return;
         };
         let schema = |tool: &str| self.session.input_schema(tool);
         headers::mirror(&mut exchange.route.headers, &body, schema);
@@ -227,35 +220,25 @@ impl Bridge {
             lock(&self.headers).insert(SESSION, name.clone());
         }
         let status = response.status();
-        if MediaType::of(response.headers()) == MediaType::Json {
-            // Also where the status says that it failed: the message says why.
-            let message = upstream.read(response.into_body()).await;
-            let message = message.map_err(described)?;
-            // Servers that only took a message send an empty one.
-            if !message.trim_ascii().is_empty() {
+        let messages = MessageReader::open(response, upstream).await;
+        let Some(mut messages) = messages.map_err(described)? else {
+            let failed = || format!("The MCP server answered with HTTP status {status}.");
+            return status.is_success().then_some(()).ok_or_else(failed);
+        };
+        let mut retries = 0;
+        loop {
+            while let Some(message) = messages.next().await {
                 self.pass(exchange, begins, &message).await;
             }
-        } else if let Some(mut messages) = MessageReader::new(response) {
-            let mut retries = 0;
-            loop {
-                while let Some(message) = messages.next(upstream).await {
-                    self.pass(exchange, begins, &message).await;
-                }
-                retries = if messages.has_come { 0 } else { retries + 1 };
-                let is_done = exchange.first().is_none() || retries == MAX_RETRIES;
-                if is_done || messages.last_id.is_none() {
-                    break;
-                }
-                // The stream ended before its last message: the rest comes on another one.
-                sleep(messages.retry).await;
-                messages.resume(self.stream(messages.last_id.as_ref()).await);
+            retries = if messages.has_come { 0 } else { retries + 1 };
+            let is_done = exchange.first().is_none() || retries == MAX_RETRIES;
+            if is_done || messages.last_id.is_none() {
+                return Ok(());
             }
-        } else if !status.is_success() {
-            return Err(format!(
-                "The MCP server answered with HTTP status {status}."
-            ));
+            // The stream ended before its last message: the rest comes on another one.
+            sleep(messages.retry).await;
+            messages.resume(self.stream(messages.last_id.as_ref()).await);
         }
-        Ok(())
     }
 
     /// A stream of the server's own messages, from the beginning or after an event.
@@ -269,9 +252,8 @@ impl Bridge {
         }
         let sent = route.send(&self.server.upstream, Method::GET, Bytes::new());
         let response = sent.await.ok()?;
-        let is_stream = response.status() == StatusCode::OK
-            && MediaType::of(response.headers()) == MediaType::EventStream;
-        MessageReader::new(response).filter(|_| is_stream)
+        let messages = MessageReader::open(response, &self.server.upstream).await;
+        messages.ok()?.filter(MessageReader::is_stream)
     }
 
     /// Passes on the messages that the server sends by itself, as long as it does.
@@ -280,7 +262,7 @@ impl Bridge {
         while let Some(mut messages) = self.stream(last_id.as_ref()).await {
             let session = Arc::clone(&self.session);
             let mut exchange = Exchange::new(session, self.route(), Vec::new());
-            while let Some(message) = messages.next(&self.server.upstream).await {
+            while let Some(message) = messages.next().await {
                 self.pass(&mut exchange, false, &message).await;
             }
             last_id = messages.last_id.or(last_id);
@@ -304,10 +286,8 @@ impl Bridge {
         if begins && let Some(version) = agreed_version(message) {
             lock(&self.headers).insert(VERSION, version);
         }
-        match exchange.from_server(message) {
-            FromServer::Unchanged => self.tell(message.to_vec()).await,
-            FromServer::Changed(message) => self.tell(message).await,
-            FromServer::Consumed => {}
+        if let Some(message) = exchange.judge_server_message(message) {
+            self.tell(message.into_owned()).await;
         }
     }
 

@@ -71,40 +71,27 @@ impl Caller {
         self.session.as_deref()
     }
 
-    /// What is the same for all requests of this caller in a session that the server has named, wherever it comes from.
+    /// What all requests of this caller have in common in a session that the server has named, from any address.
     pub(super) fn in_session(&self, name: &str, seed: u64) -> u128 {
-        hash(
-            seed,
-            &[b"server", name.as_bytes(), &self.identity.to_le_bytes()],
-        )
+        self.key(seed, &[b"server", name.as_bytes()])
     }
 
     /// The same in a session by the operator's header. Such names may be guessed, so the address counts.
     pub(super) fn in_own_session(&self, seed: u64) -> Option<u128> {
         let name = self.own_session.as_ref()?;
         let from = self.from.to_string();
-        let identity = self.identity.to_le_bytes();
-        Some(hash(
-            seed,
-            &[b"client", name.as_bytes(), &identity, from.as_bytes()],
-        ))
+        Some(self.key(seed, &[b"client", name.as_bytes(), from.as_bytes()]))
     }
 
-    /// What is the same for requests that get the same list of tools, though nothing says that one caller sent them.
+    /// What requests have in common that get the same list of tools, though nothing says that one caller sent them.
     pub(super) fn alike(&self, seed: u64) -> u128 {
-        let session = self.session.as_deref().unwrap_or_default();
-        let from = self.from.to_string();
-        let (identity, abilities) = (self.identity.to_le_bytes(), self.abilities.to_le_bytes());
-        hash(
-            seed,
-            &[
-                b"alike",
-                session.as_bytes(),
-                &identity,
-                &abilities,
-                from.as_bytes(),
-            ],
-        )
+        let session = self.session().unwrap_or_default().as_bytes();
+        let (from, abilities) = (self.from.to_string(), self.abilities.to_le_bytes());
+        self.key(seed, &[b"alike", session, &abilities, from.as_bytes()])
+    }
+
+    fn key(&self, seed: u64, parts: &[&[u8]]) -> u128 {
+        hash(seed, &[parts, &[&self.identity.to_le_bytes()]].concat())
     }
 }
 

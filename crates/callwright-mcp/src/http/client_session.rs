@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{sleep_until, timeout_at};
 
-use super::exchange::{answers, batch, requests};
+use super::exchange::{answers, is_batch, requests, together};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, headers, lock};
 use crate::guard::{Ask, Guard, Now, Outbox};
@@ -80,43 +80,26 @@ pub(super) struct Admitted {
     held: VecDeque<UnboundedReceiver<CallUpdate>>,
 }
 
-/// Why [`Admitted::judged`] returns.
-pub(super) enum Waited {
-    /// All calls are judged.
-    Judged,
-    /// There is a question to the user.
-    Asks(Vec<u8>),
-    /// A call was cancelled; it is not judged any more.
-    Cancelled,
-}
+/// A call that waited was cancelled, and is not judged any more.
+pub(super) struct CallCancelled;
 
 impl Admitted {
-    /// Waits for calls that are held.
-    pub(super) async fn judged(&mut self) -> Waited {
+    /// Waits until all calls are judged, or until there is a question to the user.
+    pub(super) async fn judged(&mut self) -> Result<Option<Vec<u8>>, CallCancelled> {
         while let Some(held) = self.held.front_mut() {
             let update = held.recv().await;
             if let Some(CallUpdate::Ask(question)) = update {
-                return Waited::Asks(question);
+                return Ok(Some(question));
             }
             self.held.pop_front();
             match update {
                 Some(CallUpdate::Forward(message)) => self.forward.push(message),
                 Some(CallUpdate::Answer(message)) => self.answers.push(message),
-                Some(CallUpdate::Ask(_)) | None => return Waited::Cancelled,
+                Some(CallUpdate::Ask(_)) | None => return Err(CallCancelled),
             }
         }
-        Waited::Judged
+        Ok(None)
     }
-}
-
-/// What becomes of a message of the server.
-pub(super) enum FromServer {
-    /// It goes to the client as it is.
-    Unchanged,
-    /// This goes to the client instead.
-    Changed(Vec<u8>),
-    /// It was for the guard.
-    Consumed,
 }
 
 /// What is left of an outbox when calls that waited have been handed back.
@@ -222,24 +205,25 @@ impl ClientSession {
         admitted
     }
 
-    /// Judges a message of the server.
-    pub(super) fn from_server(self: &Arc<Self>, route: &Route, message: &[u8]) -> FromServer {
+    /// Judges a message of the server: returns what the client gets, borrowed if that is the very message, and `None` if
+    /// it was for the guard.
+    pub(super) fn judge_server_message<'m>(
+        self: &Arc<Self>,
+        route: &Route,
+        message: &'m [u8],
+    ) -> Option<Cow<'m, [u8]>> {
         let mut out = Outbox::default();
         self.guard.from_server(message, Now::by_clock(), &mut out);
         if let ([Cow::Borrowed(same)], true) = (&out.to_client[..], out.to_server.is_empty())
             && same.len() == message.len()
         {
             self.server.warn(&out.warnings);
-            return FromServer::Unchanged;
+            return Some(Cow::Borrowed(message));
         }
-        let mut remaining = self.deliver(out);
+        let remaining = self.deliver(out);
         self.request_lists(route, remaining.list_requests);
-        let is_batch = matches!(Message::read(message), Message::Batch(_));
-        match &mut remaining.to_client[..] {
-            [] => FromServer::Consumed,
-            [one] if !is_batch => FromServer::Changed(std::mem::take(one)),
-            several => FromServer::Changed(batch(several)),
-        }
+        let judged = together(remaining.to_client, is_batch(message));
+        judged.map(|judged| Cow::Owned(judged.into()))
     }
 
     /// The server says on another client's stream that its tools have changed.
@@ -356,8 +340,11 @@ impl ClientSession {
         let asked = requests(&request);
         let upstream = &self.server.upstream;
         let response = route.send(upstream, Method::POST, request.into()).await;
-        let mut messages = MessageReader::new(response.ok()?)?;
-        while let Some(message) = messages.next(upstream).await {
+        let response = response
+            .ok()
+            .filter(|response| response.status().is_success())?;
+        let mut messages = MessageReader::open(response, upstream).await.ok()??;
+        while let Some(message) = messages.next().await {
             if answers(&message) == asked {
                 let mut out = Outbox::default();
                 self.guard.from_server(&message, Now::by_clock(), &mut out);

@@ -1,8 +1,11 @@
 //! The requests in one message of a client, until each is answered or its client has gone.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::client_session::{Admitted, ClientSession, FromServer, Route};
+use hyper::body::Bytes;
+
+use super::client_session::{Admitted, ClientSession, Route};
 use crate::answer;
 use crate::message::{Id, Message};
 
@@ -39,9 +42,9 @@ impl Exchange {
         self.session.admit(&self.route, message, &self.open)
     }
 
-    /// Judges a message of the server.
-    pub(super) fn from_server(&mut self, message: &[u8]) -> FromServer {
-        let judged = self.session.from_server(&self.route, message);
+    /// Judges a message of the server; see [`ClientSession::judge_server_message`].
+    pub(super) fn judge_server_message<'m>(&mut self, message: &'m [u8]) -> Option<Cow<'m, [u8]>> {
+        let judged = self.session.judge_server_message(&self.route, message);
         self.note_answers(message);
         judged
     }
@@ -115,8 +118,18 @@ pub(super) fn has_method(message: &[u8], name: &str) -> bool {
         Message::Request { method, .. } | Message::Notification { method, .. } if method == name)
 }
 
-/// Several messages as one.
-pub(super) fn batch<M: AsRef<[u8]>>(messages: &[M]) -> Vec<u8> {
-    let messages: Vec<&[u8]> = messages.iter().map(AsRef::as_ref).collect();
-    [&b"["[..], &messages.join(&b','), b"]"].concat()
+/// Whether a message is an array of messages.
+pub(super) fn is_batch(message: &[u8]) -> bool {
+    // Looked for before anything is read.
+    message.trim_ascii_start().starts_with(b"[")
+        && matches!(Message::read(message), Message::Batch(_))
+}
+
+/// Messages as one: an array if there are several, or if they came as one. `None` if there is nothing to send.
+pub(super) fn together(mut messages: Vec<Vec<u8>>, is_batch: bool) -> Option<Bytes> {
+    match &mut messages[..] {
+        [] => None,
+        [message] if !is_batch => Some(std::mem::take(message).into()),
+        several => Some([&b"["[..], &several.join(&b','), b"]"].concat().into()),
+    }
 }

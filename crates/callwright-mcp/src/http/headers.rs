@@ -144,34 +144,32 @@ type Marked<'s> = (Vec<&'s str>, HeaderName);
 /// The arguments that a schema marks; none if a mark is invalid, since servers then ignore all of them.
 fn marked(schema: &Value) -> Vec<Marked<'_>> {
     let mut found = Vec::new();
-    if walk(schema, &mut Vec::new(), &mut found) {
-        found
-    } else {
-        Vec::new()
-    }
+    let are_valid = collect_marked(schema, &mut Vec::new(), &mut found);
+    are_valid.map_or(Vec::new(), |()| found)
 }
 
-fn walk<'s>(schema: &'s Value, path: &mut Vec<&'s str>, found: &mut Vec<Marked<'s>>) -> bool {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return true;
-    };
-    properties.iter().all(|(key, property)| {
+fn collect_marked<'s>(
+    schema: &'s Value,
+    path: &mut Vec<&'s str>,
+    found: &mut Vec<Marked<'s>>,
+) -> Option<()> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (key, property) in properties.into_iter().flatten() {
         path.push(key);
-        let is_valid = match property.get("x-mcp-header") {
-            None => true,
-            Some(mark) => mark_of(property, mark).is_some_and(|header| {
-                let is_new = found.iter().all(|(_, other)| *other != header);
-                found.push((path.clone(), header));
-                is_new
-            }),
-        };
-        let is_valid = is_valid && walk(property, path, found);
+        if let Some(mark) = property.get("x-mcp-header") {
+            let header = marked_header(property, mark)?;
+            if found.iter().any(|(_, other)| *other == header) {
+                return None;
+            }
+            found.push((path.clone(), header));
+        }
+        collect_marked(property, path, found)?;
         path.pop();
-        is_valid
-    })
+    }
+    Some(())
 }
 
-fn mark_of(property: &Value, mark: &Value) -> Option<HeaderName> {
+fn marked_header(property: &Value, mark: &Value) -> Option<HeaderName> {
     let kind = property.get("type")?.as_str()?;
     let mark = mark.as_str().filter(|mark| !mark.is_empty())?;
     matches!(kind, "string" | "integer" | "boolean").then_some(())?;

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use callwright_http::headers::MediaType;
-use callwright_http::sse::{EventFields, EventSplitter};
-use callwright_http::upstream::Upstream;
-use http_body_util::BodyExt;
+use callwright_http::sse::{EventFields, EventReader};
+use callwright_http::upstream::{TransferError, Upstream};
 use hyper::Response;
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::HeaderValue;
 
 /// How long to wait before a stream that has ended is asked for again, if the server does not say.
@@ -19,9 +18,9 @@ const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// Reads the messages of a response, one after the other.
 pub(super) struct MessageReader {
-    body: Option<Incoming>,
-    /// `None` if the response is one message.
-    events: Option<EventSplitter>,
+    /// The response, if it is one message.
+    whole: Option<Bytes>,
+    events: Option<EventReader>,
     /// The id of the last event, after which the stream can be taken up again.
     pub(super) last_id: Option<HeaderValue>,
     /// How long to wait before that.
@@ -31,55 +30,61 @@ pub(super) struct MessageReader {
 }
 
 impl MessageReader {
-    /// `None` if there are no messages in this response.
-    pub(super) fn new(response: Response<Incoming>) -> Option<Self> {
-        let media_type = MediaType::of(response.headers());
-        if !response.status().is_success() || media_type == MediaType::Other {
-            return None;
-        }
-        let is_stream = media_type == MediaType::EventStream;
-        Some(MessageReader {
-            body: Some(response.into_body()),
-            events: is_stream.then(EventSplitter::default),
+    /// `None` if there are no messages in this response. One that failed may hold a message that says why.
+    pub(super) async fn open(
+        response: Response<Incoming>,
+        upstream: &Upstream,
+    ) -> Result<Option<Self>, TransferError> {
+        let mut reader = MessageReader {
+            whole: None,
+            events: None,
             last_id: None,
             retry: USUAL_RETRY,
             has_come: false,
-        })
+        };
+        match MediaType::of(response.headers()) {
+            MediaType::Json => {
+                let whole = upstream.read(response.into_body()).await?;
+                // Servers that only took a message send an empty one.
+                reader.whole = Some(whole).filter(|whole| !whole.trim_ascii().is_empty());
+            }
+            MediaType::EventStream if response.status().is_success() => {
+                let events = EventReader::new(response.into_body(), upstream.max_bytes());
+                reader.events = Some(events);
+            }
+            MediaType::EventStream | MediaType::Other => return Ok(None),
+        }
+        Ok(Some(reader))
+    }
+
+    /// Whether the response is an event stream.
+    pub(super) fn is_stream(&self) -> bool {
+        self.events.is_some()
     }
 
     /// Goes on with another stream; without one there are no more messages.
     pub(super) fn resume(&mut self, stream: Option<MessageReader>) {
-        self.body = stream.and_then(|stream| stream.body);
-        self.events = Some(EventSplitter::default());
+        self.events = stream.and_then(|stream| stream.events);
         self.has_come = false;
     }
 
     /// The next message; `None` at the end, and where the response breaks off.
-    pub(super) async fn next(&mut self, upstream: &Upstream) -> Option<Vec<u8>> {
-        let Some(events) = &mut self.events else {
-            let body = self.body.take()?;
-            return upstream.read(body).await.ok().map(Into::into);
-        };
+    pub(super) async fn next(&mut self) -> Option<Bytes> {
+        if let Some(whole) = self.whole.take() {
+            return Some(whole);
+        }
         loop {
-            while let Some(event) = events.next_event() {
-                self.has_come = true;
-                let fields = EventFields::read(&event);
-                if let Some(id) = fields.id {
-                    self.last_id = HeaderValue::from_bytes(id).ok();
-                }
-                if let Some(retry) = fields.retry {
-                    self.retry = retry.min(LONGEST_RETRY);
-                }
-                if let Some(message) = message_in(fields) {
-                    return Some(message.into_owned());
-                }
+            let event = self.events.as_mut()?.next().await.ok()??;
+            self.has_come = true;
+            let fields = EventFields::read(&event);
+            if let Some(id) = fields.id {
+                self.last_id = HeaderValue::from_bytes(id).ok();
             }
-            if events.buffered() > upstream.max_bytes() {
-                return None;
+            if let Some(retry) = fields.retry {
+                self.retry = retry.min(LONGEST_RETRY);
             }
-            let frame = self.body.as_mut()?.frame().await?.ok()?;
-            if let Ok(data) = frame.into_data() {
-                events.push(&data);
+            if let Some(message) = message_in(fields) {
+                return Some(message.into_owned().into());
             }
         }
     }

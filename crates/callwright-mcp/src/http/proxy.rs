@@ -20,9 +20,9 @@ use tokio::time::timeout;
 
 use super::GuardedServer;
 use super::caller::Caller;
-use super::client_session::{Admitted, Route, Waited};
+use super::client_session::{Admitted, CallCancelled, Route};
 use super::client_sessions::ClientSessions;
-use super::exchange::{Exchange, PROXY_ERROR, batch, has_method, requests};
+use super::exchange::{Exchange, PROXY_ERROR, has_method, is_batch, requests, together};
 use super::headers;
 use crate::answer;
 use crate::message::Message;
@@ -228,14 +228,10 @@ pub(super) struct ProxiedRequest {
 impl ProxiedRequest {
     /// Waits until all calls are judged, or until there is a question to the user.
     pub(super) async fn judged(&mut self) -> Result<Option<Vec<u8>>, HttpRefusal> {
-        match self.admitted.judged().await {
-            Waited::Judged => Ok(None),
-            Waited::Asks(question) => Ok(Some(question)),
-            Waited::Cancelled => {
-                let refused = HttpRefusal::new(StatusCode::OK, "The request was cancelled.");
-                Err(refused.to(self.exchange.first()))
-            }
-        }
+        self.admitted.judged().await.map_err(|CallCancelled| {
+            let refused = HttpRefusal::new(StatusCode::OK, "The request was cancelled.");
+            refused.to(self.exchange.first())
+        })
     }
 
     /// Sends on what may go on, and answers with what comes back.
@@ -243,32 +239,15 @@ impl ProxiedRequest {
         for answer in &self.admitted.answers {
             self.exchange.note_answers(answer);
         }
-        let read = Message::read(&self.body);
-        let is_batch = matches!(read, Message::Batch(_));
-        let body = match &mut self.admitted.forward[..] {
-            [] if self.admitted.answers.is_empty() => {
-                if has_method(&self.body, "tools/call") {
-                    let why = "A call needs an id.";
-                    return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, why));
-                }
-                // Taken, and there is nothing to say.
-                let mut response = Response::new(body::full(Bytes::new()));
-                *response.status_mut() = StatusCode::ACCEPTED;
-                return Ok(response);
-            }
-            [] if matches!(read, Message::Other) => {
-                return Ok(self.own_answers(StatusCode::BAD_REQUEST));
-            }
-            [] => return Ok(self.own_answers(StatusCode::OK)),
-            [message] if *message == self.body => self.body.clone(),
-            [message] if !is_batch => {
-                let Exchange { session, route, .. } = &mut self.exchange;
-                headers::mirror_repaired(&mut route.headers, message, |tool| {
-                    session.input_schema(tool)
-                });
-                std::mem::take(message).into()
-            }
-            several => batch(several).into(),
+        let forward = std::mem::take(&mut self.admitted.forward);
+        let body = if forward.len() == 1 && forward[0] == self.body {
+            self.body.clone()
+        } else if let Some(body) = together(forward, is_batch(&self.body)) {
+            let Exchange { session, route, .. } = &mut self.exchange;
+            headers::mirror_repaired(&mut route.headers, &body, |tool| session.input_schema(tool));
+            body
+        } else {
+            return self.unsent();
         };
         let route = &self.exchange.route;
         let sent = route.send(&self.proxy.server.upstream, Method::POST, body);
@@ -278,14 +257,30 @@ impl ProxiedRequest {
         }
     }
 
-    /// Answers of the guard alone: one message, or an array where the client sent one.
-    pub(super) fn own_answers(&self, status: StatusCode) -> Response<Body> {
-        let is_batch = matches!(Message::read(&self.body), Message::Batch(_));
-        let bytes = match &self.admitted.answers[..] {
-            [message] if !is_batch => message.clone(),
-            messages => batch(messages),
+    /// The reply where nothing goes to the server.
+    fn unsent(&mut self) -> Reply {
+        let status = match Message::read(&self.body) {
+            Message::Other => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
         };
-        body::json(status, bytes)
+        if let Some(response) = self.own_answers(status) {
+            return Ok(response);
+        }
+        if has_method(&self.body, "tools/call") {
+            let why = "A call needs an id.";
+            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, why));
+        }
+        // Taken, and there is nothing to say.
+        let mut response = Response::new(body::full(Bytes::new()));
+        *response.status_mut() = StatusCode::ACCEPTED;
+        Ok(response)
+    }
+
+    /// The answers of the guard alone, if there are any.
+    pub(super) fn own_answers(&mut self, status: StatusCode) -> Option<Response<Body>> {
+        let answers = std::mem::take(&mut self.admitted.answers);
+        let answers = together(answers, is_batch(&self.body))?;
+        Some(body::json(status, answers))
     }
 
     pub(super) fn failed(&self, error: &TransferError) -> HttpRefusal {

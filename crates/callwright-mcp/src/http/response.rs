@@ -1,11 +1,12 @@
 //! The server's response on its way back to the client: judged, with answers of the guard beside it.
 
+use std::borrow::Cow;
 use std::future::ready;
 
 use callwright_http::body::{self, Body, BoxError};
 use callwright_http::headers::{MediaType, is_compressed, strip_hop_by_hop};
 use callwright_http::server::Draining;
-use callwright_http::sse::{self, EventFields, EventSplitter};
+use callwright_http::sse::{self, EventFields, EventReader};
 use callwright_http::upstream::TransferError;
 use futures_util::{StreamExt, stream};
 use http_body_util::{BodyExt, BodyStream, Collected};
@@ -13,8 +14,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
-use super::client_session::FromServer;
-use super::exchange::{batch, has_method};
+use super::exchange::{has_method, together};
 use super::headers::SESSION;
 use super::message_reader::message_in;
 use super::proxy::{HttpRefusal, ProxiedRequest, Reply};
@@ -29,16 +29,13 @@ impl ProxiedRequest {
         if media_type != MediaType::Other && is_compressed(response.headers()) {
             return Err(self.failed(&TransferError::Compressed));
         }
-        let (mut parts, incoming) = match media_type {
-            // What the server only had to take.
-            MediaType::Other
-                if !self.admitted.answers.is_empty() && response.status().is_success() =>
-            {
-                return Ok(self.own_answers(StatusCode::OK));
-            }
-            MediaType::Other => return Ok(body::passed_through(response)),
-            MediaType::Json | MediaType::EventStream => response.into_parts(),
-        };
+        if media_type == MediaType::Other {
+            // A success without a message: the server only had to take what it got.
+            let is_taken = response.status().is_success();
+            let own = is_taken.then(|| self.own_answers(StatusCode::OK)).flatten();
+            return Ok(own.unwrap_or_else(|| body::passed_through(response)));
+        }
+        let (mut parts, incoming) = response.into_parts();
         let body = if media_type == MediaType::Json {
             let read = self.proxy.server.upstream.read(incoming).await;
             let message = read.map_err(|error| self.failed(&error))?;
@@ -77,22 +74,22 @@ impl ProxiedRequest {
 
     /// A response of one message, or of an array of them, with the guard's own answers.
     fn judge_whole(&mut self, message: Bytes) -> Bytes {
-        let message = match self.exchange.from_server(&message) {
-            FromServer::Unchanged => message,
-            FromServer::Changed(message) => message.into(),
-            FromServer::Consumed => Bytes::new(),
+        let message = match self.exchange.judge_server_message(&message) {
+            Some(Cow::Borrowed(_)) => message,
+            Some(Cow::Owned(changed)) => changed.into(),
+            None => Bytes::new(),
         };
-        if self.admitted.answers.is_empty() {
+        let mut all = std::mem::take(&mut self.admitted.answers);
+        if all.is_empty() {
             return message;
         }
-        let mut all: Vec<&[u8]> = self.admitted.answers.iter().map(Vec::as_slice).collect();
         match Message::read(&message) {
-            Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().as_bytes())),
+            Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().into())),
             // Servers that only took a message send an empty one.
             _ if message.trim_ascii().is_empty() => {}
-            _ => all.push(&message),
+            _ => all.push(message.into()),
         }
-        batch(&all).into()
+        together(all, true).unwrap_or_default()
     }
 
     /// A stream that begins with a question to the user. The answer to the call comes on the same stream.
@@ -116,8 +113,8 @@ impl ProxiedRequest {
 }
 
 /// A message as an event.
-fn message_event(message: &[u8]) -> Vec<u8> {
-    sse::event("message", message)
+fn message_event(message: &[u8]) -> Bytes {
+    sse::event("message", message).into()
 }
 
 /// A reply as events, whatever it is.
@@ -140,8 +137,7 @@ async fn as_events(reply: Reply) -> Body {
 /// An event stream whose messages are judged one by one.
 struct JudgedStream {
     request: ProxiedRequest,
-    incoming: Incoming,
-    events: EventSplitter,
+    events: EventReader,
     draining: Draining,
     /// Whether the stream does not end by itself, so that it ends when the guard drains.
     is_endless: bool,
@@ -154,58 +150,42 @@ impl JudgedStream {
             is_endless: request.body.is_empty()
                 || has_method(&request.body, "subscriptions/listen"),
             draining: request.proxy.draining.clone(),
+            events: EventReader::new(incoming, request.proxy.server.upstream.max_bytes()),
             request,
-            incoming,
-            events: EventSplitter::default(),
             is_over: false,
         }
     }
 
     fn into_body(self) -> Body {
         let own = self.request.admitted.answers.iter();
-        let own: Vec<u8> = own.flat_map(|answer| message_event(answer)).collect();
-        let first = (!own.is_empty()).then(|| Ok(own));
+        let own: Vec<_> = own.map(|answer| Ok(message_event(answer))).collect();
         let judged = stream::unfold(self, |mut stream| async move {
-            let portion = stream.next_portion().await?;
-            Some((portion, stream))
+            let judged = stream.next_judged().await?;
+            Some((judged, stream))
         });
-        let portions = stream::iter(first).chain(judged);
-        body::streamed(portions.map(|portion| Ok(Frame::data(portion?.into()))))
+        let events = stream::iter(own).chain(judged);
+        body::streamed(events.map(|event| event.map(Frame::data)))
     }
 
-    /// What goes to the client next.
-    async fn next_portion(&mut self) -> Option<Result<Vec<u8>, BoxError>> {
-        while !self.is_over {
-            let mut judged = Vec::new();
-            while let Some(event) = self.events.next_event() {
-                judged.extend_from_slice(&self.judge(event));
-            }
-            if !judged.is_empty() {
-                return Some(Ok(judged));
-            }
-            let max_bytes = self.request.proxy.server.upstream.max_bytes();
-            if self.events.buffered() > max_bytes {
-                return Some(self.broken(&TransferError::TooLarge(max_bytes)));
-            }
-            let frame = tokio::select! {
-                frame = self.incoming.frame() => frame,
-                () = self.draining.wait(), if self.is_endless => None,
-            };
-            match frame {
-                Some(Ok(frame)) => {
-                    if let Ok(data) = frame.into_data() {
-                        self.events.push(&data);
-                    }
-                }
-                Some(Err(error)) => return Some(self.broken(&TransferError::broken(&error))),
-                None => {
-                    self.is_over = true;
-                    let rest = self.events.rest();
-                    return (!rest.is_empty()).then(|| Ok(rest.into()));
-                }
-            }
+    /// The next event as the client gets it.
+    async fn next_judged(&mut self) -> Option<Result<Bytes, BoxError>> {
+        if self.is_over {
+            return None;
         }
-        None
+        let next = tokio::select! {
+            next = self.events.next() => next,
+            () = self.draining.wait(), if self.is_endless => Ok(None),
+        };
+        match next {
+            Ok(Some(event)) => Some(Ok(self.judge(event))),
+            Ok(None) => {
+                self.is_over = true;
+                Some(self.events.rest())
+                    .filter(|rest| !rest.is_empty())
+                    .map(Ok)
+            }
+            Err(error) => Some(self.broken(&error)),
+        }
     }
 
     fn judge(&mut self, event: Bytes) -> Bytes {
@@ -225,10 +205,9 @@ impl JudgedStream {
         if !has_session && has_method(&message, "notifications/tools/list_changed") {
             proxy.sessions.tools_changed(&exchange.session, &message);
         }
-        let changed = match exchange.from_server(&message) {
-            FromServer::Unchanged => None,
-            FromServer::Changed(message) => Some(sse::with_data(&event, Some(&message))),
-            FromServer::Consumed => Some(sse::with_data(&event, None)),
+        let changed = match exchange.judge_server_message(&message) {
+            Some(Cow::Borrowed(_)) => None,
+            judged => Some(sse::with_data(&event, judged.as_deref())),
         };
         drop(message);
         changed.map_or(event, Bytes::from)
@@ -236,7 +215,7 @@ impl JudgedStream {
 
     /// The stream breaks. A client that can take it up again does so; others get an error for each request that has no
     /// answer.
-    fn broken(&mut self, error: &TransferError) -> Result<Vec<u8>, BoxError> {
+    fn broken(&mut self, error: &TransferError) -> Result<Bytes, BoxError> {
         self.is_over = true;
         let why = self.request.proxy.server.describe(error);
         let exchange = &mut self.request.exchange;
