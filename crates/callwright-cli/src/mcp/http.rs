@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
-use callwright_mcp::http::{HttpError, Options, bridge, make_room, serve as serve_http};
+use callwright_mcp::http::{
+    HttpError, Options, bridge, raise_open_file_limit, serve as serve_http,
+};
 
 use super::tell;
 use crate::Outcome;
@@ -20,7 +22,7 @@ pub(super) fn serve(
     arguments: &McpArguments,
     settings: &Arc<Settings>,
 ) -> Result<Outcome> {
-    make_room();
+    raise_open_file_limit();
     let mut options = Options::new(upstream);
     options.allow_remote = arguments.allow_remote;
     options.hosts.clone_from(&arguments.allow_host);

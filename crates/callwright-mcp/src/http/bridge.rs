@@ -1,79 +1,62 @@
 //! A client on stdio in front of a server that speaks HTTP.
 //!
-//! In come lines, a message each; out go the messages of the server, a line each. Sessions, streams and headers are made
+//! Takes lines, a message each; writes the messages of the server, a line each. Sessions, streams and headers are made
 //! here, since the client knows nothing of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use callwright_http::headers::is_compressed;
+use callwright_http::upstream::TransferError;
 use http_body_util::BodyExt;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, Response, StatusCode};
-use serde::Deserialize;
+use hyper::{HeaderMap, Method};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::body::{Messages, Place};
-use super::exchange::Exchange;
-use super::headers::{self, Kind, LAST_EVENT, SESSION, VERSION};
-use super::relay::Shared;
-use super::reply::{BETWEEN, batch};
-use super::session::{Judged, Passed, Session, Way, cancelled, lock, requests};
-use super::sessions::Sessions;
-use super::upstream::{Trouble, Upstream};
-use super::{HttpError, Options, mirror};
-use crate::answer;
+use super::client_session::{CallCancelled, ClientSession, Route, cancelled};
+use super::exchange::{Exchange, has_method, is_batch, requests, together};
+use super::headers::{self, LAST_EVENT, SESSION, VERSION};
+use super::message_reader::MessageReader;
+use super::{GuardedServer, HttpError, Options, lock};
 use crate::guard::{Guard, Settings};
+use crate::members::members;
 use crate::message::Message;
 
-/// How many lines may wait to be written. Who does not read stops the rest.
-const MOST_LINES: usize = 64;
+/// How many lines may wait to be written. A client that does not read stops the rest.
+const MAX_LINES: usize = 64;
 
-/// How long to wait before a stream that has ended is asked for again, if the server does not say.
-const PAUSE: Duration = Duration::from_secs(1);
+/// How often a stream is asked for again in vain. A server that restarts is back by then, and knows nothing of it.
+const MAX_RETRIES: usize = 5;
 
-/// How often a stream is asked for again in vain. A server that is started anew is back by then, and knows nothing of it.
-const MOST_IN_VAIN: usize = 5;
-
-/// Guards a server for a client on stdio, until the client ends its input. Calls under way have [`Options::finish`] to
-/// come to their end.
+/// Guards a server for a client on stdio, until the client ends its input. Calls in progress have [`Options::finish`] to
+/// end.
 ///
 /// # Errors
 ///
-/// If the address of the server is none, or if input or output break.
+/// If an option is invalid, or if input or output break.
 pub async fn bridge(
     options: Options,
     settings: Arc<Settings>,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> Result<(), HttpError> {
-    let (_end, ending) = watch::channel(false);
-    let (lines, written) = mpsc::channel(MOST_LINES);
-    let mut headers = own_headers(&options)?;
-    let shared = Arc::new(Shared {
-        upstream: Upstream::new(&options)?,
-        sessions: Sessions::new(Arc::clone(&settings)),
-        session_header: None,
-        options,
-        ending,
-    });
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let any = HeaderValue::from_static("application/json, text/event-stream");
-    headers.insert(ACCEPT, any);
+    let (lines, to_write) = mpsc::channel(MAX_LINES);
+    let server = GuardedServer::new(&options)?;
     let name = format!("stdio-{:016x}", fastrand::u64(..));
     let bridge = Arc::new(Bridge {
-        session: Arc::new(Session::new(Guard::new(settings, name))),
-        shared,
-        headers: Mutex::new(headers),
+        session: ClientSession::new(Guard::new(settings, name), Arc::clone(&server)),
+        server,
+        headers: Mutex::new(own_headers(&options)?),
         lines,
     });
-    let writing = tokio::spawn(write(written, output));
-    let done = bridge.read(input).await;
-    bridge.leave().await;
+    let writing = tokio::spawn(write_lines(to_write, output));
+    let done = bridge.read(input, options.finish).await;
+    bridge.end_session(options.connect).await;
     drop(bridge);
     match writing.await {
         Ok(written) => done.and(written.map_err(HttpError::from)),
@@ -81,7 +64,7 @@ pub async fn bridge(
     }
 }
 
-/// What the operator wants to go with every request.
+/// What goes with every request: the operator's headers, and those of messages.
 fn own_headers(options: &Options) -> Result<HeaderMap, HttpError> {
     let mut headers = HeaderMap::new();
     for (key, value) in &options.headers {
@@ -92,16 +75,18 @@ fn own_headers(options: &Options) -> Result<HeaderMap, HttpError> {
         value.set_sensitive(true);
         headers.append(name, value);
     }
+    for (name, value) in headers::OF_MESSAGES {
+        headers.insert(name, value);
+    }
     Ok(headers)
 }
 
-/// Writes messages, a line each.
-async fn write(
+async fn write_lines(
     mut messages: mpsc::Receiver<Vec<u8>>,
     mut output: impl AsyncWrite + Unpin,
 ) -> std::io::Result<()> {
     while let Some(mut message) = messages.recv().await {
-        // Within JSON these only stand between its parts.
+        // JSON has line breaks only between its parts.
         for byte in &mut message {
             if matches!(byte, b'\n' | b'\r') {
                 *byte = b' ';
@@ -115,56 +100,41 @@ async fn write(
 }
 
 struct Bridge {
-    shared: Arc<Shared>,
-    session: Arc<Session>,
-    /// What every request says.
+    server: Arc<GuardedServer>,
+    session: Arc<ClientSession>,
+    /// Headers of every request.
     headers: Mutex<HeaderMap>,
     lines: mpsc::Sender<Vec<u8>>,
 }
 
 impl Bridge {
-    async fn read(self: &Arc<Self>, input: impl AsyncRead + Unpin) -> Result<(), HttpError> {
+    async fn read(
+        self: &Arc<Self>,
+        input: impl AsyncRead + Unpin,
+        finish: Duration,
+    ) -> Result<(), HttpError> {
         let mut input = BufReader::new(input);
-        let most = self.shared.upstream.most_bytes();
-        let mut under_way = JoinSet::new();
+        let mut in_progress = JoinSet::new();
         let mut handles: HashMap<String, AbortHandle> = HashMap::new();
         let mut listening = JoinSet::new();
-        loop {
-            let mut line = Vec::new();
-            let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-            (&mut input)
-                .take(limit)
-                .read_until(b'\n', &mut line)
-                .await?;
-            if line.is_empty() {
-                break;
-            }
-            if line.len() > most {
-                let why = format!("a message has more than {most} bytes");
-                return Err(std::io::Error::other(why).into());
-            }
-            let line = line.trim_ascii().to_vec();
-            if line.is_empty() {
-                continue;
-            }
-            while under_way.try_join_next().is_some() {}
+        while let Some(line) = self.next_line(&mut input).await? {
+            while in_progress.try_join_next().is_some() {}
             handles.retain(|_, handle| !handle.is_finished());
             if let Some(handle) = cancelled(&line).and_then(|id| handles.remove(&id)) {
-                // Without sessions, a client cancels by going away.
+                // Without sessions, a client cancels by closing the connection.
                 if !lock(&self.headers).contains_key(SESSION) {
                     handle.abort();
                 }
             }
             let ids = requests(&line);
-            let waits = ids.is_empty() || is(&line, "initialize");
-            let is_ready = is(&line, "notifications/initialized");
+            let is_ready = has_method(&line, "notifications/initialized");
             let bridge = Arc::clone(self);
-            let first = ids.first().cloned();
-            if waits {
+            if ids.is_empty() || has_method(&line, "initialize") {
                 // What comes next may build on it.
                 bridge.exchange(line, ids).await;
             } else {
-                let handle = under_way.spawn(async move { bridge.exchange(line, ids).await });
+                let first = ids.first().cloned();
+                let handle = in_progress.spawn(async move { bridge.exchange(line, ids).await });
                 handles.extend(first.map(|id| (id, handle)));
             }
             if is_ready && listening.is_empty() {
@@ -172,210 +142,174 @@ impl Bridge {
                 listening.spawn(async move { bridge.listen().await });
             }
         }
-        self.session.client_ended(&self.shared);
-        let all = async { while under_way.join_next().await.is_some() {} };
-        let _cut = timeout(self.shared.options.finish, all).await;
+        self.session.client_ended();
+        let all = async { while in_progress.join_next().await.is_some() {} };
+        let _cut = timeout(finish, all).await;
         Ok(())
     }
 
-    /// A message of the client, and everything that comes of it.
+    /// The next line that is not blank, without its end; `None` at the end of the input.
+    async fn next_line(
+        &self,
+        input: &mut (impl AsyncBufReadExt + Unpin),
+    ) -> Result<Option<Vec<u8>>, HttpError> {
+        let max_bytes = self.server.upstream.max_bytes();
+        loop {
+            let mut line = Vec::new();
+            let mut limited = (&mut *input).take((max_bytes as u64).saturating_add(1));
+            limited.read_until(b'\n', &mut line).await?;
+            if line.is_empty() {
+                return Ok(None);
+            }
+            if line.len() > max_bytes {
+                let why = format!("a message has more than {max_bytes} bytes");
+                return Err(std::io::Error::other(why).into());
+            }
+            let line = line.trim_ascii();
+            if !line.is_empty() {
+                return Ok(Some(line.to_vec()));
+            }
+        }
+    }
+
+    /// A message of the client, until everything in it is answered.
     async fn exchange(&self, line: Vec<u8>, ids: Vec<String>) {
         self.session.begin(&ids);
-        let mut exchange = Exchange::new(Arc::clone(&self.session), ids);
-        let mut headers = lock(&self.headers).clone();
-        mirror::tell(&mut headers, &line, |_| None);
-        let way = self.way(headers.clone());
-        let mut admitted = self.session.admit(&self.shared, &way, &line);
-        for mut held in std::mem::take(&mut admitted.held) {
-            // It ends when the call is judged, or cancelled.
-            while let Some(judged) = held.recv().await {
-                match judged {
-                    Judged::Forward(message) => admitted.forward.push(message),
-                    Judged::Answer(message) => admitted.answers.push(message),
-                    Judged::Ask(question) => self.tell(question).await,
-                }
+        let mut route = self.route();
+        headers::mirror(&mut route.headers, &line, |_| None);
+        let mut exchange = Exchange::new(Arc::clone(&self.session), route, ids);
+        let mut admitted = exchange.admit(&line);
+        loop {
+            match admitted.judged().await {
+                Ok(Some(question)) => self.tell(question).await,
+                Err(CallCancelled) => {}
+                Ok(None) => break,
             }
         }
         for message in admitted.answers {
-            exchange.sent(&message);
+            exchange.note_answers(&message);
             self.tell(message).await;
         }
-        let body: Bytes = match &mut admitted.forward[..] {
-            [] => return,
-            [message] => std::mem::take(message).into(),
-            several => batch(several).into(),
+        let Some(body) = together(admitted.forward, is_batch(&line)) else {
+            return;
         };
-        mirror::tell(&mut headers, &body, |tool| self.session.input_schema(tool));
-        if let Err(trouble) = self.send(&mut exchange, headers, body).await {
-            let why = self.shared.upstream.tell(&trouble);
-            self.fail(&mut exchange, &why).await;
-        }
-        if !exchange.open().is_empty() {
-            let why = "The MCP server ended its answer before the result.";
-            self.fail(&mut exchange, why).await;
-        }
-    }
-
-    async fn send(
-        &self,
-        exchange: &mut Exchange,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<(), Trouble> {
-        let upstream = &self.shared.upstream;
-        let begins = is(&body, "initialize");
-        let way = self.way(headers.clone());
-        let endpoint = upstream.endpoint(None);
-        let answer = upstream.send(Method::POST, endpoint, headers.clone(), body);
-        let answer = answer.await?;
-        if headers::is_compressed(answer.headers()) {
-            return Err(Trouble::Compressed);
-        }
-        if begins && let Some(name) = answer.headers().get(SESSION) {
-            lock(&self.headers).insert(SESSION, name.clone());
-        }
-        let status = answer.status();
-        if headers::kind(answer.headers()) == Kind::Json {
-            // Also where the status says that it failed: the message says why.
-            let body = upstream.read(answer.into_body()).await?;
-            if begins {
-                self.agreed(&body);
-            }
-            // Servers that only took a message send an empty one.
-            if !body.trim_ascii().is_empty() {
-                self.pass(exchange, &way, &body).await;
-            }
-        } else if let Some(mut messages) = Messages::of(answer) {
-            let mut vain = 0;
-            loop {
-                while let Some(message) = messages.next(upstream).await {
-                    if begins {
-                        self.agreed(&message);
-                    }
-                    self.pass(exchange, &way, &message).await;
-                }
-                vain = if messages.has_come() { 0 } else { vain + 1 };
-                let is_done = exchange.open().is_empty() || vain == MOST_IN_VAIN;
-                let Some(place) = messages.place().filter(|_| !is_done) else {
-                    break;
-                };
-                messages = self.go_on(place).await;
-            }
-        } else if !status.is_success() {
-            let why = format!("The MCP server answered with HTTP status {status}.");
-            self.fail(exchange, &why).await;
-        }
-        Ok(())
-    }
-
-    /// A stream that ended before its last message, from where it ended.
-    async fn go_on(&self, place: Place) -> Messages {
-        sleep(place.pause.unwrap_or(PAUSE)).await;
-        let stream = self.stream(place.last.as_ref()).await;
-        Messages::behind(place, stream)
-    }
-
-    /// A stream of the server's, from the beginning or after an event.
-    async fn stream(&self, after: Option<&HeaderValue>) -> Option<Messages> {
-        let mut headers = lock(&self.headers).clone();
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        headers.remove(CONTENT_TYPE);
-        if let Some(last) = after {
-            headers.insert(LAST_EVENT, last.clone());
-        }
-        let upstream = &self.shared.upstream;
-        let endpoint = upstream.endpoint(None);
-        let answer = upstream.send(Method::GET, endpoint, headers, Bytes::new());
-        answer.await.ok().filter(is_stream).and_then(Messages::of)
-    }
-
-    /// Messages that the server sends on its own, as long as it does.
-    async fn listen(&self) {
-        let mut after = None;
-        while let Some(mut messages) = self.stream(after.as_ref()).await {
-            let way = self.way(lock(&self.headers).clone());
-            let mut exchange = Exchange::new(Arc::clone(&self.session), Vec::new());
-            while let Some(message) = messages.next(&self.shared.upstream).await {
-                self.pass(&mut exchange, &way, &message).await;
-            }
-            let place = messages.place();
-            let pause = place.as_ref().and_then(|place| place.pause);
-            after = place.and_then(|place| place.last).or(after);
-            sleep(pause.unwrap_or(PAUSE)).await;
-        }
-    }
-
-    /// The session ends.
-    async fn leave(&self) {
-        let headers = lock(&self.headers).clone();
-        if headers.contains_key(SESSION) {
-            let upstream = &self.shared.upstream;
-            let endpoint = upstream.endpoint(None);
-            let gone = upstream.send(Method::DELETE, endpoint, headers, Bytes::new());
-            // A server that does not end sessions forgets them some day.
-            if let Ok(Ok(answer)) = timeout(self.shared.options.connect, gone).await {
-                let _read = answer.into_body().collect().await;
-            }
-        }
-    }
-
-    /// Every further request says which protocol was agreed upon.
-    fn agreed(&self, message: &[u8]) {
-        #[derive(Deserialize)]
-        struct Agreed {
-            #[serde(rename = "protocolVersion")]
-            protocol: String,
-        }
-        if let Message::Response {
-            result: Some(result),
-            ..
-        } = Message::read(message)
-            && let Ok(agreed) = serde_json::from_str::<Agreed>(result.get())
-            && let Ok(protocol) = HeaderValue::from_str(&agreed.protocol)
-        {
-            lock(&self.headers).insert(VERSION, protocol);
-        }
-    }
-
-    fn way(&self, headers: HeaderMap) -> Way {
-        Way {
-            headers,
-            endpoint: self.shared.upstream.endpoint(None),
-        }
-    }
-
-    async fn pass(&self, exchange: &mut Exchange, way: &Way, message: &[u8]) {
-        let passed = self.session.pass(&self.shared, way, message);
-        exchange.sent(message);
-        match passed {
-            Passed::Same => self.tell(message.to_vec()).await,
-            Passed::Changed(message) => self.tell(message).await,
-            Passed::Gone => {}
-        }
-    }
-
-    async fn fail(&self, exchange: &mut Exchange, why: &str) {
-        (self.shared.options.warn)(why);
-        for id in exchange.open().to_vec() {
-            self.session.abandoned(&id);
-            let error = answer::error(&id, BETWEEN, why);
-            exchange.sent(&error);
+        let schema = |tool: &str| self.session.input_schema(tool);
+        headers::mirror(&mut exchange.route.headers, &body, schema);
+        let why = match self.send(&mut exchange, body).await {
+            Err(why) => why,
+            Ok(()) if exchange.first().is_none() => return,
+            Ok(()) => "The MCP server ended its response before the result.".to_owned(),
+        };
+        (self.server.warn)(&why);
+        for error in exchange.fail(&why) {
             self.tell(error).await;
         }
     }
 
+    /// Sends messages to the server and passes on what comes back. Fails with a sentence for the client.
+    async fn send(&self, exchange: &mut Exchange, body: Bytes) -> Result<(), String> {
+        let upstream = &self.server.upstream;
+        let described = |error: TransferError| self.server.describe(&error);
+        let begins = has_method(&body, "initialize");
+        let response = exchange.route.send(upstream, Method::POST, body).await;
+        let response = response.map_err(described)?;
+        if is_compressed(response.headers()) {
+            return Err(described(TransferError::Compressed));
+        }
+        if begins && let Some(name) = response.headers().get(SESSION) {
+            lock(&self.headers).insert(SESSION, name.clone());
+        }
+        let status = response.status();
+        let messages = MessageReader::open(response, upstream).await;
+        let Some(mut messages) = messages.map_err(described)? else {
+            let failed = || format!("The MCP server answered with HTTP status {status}.");
+            return status.is_success().then_some(()).ok_or_else(failed);
+        };
+        let mut retries = 0;
+        loop {
+            while let Some(message) = messages.next().await {
+                self.pass(exchange, begins, &message).await;
+            }
+            retries = if messages.has_come { 0 } else { retries + 1 };
+            let is_done = exchange.first().is_none() || retries == MAX_RETRIES;
+            if is_done || messages.last_id.is_none() {
+                return Ok(());
+            }
+            // The stream ended before its last message: the rest comes on another one.
+            sleep(messages.retry).await;
+            messages.resume(self.stream(messages.last_id.as_ref()).await);
+        }
+    }
+
+    /// A stream of the server's own messages, from the beginning or after an event.
+    async fn stream(&self, after: Option<&HeaderValue>) -> Option<MessageReader> {
+        let mut route = self.route();
+        let events = HeaderValue::from_static("text/event-stream");
+        route.headers.insert(ACCEPT, events);
+        route.headers.remove(CONTENT_TYPE);
+        if let Some(last) = after {
+            route.headers.insert(LAST_EVENT, last.clone());
+        }
+        let sent = route.send(&self.server.upstream, Method::GET, Bytes::new());
+        let response = sent.await.ok()?;
+        let messages = MessageReader::open(response, &self.server.upstream).await;
+        messages.ok()?.filter(MessageReader::is_stream)
+    }
+
+    /// Passes on the messages that the server sends by itself, as long as it does.
+    async fn listen(&self) {
+        let mut last_id = None;
+        while let Some(mut messages) = self.stream(last_id.as_ref()).await {
+            let session = Arc::clone(&self.session);
+            let mut exchange = Exchange::new(session, self.route(), Vec::new());
+            while let Some(message) = messages.next().await {
+                self.pass(&mut exchange, false, &message).await;
+            }
+            last_id = messages.last_id.or(last_id);
+            sleep(messages.retry).await;
+        }
+    }
+
+    async fn end_session(&self, within: Duration) {
+        let route = self.route();
+        if route.headers.contains_key(SESSION) {
+            let sent = route.send(&self.server.upstream, Method::DELETE, Bytes::new());
+            // A server that does not end sessions on request forgets them some day.
+            if let Ok(Ok(response)) = timeout(within, sent).await {
+                let _read = response.into_body().collect().await;
+            }
+        }
+    }
+
+    /// Passes a message of the server on. The one that begins a session names the protocol for all further requests.
+    async fn pass(&self, exchange: &mut Exchange, begins: bool, message: &[u8]) {
+        if begins && let Some(version) = agreed_version(message) {
+            lock(&self.headers).insert(VERSION, version);
+        }
+        if let Some(message) = exchange.judge_server_message(message) {
+            self.tell(message.into_owned()).await;
+        }
+    }
+
+    fn route(&self) -> Route {
+        Route {
+            headers: lock(&self.headers).clone(),
+            endpoint: self.server.upstream.endpoint(None),
+        }
+    }
+
     async fn tell(&self, message: Vec<u8>) {
-        // Nobody reads any more: then the input ends as well.
+        // A client that does not read any more ends its input as well.
         let _gone = self.lines.send(message).await;
     }
 }
 
-fn is_stream(answer: &Response<Incoming>) -> bool {
-    answer.status() == StatusCode::OK && headers::kind(answer.headers()) == Kind::Stream
-}
-
-/// Whether a message is of a method.
-fn is(message: &[u8], name: &str) -> bool {
-    matches!(Message::read(message),
-        Message::Request { method, .. } | Message::Notification { method, .. } if method == name)
+/// The version of the protocol that a server has agreed to.
+fn agreed_version(message: &[u8]) -> Option<HeaderValue> {
+    let Message::Response { result, .. } = Message::read(message) else {
+        return None;
+    };
+    let [version] = members(result?.get(), ["protocolVersion"]).ok()?;
+    let version: String = serde_json::from_str(version?.get()).ok()?;
+    HeaderValue::from_str(&version).ok()
 }

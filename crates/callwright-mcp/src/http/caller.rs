@@ -5,71 +5,38 @@
 //! another header that differs from request to request is another caller each time, and nothing is remembered of it.
 
 use std::net::IpAddr;
+use std::sync::LazyLock;
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
-use serde::Deserialize;
+use hyper::http::request::Parts;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 use super::headers::SESSION;
 use crate::call::Params;
+use crate::members::members;
 use crate::message::Message;
 
-/// Headers about a message, a connection, the way here or a trace. They end in `*` where all that begin so are meant.
-const NOT_ABOUT_CALLERS: [&str; 46] = [
-    "accept",
-    "accept-*",
-    "b3",
-    "baggage",
-    "cache-control",
-    "connection",
-    "content-*",
-    "date",
-    "expect",
-    "forwarded",
-    "host",
-    "idempotency-key",
-    "if-*",
-    "keep-alive",
-    "last-event-id",
-    "mcp-*",
-    "newrelic",
-    "pragma",
-    "priority",
-    "proxy-connection",
-    "referer",
-    "sec-fetch-*",
-    "sentry-trace",
-    "te",
-    "traceparent",
-    "tracestate",
-    "trailer",
-    "transfer-encoding",
-    "uber-trace-id",
-    "upgrade",
-    "via",
-    "x-amzn-trace-id",
-    "x-b3-*",
-    "x-cloud-trace-context",
-    "x-correlation-id",
-    "x-datadog-*",
-    "x-envoy-*",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-proto",
-    "x-ot-span-context",
-    "x-real-ip",
-    "x-request-id",
-    "x-request-start",
-    "x-stainless-retry-count",
+/// Headers that say nothing about the caller. A `*` at the end stands for any rest.
+const NOT_ABOUT_CALLERS: [&str; 4] = [
+    // About the message.
+    "accept accept-* cache-control content-* date expect idempotency-key if-* last-event-id mcp-* pragma priority \
+     referer sec-fetch-* x-stainless-retry-count",
+    // About the connection.
+    "connection host keep-alive proxy-connection te trailer transfer-encoding upgrade",
+    // About the way here.
+    "forwarded via x-envoy-* x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-proto x-real-ip \
+     x-request-start",
+    // About a trace.
+    "b3 baggage newrelic sentry-trace traceparent tracestate uber-trace-id x-amzn-trace-id x-b3-* \
+     x-cloud-trace-context x-correlation-id x-datadog-* x-ot-span-context x-request-id",
 ];
 
 /// The sender of a request.
 #[derive(Debug, Clone)]
-pub(crate) struct Caller {
-    pub(crate) from: IpAddr,
+pub(super) struct Caller {
+    pub(super) from: IpAddr,
     /// Who it says that it is.
     identity: u128,
     /// What it says that it can do, which a list of tools may depend on.
@@ -80,27 +47,19 @@ pub(crate) struct Caller {
     own_session: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Meta<'m> {
-    #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo")]
-    info: Option<&'m RawValue>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
-    capabilities: Option<&'m RawValue>,
-}
-
 impl Caller {
     /// `own` is the header by which the operator tells conversations apart.
-    pub(crate) fn new(
+    pub(super) fn new(
         from: IpAddr,
-        headers: &HeaderMap,
-        query: Option<&str>,
+        request: &Parts,
         message: &[u8],
         own: Option<&HeaderName>,
     ) -> Self {
+        let headers = &request.headers;
         let text = |name: &HeaderName| headers.get(name)?.to_str().ok().map(str::to_owned);
         Caller {
             from,
-            identity: identity(headers, query),
+            identity: identity(headers, request.uri.query()),
             abilities: abilities(message),
             session: text(&SESSION),
             own_session: own.and_then(text),
@@ -108,44 +67,31 @@ impl Caller {
     }
 
     /// The session that the client says it is in.
-    pub(crate) fn session(&self) -> Option<&str> {
+    pub(super) fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
 
-    /// What is the same for all requests of this caller in a session that the server has named, wherever it comes from.
-    pub(crate) fn in_session(&self, name: &str, seed: u64) -> u128 {
-        hash(
-            seed,
-            &[b"server", name.as_bytes(), &self.identity.to_le_bytes()],
-        )
+    /// What all requests of this caller have in common in a session that the server has named, from any address.
+    pub(super) fn in_session(&self, name: &str, seed: u64) -> u128 {
+        self.key(seed, &[b"server", name.as_bytes()])
     }
 
     /// The same in a session by the operator's header. Such names may be guessed, so the address counts.
-    pub(crate) fn in_own_session(&self, seed: u64) -> Option<u128> {
+    pub(super) fn in_own_session(&self, seed: u64) -> Option<u128> {
         let name = self.own_session.as_ref()?;
         let from = self.from.to_string();
-        let identity = self.identity.to_le_bytes();
-        Some(hash(
-            seed,
-            &[b"client", name.as_bytes(), &identity, from.as_bytes()],
-        ))
+        Some(self.key(seed, &[b"client", name.as_bytes(), from.as_bytes()]))
     }
 
-    /// What is the same for requests that get the same list of tools, though nothing says that one caller sent them.
-    pub(crate) fn alike(&self, seed: u64) -> u128 {
-        let session = self.session.as_deref().unwrap_or_default();
-        let from = self.from.to_string();
-        let (identity, abilities) = (self.identity.to_le_bytes(), self.abilities.to_le_bytes());
-        hash(
-            seed,
-            &[
-                b"alike",
-                session.as_bytes(),
-                &identity,
-                &abilities,
-                from.as_bytes(),
-            ],
-        )
+    /// What requests have in common that get the same list of tools, though nothing says that one caller sent them.
+    pub(super) fn alike(&self, seed: u64) -> u128 {
+        let session = self.session().unwrap_or_default().as_bytes();
+        let (from, abilities) = (self.from.to_string(), self.abilities.to_le_bytes());
+        self.key(seed, &[b"alike", session, &abilities, from.as_bytes()])
+    }
+
+    fn key(&self, seed: u64, parts: &[&[u8]]) -> u128 {
+        hash(seed, &[parts, &[&self.identity.to_le_bytes()]].concat())
     }
 }
 
@@ -163,7 +109,7 @@ fn identity(headers: &HeaderMap, query: Option<&str>) -> u128 {
     let mut said: Vec<(&str, &[u8])> = headers
         .iter()
         .map(|(name, value)| (name.as_str(), HeaderValue::as_bytes(value)))
-        .filter(|(name, _)| !NOT_ABOUT_CALLERS.iter().any(|other| covers(other, name)))
+        .filter(|(name, _)| !is_not_about_callers(name))
         .collect();
     said.sort_unstable();
     let mut parts: Vec<&[u8]> = vec![query.unwrap_or_default().as_bytes()];
@@ -174,24 +120,34 @@ fn identity(headers: &HeaderMap, query: Option<&str>) -> u128 {
     hash(0, &parts)
 }
 
-fn covers(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => pattern == name,
-    }
+fn is_not_about_callers(name: &str) -> bool {
+    static PATTERNS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let groups = NOT_ABOUT_CALLERS.iter();
+        groups.flat_map(|group| group.split_whitespace()).collect()
+    });
+    PATTERNS
+        .iter()
+        .any(|pattern| match pattern.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => *pattern == name,
+        })
 }
+
+/// Where a request says what its client is and can do.
+const ABILITIES: [&str; 2] = [
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+];
 
 /// Since 2026-07-28 every request says what its client is and can do.
 fn abilities(message: &[u8]) -> u128 {
     let Message::Request { params, .. } = Message::read(message) else {
         return 0;
     };
-    let meta = Params::meta(params);
-    let meta: Option<Meta<'_>> = meta.and_then(|meta| serde_json::from_str(meta.get()).ok());
-    let Some(meta) = meta else { return 0 };
+    let said = Params::meta(params).and_then(|meta| members(meta.get(), ABILITIES).ok());
     let text = |value: Option<&RawValue>| value.map_or("", RawValue::get).to_owned();
-    let said = format!("{}\n{}", text(meta.info), text(meta.capabilities));
-    xxh3_128_with_seed(said.as_bytes(), 0)
+    let said = said.map(|[info, capabilities]| format!("{}\n{}", text(info), text(capabilities)));
+    said.map_or(0, |said| xxh3_128_with_seed(said.as_bytes(), 0))
 }
 
 #[cfg(test)]
@@ -204,7 +160,12 @@ mod tests {
             (name, value.parse().expect("a value"))
         });
         let from = IpAddr::from([127, 0, 0, 1]);
-        Caller::new(from, &headers.collect(), query, b"", None)
+        let (mut request, ()) = hyper::Request::new(()).into_parts();
+        request.headers = headers.collect();
+        request.uri = format!("/mcp?{}", query.unwrap_or_default())
+            .parse()
+            .expect("a URI");
+        Caller::new(from, &request, b"", None)
     }
 
     #[test]

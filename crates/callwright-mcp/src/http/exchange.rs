@@ -1,62 +1,135 @@
-//! The requests of one HTTP request, from their coming to their last answer, or to nobody waiting any more.
+//! The requests in one message of a client, until each is answered or its client has gone.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::session::{Session, answers};
+use hyper::body::Bytes;
 
-/// Requests under way.
-#[derive(Debug)]
-pub(crate) struct Exchange {
-    pub(crate) session: Arc<Session>,
-    ids: Vec<String>,
-    /// Whether an answer may still come on another stream.
-    goes_on: bool,
+use super::client_session::{Admitted, ClientSession, Route};
+use crate::answer;
+use crate::message::{Id, Message};
+
+/// What JSON-RPC leaves to servers: something between client and server does not work.
+pub(super) const PROXY_ERROR: i32 = -32_000;
+
+/// A message of a client: which guard judges it, how it goes to the server, and its requests that have no answer yet.
+pub(super) struct Exchange {
+    pub(super) session: Arc<ClientSession>,
+    pub(super) route: Route,
+    /// Requests that have no answer yet.
+    open: Vec<String>,
+    /// Whether answers may still come on another stream.
+    pub(super) is_resumable: bool,
 }
 
 impl Exchange {
-    pub(crate) fn new(session: Arc<Session>, ids: Vec<String>) -> Self {
+    pub(super) fn new(session: Arc<ClientSession>, route: Route, open: Vec<String>) -> Self {
         Exchange {
             session,
-            ids,
-            goes_on: false,
+            route,
+            open,
+            is_resumable: false,
         }
     }
 
-    /// Requests that have no answer yet.
-    pub(crate) fn open(&self) -> &[String] {
-        &self.ids
+    /// The first request that has no answer yet.
+    pub(super) fn first(&self) -> Option<String> {
+        self.open.first().cloned()
     }
 
-    /// A message has gone to the client.
-    pub(crate) fn sent(&mut self, message: &[u8]) {
-        if self.ids.is_empty() {
+    /// Judges the message of the client.
+    pub(super) fn admit(&self, message: &[u8]) -> Admitted {
+        self.session.admit(&self.route, message, &self.open)
+    }
+
+    /// Judges a message of the server; see [`ClientSession::judge_server_message`].
+    pub(super) fn judge_server_message<'m>(&mut self, message: &'m [u8]) -> Option<Cow<'m, [u8]>> {
+        let judged = self.session.judge_server_message(&self.route, message);
+        self.note_answers(message);
+        judged
+    }
+
+    /// A message goes to the client.
+    pub(super) fn note_answers(&mut self, message: &[u8]) {
+        if self.open.is_empty() {
             return;
         }
         for id in answers(message) {
-            if let Some(at) = self.ids.iter().position(|open| *open == id) {
-                self.session.answered(&self.ids.swap_remove(at));
+            if let Some(at) = self.open.iter().position(|open| *open == id) {
+                self.session.answered(&self.open.swap_remove(at));
             }
         }
     }
 
-    /// The client can ask for the rest on another stream.
-    pub(crate) fn can_go_on(&mut self) {
-        self.goes_on = true;
-    }
-
-    pub(crate) fn goes_on(&self) -> bool {
-        self.goes_on
+    /// Errors for all requests that have no answer yet. None comes any more.
+    pub(super) fn fail(&mut self, why: &str) -> Vec<Vec<u8>> {
+        let failed = std::mem::take(&mut self.open).into_iter().map(|id| {
+            self.session.abandoned(&id);
+            answer::error(&id, PROXY_ERROR, why)
+        });
+        failed.collect()
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        for id in &self.ids {
-            if self.goes_on {
+        for id in &self.open {
+            if self.is_resumable {
                 self.session.answered(id);
             } else {
                 self.session.abandoned(id);
             }
         }
+    }
+}
+
+/// The ids of the requests in a message.
+pub(super) fn requests(message: &[u8]) -> Vec<String> {
+    ids(message, |message| match message {
+        Message::Request { id, .. } => Some(id),
+        _ => None,
+    })
+}
+
+/// The ids of the requests that a message answers. Client and server number their requests independently, so a request
+/// of the server may have the id of one of the client's.
+pub(super) fn answers(message: &[u8]) -> Vec<String> {
+    ids(message, |message| match message {
+        Message::Response { id, .. } => Some(id),
+        _ => None,
+    })
+}
+
+fn ids<'m>(message: &'m [u8], id: fn(Message<'m>) -> Option<Id<'m>>) -> Vec<String> {
+    let owned = |id: Id<'_>| id.0.to_owned();
+    match Message::read(message) {
+        Message::Batch(parts) => parts
+            .into_iter()
+            .filter_map(|part| id(Message::read(part.get().as_bytes())))
+            .map(owned)
+            .collect(),
+        message => id(message).map(owned).into_iter().collect(),
+    }
+}
+
+/// Whether a message is a request or a notification of a method.
+pub(super) fn has_method(message: &[u8], name: &str) -> bool {
+    matches!(Message::read(message),
+        Message::Request { method, .. } | Message::Notification { method, .. } if method == name)
+}
+
+/// Whether a message is an array of messages.
+pub(super) fn is_batch(message: &[u8]) -> bool {
+    // Looked for before anything is read.
+    message.trim_ascii_start().starts_with(b"[")
+        && matches!(Message::read(message), Message::Batch(_))
+}
+
+/// Messages as one: an array if there are several, or if they came as one. `None` if there is nothing to send.
+pub(super) fn together(mut messages: Vec<Vec<u8>>, is_batch: bool) -> Option<Bytes> {
+    match &mut messages[..] {
+        [] => None,
+        [message] if !is_batch => Some(std::mem::take(message).into()),
+        several => Some([&b"["[..], &several.join(&b','), b"]"].concat().into()),
     }
 }

@@ -1,82 +1,56 @@
-//! Headers on their way: what is passed on, and what goes with our own question.
+//! MCP's own headers.
 //!
-//! Everything is passed on, credentials included, except what is only about one connection. Nothing here is ever written
-//! down.
+//! Since 2026-07-28 some repeat what the message says: its method, its tool, and the arguments that the tool's schema
+//! marks with `x-mcp-header`. A server refuses a message that they do not agree with. Here they are written for a client
+//! on stdio, and corrected for a call that was repaired. Other headers of a client stay as they are: if they disagree
+//! with its message, the server is to say so.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use data_encoding::BASE64;
 use hyper::HeaderMap;
-use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT,
-    HOST, HeaderName, HeaderValue, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
-};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::members::{members, string};
+use crate::message::Message;
 
 /// Names a session.
-pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// From where a stream goes on.
-pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-/// Names the method of the message.
-pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// Names the tool of the message.
-pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// Names the protocol.
-pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The event after which a stream goes on.
+pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+/// The version of the protocol.
+pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// The method of the message.
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+/// The tool, prompt or resource of the message.
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// How headers begin that repeat an argument.
-pub(crate) const PARAMETER: &str = "mcp-param-";
+const PARAMETER: &str = "mcp-param-";
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const ANY_ANSWER: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
-
-/// What is only about one connection.
-const OF_CONNECTION: [HeaderName; 9] = [
-    CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-authenticate"),
-    HeaderName::from_static("proxy-authorization"),
-    HeaderName::from_static("proxy-connection"),
-    TE,
-    TRAILER,
-    TRANSFER_ENCODING,
-    UPGRADE,
+/// Headers of every message to a server.
+pub(super) const OF_MESSAGES: [(HeaderName, HeaderValue); 2] = [
+    (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+    (
+        ACCEPT,
+        HeaderValue::from_static("application/json, text/event-stream"),
+    ),
 ];
 
-/// Takes out what is only about one connection.
-pub(crate) fn strip(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
+/// Headers for the guard's own question for the tools, from those of the call that waits for it.
+pub(super) fn for_tools_list(headers: &HeaderMap) -> HeaderMap {
+    let is_of_call = |name: &HeaderName| {
+        *name == LAST_EVENT || *name == NAME || name.as_str().starts_with(PARAMETER)
+    };
+    let kept = headers.iter().filter(|(name, _)| !is_of_call(name));
+    let mut headers: HeaderMap = kept
+        .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    for name in named.iter().chain(&OF_CONNECTION) {
-        headers.remove(name);
-    }
-}
-
-/// The headers of a client's request as the server gets them. What we cannot read, such as compressed answers, is not
-/// asked for.
-pub(crate) fn to_server(headers: &HeaderMap) -> HeaderMap {
-    let mut headers = headers.clone();
-    strip(&mut headers);
-    for name in [HOST, CONTENT_LENGTH, ACCEPT_ENCODING, EXPECT] {
-        headers.remove(name);
-    }
-    headers
-}
-
-/// Headers for our own question for the tools, from those of the call that waits for it.
-pub(crate) fn for_list(headers: &HeaderMap) -> HeaderMap {
-    let mut headers = headers.clone();
-    headers.insert(CONTENT_TYPE, JSON);
-    headers.insert(ACCEPT, ANY_ANSWER);
-    headers.remove(LAST_EVENT);
-    headers.remove(NAME);
-    let repeated: Vec<HeaderName> = headers
-        .keys()
-        .filter(|name| name.as_str().starts_with(PARAMETER))
-        .cloned()
-        .collect();
-    for name in repeated {
-        headers.remove(name);
+    for (name, value) in OF_MESSAGES {
+        headers.insert(name, value);
     }
     if headers.contains_key(METHOD) {
         headers.insert(METHOD, HeaderValue::from_static("tools/list"));
@@ -84,82 +58,285 @@ pub(crate) fn for_list(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-/// What a body is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// One message, or several in an array.
-    Json,
-    /// Events, a message each.
-    Stream,
-    /// Nothing that we know.
-    Other,
+/// What headers repeat of a request.
+struct Repeated<'m> {
+    protocol: Option<Cow<'m, str>>,
+    method: Cow<'m, str>,
+    name: Option<Cow<'m, str>>,
+    arguments: Option<&'m RawValue>,
 }
 
-/// What the body of an answer is.
-pub(crate) fn kind(headers: &HeaderMap) -> Kind {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .map(|value| value.trim().to_ascii_lowercase());
-    match kind.as_deref() {
-        Some("application/json") => Kind::Json,
-        Some("text/event-stream") => Kind::Stream,
-        _ => Kind::Other,
+impl<'m> Repeated<'m> {
+    fn of(message: &'m [u8]) -> Option<Self> {
+        let Message::Request { method, params, .. } = Message::read(message) else {
+            return None;
+        };
+        let [name, uri, arguments, meta] =
+            members(params?.get(), ["name", "uri", "arguments", "_meta"]).ok()?;
+        let meta = meta
+            .and_then(|meta| members(meta.get(), ["io.modelcontextprotocol/protocolVersion"]).ok());
+        let name = match method.as_ref() {
+            "tools/call" | "prompts/get" => name,
+            "resources/read" => uri,
+            _ => None,
+        };
+        Some(Repeated {
+            protocol: meta.and_then(|[protocol]| string(protocol?)),
+            method,
+            name: name.and_then(string),
+            arguments,
+        })
     }
 }
 
-/// Whether a body is compressed, so that we cannot judge it.
-pub(crate) fn is_compressed(headers: &HeaderMap) -> bool {
-    headers
-        .get_all(CONTENT_ENCODING)
-        .iter()
-        .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
+/// Writes the headers of a message that comes without any, if its protocol wants some. `schema` knows the input schemas
+/// of tools.
+pub(super) fn mirror(
+    headers: &mut HeaderMap,
+    message: &[u8],
+    schema: impl FnOnce(&str) -> Option<Arc<Value>>,
+) {
+    if let Some(message) = Repeated::of(message)
+        && let Some(protocol) = &message.protocol
+    {
+        set(headers, VERSION, protocol);
+        set(headers, METHOD, &message.method);
+        set_name_and_arguments(headers, &message, schema);
+    }
+}
+
+/// Corrects the headers of a call that was repaired, if it came with such.
+pub(super) fn mirror_repaired(
+    headers: &mut HeaderMap,
+    message: &[u8],
+    schema: impl FnOnce(&str) -> Option<Arc<Value>>,
+) {
+    if headers.contains_key(NAME)
+        && let Some(message) = Repeated::of(message)
+    {
+        set_name_and_arguments(headers, &message, schema);
+    }
+}
+
+fn set_name_and_arguments(
+    headers: &mut HeaderMap,
+    message: &Repeated<'_>,
+    schema: impl FnOnce(&str) -> Option<Arc<Value>>,
+) {
+    let Some(name) = &message.name else { return };
+    set(headers, NAME, name);
+    let Some(schema) = schema(name).filter(|_| message.method == "tools/call") else {
+        return;
+    };
+    for (path, header) in marked(&schema) {
+        let value = message.arguments.and_then(|all| scalar(all, &path));
+        match value {
+            Some(value) => set(headers, header, &value),
+            // An argument that is not there has no header either.
+            None => drop(headers.remove(header)),
+        }
+    }
+}
+
+/// The path to an argument, and its header.
+type Marked<'s> = (Vec<&'s str>, HeaderName);
+
+/// The arguments that a schema marks; none if a mark is invalid, since servers then ignore all of them.
+fn marked(schema: &Value) -> Vec<Marked<'_>> {
+    let mut found = Vec::new();
+    let are_valid = collect_marked(schema, &mut Vec::new(), &mut found);
+    are_valid.map_or(Vec::new(), |()| found)
+}
+
+fn collect_marked<'s>(
+    schema: &'s Value,
+    path: &mut Vec<&'s str>,
+    found: &mut Vec<Marked<'s>>,
+) -> Option<()> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (key, property) in properties.into_iter().flatten() {
+        path.push(key);
+        if let Some(mark) = property.get("x-mcp-header") {
+            let header = marked_header(property, mark)?;
+            if found.iter().any(|(_, other)| *other == header) {
+                return None;
+            }
+            found.push((path.clone(), header));
+        }
+        collect_marked(property, path, found)?;
+        path.pop();
+    }
+    Some(())
+}
+
+fn marked_header(property: &Value, mark: &Value) -> Option<HeaderName> {
+    let kind = property.get("type")?.as_str()?;
+    let mark = mark.as_str().filter(|mark| !mark.is_empty())?;
+    matches!(kind, "string" | "integer" | "boolean").then_some(())?;
+    HeaderName::try_from(format!("{PARAMETER}{mark}")).ok()
+}
+
+/// The text of the value at a path; `None` if it is absent, `null`, an array or an object.
+fn scalar(arguments: &RawValue, path: &[&str]) -> Option<String> {
+    let mut at = arguments;
+    for key in path {
+        let members: HashMap<String, &RawValue> = serde_json::from_str(at.get()).ok()?;
+        at = members.get(*key)?;
+    }
+    match at.get().as_bytes().first()? {
+        b'"' => serde_json::from_str(at.get()).ok(),
+        b'{' | b'[' | b'n' => None,
+        // Numbers and booleans, as they are written.
+        _ => Some(at.get().to_owned()),
+    }
+}
+
+fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(&encoded(value)) {
+        headers.insert(name, value);
+    }
+}
+
+/// A value as a header carries it: as it is, or as base64 if it would not arrive unchanged.
+fn encoded(value: &str) -> String {
+    let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && value.trim() == value
+        && !(value.starts_with("=?base64?") && value.ends_with("?="));
+    if is_plain {
+        return value.to_owned();
+    }
+    format!("=?base64?{}?=", BASE64.encode(value.as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        pairs
+    fn call(arguments: &Value) -> Vec<u8> {
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        let params = json!({"name": "Söka", "arguments": arguments, "_meta": meta});
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+            .to_string()
+            .into_bytes()
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "in": {"type": "object", "properties": {
+                "depth": {"type": "integer", "x-mcp-header": "Depth"},
+            }},
+            "sure": {"type": "boolean", "x-mcp-header": "Sure"},
+            "query": {"type": "string"},
+        }})
+    }
+
+    fn told(arguments: &Value, schema: Value) -> Vec<(String, String)> {
+        let mut headers = HeaderMap::new();
+        headers.insert("mcp-param-sure", HeaderValue::from_static("true"));
+        mirror(&mut headers, &call(arguments), |_| Some(Arc::new(schema)));
+        let mut told: Vec<(String, String)> = headers
             .iter()
             .map(|(name, value)| {
-                (
-                    HeaderName::from_static(name),
-                    HeaderValue::from_static(value),
-                )
+                let value = value.to_str().expect("a text");
+                (name.as_str().to_owned(), value.to_owned())
             })
+            .collect();
+        told.sort();
+        told
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect()
     }
 
     #[test]
-    fn what_is_about_the_connection_stays_there() {
-        let sent = headers(&[
-            ("authorization", "Bearer x"),
-            ("connection", "close, x-own"),
-            ("x-own", "1"),
-            ("x-other", "2"),
-            ("transfer-encoding", "chunked"),
-            ("accept-encoding", "gzip"),
-            ("host", "localhost"),
-            ("mcp-session-id", "s"),
-        ]);
-        let passed = to_server(&sent);
-        let mut names: Vec<&str> = passed.keys().map(HeaderName::as_str).collect();
-        names.sort_unstable();
-        assert_eq!(names, ["authorization", "mcp-session-id", "x-other"]);
-    }
-
-    #[test]
-    fn our_question_has_headers_of_its_own() {
-        let sent = headers(&[
+    fn the_question_for_the_tools_has_its_own_headers() {
+        let sent = [
             ("mcp-method", "tools/call"),
             ("mcp-name", "Add"),
             ("mcp-param-a", "1"),
-        ]);
-        let list = for_list(&sent);
+            ("x-own", "2"),
+        ];
+        let sent = sent.map(|(name, value)| {
+            let name = HeaderName::from_static(name);
+            (name, HeaderValue::from_static(value))
+        });
+        let list = for_tools_list(&sent.into_iter().collect());
         assert_eq!(list[METHOD], "tools/list");
+        assert_eq!(list["x-own"], "2");
         assert!(!list.contains_key(NAME) && !list.contains_key("mcp-param-a"));
+    }
+
+    #[test]
+    fn marked_arguments_are_repeated() {
+        let arguments =
+            json!({"region": "us west", "in": {"depth": 42}, "sure": null, "query": "x"});
+        assert_eq!(
+            told(&arguments, schema()),
+            pairs(&[
+                ("mcp-method", "tools/call"),
+                ("mcp-name", "=?base64?U8O2a2E=?="),
+                ("mcp-param-depth", "42"),
+                ("mcp-param-region", "us west"),
+                ("mcp-protocol-version", "2026-07-28"),
+            ])
+        );
+    }
+
+    #[test]
+    fn a_schema_with_a_bad_mark_marks_nothing() {
+        for (at, bad) in [
+            ("region", json!({"type": "string", "x-mcp-header": "SURE"})),
+            ("region", json!({"type": "string", "x-mcp-header": "a b"})),
+            ("region", json!({"type": "string", "x-mcp-header": ""})),
+            ("query", json!({"type": "number", "x-mcp-header": "Query"})),
+        ] {
+            let mut schema = schema();
+            schema["properties"][at] = bad;
+            let told = told(&json!({"region": "x", "sure": false}), schema);
+            assert!(
+                told.contains(&("mcp-param-sure".to_owned(), "true".to_owned())),
+                "{told:?}"
+            );
+            assert_eq!(told.len(), 4, "{told:?}");
+        }
+    }
+
+    #[test]
+    fn what_would_not_arrive_is_encoded() {
+        for (value, header) in [
+            ("", ""),
+            ("us west 1", "us west 1"),
+            (" padded ", "=?base64?IHBhZGRlZCA=?="),
+            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+            ("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?="),
+        ] {
+            assert_eq!(encoded(value), header);
+        }
+    }
+
+    #[test]
+    fn only_calls_with_headers_get_others_when_they_are_repaired() {
+        let message =
+            br#"{"id":1,"method":"tools/call","params":{"name":"add","arguments":{"region":"x"}}}"#;
+        let mut headers = HeaderMap::new();
+        mirror_repaired(&mut headers, message, |_| Some(Arc::new(schema())));
+        assert!(headers.is_empty());
+        headers.insert(NAME, HeaderValue::from_static("Add"));
+        headers.insert("mcp-param-depth", HeaderValue::from_static("1"));
+        mirror_repaired(&mut headers, message, |name| {
+            assert_eq!(name, "add");
+            Some(Arc::new(schema()))
+        });
+        assert_eq!(headers[NAME], "add");
+        assert_eq!(headers["mcp-param-region"], "x");
+        assert!(!headers.contains_key("mcp-param-depth"));
     }
 }

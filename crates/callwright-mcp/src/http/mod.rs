@@ -1,73 +1,75 @@
 //! The guard in front of a server that speaks MCP over streamable HTTP.
 //!
-//! In come requests of clients, out go the same requests to the server, and its answers back. Calls of tools and their
-//! results are judged on the way; everything else passes as it is, headers and credentials included. Credentials are
-//! never written down.
+//! Takes requests of clients; passes them on to the server, and its responses back. Calls and their results are judged
+//! on the way. Everything else passes as it is, headers and credentials included; credentials are never written down.
+//! Connections, event streams and host checks are `callwright-http`'s; what is here is MCP's.
 //!
-//! - `server`: connections of clients, and the end of it all
-//! - `door`: which web pages may come in (none but those on this machine)
-//! - `relay`, `back`: one request on its way there, and the answer on its way back
-//! - `caller`, `sessions`: who sent it, and which guard judges it
-//! - `session`: the guard of one client, and calls that wait for the list of tools or for the user
-//! - `asking`: questions to the user in the middle of a request
-//! - `body`, `sse`: answers that come in events
-//! - `headers`, `mirror`: what goes on of headers, and those that repeat the message
-//! - `bridge`: a client on stdio instead
-//! - `upstream`: the server that is guarded
+//! - `proxy`, `response`: one HTTP request on its way to the server, and the response on its way back
+//! - `bridge`: the same for a client on stdio
+//! - `caller`, `client_sessions`: who sent a request, and which guard judges it
+//! - `client_session`: the guard of one client, and its calls that wait for the list of tools or for the user
+//! - `exchange`: the requests of one client message, until each is answered
+//! - `message_reader`: the messages in a response that is ours to read
+//! - `headers`: MCP's own headers, and those that repeat parts of the message
 
-mod asking;
-mod back;
-mod body;
 mod bridge;
 mod caller;
-mod door;
+mod client_session;
+mod client_sessions;
 mod exchange;
 mod headers;
-mod mirror;
-mod relay;
-mod reply;
-mod server;
-mod session;
-mod sessions;
-mod sse;
-mod upstream;
+mod message_reader;
+mod proxy;
+mod response;
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub use bridge::bridge;
-pub use server::{make_room, serve};
+use callwright_http::host_check::HostCheck;
+use callwright_http::server::HttpServer;
+use callwright_http::upstream::{TransferError, Upstream, UpstreamLimits, UpstreamSetupError};
+use tokio::net::TcpListener;
 
-/// What a guard in front of an HTTP server is told.
+use self::client_sessions::ClientSessions;
+use self::proxy::Proxy;
+use crate::guard::Settings;
+
+pub use self::bridge::bridge;
+pub use callwright_http::server::raise_open_file_limit;
+
+/// Options of a guard in front of an HTTP server.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Where the server is: `http://localhost:8000/mcp`.
+    /// The URL of the server: `http://localhost:8000/mcp`.
     pub upstream: String,
-    /// Whether clients on other machines may come. They do not have to say who they are.
+    /// Whether clients on other machines may connect. They are not asked who they are.
     pub allow_remote: bool,
-    /// Names that this server is known by, besides `localhost` and numbers.
+    /// Names that the guard is known by, besides `localhost` and IP addresses.
     pub hosts: Vec<String>,
-    /// Where web pages may come from, besides this machine: `https://app.example`.
+    /// Origins of web pages that may send requests, besides this machine: `https://app.example`.
     pub origins: Vec<String>,
-    /// A header by which clients tell their conversations apart, where the server does not name sessions: `x-thread-id`.
+    /// A header that tells conversations of a client apart, where the server does not name sessions: `x-thread-id`.
     /// Without one, calls of such clients are judged one by one, and none is remembered.
     pub session_header: Option<String>,
-    /// How long it may take to reach the server.
+    /// How long connecting to the server may take.
     pub connect: Duration,
-    /// How long the server may be silent before it answers, and within an answer that is no stream of events.
+    /// How long the server may be silent before it answers, and within an answer that is not an event stream.
     pub silence: Duration,
-    /// How long calls under way may take when everything ends.
+    /// How long calls in progress may take to finish on shutdown.
     pub finish: Duration,
     /// How many bytes a message may have.
     pub most_bytes: usize,
-    /// What goes with each request of a [`bridge`], whose client has no headers of its own.
+    /// Headers for each request of a [`bridge`], whose client sends none.
     pub headers: Vec<(String, String)>,
-    /// Gets a sentence each for the operator.
-    pub warn: Arc<dyn Fn(&str) + Send + Sync>,
+    /// Takes warnings for the operator, a sentence each.
+    pub warn: Warn,
 }
+
+/// Takes warnings for the operator.
+pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Options {
     /// The defaults, in front of a server.
@@ -80,11 +82,11 @@ impl Options {
             session_header: None,
             // A server on the other side of the world answers in one; one that is down never does.
             connect: Duration::from_secs(10),
-            // Tools that build or search may say nothing for long; after half an hour most likely nobody works any more.
+            // Tools that build or search may be silent for long; after half an hour they have most likely stopped.
             silence: Duration::from_secs(30 * 60),
-            // What process managers wait before they kill is ten seconds or more.
+            // Process managers wait ten seconds or more before they kill.
             finish: Duration::from_secs(8),
-            // Files travel in messages as base64; a message is in our memory twice.
+            // Files travel in messages as base64; a message is in memory twice.
             most_bytes: 64 * 1024 * 1024,
             headers: Vec::new(),
             warn: Arc::new(|_| {}),
@@ -93,7 +95,7 @@ impl Options {
 }
 
 impl fmt::Debug for Options {
-    /// Without the address, which may hold a secret in its query, and headers, which do.
+    /// Without the URL, whose query may hold a secret, and the headers, which do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("allow_remote", &self.allow_remote)
@@ -107,22 +109,91 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Why nothing is served.
+/// Why a guard cannot run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// Not an address that a server can be at.
-    #[error("not the address of an MCP server: {0}")]
-    Upstream(&'static str),
-    /// Not a header that can be sent. Its value may be a secret.
-    #[error("the header {0:?} has a name or a value that cannot be sent")]
+    /// Requests cannot be sent to the server.
+    #[error("invalid upstream URL: {0}")]
+    Upstream(#[from] UpstreamSetupError),
+    /// A header cannot be sent. Its value is not shown: it may be a secret.
+    #[error("the header {0:?} has an invalid name or value")]
     Header(String),
-    /// Other machines could come in, and nobody said that they may.
-    #[error(
-        "{0} can be reached from other machines; listen on 127.0.0.1, or say that this is wanted"
-    )]
+    /// Other machines could connect, which is not allowed.
+    #[error("{0} can be reached from other machines; listen on 127.0.0.1, or allow remote clients")]
     Remote(SocketAddr),
     /// The network, or the client's input or output, does not work.
     #[error("cannot listen, read or write: {0}")]
     Io(#[from] std::io::Error),
+}
+
+/// Guards a server until `shutdown`. Then no client is accepted, calls in progress have [`Options::finish`] to end, and
+/// streams that do not end by themselves are ended.
+///
+/// # Errors
+///
+/// If an option is invalid, or if other machines can reach the listener and that is not allowed.
+pub async fn serve(
+    listener: TcpListener,
+    options: Options,
+    settings: Arc<Settings>,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), HttpError> {
+    let address = listener.local_addr()?;
+    if !address.ip().is_loopback() && !options.allow_remote {
+        return Err(HttpError::Remote(address));
+    }
+    let session_header = options.session_header.clone();
+    let parsed = session_header.map(|name| name.parse().map_err(|_| HttpError::Header(name)));
+    let server = HttpServer::new(listener);
+    let upstream = GuardedServer::new(&options)?;
+    let proxy = Arc::new(Proxy {
+        sessions: ClientSessions::new(settings, Arc::clone(&upstream)),
+        server: upstream,
+        host_check: HostCheck {
+            hosts: options.hosts,
+            origins: options.origins,
+        },
+        session_header: parsed.transpose()?,
+        draining: server.draining(),
+    });
+    let handler = move |from, request| Arc::clone(&proxy).handle(from, request);
+    server.run(handler, shutdown, options.finish).await;
+    Ok(())
+}
+
+/// The server that is guarded, and where warnings go.
+struct GuardedServer {
+    upstream: Upstream,
+    warn: Warn,
+}
+
+impl GuardedServer {
+    fn new(options: &Options) -> Result<Arc<Self>, HttpError> {
+        let limits = UpstreamLimits {
+            connect: options.connect,
+            silence: options.silence,
+            max_bytes: options.most_bytes,
+        };
+        Ok(Arc::new(GuardedServer {
+            upstream: Upstream::new(&options.upstream, limits)?,
+            warn: Arc::clone(&options.warn),
+        }))
+    }
+
+    /// A sentence about what went wrong, and what to do next.
+    fn describe(&self, error: &TransferError) -> String {
+        format!("The MCP server at {} {error}", self.upstream)
+    }
+
+    fn warn(&self, warnings: &[String]) {
+        for warning in warnings {
+            (self.warn)(warning);
+        }
+    }
+}
+
+/// Nothing here panics while it holds a lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -192,6 +192,9 @@ async fn a_stream_that_breaks_off_is_taken_up_again() {
     let mut client = Client::start(&server.url);
     let answer = client.ask(call(1, "one", &json!({}), &Value::Null)).await;
     let why = answer["error"]["message"].as_str().expect("a text");
-    assert!(why.contains("ended its answer before the result"), "{why}");
+    assert!(
+        why.contains("ended its response before the result"),
+        "{why}"
+    );
     client.end().await;
 }

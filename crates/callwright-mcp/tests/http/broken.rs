@@ -37,7 +37,7 @@ async fn half_an_answer_is_told_as_such() {
         let body = call(7, &json!({"n": 1})).to_string();
         let answer = request(&guarded.url, "POST", &[], &body).await;
         assert_eq!(answer.status, status, "{answer:?}");
-        assert!(answer.body.contains("broke off its answer"), "{answer:?}");
+        assert!(answer.body.contains("broke off its response"), "{answer:?}");
         assert!(answer.body.contains(r#""id":7"#), "{answer:?}");
         // It was sent once: whether it ran nobody knows.
         let calls = server.bodies();

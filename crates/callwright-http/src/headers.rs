@@ -1,0 +1,129 @@
+//! Headers between two hops: which ones are passed on, and what they say about a body.
+//!
+//! Everything is passed on, credentials included, except what concerns a single connection.
+
+use hyper::HeaderMap;
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST,
+    HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+
+/// Headers that concern a single connection, besides those that `Connection` names.
+const HOP_BY_HOP: [HeaderName; 9] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-authenticate"),
+    HeaderName::from_static("proxy-authorization"),
+    HeaderName::from_static("proxy-connection"),
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// Removes the headers that concern a single connection.
+pub fn strip_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named.iter().chain(&HOP_BY_HOP) {
+        headers.remove(name);
+    }
+}
+
+/// The headers of a client's request as the upstream gets them. Compressed responses are not asked for: nothing could
+/// look into them.
+#[must_use]
+pub fn to_upstream(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    strip_hop_by_hop(&mut headers);
+    for name in [HOST, CONTENT_LENGTH, ACCEPT_ENCODING, EXPECT] {
+        headers.remove(name);
+    }
+    headers
+}
+
+/// What a body is, as far as proxies care.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaType {
+    /// `application/json`.
+    Json,
+    /// `text/event-stream`.
+    EventStream,
+    /// Anything else, or not declared.
+    Other,
+}
+
+impl MediaType {
+    /// What these headers declare.
+    pub fn of(headers: &HeaderMap) -> Self {
+        let declared = headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.split(';').next())
+            .map(|value| value.trim().to_ascii_lowercase());
+        match declared.as_deref() {
+            Some("application/json") => MediaType::Json,
+            Some("text/event-stream") => MediaType::EventStream,
+            _ => MediaType::Other,
+        }
+    }
+}
+
+/// Whether a body is compressed.
+pub fn is_compressed(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn hop_by_hop_headers_are_not_passed_on() {
+        let sent = [
+            ("authorization", "Bearer x"),
+            ("connection", "close, x-own"),
+            ("x-own", "1"),
+            ("x-other", "2"),
+            ("transfer-encoding", "chunked"),
+            ("accept-encoding", "gzip"),
+            ("host", "localhost"),
+            ("mcp-session-id", "s"),
+        ];
+        let sent = sent.map(|(name, value)| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        });
+        let passed = to_upstream(&sent.into_iter().collect());
+        let mut names: Vec<&str> = passed.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["authorization", "mcp-session-id", "x-other"]);
+    }
+
+    #[test]
+    fn media_types_are_read_without_their_parameters() {
+        for (declared, expected) in [
+            ("application/json", MediaType::Json),
+            ("Application/JSON; charset=utf-8", MediaType::Json),
+            ("text/event-stream", MediaType::EventStream),
+            ("text/plain", MediaType::Other),
+        ] {
+            let value = HeaderValue::from_static(declared);
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, value)]);
+            assert_eq!(MediaType::of(&headers), expected, "{declared}");
+        }
+        assert_eq!(MediaType::of(&HeaderMap::new()), MediaType::Other);
+    }
+}

@@ -1,0 +1,147 @@
+//! A server: accepts connections, hands their requests to a handler, and drains on shutdown.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::body::Body;
+
+/// How many connections may be open. A client has two or three.
+const MAX_CONNECTIONS: usize = 4_096;
+
+/// How long a client may take to send the head of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long to wait when the machine cannot open another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A server on a listener.
+#[derive(Debug)]
+pub struct HttpServer {
+    listener: TcpListener,
+    drain: watch::Sender<bool>,
+}
+
+/// Says when a server begins to drain.
+#[derive(Debug, Clone)]
+pub struct Draining(watch::Receiver<bool>);
+
+impl Draining {
+    /// Waits until the server drains. A response that does not end by itself ends then.
+    pub async fn wait(&mut self) {
+        // It also ends with the server.
+        let _dropped = self.0.wait_for(|draining| *draining).await;
+    }
+}
+
+impl HttpServer {
+    /// A server that accepts nothing yet.
+    pub fn new(listener: TcpListener) -> Self {
+        HttpServer {
+            listener,
+            drain: watch::Sender::new(false),
+        }
+    }
+
+    /// For handlers whose responses do not end by themselves.
+    pub fn draining(&self) -> Draining {
+        Draining(self.drain.subscribe())
+    }
+
+    /// Serves until `shutdown`. Then no connection is accepted, requests in progress have `finish` to end, and what is
+    /// left is cut off.
+    pub async fn run<H, F>(self, handler: H, shutdown: impl Future<Output = ()>, finish: Duration)
+    where
+        H: Fn(IpAddr, Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Response<Body>> + Send + 'static,
+    {
+        let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let mut connections = JoinSet::new();
+        let mut shutdown = pin!(shutdown);
+        loop {
+            let accepted = async {
+                let permit = Arc::clone(&room).acquire_owned().await;
+                (self.listener.accept().await, permit)
+            };
+            tokio::select! {
+                () = &mut shutdown => break,
+                // Those that have ended.
+                Some(_) = connections.join_next() => {}
+                (accepted, permit) = accepted => match accepted {
+                    Ok((stream, from)) => {
+                        let (handler, draining) = (handler.clone(), self.draining());
+                        connections.spawn(async move {
+                            connection(stream, from.ip(), handler, draining).await;
+                            drop(permit);
+                        });
+                    }
+                    // Too many open files, or the client has gone already.
+                    Err(_) => sleep(ACCEPT_PAUSE).await,
+                },
+            }
+        }
+        drop(self.listener);
+        self.drain.send_replace(true);
+        let all = async { while connections.join_next().await.is_some() {} };
+        // Dropping the set cuts off the rest.
+        let _cut = timeout(finish, all).await;
+    }
+}
+
+async fn connection<H, F>(stream: TcpStream, from: IpAddr, handler: H, mut draining: Draining)
+where
+    H: Fn(IpAddr, Request<Incoming>) -> F,
+    F: Future<Output = Response<Body>>,
+{
+    // Without it small messages wait in the kernel; they still arrive.
+    let _slower = stream.set_nodelay(true);
+    let service = service_fn(|request| {
+        let response = handler(from, request);
+        async { Ok::<_, Infallible>(response.await) }
+    });
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_TIMEOUT)
+            .serve_connection(TokioIo::new(stream), service)
+    );
+    let is_over = tokio::select! {
+        _ = connection.as_mut() => true,
+        () = draining.wait() => false,
+    };
+    if !is_over {
+        connection.as_mut().graceful_shutdown();
+        // Its errors concern a client that is gone.
+        let _ended = connection.await;
+    }
+}
+
+/// Raises the limit of open files, which is 1,024 on many systems, to what a full server needs. It holds for the whole
+/// process, so a program calls it once when it starts.
+pub fn raise_open_file_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        // Two for each connection, to the client and to the upstream, and some for the program itself.
+        let wanted = 2 * MAX_CONNECTIONS as u64 + 256;
+        let mut limit = getrlimit(Resource::Nofile);
+        let wanted = limit.maximum.map_or(wanted, |hard| hard.min(wanted));
+        if limit.current.is_some_and(|current| current < wanted) {
+            limit.current = Some(wanted);
+            // Without it, late clients wait until others have gone.
+            let _refused = setrlimit(Resource::Nofile, limit);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A client for one upstream: takes requests for it, returns the beginnings of its responses.
+//!
+//! A request is sent once: when no response comes, it is not known whether the upstream acted on it. Redirects are
+//! followed on the same host only, so that clients are not led around the proxy.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{HeaderValue, LOCATION, USER_AGENT};
+use hyper::http::uri::PathAndQuery;
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::timeout;
+
+use crate::body;
+
+#[cfg(not(feature = "tls"))]
+type Connector = HttpConnector;
+#[cfg(feature = "tls")]
+type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
+
+/// How long an idle connection is kept for the next request. Common servers close theirs after five seconds, and a
+/// request that crosses this on its way is lost.
+const IDLE_CONNECTION: Duration = Duration::from_secs(3);
+
+/// How long a connection may be silent before the system checks whether the other side is still there.
+const TCP_KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// How many redirects are followed. Frameworks send one, for a slash at the end.
+const MAX_REDIRECTS: usize = 3;
+
+/// How long to wait for an upstream, and how much to take from it.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamLimits {
+    /// How long connecting may take.
+    pub connect: Duration,
+    /// How long the upstream may be silent before a response, and within a body that is read as a whole.
+    pub silence: Duration,
+    /// How many bytes such a body may have.
+    pub max_bytes: usize,
+}
+
+/// A client for one upstream. Displayed as its URL without the query, which may hold a secret.
+#[derive(Debug)]
+pub struct Upstream {
+    client: Client<Connector, Full<Bytes>>,
+    uri: Uri,
+    limits: UpstreamLimits,
+}
+
+/// Why an upstream cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpstreamSetupError {
+    /// The URL is not one of an upstream. The URL itself is not shown: it may hold a secret.
+    #[error("{0}")]
+    Url(&'static str),
+    /// Without them no `https` upstream can be trusted.
+    #[error("cannot load the certificates that this machine trusts: {0}")]
+    Certificates(#[from] io::Error),
+}
+
+/// Why a request, a response or a body did not come through. Displayed as what the sender did, and what to do next:
+/// "cannot be reached: connection refused. Start it, or use another upstream URL."
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransferError {
+    /// There is no connection.
+    #[error("cannot be reached: {0}. Start it, or use another upstream URL.")]
+    Unreachable(String),
+    /// Nothing came for so long.
+    #[error("has sent nothing for {} seconds. Check whether it still works.", .0.as_secs())]
+    Silent(Duration),
+    /// The connection broke.
+    #[error("broke off its response: {}. It is not known whether the request was carried out.", root_cause(.0))]
+    Broken(#[from] hyper::Error),
+    /// More bytes came than are allowed.
+    #[error("sent a message of more than {0} bytes. Ask for less.")]
+    TooLarge(usize),
+    /// A redirect leads to another host, or in a circle.
+    #[error("redirects to another address. Use that address as the upstream URL.")]
+    Redirected,
+    /// A body is compressed, so it cannot be looked into.
+    #[error("compresses its responses although it was not asked to. Switch that off.")]
+    Compressed,
+}
+
+impl Upstream {
+    /// A client for the upstream at a URL. It connects with the first request.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is not one that requests can be sent to, or if certificates are needed and cannot be loaded.
+    pub fn new(url: &str, limits: UpstreamLimits) -> Result<Self, UpstreamSetupError> {
+        let refused = |why| Err(UpstreamSetupError::Url(why));
+        let Ok(uri) = url.parse::<Uri>() else {
+            return refused("use a URL such as http://localhost:8000/mcp");
+        };
+        let Some(authority) = uri.authority() else {
+            return refused("use a URL with `http://` and a host");
+        };
+        if authority.as_str().contains('@') {
+            return refused("the URL contains credentials; let the client send them in a header");
+        }
+        match uri.scheme_str() {
+            Some("http") => {}
+            Some("https") if cfg!(feature = "tls") => {}
+            Some("https") => return refused("`https` needs a build with the feature `tls`"),
+            _ => return refused("use `http` or `https`"),
+        }
+        Ok(Upstream {
+            client: Client::builder(TokioExecutor::new())
+                .pool_idle_timeout(IDLE_CONNECTION)
+                .pool_timer(TokioTimer::new())
+                .build(connector(limits.connect)?),
+            uri,
+            limits,
+        })
+    }
+
+    /// The path of the URL.
+    pub fn path(&self) -> &str {
+        self.uri.path()
+    }
+
+    /// How many bytes a body may have that is read as a whole.
+    pub fn max_bytes(&self) -> usize {
+        self.limits.max_bytes
+    }
+
+    /// The URL, with the query of a client unless it has its own.
+    pub fn endpoint(&self, query: Option<&str>) -> Uri {
+        match (self.uri.query(), query) {
+            (None, Some(query)) => self.at(&format!("{}?{query}", self.uri.path())),
+            _ => self.uri.clone(),
+        }
+    }
+
+    /// Another path and query on the same host.
+    pub fn at(&self, path: &str) -> Uri {
+        let mut parts = self.uri.clone().into_parts();
+        if let Ok(path) = PathAndQuery::try_from(path) {
+            parts.path_and_query = Some(path);
+        }
+        Uri::from_parts(parts).unwrap_or_else(|_| self.uri.clone())
+    }
+
+    /// Sends a request and waits for the beginning of the response.
+    ///
+    /// # Errors
+    ///
+    /// If none comes, or only redirects that are not followed.
+    pub async fn send(
+        &self,
+        method: Method,
+        mut uri: Uri,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, TransferError> {
+        let silence = self.limits.silence;
+        for _ in 0..=MAX_REDIRECTS {
+            let mut request = Request::new(Full::new(body.clone()));
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = uri.clone();
+            *request.headers_mut() = headers.clone();
+            let agent = request.headers_mut().entry(USER_AGENT);
+            agent.or_insert(HeaderValue::from_static("callwright"));
+            let response = timeout(silence, self.client.request(request))
+                .await
+                .map_err(|_| TransferError::Silent(silence))?
+                .map_err(|error| TransferError::Unreachable(root_cause(&error)))?;
+            let status = response.status();
+            if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {
+                return Ok(response);
+            }
+            uri = self
+                .redirected(&uri, &response)
+                .ok_or(TransferError::Redirected)?;
+        }
+        Err(TransferError::Redirected)
+    }
+
+    /// Where a redirect leads; `None` if it is not followed.
+    fn redirected(&self, from: &Uri, response: &Response<Incoming>) -> Option<Uri> {
+        let keeps_method = matches!(
+            response.status(),
+            StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+        );
+        let to = response.headers().get(LOCATION).filter(|_| keeps_method)?;
+        let to: Uri = to.to_str().ok()?.parse().ok()?;
+        let is_same_host = match to.authority() {
+            None => to.path().starts_with('/'),
+            Some(authority) => Some(authority) == from.authority() && to.scheme() == from.scheme(),
+        };
+        is_same_host.then(|| self.at(to.path_and_query().map_or("/", PathAndQuery::as_str)))
+    }
+
+    /// Reads the whole body of a response.
+    ///
+    /// # Errors
+    ///
+    /// If it is too large or too slow, or breaks off.
+    pub async fn read(&self, body: Incoming) -> Result<Bytes, TransferError> {
+        body::read(body, self.limits.max_bytes, self.limits.silence).await
+    }
+}
+
+impl fmt::Display for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = self.uri.scheme_str().unwrap_or_default();
+        let host = self.uri.authority().map_or("", |host| host.as_str());
+        write!(f, "{scheme}://{host}{}", self.uri.path())
+    }
+}
+
+fn connector(timeout: Duration) -> io::Result<Connector> {
+    let mut http = HttpConnector::new();
+    http.set_connect_timeout(Some(timeout));
+    http.set_keepalive(Some(TCP_KEEP_ALIVE));
+    http.set_nodelay(true);
+    with_tls(http)
+}
+
+#[cfg(not(feature = "tls"))]
+#[allow(clippy::unnecessary_wraps, reason = "with TLS it can fail")]
+fn with_tls(http: HttpConnector) -> io::Result<Connector> {
+    Ok(http)
+}
+
+#[cfg(feature = "tls")]
+fn with_tls(mut http: HttpConnector) -> io::Result<Connector> {
+    http.enforce_http(false);
+    let builder = hyper_rustls::HttpsConnectorBuilder::new()
+        .with_provider_and_native_roots(rustls::crypto::ring::default_provider())?;
+    Ok(builder.https_or_http().enable_http1().wrap_connector(http))
+}
+
+/// The error at the end of the chain, which says most.
+fn root_cause(mut error: &dyn Error) -> String {
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}

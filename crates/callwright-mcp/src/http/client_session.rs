@@ -1,0 +1,365 @@
+//! The guard of one client, and its calls that wait: until the tools of the server are known, or until the user answers.
+//!
+//! Takes messages of either side; returns what is sent on. A call that waits is held by the guard. The HTTP request that
+//! brought it waits here until the call is judged, and gets questions to the user meanwhile. The guard's own question for
+//! the tools is sent in a request of its own.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use callwright_http::upstream::{TransferError, Upstream};
+use hyper::body::{Bytes, Incoming};
+use hyper::{HeaderMap, Method, Response, Uri};
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{sleep_until, timeout_at};
+
+use super::exchange::{answers, is_batch, requests, together};
+use super::message_reader::MessageReader;
+use super::{GuardedServer, headers, lock};
+use crate::guard::{Ask, Guard, Now, Outbox};
+use crate::members::members;
+use crate::message::{Id, Message};
+
+/// How long the question for the tools waits if the guard does not say. It always does while calls wait.
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The guard of one client.
+pub(super) struct ClientSession {
+    guard: Guard,
+    server: Arc<GuardedServer>,
+    waiting: Mutex<Waiting>,
+    usage: Mutex<Usage>,
+}
+
+/// HTTP requests that wait for a call to be judged, by the id of the call.
+type Waiting = HashMap<String, UnboundedSender<CallUpdate>>;
+
+struct Usage {
+    in_progress: HashSet<String>,
+    last: Instant,
+}
+
+/// News of a call that waits.
+enum CallUpdate {
+    /// It goes to the server.
+    Forward(Vec<u8>),
+    /// It does not; the client gets this.
+    Answer(Vec<u8>),
+    /// The client is asked something first.
+    Ask(Vec<u8>),
+}
+
+/// How a client's request goes to the server.
+#[derive(Clone)]
+pub(super) struct Route {
+    pub(super) headers: HeaderMap,
+    /// With the query of the client, which may be its login.
+    pub(super) endpoint: Uri,
+}
+
+impl Route {
+    pub(super) async fn send(
+        &self,
+        upstream: &Upstream,
+        method: Method,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, TransferError> {
+        let (endpoint, headers) = (self.endpoint.clone(), self.headers.clone());
+        upstream.send(method, endpoint, headers, body).await
+    }
+}
+
+/// What becomes of a message of the client.
+#[derive(Default)]
+pub(super) struct Admitted {
+    pub(super) forward: Vec<Vec<u8>>,
+    pub(super) answers: Vec<Vec<u8>>,
+    held: VecDeque<UnboundedReceiver<CallUpdate>>,
+}
+
+/// A call that waited was cancelled, and is not judged any more.
+pub(super) struct CallCancelled;
+
+impl Admitted {
+    /// Waits until all calls are judged, or until there is a question to the user.
+    pub(super) async fn judged(&mut self) -> Result<Option<Vec<u8>>, CallCancelled> {
+        while let Some(held) = self.held.front_mut() {
+            let update = held.recv().await;
+            if let Some(CallUpdate::Ask(question)) = update {
+                return Ok(Some(question));
+            }
+            self.held.pop_front();
+            match update {
+                Some(CallUpdate::Forward(message)) => self.forward.push(message),
+                Some(CallUpdate::Answer(message)) => self.answers.push(message),
+                Some(CallUpdate::Ask(_)) | None => return Err(CallCancelled),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What is left of an outbox when calls that waited have been handed back.
+#[derive(Default)]
+struct Remaining {
+    to_server: Vec<Vec<u8>>,
+    to_client: Vec<Vec<u8>>,
+    /// The guard's own questions for the tools.
+    list_requests: Vec<Vec<u8>>,
+    /// Its questions to the user.
+    asks: Vec<Ask>,
+}
+
+impl ClientSession {
+    pub(super) fn new(guard: Guard, server: Arc<GuardedServer>) -> Arc<Self> {
+        Arc::new(ClientSession {
+            guard,
+            server,
+            waiting: Mutex::default(),
+            usage: Mutex::new(Usage {
+                in_progress: HashSet::new(),
+                last: Instant::now(),
+            }),
+        })
+    }
+
+    /// Notes that requests are in progress; `false` if one of these ids already is.
+    pub(super) fn begin(&self, ids: &[String]) -> bool {
+        let mut usage = lock(&self.usage);
+        usage.last = Instant::now();
+        if ids.iter().any(|id| usage.in_progress.contains(id)) {
+            return false;
+        }
+        usage.in_progress.extend(ids.iter().cloned());
+        true
+    }
+
+    /// A request is answered.
+    pub(super) fn answered(&self, id: &str) {
+        lock(&self.usage).in_progress.remove(id);
+    }
+
+    /// A request gets no answer any more.
+    pub(super) fn abandoned(&self, id: &str) {
+        self.answered(id);
+        lock(&self.waiting).remove(id);
+        self.guard.abandoned(Id(id), Now::by_clock());
+    }
+
+    /// Whether it is in use, and when it was last used.
+    pub(super) fn usage(&self) -> (bool, Instant) {
+        let usage = lock(&self.usage);
+        (!usage.in_progress.is_empty(), usage.last)
+    }
+
+    /// The input schema of a tool, if it is known.
+    pub(super) fn input_schema(&self, tool: &str) -> Option<Arc<Value>> {
+        self.guard.input_schema(tool)
+    }
+
+    /// The client can ask the user.
+    pub(super) fn elicits(&self) {
+        self.guard.elicits();
+    }
+
+    /// Judges a message of the client, which contains these requests.
+    pub(super) fn admit(
+        self: &Arc<Self>,
+        route: &Route,
+        message: &[u8],
+        ids: &[String],
+    ) -> Admitted {
+        let mut out = Outbox::default();
+        // Locked until all that waits is known, or an answer could come before.
+        let mut waiting = lock(&self.waiting);
+        self.guard.from_client(message, Now::by_clock(), &mut out);
+        let remaining = self.hand_back(&mut waiting, out, ids);
+        let mut admitted = Admitted {
+            forward: remaining.to_server,
+            answers: remaining.to_client,
+            held: VecDeque::new(),
+        };
+        let is_notification =
+            |answer: &[u8]| matches!(Message::read(answer), Message::Notification { .. });
+        admitted.answers.retain(|answer| !is_notification(answer));
+        if admitted.forward.len() != 1 || admitted.forward[0] != message {
+            let forward = admitted.forward.iter().flat_map(|sent| requests(sent));
+            let answered = admitted.answers.iter().flat_map(|sent| answers(sent));
+            let settled: HashSet<String> = forward.chain(answered).collect();
+            for id in ids.iter().filter(|id| !settled.contains(*id)) {
+                let (sender, receiver) = unbounded_channel();
+                waiting.insert(id.clone(), sender);
+                admitted.held.push_back(receiver);
+            }
+            if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
+                // The guard has let it go, so nothing else wakes the request that waits for it.
+                waiting.remove(&id);
+            }
+        }
+        self.ask_users(&waiting, remaining.asks);
+        drop(waiting);
+        self.request_lists(route, remaining.list_requests);
+        admitted
+    }
+
+    /// Judges a message of the server: returns what the client gets, borrowed if that is the very message, and `None` if
+    /// it was for the guard.
+    pub(super) fn judge_server_message<'m>(
+        self: &Arc<Self>,
+        route: &Route,
+        message: &'m [u8],
+    ) -> Option<Cow<'m, [u8]>> {
+        let mut out = Outbox::default();
+        self.guard.from_server(message, Now::by_clock(), &mut out);
+        if let ([Cow::Borrowed(same)], true) = (&out.to_client[..], out.to_server.is_empty())
+            && same.len() == message.len()
+        {
+            self.server.warn(&out.warnings);
+            return Some(Cow::Borrowed(message));
+        }
+        let remaining = self.deliver(out);
+        self.request_lists(route, remaining.list_requests);
+        let judged = together(remaining.to_client, is_batch(message));
+        judged.map(|judged| Cow::Owned(judged.into()))
+    }
+
+    /// The server says on another client's stream that its tools have changed.
+    pub(super) fn tools_changed(&self, message: &[u8]) {
+        let mut out = Outbox::default();
+        self.guard.from_server(message, Now::by_clock(), &mut out);
+    }
+
+    /// The client sends no more, so its user does not answer.
+    pub(super) fn client_ended(self: &Arc<Self>) {
+        let mut out = Outbox::default();
+        self.guard.client_ended(Now::by_clock(), &mut out);
+        self.deliver(out);
+    }
+
+    fn tick(self: &Arc<Self>, now: Now) {
+        let mut out = Outbox::default();
+        self.guard.tick(now, &mut out);
+        self.deliver(out);
+    }
+
+    fn deliver(self: &Arc<Self>, out: Outbox<'_>) -> Remaining {
+        let mut waiting = lock(&self.waiting);
+        let mut remaining = self.hand_back(&mut waiting, out, &[]);
+        self.ask_users(&waiting, std::mem::take(&mut remaining.asks));
+        remaining
+    }
+
+    /// Hands calls that waited back to the requests that brought them. Those that came with this very message do not
+    /// wait yet, even if one of the same id does.
+    fn hand_back(&self, waiting: &mut Waiting, out: Outbox<'_>, new: &[String]) -> Remaining {
+        self.server.warn(&out.warnings);
+        let mut take = |ids: Vec<String>| {
+            let mut earlier = ids.iter().filter(|id| !new.contains(id));
+            earlier.find_map(|id| waiting.remove(id))
+        };
+        let mut remaining = Remaining {
+            asks: out.asks,
+            ..Remaining::default()
+        };
+        for message in out.to_server {
+            match message {
+                // What passes as it came is not the guard's, and has not waited.
+                Cow::Borrowed(message) => remaining.to_server.push(message.to_vec()),
+                Cow::Owned(message) if self.guard.has_asked(&message) => {
+                    remaining.list_requests.push(message);
+                }
+                Cow::Owned(message) => match take(requests(&message)) {
+                    // Its client may have gone.
+                    Some(waits) => drop(waits.send(CallUpdate::Forward(message))),
+                    None => remaining.to_server.push(message),
+                },
+            }
+        }
+        for message in out.to_client.into_iter().map(Cow::into_owned) {
+            match take(answers(&message)) {
+                Some(waits) => drop(waits.send(CallUpdate::Answer(message))),
+                None => remaining.to_client.push(message),
+            }
+        }
+        remaining
+    }
+
+    /// Gives questions to the user to the requests whose calls wait for the answer.
+    fn ask_users(self: &Arc<Self>, waiting: &Waiting, asks: Vec<Ask>) {
+        for ask in asks {
+            if let Some(waits) = waiting.get(&ask.call) {
+                let _gone = waits.send(CallUpdate::Ask(ask.message));
+            }
+            let session = Arc::clone(self);
+            tokio::spawn(async move {
+                while let Some(deadline) = session.guard.deadline() {
+                    sleep_until(deadline.into()).await;
+                    session.tick(Now::by_clock());
+                }
+            });
+        }
+    }
+
+    /// Asks for the tools, apart from the request whose call came first: its client may go while others wait as well.
+    fn request_lists(self: &Arc<Self>, route: &Route, list_requests: Vec<Vec<u8>>) {
+        for first in list_requests {
+            let route = Route {
+                headers: headers::for_tools_list(&route.headers),
+                endpoint: route.endpoint.clone(),
+            };
+            let session = Arc::clone(self);
+            tokio::spawn(async move {
+                let mut next = Some(first);
+                while let Some(request) = next.take() {
+                    let deadline = session.guard.list_deadline();
+                    let deadline = deadline.unwrap_or_else(|| Instant::now() + LIST_TIMEOUT);
+                    let page = session.request_page(&route, request);
+                    if let Ok(Some(more)) = timeout_at(deadline.into(), page).await {
+                        next = more.into_iter().next();
+                    } else {
+                        // The calls wait no longer, and get from the server what we got.
+                        session.tick(Now {
+                            instant: deadline.max(Instant::now()),
+                            ..Now::by_clock()
+                        });
+                    }
+                }
+            });
+        }
+    }
+
+    /// Asks for a page of the list of tools; returns the request for the next one, and `None` if no page comes.
+    async fn request_page(
+        self: &Arc<Self>,
+        route: &Route,
+        request: Vec<u8>,
+    ) -> Option<Vec<Vec<u8>>> {
+        let asked = requests(&request);
+        let upstream = &self.server.upstream;
+        let response = route.send(upstream, Method::POST, request.into()).await;
+        let response = response
+            .ok()
+            .filter(|response| response.status().is_success())?;
+        let mut messages = MessageReader::open(response, upstream).await.ok()??;
+        while let Some(message) = messages.next().await {
+            if answers(&message) == asked {
+                let mut out = Outbox::default();
+                self.guard.from_server(&message, Now::by_clock(), &mut out);
+                return Some(self.deliver(out).list_requests);
+            }
+        }
+        None
+    }
+}
+
+/// The id of the request that a message cancels.
+pub(super) fn cancelled(message: &[u8]) -> Option<String> {
+    let Message::Notification { method, params } = Message::read(message) else {
+        return None;
+    };
+    let [id] = members(params?.get(), ["requestId"]).ok()?;
+    (method == "notifications/cancelled").then(|| Some(id?.get().to_owned()))?
+}

@@ -1,0 +1,147 @@
+//! Which guard judges a request.
+//!
+//! A session that the server has named has its own guard, which remembers its calls: one for each login that uses the
+//! name, so that a name that was stolen or made up shows nothing of the other login's. The same goes for conversations
+//! by the operator's header. Of all other requests no call is remembered, since nothing tells whose they are: their
+//! guards only know the list of tools, and only for requests that are alike in everything that may be a login. Such
+//! clients may use the same id at the same time, so a guard has each id in progress once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use super::caller::Caller;
+use super::client_session::{ClientSession, Route};
+use super::exchange::Exchange;
+use super::{GuardedServer, lock};
+use crate::guard::{Guard, Settings};
+
+/// How many clients are remembered. One that is forgotten and comes back has its tools asked for again.
+const MAX_CLIENTS: usize = 10_000;
+
+/// How many requests of one id may be in progress for clients that cannot be told apart.
+const MAX_ALIKE: usize = 256;
+
+/// The guards of a client: one that remembers its calls, or several that do not.
+type Clients = HashMap<u128, Vec<Arc<ClientSession>>>;
+
+/// All guards.
+pub(super) struct ClientSessions {
+    settings: Arc<Settings>,
+    server: Arc<GuardedServer>,
+    /// Guards that remember calls.
+    known: Mutex<Clients>,
+    /// Guards that do not.
+    alike: Mutex<Clients>,
+    /// Makes hashes of credentials useless to others.
+    seed: u64,
+}
+
+impl ClientSessions {
+    pub(super) fn new(settings: Arc<Settings>, server: Arc<GuardedServer>) -> Self {
+        ClientSessions {
+            settings,
+            server,
+            known: Mutex::default(),
+            alike: Mutex::default(),
+            seed: fastrand::u64(..),
+        }
+    }
+
+    /// Begins requests with these ids; `None` if too many of the same ids are in progress.
+    pub(super) fn exchange(
+        &self,
+        caller: &Caller,
+        route: Route,
+        ids: Vec<String>,
+    ) -> Option<Exchange> {
+        let session = match self.remembering(caller) {
+            Some(session) => {
+                session.begin(&ids);
+                session
+            }
+            None => self.forgetful(caller, &ids)?,
+        };
+        Some(Exchange::new(session, route, ids))
+    }
+
+    /// The guard of a caller that is in a session.
+    fn remembering(&self, caller: &Caller) -> Option<Arc<ClientSession>> {
+        let mut known = lock(&self.known);
+        let named = caller.session();
+        let key = named
+            .map(|name| caller.in_session(name, self.seed))
+            .filter(|key| known.contains_key(key))
+            .or_else(|| caller.in_own_session(self.seed))?;
+        Some(self.known(&mut known, key))
+    }
+
+    fn known(&self, known: &mut Clients, key: u128) -> Arc<ClientSession> {
+        let sessions = entry(known, key);
+        if sessions.is_empty() {
+            // The name of a session is as good as a password, so events get a hash of it.
+            let guard = Guard::new(Arc::clone(&self.settings), format!("{key:032x}"));
+            sessions.push(ClientSession::new(guard, Arc::clone(&self.server)));
+        }
+        Arc::clone(&sessions[0])
+    }
+
+    /// A guard for a caller that is not, in which none of these ids is in progress.
+    fn forgetful(&self, caller: &Caller, ids: &[String]) -> Option<Arc<ClientSession>> {
+        let key = caller.alike(self.seed);
+        let mut all = lock(&self.alike);
+        let alike = entry(&mut all, key);
+        if let Some(free) = alike.iter().find(|session| session.begin(ids)) {
+            return Some(Arc::clone(free));
+        }
+        if alike.len() >= MAX_ALIKE {
+            return None;
+        }
+        let name = format!("{}-{:08x}", caller.from, key & 0xffff_ffff);
+        let guard = Guard::forgetful(Arc::clone(&self.settings), name);
+        let session = ClientSession::new(guard, Arc::clone(&self.server));
+        session.begin(ids);
+        alike.push(Arc::clone(&session));
+        Some(session)
+    }
+
+    /// The server names a session in its response to a caller: from now on its calls are remembered. `elicits` if the
+    /// client can ask the user.
+    pub(super) fn named(&self, caller: &Caller, name: &str, elicits: bool) {
+        let key = caller.in_session(name, self.seed);
+        let session = self.known(&mut lock(&self.known), key);
+        if elicits {
+            session.elicits();
+        }
+    }
+
+    /// Tells the guards of clients that look alike that tools have changed.
+    pub(super) fn tools_changed(&self, session: &Arc<ClientSession>, message: &[u8]) {
+        let all = lock(&self.alike);
+        let is_this = |other: &Arc<ClientSession>| Arc::ptr_eq(other, session);
+        let alike = all.values().find(|alike| alike.iter().any(is_this));
+        for other in alike.into_iter().flatten().filter(|other| !is_this(other)) {
+            other.tools_changed(message);
+        }
+    }
+
+    /// A session has ended.
+    pub(super) fn ended(&self, caller: &Caller, name: &str) {
+        lock(&self.known).remove(&caller.in_session(name, self.seed));
+    }
+}
+
+/// The guards of a client. If there is no room for a new client, the one that has been away for longest is forgotten;
+/// one with a request in progress stays.
+fn entry(clients: &mut Clients, key: u128) -> &mut Vec<Arc<ClientSession>> {
+    if clients.len() >= MAX_CLIENTS && !clients.contains_key(&key) {
+        let last_usage = |sessions: &[Arc<ClientSession>]| {
+            let usage = sessions.iter().map(|session| session.usage());
+            usage.max()
+        };
+        let oldest = clients.iter().min_by_key(|(_, all)| last_usage(all));
+        if let Some(oldest) = oldest.map(|(key, _)| *key) {
+            clients.remove(&oldest);
+        }
+    }
+    clients.entry(key).or_default()
+}

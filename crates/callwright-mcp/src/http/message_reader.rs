@@ -1,0 +1,97 @@
+//! The messages in a response that is ours to read: to the guard's own question for the tools, and to a bridged client.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use callwright_http::headers::MediaType;
+use callwright_http::sse::{EventFields, EventReader};
+use callwright_http::upstream::{TransferError, Upstream};
+use hyper::Response;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::HeaderValue;
+
+/// How long to wait before a stream that has ended is asked for again, if the server does not say.
+const USUAL_RETRY: Duration = Duration::from_secs(1);
+
+/// A server that asks for a longer wait would keep a client waiting for nothing.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+
+/// Reads the messages of a response, one after the other.
+pub(super) struct MessageReader {
+    /// The response, if it is one message.
+    whole: Option<Bytes>,
+    events: Option<EventReader>,
+    /// The id of the last event, after which the stream can be taken up again.
+    pub(super) last_id: Option<HeaderValue>,
+    /// How long to wait before that.
+    pub(super) retry: Duration,
+    /// Whether any event has come since the stream was last taken up.
+    pub(super) has_come: bool,
+}
+
+impl MessageReader {
+    /// `None` if there are no messages in this response. One that failed may hold a message that says why.
+    pub(super) async fn open(
+        response: Response<Incoming>,
+        upstream: &Upstream,
+    ) -> Result<Option<Self>, TransferError> {
+        let mut reader = MessageReader {
+            whole: None,
+            events: None,
+            last_id: None,
+            retry: USUAL_RETRY,
+            has_come: false,
+        };
+        match MediaType::of(response.headers()) {
+            MediaType::Json => {
+                let whole = upstream.read(response.into_body()).await?;
+                // Servers that only took a message send an empty one.
+                reader.whole = Some(whole).filter(|whole| !whole.trim_ascii().is_empty());
+            }
+            MediaType::EventStream if response.status().is_success() => {
+                let events = EventReader::new(response.into_body(), upstream.max_bytes());
+                reader.events = Some(events);
+            }
+            MediaType::EventStream | MediaType::Other => return Ok(None),
+        }
+        Ok(Some(reader))
+    }
+
+    /// Whether the response is an event stream.
+    pub(super) fn is_stream(&self) -> bool {
+        self.events.is_some()
+    }
+
+    /// Goes on with another stream; without one there are no more messages.
+    pub(super) fn resume(&mut self, stream: Option<MessageReader>) {
+        self.events = stream.and_then(|stream| stream.events);
+        self.has_come = false;
+    }
+
+    /// The next message; `None` at the end, and where the response breaks off.
+    pub(super) async fn next(&mut self) -> Option<Bytes> {
+        if let Some(whole) = self.whole.take() {
+            return Some(whole);
+        }
+        loop {
+            let event = self.events.as_mut()?.next().await.ok()??;
+            self.has_come = true;
+            let fields = EventFields::read(&event);
+            if let Some(id) = fields.id {
+                self.last_id = HeaderValue::from_bytes(id).ok();
+            }
+            if let Some(retry) = fields.retry {
+                self.retry = retry.min(LONGEST_RETRY);
+            }
+            if let Some(message) = message_in(fields) {
+                return Some(message.into_owned().into());
+            }
+        }
+    }
+}
+
+/// The message that an event carries; `None` if it carries none.
+pub(super) fn message_in(event: EventFields<'_>) -> Option<Cow<'_, [u8]>> {
+    let is_message = event.name.is_none_or(|name| name == b"message");
+    event.data.filter(|_| is_message)
+}

@@ -1,0 +1,231 @@
+//! The server's response on its way back to the client: judged, with answers of the guard beside it.
+
+use std::borrow::Cow;
+use std::future::ready;
+
+use callwright_http::body::{self, Body, BoxError};
+use callwright_http::headers::{MediaType, is_compressed, strip_hop_by_hop};
+use callwright_http::server::Draining;
+use callwright_http::sse::{self, EventFields, EventReader};
+use callwright_http::upstream::TransferError;
+use futures_util::{StreamExt, stream};
+use http_body_util::{BodyExt, BodyStream, Collected};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode};
+
+use super::exchange::{has_method, together};
+use super::headers::SESSION;
+use super::message_reader::message_in;
+use super::proxy::{HttpRefusal, ProxiedRequest, Reply};
+use crate::call::can_elicit;
+use crate::message::Message;
+
+impl ProxiedRequest {
+    /// The response as the client gets it.
+    pub(super) async fn respond(mut self, response: Response<Incoming>) -> Reply {
+        self.note_session(&response);
+        let media_type = MediaType::of(response.headers());
+        if media_type != MediaType::Other && is_compressed(response.headers()) {
+            return Err(self.failed(&TransferError::Compressed));
+        }
+        if media_type == MediaType::Other {
+            // A success without a message: the server only had to take what it got.
+            let is_taken = response.status().is_success();
+            let own = is_taken.then(|| self.own_answers(StatusCode::OK)).flatten();
+            return Ok(own.unwrap_or_else(|| body::passed_through(response)));
+        }
+        let (mut parts, incoming) = response.into_parts();
+        let body = if media_type == MediaType::Json {
+            let read = self.proxy.server.upstream.read(incoming).await;
+            let message = read.map_err(|error| self.failed(&error))?;
+            body::full(self.judge_whole(message))
+        } else {
+            JudgedStream::new(self, incoming).into_body()
+        };
+        strip_hop_by_hop(&mut parts.headers);
+        parts.headers.remove(CONTENT_LENGTH);
+        let mut response = Response::new(body);
+        *response.status_mut() = parts.status;
+        *response.headers_mut() = parts.headers;
+        Ok(response)
+    }
+
+    /// Notes sessions that the server begins, confirms or has forgotten.
+    fn note_session(&self, response: &Response<Incoming>) {
+        let (sessions, caller) = (&self.proxy.sessions, &self.caller);
+        let asked_in = caller.session();
+        let named = response.headers().get(SESSION);
+        match (asked_in, named.and_then(|name| name.to_str().ok())) {
+            (Some(name), _) if response.status() == StatusCode::NOT_FOUND => {
+                sessions.ended(caller, name);
+            }
+            (asked_in, Some(name))
+                if response.status().is_success()
+                    && asked_in.is_none_or(|asked_in| asked_in == name) =>
+            {
+                let elicits = matches!(Message::read(&self.body), Message::Request { method, params, .. }
+                    if method == "initialize" && can_elicit(params));
+                sessions.named(caller, name, elicits);
+            }
+            _ => {}
+        }
+    }
+
+    /// A response of one message, or of an array of them, with the guard's own answers.
+    fn judge_whole(&mut self, message: Bytes) -> Bytes {
+        let message = match self.exchange.judge_server_message(&message) {
+            Some(Cow::Borrowed(_)) => message,
+            Some(Cow::Owned(changed)) => changed.into(),
+            None => Bytes::new(),
+        };
+        let mut all = std::mem::take(&mut self.admitted.answers);
+        if all.is_empty() {
+            return message;
+        }
+        match Message::read(&message) {
+            Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().into())),
+            // Servers that only took a message send an empty one.
+            _ if message.trim_ascii().is_empty() => {}
+            _ => all.push(message.into()),
+        }
+        together(all, true).unwrap_or_default()
+    }
+
+    /// A stream that begins with a question to the user. The answer to the call comes on the same stream.
+    pub(super) fn ask(self, question: &[u8]) -> Response<Body> {
+        let question = body::full(message_event(question));
+        let rest = stream::unfold(Some(self), |request| async move {
+            let mut request = request?;
+            Some(match request.judged().await {
+                Ok(Some(question)) => (body::full(message_event(&question)), Some(request)),
+                Ok(None) => (as_events(request.forward().await).await, None),
+                Err(refused) => (as_events(Err(refused)).await, None),
+            })
+        });
+        let bodies = stream::once(ready(question)).chain(rest);
+        let mut response = Response::new(body::streamed(bodies.flat_map(BodyStream::new)));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+    }
+}
+
+/// A message as an event.
+fn message_event(message: &[u8]) -> Bytes {
+    sse::event("message", message).into()
+}
+
+/// A reply as events, whatever it is.
+async fn as_events(reply: Reply) -> Body {
+    let response = reply.unwrap_or_else(HttpRefusal::into_response);
+    if MediaType::of(response.headers()) == MediaType::EventStream {
+        return response.into_body();
+    }
+    match response
+        .into_body()
+        .collect()
+        .await
+        .map(Collected::to_bytes)
+    {
+        Ok(message) if !message.trim_ascii().is_empty() => body::full(message_event(&message)),
+        _ => body::full(Bytes::new()),
+    }
+}
+
+/// An event stream whose messages are judged one by one.
+struct JudgedStream {
+    request: ProxiedRequest,
+    events: EventReader,
+    draining: Draining,
+    /// Whether the stream does not end by itself, so that it ends when the guard drains.
+    is_endless: bool,
+    is_over: bool,
+}
+
+impl JudgedStream {
+    fn new(request: ProxiedRequest, incoming: Incoming) -> Self {
+        JudgedStream {
+            is_endless: request.body.is_empty()
+                || has_method(&request.body, "subscriptions/listen"),
+            draining: request.proxy.draining.clone(),
+            events: EventReader::new(incoming, request.proxy.server.upstream.max_bytes()),
+            request,
+            is_over: false,
+        }
+    }
+
+    fn into_body(self) -> Body {
+        let own = self.request.admitted.answers.iter();
+        let own: Vec<_> = own.map(|answer| Ok(message_event(answer))).collect();
+        let judged = stream::unfold(self, |mut stream| async move {
+            let judged = stream.next_judged().await?;
+            Some((judged, stream))
+        });
+        let events = stream::iter(own).chain(judged);
+        body::streamed(events.map(|event| event.map(Frame::data)))
+    }
+
+    /// The next event as the client gets it.
+    async fn next_judged(&mut self) -> Option<Result<Bytes, BoxError>> {
+        if self.is_over {
+            return None;
+        }
+        let next = tokio::select! {
+            next = self.events.next() => next,
+            () = self.draining.wait(), if self.is_endless => Ok(None),
+        };
+        match next {
+            Ok(Some(event)) => Some(Ok(self.judge(event))),
+            Ok(None) => {
+                self.is_over = true;
+                Some(self.events.rest())
+                    .filter(|rest| !rest.is_empty())
+                    .map(Ok)
+            }
+            Err(error) => Some(self.broken(&error)),
+        }
+    }
+
+    fn judge(&mut self, event: Bytes) -> Bytes {
+        let ProxiedRequest {
+            proxy,
+            exchange,
+            caller,
+            ..
+        } = &mut self.request;
+        let has_session = caller.session().is_some();
+        let fields = EventFields::read(&event);
+        // Only streams of a session can be taken up again.
+        exchange.is_resumable |= has_session && fields.id.is_some();
+        let Some(message) = message_in(fields) else {
+            return event;
+        };
+        if !has_session && has_method(&message, "notifications/tools/list_changed") {
+            proxy.sessions.tools_changed(&exchange.session, &message);
+        }
+        let changed = match exchange.judge_server_message(&message) {
+            Some(Cow::Borrowed(_)) => None,
+            judged => Some(sse::with_data(&event, judged.as_deref())),
+        };
+        drop(message);
+        changed.map_or(event, Bytes::from)
+    }
+
+    /// The stream breaks. A client that can take it up again does so; others get an error for each request that has no
+    /// answer.
+    fn broken(&mut self, error: &TransferError) -> Result<Bytes, BoxError> {
+        self.is_over = true;
+        let why = self.request.proxy.server.describe(error);
+        let exchange = &mut self.request.exchange;
+        if exchange.first().is_none() || exchange.is_resumable {
+            return Err(why.into());
+        }
+        let errors = exchange.fail(&why);
+        Ok(errors
+            .iter()
+            .flat_map(|error| message_event(error))
+            .collect())
+    }
+}
