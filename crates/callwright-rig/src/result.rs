@@ -3,12 +3,12 @@
 //! A result that passes goes on as it is, including images. An error in the tool's own words keeps them; a Rust error
 //! that `rig` hides from the model stays hidden.
 
-use callwright::check::{Output, OutputVerdict, Ran, ToolFailure};
+use callwright::Settled;
+use callwright::check::{Output, Ran, ToolFailure};
 use callwright::classify::{Class, Code, Failure};
-use callwright::feedback::Feedback;
+use callwright::feedback::{Content, Feedback, Presented};
 use callwright::internal::digest;
 use callwright::json::Value;
-use callwright::{Settled, Verdict};
 use rig_agent::core::message::ToolResultContent;
 use rig_agent::core::tool::{ToolErrorKind, ToolExecutionError, ToolOutput, ToolResult};
 
@@ -68,67 +68,39 @@ pub(crate) fn answer(
     result: Option<ToolResult>,
     feedback: &Feedback,
 ) -> Result<ToolOutput, ToolExecutionError> {
-    let told = || settled.text(feedback).into_owned();
-    let is_error = settled.is_error();
-    match (settled.failure().filter(|_| is_error), result) {
-        (Some(_), Some(result)) if says_so_itself(settled) => result.into_result(),
+    let presented = feedback.present(settled);
+    match (settled.failure().filter(|_| presented.is_error), result) {
+        (_, Some(result)) if goes_as_it_is(&presented) => result.into_result(),
         (Some(failure), result) => {
+            let told = presented.into_text();
             let own = result.and_then(|result| result.into_result().err());
-            let error = own.unwrap_or_else(|| error(failure, &told()));
-            Err(error.with_model_feedback(told()))
+            let error = own.unwrap_or_else(|| error(failure, &told));
+            Err(error.with_model_feedback(told))
         }
-        (None, Some(result)) if goes_as_it_is(settled, feedback) => result.into_result(),
-        (None, Some(result)) => with_words(result.output(), settled, feedback),
-        (None, None) => Ok(ToolOutput::text(told())),
+        (None, Some(result)) => with_note(result.output(), presented),
+        (None, None) => Ok(ToolOutput::text(presented.into_text())),
     }
 }
 
-/// Whether the model gets the tool's own error and nothing else.
-fn says_so_itself(settled: &Settled<'_>) -> bool {
-    settled.notice.is_none()
-        && settled.result.as_ref().is_some_and(|result| {
-            result.verdict == OutputVerdict::Failed
-                && result.output.is_some()
-                && result.shown.is_none()
-        })
+/// Whether the model gets the tool's own result or error, and nothing else.
+fn goes_as_it_is(presented: &Presented<'_>) -> bool {
+    matches!(presented.content, Content::Kept(_)) && presented.note.is_none()
 }
 
-/// Whether the model gets the tool's own result and nothing else.
-fn goes_as_it_is(settled: &Settled<'_>, feedback: &Feedback) -> bool {
-    let passed = settled.result.as_ref().is_some_and(|result| {
-        matches!(
-            result.verdict,
-            OutputVerdict::Passed | OutputVerdict::Warned
-        )
-    });
-    let receipt = feedback.receipts && !settled.verdict.edits().is_empty();
-    passed && settled.notice.is_none() && !receipt
-}
-
-/// A result, followed by what else the model should know.
-fn with_words(
+/// A result, followed by what else the model should know. Media are kept.
+fn with_note(
     output: &ToolOutput,
-    settled: &Settled<'_>,
-    feedback: &Feedback,
+    presented: Presented<'_>,
 ) -> Result<ToolOutput, ToolExecutionError> {
-    if output.as_text().is_some() || output.as_json().is_some() {
-        return Ok(ToolOutput::text(settled.text(feedback)));
+    let is_plain = output.as_text().is_some() || output.as_json().is_some();
+    match presented.content {
+        Content::Kept(_) if !is_plain => {
+            let mut content = output.as_content().to_vec();
+            content.extend(presented.note.map(ToolResultContent::text));
+            ToolOutput::content(content)
+        }
+        _ => Ok(ToolOutput::text(presented.into_text())),
     }
-    let partial = settled
-        .failure()
-        .map(|failure| format!("{} {}", feedback.detail(failure), feedback.hint(failure)));
-    let notice = settled
-        .notice
-        .as_ref()
-        .map(|notice| feedback.notice(notice));
-    let receipt = feedback
-        .receipts
-        .then(|| feedback.receipt(settled.verdict.edits()))
-        .flatten();
-    let mut content = output.as_content().to_vec();
-    let words = [partial, receipt, notice].into_iter().flatten();
-    content.extend(words.map(ToolResultContent::text));
-    ToolOutput::content(content)
 }
 
 /// A failure as an error of `rig`: the words for the model, and the detail for the operator.
@@ -150,15 +122,15 @@ pub(crate) fn answer_of_toolbox(
     settled: &Settled<'_>,
     feedback: &Feedback,
 ) -> Result<ToolOutput, ToolExecutionError> {
-    let data = match (&settled.verdict, &settled.result) {
-        (Verdict::Valid(_) | Verdict::Repaired(_), Some(result)) => match &result.output {
-            Some(Output::Value(value)) if !matches!(value, Value::String(_)) => Some(value),
-            _ => None,
-        },
-        _ => None,
-    };
-    match data.filter(|_| goes_as_it_is(settled, feedback)) {
-        Some(value) => Ok(ToolOutput::json(value.into())),
-        None => answer(settled, None, feedback),
+    let presented = feedback.present(settled);
+    match presented.content {
+        Content::Kept(Output::Value(value))
+            if !presented.is_error
+                && presented.note.is_none()
+                && !matches!(value, Value::String(_)) =>
+        {
+            Ok(ToolOutput::json(value.into()))
+        }
+        _ => answer(settled, None, feedback),
     }
 }

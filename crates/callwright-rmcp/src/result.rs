@@ -5,9 +5,9 @@
 
 use callwright::Settled;
 use callwright::call::{Arguments, Call};
-use callwright::check::{Output, OutputVerdict, Ran, ToolFailure};
-use callwright::feedback::Feedback;
-use callwright::internal::digest;
+use callwright::check::{Output, Ran, ToolFailure};
+use callwright::feedback::{Content, Feedback};
+use callwright::internal::{digest, first_bytes};
 use callwright::json::Value;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, RequestId, ResultType,
@@ -81,39 +81,43 @@ pub(crate) fn answer(
     typed: bool,
     feedback: &Feedback,
 ) -> CallToolResult {
-    let Some(checked) = &settled.result else {
-        return result;
-    };
-    if checked.verdict == OutputVerdict::Refused {
-        let mut refused = told(settled, feedback);
-        refused.meta = result.meta;
-        return refused;
-    }
-    if checked.shown.is_some() {
-        result.content = vec![ContentBlock::text(settled.text(feedback))];
-        if result.structured_content.take().is_some() && typed {
-            result.is_error = Some(true);
-        }
+    if settled.result.is_none() {
         return result;
     }
-    let partial = match (checked.verdict, &checked.failure) {
-        (OutputVerdict::Partial, Some(failure)) => {
-            let (detail, hint) = (feedback.detail(failure), feedback.hint(failure));
-            Some(format!("{detail} {hint}"))
+    let presented = feedback.present(settled);
+    let mut is_error = presented.is_error;
+    match presented.content {
+        Content::Kept(_) => {}
+        Content::Withheld => {
+            result.content.clear();
+            result.structured_content = None;
         }
-        _ => None,
-    };
-    let receipt = feedback
-        .receipts
-        .then(|| feedback.receipt(settled.verdict.edits()))
-        .flatten();
-    let notice = settled
-        .notice
-        .as_ref()
-        .map(|notice| feedback.notice(notice));
-    let words = [partial, receipt, notice].into_iter().flatten();
-    result.content.extend(words.map(ContentBlock::text));
+        Content::Cut(_, bytes) => match result.structured_content.take() {
+            Some(_) => {
+                let text = presented.content_text().unwrap_or_default();
+                result.content = vec![ContentBlock::text(text)];
+                is_error |= typed;
+            }
+            None => cut_texts(&mut result.content, bytes),
+        },
+    }
+    if is_error {
+        result.is_error = Some(true);
+    }
+    let note = presented.note.map(ContentBlock::text);
+    result.content.extend(note);
     result
+}
+
+/// Leaves so many bytes of the texts in all blocks together. Media are left alone.
+fn cut_texts(blocks: &mut [ContentBlock], bytes: usize) {
+    let mut left = bytes;
+    for block in blocks {
+        if let ContentBlock::Text(text) = block {
+            text.text.truncate(first_bytes(&text.text, left).len());
+            left -= text.text.len();
+        }
+    }
 }
 
 /// A result that was rendered as JSON, as `rmcp` has it.
