@@ -273,7 +273,7 @@ async fn calls_of_one_answer_are_one_round() {
         .expect("a text");
     let run = agent.prompt("Go.").tool_context(context).max_turns(9);
     run.tool_concurrency(4).await.expect("the run ends well");
-    assert!(sinks.flush(Duration::from_secs(60)));
+    assert!(sinks.flush(Duration::from_mins(1)));
     let mut events = std::mem::take(&mut *events.lock().expect("no panic"));
     events.sort_by_key(|event| (event.round, event.id.as_ref().map(ToString::to_string)));
     let facts: Vec<_> = events

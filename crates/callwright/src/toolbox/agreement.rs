@@ -136,7 +136,9 @@ impl<'s> NamedBySchema<'s> {
             match (key.as_str(), value) {
                 ("const" | "default", value) => self.add(value),
                 ("enum" | "examples", Schema::Array(values)) => {
-                    values.iter().for_each(|value| self.add(value));
+                    for value in values {
+                        self.add(value);
+                    }
                 }
                 (
                     "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum",

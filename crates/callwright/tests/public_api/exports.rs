@@ -296,7 +296,7 @@ fn path_of(of: &Type) -> Option<&syn::Path> {
 fn arguments(path: &syn::Path) -> impl Iterator<Item = &syn::Path> {
     let last = path.segments.last().map(|segment| &segment.arguments);
     let arguments = match last {
-        Some(syn::PathArguments::AngleBracketed(list)) => Some(&list.args),
+        Some(syn::PathArguments::AngleBracketed(inside)) => Some(&inside.args),
         _ => None,
     };
     arguments

@@ -8,8 +8,6 @@
 //! every few releases of Rust: so it is the same on every toolchain, and covers all features at once (`cfg` is shown).
 //! Hidden items, automatic traits and generated items are not in it; the test fails if a macro generates a public item.
 
-#![expect(clippy::expect_used, reason = "tests")]
-
 mod exports;
 mod sources;
 

@@ -65,18 +65,17 @@ impl Library {
             let inner = [path.clone(), vec![name.clone()]].concat();
             let cfgs = [cfgs.clone(), cfgs_of(&module.attrs)].concat();
             let folder = folder.join(&name);
-            match &module.content {
-                Some((_, items)) => self.add(&folder, inner, items.clone(), cfgs),
-                None => {
-                    let file = folder.with_extension("rs");
-                    let file = if file.exists() {
-                        file
-                    } else {
-                        folder.join("mod.rs")
-                    };
-                    self.add_file(&file, &folder, inner, cfgs);
-                }
+            if let Some((_, items)) = &module.content {
+                self.add(&folder, inner, items.clone(), cfgs);
+                continue;
             }
+            let beside = folder.with_extension("rs");
+            let file = if beside.exists() {
+                beside
+            } else {
+                folder.join("mod.rs")
+            };
+            self.add_file(&file, &folder, inner, cfgs);
         }
         self.modules.insert(path, Module { items, cfgs });
     }

@@ -55,8 +55,9 @@ fn unexpected<'v>(value: &'v Value<'_>) -> Unexpected<'v> {
     }
 }
 
-fn visit_name<'de, V: Visitor<'de>>(name: &'de str, visitor: V) -> Result<V::Value, Mismatch> {
-    visitor.visit_borrowed_str(name)
+#[inline]
+fn visit_text<'de, V: Visitor<'de>>(text: &'de str, visitor: V) -> Result<V::Value, Mismatch> {
+    visitor.visit_borrowed_str(text)
 }
 
 /// Methods for which only one kind of value will do.
@@ -89,14 +90,17 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 char str string bytes byte_buf seq tuple tuple_struct map struct
+        bool char bytes byte_buf seq tuple tuple_struct map struct
     }
 
+    // The usual leaves, which are faster this way; and names, whose visitors would also take the number of a field or
+    // variant.
     only! {
+        Number by visit_any_number => deserialize_i8, deserialize_i16, deserialize_i32, deserialize_i64;
+        Number by visit_any_number => deserialize_u8, deserialize_u16, deserialize_u32, deserialize_u64;
         Number by visit_wide => deserialize_i128, deserialize_u128;
         Number by visit_float => deserialize_f32, deserialize_f64;
-        // A visitor of names would also take the number of a field or variant.
-        String by visit_name => deserialize_identifier;
+        String by visit_text => deserialize_str, deserialize_string, deserialize_identifier;
     }
 
     #[inline]

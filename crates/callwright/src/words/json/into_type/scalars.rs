@@ -8,6 +8,7 @@ use crate::json::read_value;
 use crate::json::{Mismatch, Number, Value};
 
 /// An integer in the smallest type that serde has for it.
+#[derive(Clone, Copy)]
 enum Integer {
     U64(u64),
     I64(i64),
