@@ -1,0 +1,146 @@
+//! The providers, and what each of them has to say about itself.
+//!
+//! A provider is one file: a unit struct with [`ProviderShape`], one row in the table below, and cases in the corpus.
+//! (An accumulator of its streamed answers belongs into the same file.)
+
+use serde_json::{Map, Value as Json};
+
+use super::history::CallResult;
+use super::{anthropic, gemini, mcp, openai_chat, openai_responses};
+use crate::call::{Call, Completeness};
+use crate::error::Error;
+use crate::json::Value;
+use crate::words::ToolSpec;
+
+/// One row for each provider: its documentation, its variant, its name, and the struct in its file.
+macro_rules! providers {
+    ($($(#[doc = $doc:literal])+ $provider:ident, $name:literal, $shape:path;)+) => {
+        /// A provider whose shapes are known.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Provider {
+            $($(#[doc = $doc])+ $provider,)+
+        }
+
+        impl Provider {
+            /// All providers with their names.
+            pub const ALL: [(&'static str, Provider); [$($name),+].len()] =
+                [$(($name, Provider::$provider)),+];
+
+            pub(super) fn shape(self) -> &'static dyn ProviderShape {
+                match self {
+                    $(Provider::$provider => &$shape,)+
+                }
+            }
+        }
+    };
+}
+
+// In the order in which a value is tried against their shapes.
+providers! {
+    /// MCP: `tools/call` requests and `CallToolResult`s.
+    Mcp, "mcp", mcp::Mcp;
+    /// OpenAI chat completions: `tool_calls[]` and `tool` messages.
+    OpenAiChat, "openai_chat", openai_chat::OpenAiChat;
+    /// Anthropic messages: `tool_use` and `tool_result` blocks.
+    Anthropic, "anthropic", anthropic::Anthropic;
+    /// OpenAI responses: `function_call` and `function_call_output` items.
+    OpenAiResponses, "openai_responses", openai_responses::OpenAiResponses;
+    /// Gemini: `functionCall` and `functionResponse` parts.
+    Gemini, "gemini", gemini::Gemini;
+}
+
+/// The shapes of all providers, in the order of the table.
+pub(super) fn shapes() -> impl Iterator<Item = &'static dyn ProviderShape> {
+    Provider::ALL.iter().map(|(_, provider)| provider.shape())
+}
+
+/// What one provider's file knows: how its calls, answers, histories, results and tools look. Nothing is judged here.
+pub(super) trait ProviderShape: Sync {
+    /// The finish reasons that say that an answer ended by itself, in any case.
+    fn finished(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The finish reasons that say that an answer was cut, or stopped by a filter, in any case.
+    fn cut_off(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether a value is a call in this shape.
+    fn is_call(&self, value: &Value<'_>) -> bool;
+
+    /// A call out of a value for which [`Self::is_call`] holds, and in which no key occurs twice.
+    fn read_call<'a>(&self, value: Value<'a>) -> Result<Call<'a>, Error>;
+
+    /// The answers in a whole response body, one for each choice, and what the provider says about their ends; `None`
+    /// if this is not a response of this provider. The body keeps what is not taken.
+    fn take_answers<'a>(&self, _body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
+        None
+    }
+
+    /// The key under which a request has its history.
+    fn history_key(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The keys under which a message has its parts: texts, calls and results.
+    fn part_keys(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The text of a part that is one, and not a thought.
+    fn text<'p>(&self, _part: &'p Value<'_>) -> Option<&'p str> {
+        None
+    }
+
+    /// The result of a call, out of a message or a part of one; `None` if it is something else.
+    fn take_result<'a>(&self, _part: &mut Value<'a>) -> Option<CallResult<'a>> {
+        None
+    }
+
+    /// A call with the arguments that go to its tool. `sent` is their text as it came, if it goes on byte for byte.
+    fn render_call<'v>(
+        &self,
+        call: &'v Call<'_>,
+        tool: &'v str,
+        arguments: &'v Value<'_>,
+        sent: Option<&'v str>,
+    ) -> Value<'v>;
+
+    /// The result of a call.
+    fn render_result<'v>(&self, call: &'v Call<'_>, text: String, is_error: bool) -> Value<'v>;
+
+    /// A result with the data beside its text, where the shape has a place for it.
+    fn with_structure<'v>(&self, result: Value<'v>, _structure: Option<Value<'v>>) -> Value<'v> {
+        result
+    }
+
+    /// The results of one answer of the model, as the messages that follow it.
+    fn round<'v>(&self, results: Vec<Value<'v>>) -> Vec<Value<'v>> {
+        results
+    }
+
+    /// The keys under which the parts of a declared tool are read.
+    fn tool_keys(&self) -> ToolKeys;
+
+    /// A tool as a request declares it. `declared` has its name and its description already.
+    fn declare(&self, declared: Map<String, Json>, schema: Json, tool: &ToolSpec) -> Json;
+}
+
+/// One answer of a response body: its messages or items, and what the provider says about its end.
+pub(super) struct RawAnswer<'a> {
+    pub(super) messages: Vec<Value<'a>>,
+    pub(super) completeness: Option<Completeness>,
+}
+
+/// The keys of a declared tool.
+#[derive(Default)]
+pub(super) struct ToolKeys {
+    /// Lists of tools, beside `tools`, which all understand.
+    pub(super) lists: &'static [&'static str],
+    pub(super) input_schema: &'static [&'static str],
+    pub(super) output_schema: &'static [&'static str],
+    /// Tools that the provider runs itself and that are told by such a key, in lower case and without `_`.
+    pub(super) hosted: &'static [&'static str],
+}
