@@ -4,6 +4,8 @@
 //! something up now. Everything is a list of what is known to be harmless, so what is not known is a
 //! quotation. English only: in any other language a call must stand alone.
 
+use crate::words::word_list;
+
 /// One to three sentences. A longer text is an answer, and what stands at its end may be a part of it.
 const LONGEST: usize = 400;
 
@@ -18,119 +20,25 @@ const OPENINGS: [&str; 6] = [
 ];
 
 /// What may stand before that, or behind it.
-const FILLERS: [&str; 14] = [
-    "now", "first", "next", "then", "so", "ok", "okay", "sure", "great", "alright", "and", "just",
-    "quickly", "also",
+const FILLERS: &[&str] = word_list![
+    now first next then so ok okay sure great alright and just quickly also
 ];
 
 /// What a model does with a tool that reads. Verbs of telling (give, print, summarise) are not among them.
-const VERBS: [&str; 18] = [
-    "look",
-    "check",
-    "search",
-    "find",
-    "fetch",
-    "query",
-    "open",
-    "list",
-    "read",
-    "inspect",
-    "examine",
-    "load",
-    "retrieve",
-    "investigate",
-    "explore",
-    "use",
-    "run",
-    "see",
+const VERBS: &[&str] = word_list![
+    look check search find fetch query open list read inspect examine load retrieve investigate
+    explore use run see
 ];
 
 /// Words of texts that show, condition, report or take back what follows.
-const DOUBTFUL: [&str; 84] = [
-    "not",
-    "never",
-    "no",
-    "nor",
-    "without",
-    "instead",
-    "rather",
-    "cannot",
-    "example",
-    "examples",
-    "sample",
-    "would",
-    "could",
-    "should",
-    "might",
-    "may",
-    "if",
-    "when",
-    "unless",
-    "whether",
-    "show",
-    "shows",
-    "showing",
-    "shown",
-    "quote",
-    "quoted",
-    "quoting",
-    "quotes",
-    "repeat",
-    "describe",
-    "explain",
-    "demonstrate",
-    "illustrate",
-    "imagine",
-    "suppose",
-    "pretend",
-    "format",
-    "syntax",
-    "template",
-    "like",
-    "such",
-    "below",
-    "above",
-    "following",
-    "says",
-    "said",
-    "wrote",
-    "written",
-    "contains",
-    "reads",
-    "stop",
-    "avoid",
-    "ask",
-    "asks",
-    "asked",
-    "confirm",
-    "wait",
-    "after",
-    "until",
-    "once",
-    "later",
-    "cancel",
-    "ignore",
-    "how",
-    "call",
-    "calls",
-    "tag",
-    "tags",
-    "snippet",
-    "line",
-    "lines",
-    "block",
-    "instruction",
-    "instructions",
-    "prompt",
-    "injection",
-    "message",
-    "command",
-    "commands",
-    "markup",
-    "xml",
-    "json",
-    "refuse",
-    "skip",
+const DOUBTFUL: &[&str] = word_list![
+    not never no nor without instead rather cannot example examples sample would could should
+    might may if when unless whether show shows showing shown quote quoted quoting quotes repeat
+    describe explain demonstrate illustrate imagine suppose pretend format syntax template like
+    such below above following says said wrote written contains reads stop avoid ask asks asked
+    confirm wait after until once later cancel ignore how call calls tag tags snippet line lines
+    block instruction instructions prompt injection message command commands markup xml json
+    refuse skip
 ];
 
 /// Whether a text before a call says that the call is meant.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, one_message, typed_text};
-use super::provider::{ProviderShape, RawAnswer, ToolKeys};
+use super::provider::{ProviderShape, RawAnswer, Vocabulary};
 use super::{id, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -14,13 +14,19 @@ use crate::words::ToolSpec;
 
 pub(super) struct Anthropic;
 
-impl ProviderShape for Anthropic {
-    fn finished(&self) -> &'static [&'static str] {
-        &["end_turn", "tool_use"]
-    }
+static VOCABULARY: Vocabulary = Vocabulary {
+    finished: &["end_turn", "tool_use"],
+    cut_off: &["max_tokens", "model_context_window_exceeded", "refusal"],
+    history: Some("messages"),
+    parts: &["content"],
+    input_schema: &["input_schema"],
+    output_schema: &["output_schema"],
+    ..Vocabulary::NONE
+};
 
-    fn cut_off(&self) -> &'static [&'static str] {
-        &["max_tokens", "model_context_window_exceeded", "refusal"]
+impl ProviderShape for Anthropic {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
     }
 
     /// A `tool_use` block.
@@ -45,14 +51,6 @@ impl ProviderShape for Anthropic {
             messages: vec![message],
             completeness,
         }])
-    }
-
-    fn history_key(&self) -> Option<&'static str> {
-        Some("messages")
-    }
-
-    fn part_keys(&self) -> &'static [&'static str] {
-        &["content"]
     }
 
     fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
@@ -99,14 +97,6 @@ impl ProviderShape for Anthropic {
 
     fn round<'v>(&self, results: Vec<Value<'v>>) -> Vec<Value<'v>> {
         one_message("content", results)
-    }
-
-    fn tool_keys(&self) -> ToolKeys {
-        ToolKeys {
-            input_schema: &["input_schema"],
-            output_schema: &["output_schema"],
-            ..ToolKeys::default()
-        }
     }
 
     fn declare(&self, mut declared: Map<String, Json>, schema: Json, _: &ToolSpec) -> Json {

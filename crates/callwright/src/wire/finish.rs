@@ -1,6 +1,6 @@
 //! How an answer of a model ended: finish reasons of all providers → [`Completeness`].
 
-use super::provider::shapes;
+use super::provider::vocabularies;
 use crate::call::Completeness;
 use crate::json::Value;
 
@@ -26,11 +26,11 @@ impl Completeness {
     /// up every year, and most of them name a failure.
     pub fn from_finish_reason(reason: &str) -> Self {
         let is = |word: &&str| word.eq_ignore_ascii_case(reason);
-        if CUT_OFF_ELSEWHERE.iter().any(is) || shapes().any(|shape| shape.cut_off().iter().any(is))
+        if CUT_OFF_ELSEWHERE.iter().any(is) || vocabularies().any(|own| own.cut_off.iter().any(is))
         {
             Completeness::CutOff
         } else if FINISHED_ELSEWHERE.iter().any(is)
-            || shapes().any(|shape| shape.finished().iter().any(is))
+            || vocabularies().any(|own| own.finished.iter().any(is))
         {
             Completeness::Complete
         } else {

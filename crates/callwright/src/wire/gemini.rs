@@ -5,29 +5,31 @@ use serde_json::{Map, Value as Json};
 use super::finish::declared_completeness;
 use super::history::CallResult;
 use super::members::{one_message, take_list};
-use super::provider::{ProviderShape, RawAnswer, ToolKeys};
+use super::provider::{ProviderShape, RawAnswer, Vocabulary};
 use super::{each_key_once, id, name, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
-use crate::words::ToolSpec;
+use crate::words::{ToolSpec, word_list};
 
 pub(super) struct Gemini;
 
-impl ProviderShape for Gemini {
-    fn finished(&self) -> &'static [&'static str] {
-        &["STOP"]
-    }
+static VOCABULARY: Vocabulary = Vocabulary {
+    finished: &["STOP"],
+    cut_off: word_list![MAX_TOKENS SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII],
+    history: Some("contents"),
+    parts: &["parts"],
+    tool_lists: &["functionDeclarations", "function_declarations"],
+    input_schema: &["parameters", "parametersJsonSchema"],
+    output_schema: &["responseJsonSchema"],
+    hosted_tools: word_list![
+        googlesearch googlesearchretrieval googlemaps codeexecution urlcontext filesearch computeruse
+    ],
+};
 
-    fn cut_off(&self) -> &'static [&'static str] {
-        &[
-            "MAX_TOKENS",
-            "SAFETY",
-            "RECITATION",
-            "BLOCKLIST",
-            "PROHIBITED_CONTENT",
-            "SPII",
-        ]
+impl ProviderShape for Gemini {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
     }
 
     /// A part with a `functionCall`.
@@ -56,14 +58,6 @@ impl ProviderShape for Gemini {
             completeness: declared_completeness(&candidate),
         };
         Some(candidates.into_iter().map(answer).collect())
-    }
-
-    fn history_key(&self) -> Option<&'static str> {
-        Some("contents")
-    }
-
-    fn part_keys(&self) -> &'static [&'static str] {
-        &["parts"]
     }
 
     fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
@@ -129,23 +123,6 @@ impl ProviderShape for Gemini {
 
     fn round<'v>(&self, results: Vec<Value<'v>>) -> Vec<Value<'v>> {
         one_message("parts", results)
-    }
-
-    fn tool_keys(&self) -> ToolKeys {
-        ToolKeys {
-            lists: &["functionDeclarations", "function_declarations"],
-            input_schema: &["parameters", "parametersJsonSchema"],
-            output_schema: &["responseJsonSchema"],
-            hosted: &[
-                "googlesearch",
-                "googlesearchretrieval",
-                "googlemaps",
-                "codeexecution",
-                "urlcontext",
-                "filesearch",
-                "computeruse",
-            ],
-        }
     }
 
     /// One of the request's `functionDeclarations`.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::answer::WholeAnswer;
 use super::members::{object, take_list};
-use super::provider::shapes;
+use super::provider::{shapes, vocabularies};
 use crate::call::Call;
 use crate::json::Value;
 
@@ -66,7 +66,7 @@ impl CallResult<'_> {
 ///     if answer.calls.len() == 1 && result.is_error));
 /// ```
 pub fn read_history(mut request: Value<'_>) -> Vec<HistoryEntry<'_>> {
-    let keys = || shapes().filter_map(|shape| shape.history_key());
+    let keys = || vocabularies().filter_map(|own| own.history);
     let messages = match request {
         Value::Array(messages) => messages,
         _ => match keys().find_map(|key| take_list(&mut request, key)) {
@@ -129,7 +129,7 @@ pub(super) fn parts(mut message: Value<'_>) -> Vec<Value<'_>> {
         return vec![message];
     }
     let mut parts = Vec::new();
-    for key in shapes().flat_map(|shape| shape.part_keys()) {
+    for key in vocabularies().flat_map(|own| own.parts) {
         match message.take(key) {
             Some(Value::Array(list)) => parts.extend(list),
             Some(text @ Value::String(_)) => parts.push(text),
@@ -141,7 +141,7 @@ pub(super) fn parts(mut message: Value<'_>) -> Vec<Value<'_>> {
 
 /// Whether a part of a message is a call. Requests of MCP are no parts of messages.
 pub(super) fn is_call(part: &Value<'_>) -> bool {
-    shapes().any(|shape| shape.history_key().is_some() && shape.is_call(part))
+    shapes().any(|shape| shape.vocabulary().history.is_some() && shape.is_call(part))
 }
 
 /// The text of a part that is one, and not a thought.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::provider::{ProviderShape, ToolKeys};
+use super::provider::{ProviderShape, Vocabulary};
 use super::{each_key_once, id, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -14,7 +14,17 @@ const METHOD: &str = "tools/call";
 
 pub(super) struct Mcp;
 
+static VOCABULARY: Vocabulary = Vocabulary {
+    input_schema: &["inputSchema"],
+    output_schema: &["outputSchema"],
+    ..Vocabulary::NONE
+};
+
 impl ProviderShape for Mcp {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
+    }
+
     /// A request; which one is looked at when it is read.
     fn is_call(&self, value: &Value<'_>) -> bool {
         value.get("method").is_some()
@@ -70,14 +80,6 @@ impl ProviderShape for Mcp {
                 Value::Object(members)
             }
             (result, _) => result,
-        }
-    }
-
-    fn tool_keys(&self) -> ToolKeys {
-        ToolKeys {
-            input_schema: &["inputSchema"],
-            output_schema: &["outputSchema"],
-            ..ToolKeys::default()
         }
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{arguments_text, take_list, typed_text};
-use super::provider::{ProviderShape, RawAnswer, ToolKeys};
+use super::provider::{ProviderShape, RawAnswer, Vocabulary};
 use super::{each_key_once, id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -14,13 +14,19 @@ use crate::words::ToolSpec;
 
 pub(super) struct OpenAiChat;
 
-impl ProviderShape for OpenAiChat {
-    fn finished(&self) -> &'static [&'static str] {
-        &["stop", "tool_calls", "function_call"]
-    }
+static VOCABULARY: Vocabulary = Vocabulary {
+    finished: &["stop", "tool_calls", "function_call"],
+    cut_off: &["length", "max_completion_tokens", "content_filter"],
+    history: Some("messages"),
+    parts: &["content", "tool_calls"],
+    tool_lists: &["functions"],
+    // What is inside of `function` looks like a tool of the responses API.
+    ..Vocabulary::NONE
+};
 
-    fn cut_off(&self) -> &'static [&'static str] {
-        &["length", "max_completion_tokens", "content_filter"]
+impl ProviderShape for OpenAiChat {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
     }
 
     /// An element of `tool_calls[]`.
@@ -53,14 +59,6 @@ impl ProviderShape for OpenAiChat {
         // The choices of a streamed piece have a `delta` instead of a message.
         let choices = take_list(body, "choices")?;
         choices.into_iter().map(answer).collect()
-    }
-
-    fn history_key(&self) -> Option<&'static str> {
-        Some("messages")
-    }
-
-    fn part_keys(&self) -> &'static [&'static str] {
-        &["content", "tool_calls"]
     }
 
     fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
@@ -105,14 +103,6 @@ impl ProviderShape for OpenAiChat {
             ("tool_call_id", id(call)),
             ("content", text(content)),
         ])
-    }
-
-    /// What is inside of `function` looks like a tool of the responses API.
-    fn tool_keys(&self) -> ToolKeys {
-        ToolKeys {
-            lists: &["functions"],
-            ..ToolKeys::default()
-        }
     }
 
     fn declare(&self, mut declared: Map<String, Json>, schema: Json, _: &ToolSpec) -> Json {

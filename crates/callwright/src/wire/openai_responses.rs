@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{arguments_text, has_type, take_list, typed_text};
-use super::provider::{ProviderShape, RawAnswer, ToolKeys};
+use super::provider::{ProviderShape, RawAnswer, Vocabulary};
 use super::{id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -14,13 +14,18 @@ use crate::words::ToolSpec;
 
 pub(super) struct OpenAiResponses;
 
-impl ProviderShape for OpenAiResponses {
-    fn finished(&self) -> &'static [&'static str] {
-        &["completed"]
-    }
+static VOCABULARY: Vocabulary = Vocabulary {
+    finished: &["completed"],
+    cut_off: &["max_output_tokens", "incomplete", "in_progress"],
+    history: Some("input"),
+    parts: &["content"],
+    input_schema: &["parameters"],
+    ..Vocabulary::NONE
+};
 
-    fn cut_off(&self) -> &'static [&'static str] {
-        &["max_output_tokens", "incomplete", "in_progress"]
+impl ProviderShape for OpenAiResponses {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
     }
 
     /// A `function_call` item.
@@ -44,14 +49,6 @@ impl ProviderShape for OpenAiResponses {
             messages: take_list(body, "output")?,
             completeness,
         }])
-    }
-
-    fn history_key(&self) -> Option<&'static str> {
-        Some("input")
-    }
-
-    fn part_keys(&self) -> &'static [&'static str] {
-        &["content"]
     }
 
     fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
@@ -93,13 +90,6 @@ impl ProviderShape for OpenAiResponses {
             ("call_id", id(call)),
             ("output", text(output)),
         ])
-    }
-
-    fn tool_keys(&self) -> ToolKeys {
-        ToolKeys {
-            input_schema: &["parameters"],
-            ..ToolKeys::default()
-        }
     }
 
     fn declare(&self, mut declared: Map<String, Json>, schema: Json, _: &ToolSpec) -> Json {

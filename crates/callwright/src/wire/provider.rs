@@ -50,6 +50,11 @@ providers! {
     Gemini, "gemini", gemini::Gemini;
 }
 
+/// The words of all providers, in the order of the table.
+pub(super) fn vocabularies() -> impl Iterator<Item = &'static Vocabulary> {
+    shapes().map(ProviderShape::vocabulary)
+}
+
 /// The shapes of all providers, in the order of the table.
 pub(super) fn shapes() -> impl Iterator<Item = &'static dyn ProviderShape> {
     Provider::ALL.iter().map(|(_, provider)| provider.shape())
@@ -57,15 +62,8 @@ pub(super) fn shapes() -> impl Iterator<Item = &'static dyn ProviderShape> {
 
 /// What one provider's file knows: how its calls, answers, histories, results and tools look. Nothing is judged here.
 pub(super) trait ProviderShape: Sync {
-    /// The finish reasons that say that an answer ended by itself, in any case.
-    fn finished(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The finish reasons that say that an answer was cut, or stopped by a filter, in any case.
-    fn cut_off(&self) -> &'static [&'static str] {
-        &[]
-    }
+    /// Its words: finish reasons and keys.
+    fn vocabulary(&self) -> &'static Vocabulary;
 
     /// Whether a value is a call in this shape.
     fn is_call(&self, value: &Value<'_>) -> bool;
@@ -77,16 +75,6 @@ pub(super) trait ProviderShape: Sync {
     /// if this is not a response of this provider. The body keeps what is not taken.
     fn take_answers<'a>(&self, _body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
         None
-    }
-
-    /// The key under which a request has its history.
-    fn history_key(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The keys under which a message has its parts: texts, calls and results.
-    fn part_keys(&self) -> &'static [&'static str] {
-        &[]
     }
 
     /// The text of a part that is one, and not a thought.
@@ -121,9 +109,6 @@ pub(super) trait ProviderShape: Sync {
         results
     }
 
-    /// The keys under which the parts of a declared tool are read.
-    fn tool_keys(&self) -> ToolKeys;
-
     /// A tool as a request declares it. `declared` has its name and its description already.
     fn declare(&self, declared: Map<String, Json>, schema: Json, tool: &ToolSpec) -> Json;
 }
@@ -134,13 +119,36 @@ pub(super) struct RawAnswer<'a> {
     pub(super) completeness: Option<Completeness>,
 }
 
-/// The keys of a declared tool.
-#[derive(Default)]
-pub(super) struct ToolKeys {
-    /// Lists of tools, beside `tools`, which all understand.
-    pub(super) lists: &'static [&'static str],
+/// The words of a provider.
+pub(super) struct Vocabulary {
+    /// The finish reasons that say that an answer ended by itself, in any case.
+    pub(super) finished: &'static [&'static str],
+    /// The finish reasons that say that an answer was cut, or stopped by a filter, in any case.
+    pub(super) cut_off: &'static [&'static str],
+    /// The key under which a request has its history.
+    pub(super) history: Option<&'static str>,
+    /// The keys under which a message has its parts: texts, calls and results.
+    pub(super) parts: &'static [&'static str],
+    /// The keys of lists of tools, beside `tools`, which everyone knows.
+    pub(super) tool_lists: &'static [&'static str],
+    /// The keys of a tool's input schema.
     pub(super) input_schema: &'static [&'static str],
+    /// The keys of a tool's output schema.
     pub(super) output_schema: &'static [&'static str],
-    /// Tools that the provider runs itself and that are told by such a key, in lower case and without `_`.
-    pub(super) hosted: &'static [&'static str],
+    /// The keys that declare tools that the provider runs itself, in lower case and without `_`.
+    pub(super) hosted_tools: &'static [&'static str],
+}
+
+impl Vocabulary {
+    /// No words at all, to be completed.
+    pub(super) const NONE: Vocabulary = Vocabulary {
+        finished: &[],
+        cut_off: &[],
+        history: None,
+        parts: &[],
+        tool_lists: &[],
+        input_schema: &[],
+        output_schema: &[],
+        hosted_tools: &[],
+    };
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::mcp::read_annotations;
-use super::provider::{Provider, ToolKeys, shapes};
+use super::provider::{Provider, Vocabulary, vocabularies};
 use crate::error::{Error, ErrorKind};
 use crate::words::{DeclaredBy, ToolSpec};
 
@@ -42,13 +42,13 @@ pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
 }
 
 /// The keys of one kind, of all providers.
-fn keys(of: impl Fn(ToolKeys) -> &'static [&'static str]) -> impl Iterator<Item = &'static str> {
-    shapes().flat_map(move |shape| of(shape.tool_keys()).iter().copied())
+fn keys(of: fn(&Vocabulary) -> &'static [&'static str]) -> impl Iterator<Item = &'static str> {
+    vocabularies().flat_map(move |own| of(own).iter().copied())
 }
 
 /// The keys under which a file has lists of tools.
 fn lists() -> impl Iterator<Item = &'static str> {
-    std::iter::once("tools").chain(keys(|keys| keys.lists))
+    std::iter::once("tools").chain(keys(|own| own.tool_lists))
 }
 
 fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(), Error> {
@@ -105,7 +105,7 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
 fn is_hosted(entry: &Map<String, Json>) -> bool {
     let is_hosted = |key: &String| {
         let folded = key.replace('_', "").to_ascii_lowercase();
-        keys(|keys| keys.hosted).any(|hosted| hosted == folded)
+        keys(|own| own.hosted_tools).any(|hosted| hosted == folded)
     };
     let kind = entry.get("type").and_then(Json::as_str);
     !entry.contains_key("name")
@@ -131,7 +131,7 @@ fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Erro
     let (effect, idempotent) = read_annotations(entry.get("annotations"));
     let description = entry.get("description").and_then(Json::as_str);
     let description = description.map(str::to_owned);
-    let mut schema = |of: fn(ToolKeys) -> &'static [&'static str]| {
+    let mut schema = |of: fn(&Vocabulary) -> &'static [&'static str]| {
         keys(of)
             .find_map(|key| entry.remove(key).filter(|value| !value.is_null()))
             .map(Arc::new)
@@ -139,8 +139,8 @@ fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Erro
     Ok(ToolSpec {
         name,
         description,
-        input_schema: schema(|keys| keys.input_schema),
-        output_schema: schema(|keys| keys.output_schema),
+        input_schema: schema(|own| own.input_schema),
+        output_schema: schema(|own| own.output_schema),
         effect,
         declared_by: DeclaredBy::Hint,
         idempotent,

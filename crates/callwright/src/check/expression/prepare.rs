@@ -18,6 +18,7 @@ use regex::Regex;
 use super::{COUNTED, Expression, MATCHES, Mistake, SEARCHED};
 use crate::nearest::nearest;
 use crate::text::snippet;
+use crate::words::word_list;
 
 /// How deep a tree may be. Each level takes some kilobytes of the caller's stack when it is evaluated.
 const DEEPEST: usize = 48;
@@ -29,18 +30,8 @@ const SHOWN: usize = 40;
 const VARIABLES: [&str; 2] = ["arguments", "output"];
 
 /// Types, which `type(…)` is compared with.
-const TYPES: [&str; 11] = [
-    "bool",
-    "int",
-    "uint",
-    "double",
-    "string",
-    "bytes",
-    "list",
-    "map",
-    "null_type",
-    "type",
-    "optional_type",
+const TYPES: &[&str] = word_list![
+    bool int uint double string bytes list map null_type type optional_type
 ];
 
 /// Functions: name, how many arguments, how it is written.
