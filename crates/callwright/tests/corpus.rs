@@ -99,11 +99,10 @@ fn answer(_: &Value, case: &Value) -> Result<(), String> {
         "name",
         "body",
         "body_text",
-        "answers",
-        "error",
         "history",
-        "entries",
+        "expect",
         "unanswered",
+        "error",
     ];
     only_known_keys(case, &known)?;
     if let Some(history) = case.get("history") {
@@ -124,7 +123,7 @@ fn answer(_: &Value, case: &Value) -> Result<(), String> {
             other => panic!("unknown: {other:?}"),
         });
         let entries: Value = entries.collect();
-        return agrees(&case["entries"], &entries, "/entries");
+        return agrees(&case["expect"], &entries, "");
     }
     let text = match case["body_text"].as_str() {
         Some(text) => text.to_owned(),
@@ -134,7 +133,7 @@ fn answer(_: &Value, case: &Value) -> Result<(), String> {
     match (wire::read_whole_answer(body), case["error"].as_str()) {
         (Ok(answers), None) => {
             let answers: Value = answers.iter().map(told).collect();
-            agrees(&case["answers"], &answers, "/answers")
+            agrees(&case["expect"], &answers, "")
         }
         (Err(error), Some(text)) if error.to_string().contains(text) => Ok(()),
         (answer, _) => Err(format!("not what was expected: {answer:?}")),

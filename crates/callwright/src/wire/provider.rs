@@ -1,7 +1,7 @@
 //! The providers, and what each of them has to say about itself.
 //!
 //! A provider is one file: a unit struct with [`ProviderShape`], one row in the table below, and cases in the corpus.
-//! (An accumulator of its streamed answers belongs into the same file.)
+//! (An accumulator of its streamed answers belongs in the same file.)
 
 use serde_json::{Map, Value as Json};
 
