@@ -1,6 +1,6 @@
-//! The arguments behind a tool's name, as text that should be a JSON object.
+//! The arguments after a tool's name, as text that should be a JSON object.
 //!
-//! In comes the place where they start and what ends them, out goes their text. Text that is no JSON is
+//! Takes the place where they start and what ends them, and returns their text. Text that is not JSON is
 //! passed on for repair to look at, if it is certain where it ends; it is not read here.
 
 use super::NoCall;
@@ -12,7 +12,7 @@ use crate::json::{Problem, Value};
 pub(super) struct Border {
     /// What follows the arguments; the end of the message otherwise.
     pub(super) end: Option<&'static str>,
-    /// What starts the next call: inside arguments that are no JSON nobody knows whose it is.
+    /// What starts the next call: inside arguments that are not JSON it could belong to either.
     pub(super) next: &'static str,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<(&'t st
     }
 }
 
-/// Text from a brace to a brace that is no JSON.
+/// Text from a brace to a brace that is not JSON.
 pub(super) fn broken<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<&'t str> {
     let rest = cursor.rest();
     let length = match border.end {

@@ -21,7 +21,7 @@ pub(super) struct Cursor<'t> {
 pub(super) enum Closing {
     /// It is there.
     Closed,
-    /// The text ends where it should stand, or in the middle of it.
+    /// The text ends where it should be, or in the middle of it.
     Cut,
     /// Something else is there.
     Other,
@@ -59,7 +59,7 @@ impl<'t> Cursor<'t> {
         self.at = self.text.len() - self.rest().trim_ascii_start().len();
     }
 
-    /// Steps over `token` if it stands here.
+    /// Steps over `token` if it is here.
     pub(super) fn eat(&mut self, token: &str) -> bool {
         let here = self.rest().starts_with(token);
         if here {
@@ -68,7 +68,7 @@ impl<'t> Cursor<'t> {
         here
     }
 
-    /// Steps over blanks, then over `token` if it stands there, then over more blanks.
+    /// Steps over blanks, then over `token` if it is there, then over more blanks.
     pub(super) fn eat_spaced(&mut self, token: &str) -> bool {
         self.skip_blank();
         let here = self.eat(token);
@@ -113,7 +113,7 @@ impl<'t> Cursor<'t> {
 
     /// The JSON value that starts here, strictly read and stepped over; on an error nothing moves.
     pub(super) fn json(&mut self) -> Result<Value<'t>, Box<SyntaxError>> {
-        // The arguments stand inside an object inside a list at most.
+        // The arguments are inside an object inside a list at most.
         let (value, end) = read_prefix(self.text, self.at, self.max_depth + 2)?;
         self.at = end;
         Ok(value)

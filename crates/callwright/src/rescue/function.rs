@@ -33,22 +33,22 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
             cursor.skip_blank();
         }
         if calls.len() == first {
-            return Err(NoCall::BeforeText);
+            return Err(NoCall::TextAfter);
         }
         match cursor.close(tool_call::CLOSE) {
-            // It may stand there alone: models forget the opening tag.
+            // It may be there alone: models forget the opening tag.
             Closing::Closed => {}
             Closing::Cut if !is_inside => {}
             Closing::Cut => calls[first..]
                 .iter_mut()
                 .for_each(|call| call.completeness = Completeness::CutOff),
-            Closing::Other => return Err(NoCall::BeforeText),
+            Closing::Other => return Err(NoCall::TextAfter),
         }
     }
     Ok(calls)
 }
 
-/// One call, behind its opening.
+/// One call, after its opening.
 fn call<'t>(cursor: &mut Cursor<'t>) -> Read<Call<'t>> {
     let tool = cursor.until(">").ok_or(NoCall::CutOff)?;
     cursor.skip_blank();

@@ -14,7 +14,7 @@ pub(super) fn starts(text: &str) -> bool {
     namespace(text).is_some()
 }
 
-/// What stands between `<` and the name of the tag: `antml:`, or nothing.
+/// What is between `<` and the name of the tag: `antml:`, or nothing.
 fn namespace(text: &str) -> Option<&str> {
     let tag = text.strip_prefix('<')?;
     let letters = tag.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -52,7 +52,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
             return Err(if is_inside {
                 NoCall::Unreadable
             } else {
-                NoCall::BeforeText
+                NoCall::TextAfter
             });
         }
         if !is_inside {

@@ -1,11 +1,11 @@
-//! Stage 0, only where somebody asks for it: calls that a model wrote into its message → [`Call`]s.
+//! Stage 0, only on request: calls that a model wrote into its message → [`Call`]s.
 //!
-//! In comes a [`Message`], out go the calls in it with their arguments as they were written, or the
+//! Takes a [`Message`] and returns the calls in it with their arguments as they were written, or the
 //! reason why there are none. The rule, which `surroundings` enforces:
 //!
 //! 1. A message is calls only if calls are all it holds, from its first character to its last: reasoning
 //!    before them and a code block around the whole message aside, any text makes them a quotation.
-//! 2. Where every tool that is called only reads, a few sentences may stand before the calls, if the last
+//! 2. Where every tool that is called only reads, a few sentences may come before the calls, if the last
 //!    one says that the model looks something up now.
 //!
 //! This stage takes a whole message or nothing of it, calls only tools that are offered under exactly the
@@ -41,10 +41,10 @@ use crate::tool::ToolSet;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rescued<'m> {
-    /// The calls in the order in which they were written. The message's id with a number behind it is
+    /// The calls in the order in which they were written. The message's id with a number after it is
     /// theirs: `m7.1`, `m7.2`.
     pub calls: Vec<Call<'m>>,
-    /// What stood before the calls.
+    /// What came before the calls.
     pub rest: &'m str,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn rescue<'m>(
             return Err(NoCall::NotOffered(call.tool.as_ref().to_owned()));
         };
         if (around.has_prose || cursor.has_prose) && !tool.spec().only_reads() {
-            return Err(NoCall::BehindText);
+            return Err(NoCall::TextBefore);
         }
     }
     // A message that ends in the middle was cut as a whole, as when the provider says so.
@@ -97,7 +97,7 @@ pub(crate) fn rescue<'m>(
             call.completeness = worst;
         }
     }
-    // A notation with text of its own has it in front.
+    // In a notation that carries text itself, that text comes first.
     let rest = if cursor.calls > around.calls {
         cursor.calls
     } else {

@@ -1,7 +1,7 @@
 //! Parameters as tags: `<parameter=key>value</parameter>` and its cousin with an attribute.
 //!
 //! A value is the text up to the first closing tag, exactly, as a string: what type it should have is for
-//! the schema to say. A value in which a tag of the same notation stands can be read in two ways.
+//! the schema to say. A value that contains a tag of the same notation can be read in two ways.
 
 use super::NoCall;
 use super::cursor::{Closing, Cursor, Read};
@@ -10,15 +10,15 @@ use crate::json::{Member, Value, has_duplicate};
 
 /// The tags of a notation.
 pub(super) struct Tags<'n> {
-    /// What stands before a key.
+    /// What comes before a key.
     pub(super) open: &'n str,
-    /// What stands behind a key.
+    /// What comes after a key.
     pub(super) opened: &'n str,
-    /// What stands behind a value.
+    /// What comes after a value.
     pub(super) close: &'n str,
-    /// What stands behind the last parameter.
+    /// What comes after the last parameter.
     pub(super) end: &'n str,
-    /// What stands behind all calls, if anything does.
+    /// What comes after all calls, if anything does.
     pub(super) wrapper_end: &'n str,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>, tool: &'t str, tags: &Tags<'_>) 
     Ok(Call::new(tool, arguments).with_completeness(completeness))
 }
 
-/// A value on lines of its own is written without the line breaks next to its tags.
+/// A value on separate lines is written without the line breaks next to its tags.
 fn own_lines(value: &str) -> &str {
     value
         .strip_prefix('\n')

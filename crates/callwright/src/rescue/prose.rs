@@ -1,12 +1,12 @@
 //! Text before a call: does it announce the call, or does it quote it?
 //!
-//! In comes text, out goes whether it is short plain prose whose last sentence says that the model looks
+//! Says whether a text is short plain prose whose last sentence says that the model looks
 //! something up now. Everything is a list of what is known to be harmless, so what is not known is a
-//! quotation. English only: in any other language a call must stand alone.
+//! quotation. English only: in any other language a call must be alone.
 
 use crate::words::word_list;
 
-/// One to three sentences. A longer text is an answer, and what stands at its end may be a part of it.
+/// One to three sentences. A longer text is an answer, and what comes at its end may be a part of it.
 const LONGEST: usize = 400;
 
 /// What an announcement starts with.
@@ -19,7 +19,7 @@ const OPENINGS: [&str; 6] = [
     "let's ",
 ];
 
-/// What may stand before that, or behind it.
+/// What may come before that, or after it.
 const FILLERS: &[&str] = word_list![
     now first next then so ok okay sure great alright and just quickly also
 ];
@@ -61,7 +61,7 @@ pub(super) fn announces(text: &str) -> bool {
         .is_some_and(acts)
 }
 
-/// Whether a sentence says that the model looks something up now, and tells nobody anything.
+/// Whether a sentence says that the model looks something up now, and does not address the user.
 fn acts(sentence: &str) -> bool {
     let sentence = without_fillers(sentence.trim_ascii());
     let Some(act) = OPENINGS
@@ -89,7 +89,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '\''))
 }
 
-/// Whether reasoning ends by itself. Behind an opening quotation mark or a colon, the tag that seems to
+/// Whether reasoning ends by itself. After an opening quotation mark or a colon, the tag that seems to
 /// end it may be what it quotes.
 pub(super) fn is_finished(reasoning: &str) -> bool {
     let open = |c: char| "\"'`“‘„«‹([{<:".contains(c);

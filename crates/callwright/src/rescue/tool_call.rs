@@ -17,7 +17,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     let mut calls = Vec::new();
     while !cursor.is_at_end() {
         if !cursor.eat_spaced(OPEN) {
-            return Err(NoCall::BeforeText);
+            return Err(NoCall::TextAfter);
         }
         let mut inner = envelope::read_tagged(cursor, &BORDER)?;
         match cursor.close(CLOSE) {

@@ -143,7 +143,7 @@ fn read(mut value: Value<'_>) -> Result<Message<'_>, Error> {
     let calls = present(&mut value, "tool_calls").or_else(|| present(&mut value, "function_call"));
     if !matches!(calls.as_ref().map(Value::as_array), None | Some(Some([]))) {
         return Err(not_a_message(
-            "it has calls of its own; give them as lines of their own",
+            "it already has calls; give each on its own line",
         ));
     }
     let id = present(&mut value, "id");
@@ -171,7 +171,7 @@ fn only_text(mut blocks: Vec<Value<'_>>) -> Result<std::borrow::Cow<'_, str>, Er
             }
         }
         _ => Err(not_a_message(
-            "it has other blocks than one text; give texts and calls as lines of their own",
+            "it has blocks besides one text; give texts and calls on separate lines",
         )),
     }
 }

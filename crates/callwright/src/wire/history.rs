@@ -139,7 +139,7 @@ pub(super) fn parts(mut message: Value<'_>) -> Vec<Value<'_>> {
     parts
 }
 
-/// Whether a part of a message is a call. Requests of MCP are no parts of messages.
+/// Whether a part of a message is a call. MCP requests are not parts of messages.
 pub(super) fn is_call(part: &Value<'_>) -> bool {
     shapes().any(|shape| shape.vocabulary().history.is_some() && shape.is_call(part))
 }

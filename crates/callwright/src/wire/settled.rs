@@ -23,7 +23,7 @@ pub fn render_settled<'v>(
     shape.with_structure(result, structure(settled))
 }
 
-/// What became of the calls of one answer of the model, as what is put behind it in the history: a message each, or one
+/// What became of the calls of one answer of the model, as what follows it in the history: a message each, or one
 /// message with all of them where the provider wants that.
 pub fn render_round<'v, 'a: 'v, 'b: 'v>(
     provider: Provider,

@@ -33,7 +33,7 @@ pub fn declare(provider: Provider, tool: &ToolSpec) -> Json {
 /// `tools/list` answer too), OpenAI chat and responses, Anthropic, Gemini.
 ///
 /// # Errors
-/// Fails if the text is not JSON, or an entry is no tool or has no name; the error names the entry.
+/// Fails if the text is not JSON, or an entry is not a tool or has no name; the error names the entry.
 pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
     let json: Json = serde_json::from_str(text).map_err(ErrorKind::ToolsNotJson)?;
     let mut tools = Vec::new();

@@ -28,7 +28,7 @@ pub enum Arguments<'a> {
     Absent,
     /// Text that should be a JSON object.
     Text(Cow<'a, str>),
-    /// A JSON value that somebody has read already.
+    /// A JSON value that has already been read.
     Value(Value<'a>),
 }
 

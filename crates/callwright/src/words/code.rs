@@ -71,7 +71,7 @@ named! {
     Validation = "validation",
     /// The call was made as often as it may be.
     Budget = "budget",
-    /// The model goes round in circles.
+    /// The model is going in circles.
     Loop = "loop",
     /// The tool ran and broke.
     Runtime = "runtime",
@@ -79,7 +79,7 @@ named! {
     Logical = "logical",
     /// The result is not what the tool promises.
     SchemaMismatch = "schema_mismatch",
-    /// The result is good and not all.
+    /// The result is good, and incomplete.
     PartialData = "partial_data",
     /// The result has the right form and makes no sense.
     SemanticGarbage = "semantic_garbage",
@@ -194,9 +194,9 @@ codes! {
     StoppedByUser = "stopped_by_user", Budget, Stop,
         hint: "Stop calling tools until the user writes again.",
         meaning: "The user was asked and answered: stop. Every call of the turn is refused.",
-        example: "any call behind the answer `stop`";
+        example: "any call after the answer `stop`";
 
-    /// Nobody can count calls, and none may run uncounted.
+    /// Calls cannot be counted, and none may run uncounted.
     LedgerUnavailable = "ledger_unavailable", Budget, RetryLater,
         hint: "Send the same call again in a little while.",
         meaning: "The ledger that counts calls cannot be reached, and the policy does not let this call run uncounted.",
@@ -263,24 +263,24 @@ codes! {
         meaning: "The tool's code panicked. Other calls go on; the message of the panic goes to the operator only.",
         example: "a tool that indexes past the end of a list";
 
-    /// Nobody waits for the call any more.
+    /// The caller went away.
     Cancelled = "cancelled", Runtime, AskUser,
         hint: "Ask the user before you call it again.",
-        meaning: "Somebody cancelled the call before it had ended. Whether it took effect is not known. Every call is \
+        meaning: "The call was cancelled before it had ended. Whether it took effect is not known. Every call is \
                   answered all the same, so that the history stays well formed.",
-        example: "a call under way when the user presses Ctrl-C";
+        example: "a call in progress when the user presses Ctrl-C";
 
     /// The tool contradicts its own declaration.
     ToolDefect = "tool_defect", Runtime, ChangeApproach,
         hint: "The arguments are not the cause: do not change them, use another tool or tell the user.",
         meaning: "The tool contradicts its own declaration: its type does not take what its schema accepts. This is a \
-                  fault of whoever wrote the tool; the operator gets the place and the reason.",
+                  bug in the tool; the operator gets the place and the reason.",
         example: "a schema that says `string` for a field that is an integer in Rust";
 
     /// The tool says that it cannot do this.
     ToolReportedFailure = "tool_reported_failure", Logical, ChangeApproach,
         hint: "Act on what the tool says.",
-        meaning: "The tool worked and says that it cannot do this, in its own words and with a code of its own if it has \
+        meaning: "The tool worked and says that it cannot do this, in its own words and with its own code if it has \
                   one. An error result of an MCP server is of this kind.",
         example: "`There is no customer C-17.`";
 
@@ -333,8 +333,8 @@ codes! {
     /// The result makes no sense, as a check of the operator's says.
     ImplausibleResult = "implausible_result", SemanticGarbage, ChangeApproach,
         hint: "Do not rely on the result: check the arguments, or try another way.",
-        meaning: "A check of the operator's or of the tool's objects to a result that fits its schema. Such a check has a \
-                  code, a detail and a hint of its own, which stand in the stead of these.",
+        meaning: "A check of the operator's or of the tool's objects to a result that fits its schema. Such a check has \
+                  its own code, detail and hint, which replace these.",
         example: "`has_more=true but page 1 returned 0 orders.`";
 }
 

@@ -189,7 +189,7 @@ fn is_about(nouns: &[String], known: &[String]) -> bool {
         .all(|noun| NOUNS.contains(&noun.as_str()) || known.iter().any(|word| same(noun, word)))
 }
 
-/// Whether an argument must not be shown. Where nobody can say, because the schema is not asked, it must not.
+/// Whether an argument must not be shown. Where that is unknown, because the schema is not asked, it must not.
 fn is_secret(tool: &Tool, path: &Path) -> bool {
     tool.takes_secrets()
         && tool

@@ -1,4 +1,4 @@
-//! An error that is dressed up as a success.
+//! An error that pretends to be a success.
 //!
 //! Tools catch their own errors and answer with the message as if it were the result; gateways and proxies answer with
 //! a page of HTML. A model takes both for data. Seen are pages of HTML, texts that start like an error, and objects
@@ -19,7 +19,7 @@ use crate::words::{ErrorSign, OutputFault, word_list};
 /// How much of an error is quoted, in characters: an error that is worth anything says it in two lines.
 const QUOTED: usize = 200;
 
-/// How much of an error is searched for signs of a passing trouble, in bytes. They stand at the beginning.
+/// How much of an error is searched for signs of a passing trouble, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;
 
 /// Words in the name of a tool whose results may be pages.
@@ -36,7 +36,7 @@ const PROGRAMS: &[&str] = word_list![
     javascript script eval repl test tests build compile lint log logs process notebook
 ];
 
-/// Words in the name of a tool whose results may tell of somebody else's status.
+/// Words in the name of a tool whose results may report another server's status.
 const CLIENTS: &[&str] = word_list![
     http https request requests fetch curl api url webhook ping probe health monitor uptime
 ];

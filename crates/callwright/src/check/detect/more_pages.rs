@@ -40,7 +40,7 @@ const NEXT_OFFSETS: [&str; 3] = ["nextoffset", "nextstart", "nextstartindex"];
 const NEXT_LINKS: &[&str] = word_list![
     nextlink odatanextlink nextpageurl nexturl nextpagelink nexthref nexturi
 ];
-/// Cursors that stand on every page, the last as well; they count where a flag says that there is more.
+/// Cursors that every page has, the last as well; they count where a flag says that there is more.
 const STANDING_CURSORS: [&str; 4] = ["endcursor", "cursor", "after", "continuation"];
 
 /// Totals of a list.
@@ -126,7 +126,7 @@ struct Signs<'v, 'a> {
     flag: Option<bool>,
     /// With what the next page is asked for.
     next: Option<Next<'v, 'a>>,
-    /// A next page is spoken of, and there is none.
+    /// A next page is mentioned, and there is none.
     ends: bool,
     /// How many items its list has, and whether it is surely the list.
     items: Option<(usize, bool)>,

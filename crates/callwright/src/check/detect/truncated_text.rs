@@ -47,7 +47,7 @@ static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let bracketed = format!(
         r"[\[(](?:and )?(?:\+\s?\d[\d,]* {unit}|\d[\d,]* more {unit})(?: [^\[\]()\n]{{0,40}})?[\])]"
     );
-    // `Output truncated to 30,000 characters.` as a line of its own
+    // `Output truncated to 30,000 characters.` on a separate line
     let line = format!(
         r"(?:^|\n)[ \t]*(?:[-=*#.…]{{1,10}}|<[a-z]{{1,20}}>)?\s*(?:the |this |your )?{whole} (?:was |were |is |are |has been |have been )?(?:too long (?:and|so) (?:was |is )?)?{gone}(?:\s*[-.:;,!(\[…<][^\n]{{0,250}}| (?:to|at|after|because|due|since|for)\b[^\n]{{0,200}})?"
     );

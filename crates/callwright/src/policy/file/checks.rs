@@ -1,4 +1,4 @@
-//! The tables `[[check]]` and `[[tool."name".check]]`: questions about results that the operator asks.
+//! The tables `[[check]]` and `[[tool."name".check]]`: conditions on results that the operator writes.
 
 #[cfg(feature = "cel")]
 use toml::de::DeValue;
@@ -15,7 +15,7 @@ pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, _: &mut Vec<OutputChe
 #[cfg(feature = "cel")]
 pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, checks: &mut Vec<OutputCheck>) {
     let DeValue::Array(items) = entry.value else {
-        let expected = "tables of their own in double brackets, such as [[tool.\"name\".check]]";
+        let expected = "tables in double brackets, such as [[tool.\"name\".check]]";
         return reader.expected(entry, expected);
     };
     for item in items {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::text::{first_bytes, quoted, visible};
 
-/// How many mistakes are told at once; a screen holds them.
+/// How many mistakes are reported at once: as many as fit on a screen.
 const MOST_TOLD: usize = 10;
 
 /// How many characters of a line are shown, and how many of them before the mark.
@@ -105,13 +105,13 @@ fn block(text: &str, fault: &Fault) -> String {
     let before = piece(skipped, column - 1 - skipped);
     let rest = SHOWN.saturating_sub(column - 1 - skipped);
     let marked = piece(column - 1, length.clamp(1, rest));
-    let behind = piece(
+    let after = piece(
         column - 1 + length.max(1),
         rest.saturating_sub(length.max(1)),
     );
     let number = line.to_string();
     format!(
-        "line {line}, column {column}: {}\n  {number} | {before}{marked}{behind}\n  {} | {}{}",
+        "line {line}, column {column}: {}\n  {number} | {before}{marked}{after}\n  {} | {}{}",
         fault.what,
         " ".repeat(number.len()),
         " ".repeat(before.chars().count()),

@@ -26,7 +26,7 @@ const MOST_BYTES: u32 = 64 * 1024 * 1024;
 /// The longest time-out, in seconds: a day. A longer one is a mistake in the unit.
 const LONGEST: f64 = 24.0 * 60.0 * 60.0;
 
-/// The shortest time-out, in seconds. Timers are no finer.
+/// The shortest time-out, in seconds. Timers are not finer.
 const SHORTEST: f64 = 0.001;
 
 /// How many patterns there may be. Each tool is held against each of them, and there may be 10,000 tools.
@@ -71,7 +71,7 @@ enum Read {
     NumberOrNever(fn(&mut Draft) -> &mut u32),
     /// True or false.
     Flag(fn(&mut Draft) -> &mut Option<bool>),
-    /// A table with keys of its own.
+    /// A table with its own keys.
     Table(Section),
     /// Anything else.
     Own(fn(&mut Reader, &Entry<'_>, &mut Draft)),

@@ -145,7 +145,7 @@ impl Reader {
         self.number_within(entry, least..=Self::MOST, or)
     }
 
-    /// A number within bounds of its own.
+    /// A number within other bounds.
     pub(super) fn number_within(
         &mut self,
         entry: &Entry<'_>,

@@ -27,7 +27,7 @@ const ENVELOPE: &[&str] = word_list![
     method
 ];
 
-/// Words that stand for no error.
+/// Words that mean no error.
 const NONE: [&str; 9] = [
     "none",
     "null",

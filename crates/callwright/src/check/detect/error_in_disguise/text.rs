@@ -13,7 +13,7 @@ use crate::words::ErrorSign;
 /// The longest text that is an error, in bytes. Messages are a few lines; longer texts are about something.
 const LONGEST: usize = 2_000;
 
-/// How much of a page is searched for its title, in bytes. It stands at the beginning.
+/// How much of a page is searched for its title, in bytes. It is at the beginning.
 const HEAD: usize = 4_096;
 
 /// A text that starts with a status of HTTP.

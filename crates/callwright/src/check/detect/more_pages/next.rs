@@ -10,7 +10,7 @@ use super::{Next, NextKind, is_address};
 use crate::json::Value;
 use crate::tool::Tool;
 
-/// The longest value that is told, in bytes. A cut cursor is useless, and a longer one the model may miscopy.
+/// The longest value that the model is given, in bytes. A cut cursor is useless, and a longer one the model may miscopy.
 const LONGEST: usize = 512;
 
 /// The argument to call again with and its value as JSON; `None` if no argument of the tool fits.
@@ -82,7 +82,7 @@ fn in_link(tool: &Tool, link: &str, position: &Position<'_>) -> Option<(String, 
         })
 }
 
-/// The page or the offset behind this one.
+/// The page or the offset after this one.
 fn counted(position: &Position<'_>, items: Option<usize>) -> Option<(String, String)> {
     let find = |wanted: Kind| {
         position
@@ -113,7 +113,7 @@ fn is_whole(value: &Value<'_>) -> bool {
     whole(value).is_some()
 }
 
-/// A value as JSON, as the schema takes it; `None` if it cannot be told safely: cursors are plain characters.
+/// A value as JSON, as the schema takes it; `None` if it cannot be shown safely: cursors are plain characters.
 fn written(text: &str, schema: &Schema) -> Option<String> {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if text.is_empty() || text.len() > LONGEST || !is_plain {
@@ -128,7 +128,7 @@ fn written(text: &str, schema: &Schema) -> Option<String> {
     (wants_text || !wants_number).then(|| Value::String(Cow::Borrowed(text)).to_string())
 }
 
-/// A part of a query without its escapes; `None` if it is no text.
+/// A part of a query without its escapes; `None` if it is not text.
 fn decoded(part: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes().iter();

@@ -1,4 +1,4 @@
-//! Where a page stands among all: from the arguments of the call, from what the result says, and from the tool's schema.
+//! Which of all pages this is: from the arguments of the call, from what the result says, and from the tool's schema.
 
 use serde_json::Value as Schema;
 
@@ -44,7 +44,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
     }
 }
 
-/// Where a page stands.
+/// Which page this is.
 #[derive(Debug)]
 pub(super) struct Position<'t> {
     /// The arguments of the tool that have to do with pages, with their schemas.
