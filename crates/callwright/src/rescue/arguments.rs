@@ -5,7 +5,6 @@
 
 use super::NoCall;
 use super::cursor::{Cursor, Read};
-use crate::call::Completeness;
 use crate::json::{Problem, Value};
 
 /// What may end arguments, and what may not be in them.
@@ -17,23 +16,23 @@ pub(super) struct Border {
 }
 
 /// Reads the text of the arguments that start here and steps over it, not over what ends them.
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<(&'t str, Completeness)> {
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<&'t str> {
     cursor.skip_blank();
     let rest = cursor.rest();
     match cursor.json() {
         Ok(Value::Object(_)) => {
             let length = rest.len() - cursor.rest().len();
-            Ok((&rest[..length], Completeness::Unknown))
+            Ok(&rest[..length])
         }
         Ok(_) => Err(NoCall::Unreadable),
         Err(error) if error.problem == Problem::CutOff => {
             if rest.is_empty() || rest.starts_with('{') {
-                Ok((cursor.all(), Completeness::CutOff))
+                Ok(cursor.cut())
             } else {
                 Err(NoCall::Unreadable)
             }
         }
-        Err(_) => broken(cursor, border).map(|text| (text, Completeness::Unknown)),
+        Err(_) => broken(cursor, border),
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Cursor<'t> {
     pub(super) has_prose: bool,
     /// How far that text goes.
     pub(super) calls: usize,
+    /// Whether the text ends in the middle of a call.
+    pub(super) is_cut: bool,
 }
 
 /// How a tag closes.
@@ -35,6 +37,7 @@ impl<'t> Cursor<'t> {
             max_depth,
             has_prose: false,
             calls: at,
+            is_cut: false,
         }
     }
 
@@ -91,10 +94,11 @@ impl<'t> Cursor<'t> {
         Some(before)
     }
 
-    /// Everything that is left.
-    pub(super) fn all(&mut self) -> &'t str {
+    /// Everything that is left of a call that is cut off.
+    pub(super) fn cut(&mut self) -> &'t str {
         let all = self.rest();
         self.at = self.text.len();
+        self.is_cut = true;
         all
     }
 
@@ -108,6 +112,18 @@ impl<'t> Cursor<'t> {
             Closing::Cut
         } else {
             Closing::Other
+        }
+    }
+
+    /// Steps over a tag and the blanks before it; the call is cut off if the text ends there.
+    pub(super) fn expect_close(&mut self, tag: &str) -> Read<()> {
+        match self.close(tag) {
+            Closing::Closed => Ok(()),
+            Closing::Cut => {
+                self.is_cut = true;
+                Ok(())
+            }
+            Closing::Other => Err(NoCall::Unreadable),
         }
     }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::NoCall;
 use super::arguments::{Border, broken};
 use super::cursor::{Cursor, Read};
-use crate::call::{Arguments, Call, Completeness};
+use crate::call::{Arguments, Call};
 use crate::json::{Problem, SyntaxError, Value, has_duplicate};
 
 /// Reads a message that is JSON and nothing else. JSON that is not a call is what the user asked for.
@@ -105,8 +105,7 @@ fn broken_envelope<'t>(
         return Err(unreadable);
     }
     if cut {
-        let call = Call::from_text(first.ok_or(NoCall::CutOff)?, cursor.all());
-        return Ok(call.with_completeness(Completeness::CutOff));
+        return Ok(Call::from_text(first.ok_or(NoCall::CutOff)?, cursor.cut()));
     }
     // The last brace is the envelope's own.
     let text = broken(cursor, border)?;

@@ -32,8 +32,8 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
                 end: None,
                 next: MESSAGE,
             };
-            let (text, completeness) = arguments::read(cursor, &border)?;
-            calls.push(Call::from_text(tool, text).with_completeness(completeness));
+            let text = arguments::read(cursor, &border)?;
+            calls.push(Call::from_text(tool, text));
             // The token that hands over to the tool also stops the model, and servers cut it off.
             let _ = cursor.eat_spaced(CALL) || cursor.eat(END);
         } else if !calls.is_empty() || header.channel == "final" {

@@ -57,6 +57,6 @@ fn named<'t>(cursor: &mut Cursor<'t>, marked: bool) -> Read<Call<'t>> {
         return Err(NoCall::TextAfter);
     }
     let next = if marked { CALLS } else { ARGS };
-    let (text, completeness) = arguments::read(cursor, &Border { end: None, next })?;
-    Ok(Call::from_text(tool, text).with_completeness(completeness))
+    let text = arguments::read(cursor, &Border { end: None, next })?;
+    Ok(Call::from_text(tool, text))
 }

@@ -15,16 +15,13 @@
 mod arguments;
 mod cursor;
 mod envelope;
-mod function;
 mod harmony;
-mod invoke;
 mod mistral;
-mod parameters;
 mod prose;
 mod pythonic;
 mod reason;
 mod surroundings;
-mod tool_call;
+mod tags;
 
 pub use reason::NoCall;
 
@@ -65,9 +62,9 @@ pub(crate) fn rescue<'m>(
     let around = Surroundings::of(text)?;
     let mut cursor = Cursor::new(&text[..around.end], around.calls, limits.max_depth);
     let mut calls = match around.notation {
-        Notation::ToolCall => tool_call::read(&mut cursor)?,
-        Notation::Function => function::read(&mut cursor)?,
-        Notation::Invoke => invoke::read(&mut cursor)?,
+        Notation::ToolCall => tags::read_tool_calls(&mut cursor)?,
+        Notation::Function => tags::read_functions(&mut cursor)?,
+        Notation::Invoke => tags::read_invokes(&mut cursor)?,
         Notation::Mistral => mistral::read(&mut cursor)?,
         Notation::Harmony => harmony::read(&mut cursor)?,
         Notation::Pythonic => pythonic::read(&mut cursor)?,
@@ -88,14 +85,16 @@ pub(crate) fn rescue<'m>(
         }
     }
     // A message that ends in the middle was cut as a whole, as when the provider says so.
-    let of_calls = calls.iter().map(|call| call.completeness);
-    let worst = of_calls.fold(message.completeness, Ord::max);
+    let completeness = match message.completeness {
+        _ if cursor.is_cut => Completeness::CutOff,
+        doubt @ (Completeness::Doubtful | Completeness::CutOff) => doubt,
+        // That the message ended by itself says nothing about a call that is written in it.
+        Completeness::Complete | Completeness::Unknown => Completeness::Unknown,
+    };
     for (at, call) in calls.iter_mut().enumerate() {
         call.rescued = Some(around.notation);
         call.id = message.id.as_ref().map(|id| numbered(id, at + 1));
-        if worst > Completeness::Complete {
-            call.completeness = worst;
-        }
+        call.completeness = completeness;
     }
     // In a notation that carries text itself, that text comes first.
     let rest = if cursor.calls > around.calls {

@@ -7,7 +7,7 @@
 
 use super::cursor::Read;
 use super::prose::{announces, is_finished};
-use super::{NoCall, Notation, function, harmony, invoke, mistral, pythonic, tool_call};
+use super::{NoCall, Notation, harmony, mistral, pythonic, tags};
 
 /// Tokens that end a message. Servers should take them off, and some do not.
 const END_TOKENS: [&str; 11] = [
@@ -113,17 +113,17 @@ impl Notation {
 /// The notation that starts at the beginning of a text.
 fn notation(text: &str) -> Option<Notation> {
     let starts = |token: &str| text.starts_with(token);
-    if starts(tool_call::OPEN) {
-        let inner = text[tool_call::OPEN.len()..].trim_ascii_start();
-        return Some(if inner.starts_with(function::OPEN) {
+    if starts(tags::TOOL_CALL) {
+        let inner = text[tags::TOOL_CALL.len()..].trim_ascii_start();
+        return Some(if inner.starts_with(tags::FUNCTION) {
             Notation::Function
         } else {
             Notation::ToolCall
         });
     }
-    if starts(function::OPEN) {
+    if starts(tags::FUNCTION) {
         Some(Notation::Function)
-    } else if invoke::starts(text) {
+    } else if tags::starts_invoke(text) {
         Some(Notation::Invoke)
     } else if starts(mistral::CALLS) || mistral::starts_with_name(text) {
         Some(Notation::Mistral)
@@ -150,8 +150,8 @@ fn first_tag(body: &str) -> usize {
 /// The reason why something that may be a call is not one; there is nothing to explain without a mark.
 fn quoted(text: &str, why: NoCall) -> NoCall {
     let marks = [
-        tool_call::OPEN,
-        function::OPEN,
+        tags::TOOL_CALL,
+        tags::FUNCTION,
         "invoke name=",
         "function_calls>",
         mistral::CALLS,

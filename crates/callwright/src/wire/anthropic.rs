@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, one_message, typed_text};
-use super::provider::{ProviderShape, RawAnswer, Vocabulary};
+use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::{id, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -70,18 +70,12 @@ impl ProviderShape for Anthropic {
         })
     }
 
-    fn render_call<'v>(
-        &self,
-        call: &'v Call<'_>,
-        tool: &'v str,
-        arguments: &'v Value<'_>,
-        _: Option<&'v str>,
-    ) -> Value<'v> {
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
         object([
             ("type", text("tool_use")),
-            ("id", id(call)),
-            ("name", text(tool)),
-            ("input", Some(arguments.clone())),
+            ("id", call.id),
+            ("name", text(call.tool)),
+            ("input", Some(call.arguments.clone())),
         ])
     }
 

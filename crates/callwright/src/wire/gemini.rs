@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::finish::declared_completeness;
 use super::history::CallResult;
 use super::members::{one_message, take_list};
-use super::provider::{ProviderShape, RawAnswer, Vocabulary};
+use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::{each_key_once, id, name, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -95,17 +95,11 @@ impl ProviderShape for Gemini {
         })
     }
 
-    fn render_call<'v>(
-        &self,
-        call: &'v Call<'_>,
-        tool: &'v str,
-        arguments: &'v Value<'_>,
-        _: Option<&'v str>,
-    ) -> Value<'v> {
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
         let function = object([
-            ("id", id(call)),
-            ("name", text(tool)),
-            ("args", Some(arguments.clone())),
+            ("id", call.id),
+            ("name", text(call.tool)),
+            ("args", Some(call.arguments.clone())),
         ]);
         object([("functionCall", Some(function))])
     }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::provider::{ProviderShape, Vocabulary};
-use super::{each_key_once, id, not_a_call, object, text, tool_name, value_arguments};
+use super::provider::{ProviderShape, RunnableCall, Vocabulary};
+use super::{each_key_once, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -47,17 +47,14 @@ impl ProviderShape for Mcp {
         Ok(call)
     }
 
-    fn render_call<'v>(
-        &self,
-        call: &'v Call<'_>,
-        tool: &'v str,
-        arguments: &'v Value<'_>,
-        _: Option<&'v str>,
-    ) -> Value<'v> {
-        let params = object([("name", text(tool)), ("arguments", Some(arguments.clone()))]);
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
+        let params = object([
+            ("name", text(call.tool)),
+            ("arguments", Some(call.arguments.clone())),
+        ]);
         object([
             ("jsonrpc", text("2.0")),
-            ("id", id(call)),
+            ("id", call.id),
             ("method", text(METHOD)),
             ("params", Some(params)),
         ])

@@ -76,19 +76,6 @@ pub(super) fn has_type(value: &Value<'_>, kind: &str) -> bool {
     value.get("type").and_then(Value::as_str) == Some(kind)
 }
 
-/// The text of arguments that came as text.
-pub(super) fn sent_text<'v>(call: &'v Call<'_>) -> Option<&'v str> {
-    match &call.arguments {
-        Arguments::Text(text) if !text.trim_ascii().is_empty() => Some(text),
-        _ => None,
-    }
-}
-
-/// Arguments for a shape that carries them as text.
-pub(super) fn arguments_text<'v>(arguments: &Value<'_>, sent: Option<&'v str>) -> Cow<'v, str> {
-    sent.map_or_else(|| Cow::Owned(arguments.to_string()), Cow::Borrowed)
-}
-
 /// All results of a round in one message of the user, where a provider wants that.
 pub(super) fn one_message<'v>(key: &'static str, results: Vec<Value<'v>>) -> Vec<Value<'v>> {
     if results.is_empty() {

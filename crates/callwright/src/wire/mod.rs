@@ -35,11 +35,11 @@ pub(crate) use verdict_line::{ToldFailure, write_edit};
 
 use self::finish::declared_completeness;
 use self::members::{
-    each_key_once, id, name, not_a_call, object, present, sent_text, text, text_arguments,
-    tool_name, value_arguments,
+    each_key_once, id, name, not_a_call, object, present, text, text_arguments, tool_name,
+    value_arguments,
 };
-use self::provider::shapes;
-use crate::call::Call;
+use self::provider::{RunnableCall, shapes};
+use crate::call::{Arguments, Call};
 use crate::error::Error;
 use crate::feedback::Feedback;
 use crate::json::Value;
@@ -82,18 +82,26 @@ pub fn render<'v>(
     feedback: &Feedback,
 ) -> Value<'v> {
     let shape = provider.shape();
-    match verdict {
-        Verdict::Valid(valid) => {
-            let tool = valid.tool().name();
-            shape.render_call(call, tool, valid.arguments(), sent_text(call))
-        }
-        Verdict::Repaired(repaired) => {
-            let tool = repaired.tool().name();
-            shape.render_call(call, tool, repaired.arguments(), None)
-        }
+    let (tool, arguments, sent) = match verdict {
+        Verdict::Valid(valid) => (valid.tool(), valid.arguments(), sent_text(call)),
+        Verdict::Repaired(repaired) => (repaired.tool(), repaired.arguments(), None),
         Verdict::Refused(refused) => {
-            shape.render_result(call, feedback.render(&refused.failure), true)
+            return shape.render_result(call, feedback.render(&refused.failure), true);
         }
+    };
+    shape.render_call(RunnableCall {
+        id: call.id.clone(),
+        tool: tool.name(),
+        arguments,
+        sent,
+    })
+}
+
+/// The text of arguments that came as text.
+fn sent_text<'v>(call: &'v Call<'_>) -> Option<&'v str> {
+    match &call.arguments {
+        Arguments::Text(text) if !text.trim_ascii().is_empty() => Some(text),
+        _ => None,
     }
 }
 

@@ -4,8 +4,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
-use super::members::{arguments_text, take_list, typed_text};
-use super::provider::{ProviderShape, RawAnswer, Vocabulary};
+use super::members::{take_list, typed_text};
+use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::{each_key_once, id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -78,19 +78,13 @@ impl ProviderShape for OpenAiChat {
         })
     }
 
-    fn render_call<'v>(
-        &self,
-        call: &'v Call<'_>,
-        tool: &'v str,
-        arguments: &'v Value<'_>,
-        sent: Option<&'v str>,
-    ) -> Value<'v> {
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
         let function = object([
-            ("name", text(tool)),
-            ("arguments", text(arguments_text(arguments, sent))),
+            ("name", text(call.tool)),
+            ("arguments", text(call.arguments_text())),
         ]);
         object([
-            ("id", id(call)),
+            ("id", call.id),
             ("type", text("function")),
             ("function", Some(function)),
         ])

@@ -4,8 +4,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
-use super::members::{arguments_text, has_type, take_list, typed_text};
-use super::provider::{ProviderShape, RawAnswer, Vocabulary};
+use super::members::{has_type, take_list, typed_text};
+use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::{id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -68,18 +68,13 @@ impl ProviderShape for OpenAiResponses {
         })
     }
 
-    fn render_call<'v>(
-        &self,
-        call: &'v Call<'_>,
-        tool: &'v str,
-        arguments: &'v Value<'_>,
-        sent: Option<&'v str>,
-    ) -> Value<'v> {
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
+        let arguments = call.arguments_text();
         object([
             ("type", text("function_call")),
-            ("call_id", id(call)),
-            ("name", text(tool)),
-            ("arguments", text(arguments_text(arguments, sent))),
+            ("call_id", call.id),
+            ("name", text(call.tool)),
+            ("arguments", text(arguments)),
         ])
     }
 

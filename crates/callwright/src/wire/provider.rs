@@ -3,6 +3,8 @@
 //! A provider is one file: a unit struct with [`ProviderShape`], one row in the table below, and cases in the corpus.
 //! (An accumulator of its streamed answers belongs in the same file.)
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json};
 
 use super::history::CallResult;
@@ -87,14 +89,8 @@ pub(super) trait ProviderShape: Sync {
         None
     }
 
-    /// A call with the arguments that go to its tool. `sent` is their text as it came, if it goes on byte for byte.
-    fn render_call<'v>(
-        &self,
-        call: &'v Call<'_>,
-        tool: &'v str,
-        arguments: &'v Value<'_>,
-        sent: Option<&'v str>,
-    ) -> Value<'v>;
+    /// A call that may run.
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v>;
 
     /// The result of a call.
     fn render_result<'v>(&self, call: &'v Call<'_>, text: String, is_error: bool) -> Value<'v>;
@@ -111,6 +107,24 @@ pub(super) trait ProviderShape: Sync {
 
     /// A tool as a request declares it. `declared` has its name and its description already.
     fn declare(&self, declared: Map<String, Json>, schema: Json, tool: &ToolSpec) -> Json;
+}
+
+/// A call that may run.
+pub(super) struct RunnableCall<'v> {
+    pub(super) id: Option<Value<'v>>,
+    pub(super) tool: &'v str,
+    /// The arguments that go to the tool.
+    pub(super) arguments: &'v Value<'v>,
+    /// Their text as it came, if it goes on byte for byte.
+    pub(super) sent: Option<&'v str>,
+}
+
+impl<'v> RunnableCall<'v> {
+    /// The arguments for a shape that carries them as text.
+    pub(super) fn arguments_text(&self) -> Cow<'v, str> {
+        let written = || Cow::Owned(self.arguments.to_string());
+        self.sent.map_or_else(written, Cow::Borrowed)
+    }
 }
 
 /// One answer of a response body: its messages or items, and what the provider says about its end.

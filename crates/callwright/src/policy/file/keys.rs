@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use toml::de::{DeTable, DeValue};
 
+#[cfg(feature = "cel")]
 use super::checks;
 use super::values::{Entry, Reader, entries};
 use crate::admit::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
@@ -103,7 +104,7 @@ const KEYS: &[(&str, &[Section], Read)] = &[
     ("concurrency", &[Top, Tool], Own(|r, e, to| to.own.run.concurrency = r.size(e, 1..=Reader::MOST))),
     ("output", &[Top, Tool], Own(output)),
     ("advice", &[Top, Tool], Own(|r, e, to| to.own.advice = advice(r, e))),
-    ("check", &[Top, Tool], Own(|r, e, to| checks::read(r, e, &mut to.own.output.checks))),
+    ("check", &[Top, Tool], Own(checks)),
     ("loops", &[Top], Table(Loops)),
     ("tool", &[Top], Later),
     ("repeated_refusal", &[Loops], Read::Steps(2, |to| &mut to.admission.repeated_refusal)),
@@ -420,6 +421,17 @@ fn output(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
             "\"off\", \"warn\" or \"strict\", or a table like { mode = \"warn\", max_bytes = 65536 }",
         ),
     }
+}
+
+#[cfg(feature = "cel")]
+fn checks(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    checks::read(reader, entry, &mut to.own.output.checks);
+}
+
+#[cfg(not(feature = "cel"))]
+fn checks(reader: &mut Reader, entry: &Entry<'_>, _: &mut Draft) {
+    let what = "a `check` needs a callwright that is built with the feature `cel`";
+    reader.object(&entry.key_span, what);
 }
 
 /// A list of detectors, or all of them.

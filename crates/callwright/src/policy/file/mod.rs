@@ -4,6 +4,7 @@
 //! becomes of their values, `values` reads numbers, steps and names, `checks` the conditions of `[[check]]`, and `fault`
 //! reports mistakes.
 
+#[cfg(feature = "cel")]
 mod checks;
 mod fault;
 mod keys;

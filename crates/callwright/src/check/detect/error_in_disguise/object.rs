@@ -27,19 +27,6 @@ const ENVELOPE: &[&str] = word_list![
     method
 ];
 
-/// Words that mean no error.
-const NONE: [&str; 9] = [
-    "none",
-    "null",
-    "no",
-    "false",
-    "0",
-    "ok",
-    "n/a",
-    "no error",
-    "no errors",
-];
-
 /// Looks at an object, which is the result or wrapped in it.
 pub(super) fn look<'v>(
     tool: &Tool,
@@ -109,8 +96,20 @@ fn is_something(value: &Value<'_>) -> bool {
     match value {
         Value::Bool(yes) => *yes,
         Value::String(text) => {
-            let text = text.trim();
-            !text.is_empty() && !NONE.iter().any(|none| text.eq_ignore_ascii_case(none))
+            let text = text.trim().to_ascii_lowercase();
+            // Words that mean no error.
+            !matches!(
+                text.as_str(),
+                "" | "none"
+                    | "null"
+                    | "no"
+                    | "false"
+                    | "0"
+                    | "ok"
+                    | "n/a"
+                    | "no error"
+                    | "no errors"
+            )
         }
         Value::Array(items) => items.iter().any(is_something),
         Value::Object(members) => members.iter().any(|(_, value)| *value != Value::Null),

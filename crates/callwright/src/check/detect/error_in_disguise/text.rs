@@ -69,20 +69,10 @@ fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
     let found = ERROR.as_ref()?.captures(text)?;
     let is_none = |rest: &str| {
         let rest = rest.trim_matches(|letter: char| !letter.is_alphanumeric());
-        [
-            "",
-            "0",
-            "none",
-            "null",
-            "no",
-            "false",
-            "nil",
-            "n/a",
-            "no error",
-            "no errors",
-        ]
-        .iter()
-        .any(|none| rest.eq_ignore_ascii_case(none))
+        matches!(
+            rest.to_ascii_lowercase().as_str(),
+            "" | "0" | "none" | "null" | "no" | "false" | "nil" | "n/a" | "no error" | "no errors"
+        )
     };
     let rest = found.name("rest").map(|rest| rest.as_str());
     if rest.is_some_and(is_none) || is_log(text) {
