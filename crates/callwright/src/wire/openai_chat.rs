@@ -1,4 +1,4 @@
-//! OpenAI chat completions, and the many servers that follow them (vLLM, Ollama, Mistral, OpenRouter).
+//! OpenAI chat completions, and the many servers that follow them (vLLM, Ollama, Mistral, `OpenRouter`).
 
 use serde_json::{Map, Value as Json, json};
 

@@ -50,7 +50,7 @@ fn sign<'v>(tool: &Tool, object: &'v Value<'_>) -> Option<(&'v str, ErrorSign)> 
         && let Some(status) = as_status(value)
     {
         let fits =
-            is_error && !is_called(tool, &CLIENTS) && (is(key, "statuscode") || strangers == 0);
+            is_error && !is_called(tool, CLIENTS) && (is(key, "statuscode") || strangers == 0);
         return fits.then_some((key, ErrorSign::Status(status)));
     }
     let members = object.as_object()?.iter();

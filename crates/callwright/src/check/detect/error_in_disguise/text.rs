@@ -51,7 +51,7 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
     if text.len() > LONGEST && !is_trace {
         return None;
     }
-    message(text, is_trace).filter(|_| !is_called(tool, &PROGRAMS))
+    message(text, is_trace).filter(|_| !is_called(tool, PROGRAMS))
 }
 
 /// What a short text says if it starts like an error.
@@ -93,8 +93,8 @@ fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
 fn is_data(tool: &Tool, text: &str, is_whole: bool) -> bool {
     match tool.output_schema() {
         Some(schema) if is_whole => schema.accepts(&Value::String(text.into())),
-        Some(_) => is_called(tool, &PAGES),
-        None => is_called(tool, &PAGES) || is_called(tool, &PROGRAMS),
+        Some(_) => is_called(tool, PAGES),
+        None => is_called(tool, PAGES) || is_called(tool, PROGRAMS),
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
 #[derive(Debug)]
 pub(super) struct Position<'t> {
     /// The arguments of the tool that have to do with pages, with their schemas.
-    pub(super) parameters: Vec<(&'t str, Kind, &'t Schema)>,
+    parameters: Vec<(&'t str, Kind, &'t Schema)>,
     /// The number of the page, if that is known.
     pub(super) page: Option<u64>,
     /// The number of the first page: zero or one.
@@ -115,6 +115,20 @@ impl<'t> Position<'t> {
             before,
             is_paged,
         }
+    }
+}
+
+impl<'t> Position<'t> {
+    /// The arguments of this kind, with their schemas.
+    pub(super) fn all(&self, wanted: Kind) -> impl Iterator<Item = (&'t str, &'t Schema)> {
+        let all = self.parameters.iter();
+        all.filter(move |(_, kind, _)| *kind == wanted)
+            .map(|(name, _, schema)| (*name, *schema))
+    }
+
+    /// The first argument of this kind, with its schema.
+    pub(super) fn parameter(&self, wanted: Kind) -> Option<(&'t str, &'t Schema)> {
+        self.all(wanted).next()
     }
 }
 
