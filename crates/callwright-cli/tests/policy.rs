@@ -141,7 +141,7 @@ fn files_that_cannot_be_read_are_named() {
         (&b"#".repeat(1_048_577), "has more than the 1048576 bytes"),
         (
             &b"budget = 3\nbudget = 4"[..],
-            "line 2, column 1: \"budget\" stands twice",
+            "line 2, column 1: \"budget\" occurs twice",
         ),
     ] {
         let run = check(policy, THRICE, &[]);

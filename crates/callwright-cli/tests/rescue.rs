@@ -50,7 +50,7 @@ fn every_line_gets_its_lines() {
         [
             ["m1.1", "repaired", "function", "-"],
             ["m1.2", "refused", "function", "-"],
-            ["m2", "no_call", "-", "behind_text"],
+            ["m2", "no_call", "-", "text_before"],
             ["-", "no_call", "-", "no_mark"],
             ["c1", "valid", "-", "-"],
         ]
@@ -67,7 +67,7 @@ fn every_line_gets_its_lines() {
 fn people_are_told_why_and_how_many() {
     let run = check(&["--rescue"]);
     for part in [
-        "     2  no call         behind_text\n        text stands before what looks like a call\n",
+        "     2  no call         text_before\n        there is text before the call\n",
         "     1  repaired  add\n",
     ] {
         assert!(run.stdout.contains(part), "{part} in {}", run.stdout);

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use callwright::admit::ledger::{Ask, LedgerAway, Noted, Report, Ruling};
 use callwright::admit::{AdmissionPolicy, Ledger, Reply, Session};
+use callwright::call::{Arguments, Completeness};
 use callwright::classify::{Cause, TABLE};
 use callwright::feedback::Feedback;
 use callwright::repair::{Grade, RepairPolicy};
 use callwright::tool::{Effect, Tool, read_tools};
-use callwright::wire::{self, Answer, Provider};
+use callwright::wire::{self, Answer, HistoryEntry, Provider, WholeAnswer};
 use callwright::{Gate, Opened, Verdict, json};
 use cases::{agrees, files, only_known_keys, run, style};
 use serde_json::{Value, json};
@@ -90,6 +91,92 @@ fn judge(file: &Value, case: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A whole answer or a history of a provider in, its calls, texts and results out.
+fn answer(_: &Value, case: &Value) -> Result<(), String> {
+    let known = [
+        "name",
+        "body",
+        "body_text",
+        "history",
+        "expect",
+        "unanswered",
+        "error",
+    ];
+    only_known_keys(case, &known)?;
+    if let Some(history) = case.get("history") {
+        let history = json::Value::from(history);
+        let open = wire::unanswered(&history);
+        let open: Vec<&str> = open.iter().map(|call| call.tool.as_ref()).collect();
+        agrees(&case["unanswered"], &json!(open), "/unanswered")?;
+        let entries = wire::read_history(history);
+        let entries = entries.iter().map(|entry| match entry {
+            HistoryEntry::User => json!("user"),
+            HistoryEntry::Answer(answer) => told(answer),
+            HistoryEntry::Result(result) => json!({
+                "id": result.id.as_ref().map(plain),
+                "tool": result.tool,
+                "output": plain(&result.output),
+                "is_error": result.is_error,
+            }),
+            other => panic!("unknown: {other:?}"),
+        });
+        let entries: Value = entries.collect();
+        return agrees(&case["expect"], &entries, "");
+    }
+    let text = match case["body_text"].as_str() {
+        Some(text) => text.to_owned(),
+        None => case["body"].to_string(),
+    };
+    let body = callwright::parse::read_value(&text).expect("JSON");
+    match (wire::read_whole_answer(body), case["error"].as_str()) {
+        (Ok(answers), None) => {
+            let answers: Value = answers.iter().map(told).collect();
+            agrees(&case["expect"], &answers, "")
+        }
+        (Err(error), Some(text)) if error.to_string().contains(text) => Ok(()),
+        (answer, _) => Err(format!("not what was expected: {answer:?}")),
+    }
+}
+
+fn plain(value: &json::Value<'_>) -> Value {
+    serde_json::from_str(&value.to_string()).expect("JSON")
+}
+
+fn told(answer: &WholeAnswer<'_>) -> Value {
+    let calls = answer.calls.iter().map(|call| match call {
+        Ok(call) => json!({
+            "id": call.id.as_ref().map(plain),
+            "tool": call.tool,
+            "arguments": match &call.arguments {
+                Arguments::Absent => Value::Null,
+                Arguments::Text(text) => json!(text),
+                Arguments::Value(value) => plain(value),
+            },
+            "completeness": completeness(call.completeness),
+        }),
+        Err(error) => {
+            // The cases quote the reason only.
+            let reason = error.to_string();
+            json!({"error": reason.split([':', ',']).nth(1).map(str::trim)})
+        }
+    });
+    json!({
+        "calls": calls.collect::<Value>(),
+        "text": answer.message.as_ref().map(|message| message.text.as_ref()),
+        "message_id": answer.message.as_ref().and_then(|message| message.id.as_ref().map(plain)),
+        "completeness": completeness(answer.completeness),
+    })
+}
+
+fn completeness(of: Completeness) -> &'static str {
+    match of {
+        Completeness::Unknown => "unknown",
+        Completeness::Complete => "complete",
+        Completeness::Doubtful => "doubtful",
+        Completeness::CutOff => "cut_off",
+    }
 }
 
 /// A message in, the calls in it and the verdicts on them out.
@@ -284,6 +371,8 @@ fn every_case_holds() {
     let judged = run(&["parse", "validate", "repair", "feedback", "wire"], judge);
     let read = run(&["tools"], read);
     let rescued = run(&["rescue"], rescue);
+    let answers = run(&["answers"], answer);
+    assert!(answers >= 25, "only {answers} answers and histories");
     let conversations = run(&["loops"], converse);
     assert!(conversations >= 200, "only {conversations} conversations");
     let all = judged + read + rescued + conversations;

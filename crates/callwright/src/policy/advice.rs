@@ -1,4 +1,4 @@
-//! What to advise, where the operator knows better than the table.
+//! The operator's own advice, instead of the table's hints.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use ahash::AHashMap;
 
 use crate::words::{Class, Code, Failure};
 
-/// Recommendations that stand in the stead of the table's hints, for a class or for a code. A code's count before its
+/// Recommendations that replace the table's hints, for a class or for a code. A code's count before its
 /// class's, and a tool's own before those for all tools.
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! Settings: what holds for all tools, then what holds for some of them by name.
 //!
-//! In comes a policy file (with the feature `policy`) or what a program sets, out go the settings of each tool. What
-//! is not said keeps its default. Nothing is read that was not asked for: no file is looked for, no environment.
+//! Takes a policy file (with the feature `policy`) or what a program sets, and gives the settings of each tool. What
+//! is not said keeps its default. No file is looked for, and no environment variable is read.
 
 mod advice;
 #[cfg(feature = "policy")]
@@ -33,16 +33,16 @@ pub struct Policy {
     pub validation: Validation,
     /// Which repairs are applied without asking.
     pub repair: RepairPolicy,
-    /// How often is too often, for all tools and for single ones.
+    /// The thresholds for repeated calls, for all tools and for single ones.
     pub admission: AdmissionPolicy,
     /// How results are judged.
     pub output: OutputSettings,
     /// What to advise when a call fails.
     pub advice: Advice,
-    /// How tools are run, by whoever runs them.
+    /// How tools are run. The gate runs none; the runtime that does asks for these.
     pub run: RunSettings,
     /// Settings of single tools, in order; the last that matches and says something counts. A policy file is put into
-    /// this order: patterns as they stand in the file, then exact names.
+    /// this order: patterns as they are in the file, then exact names.
     pub tools: Vec<ToolPolicy>,
     /// Where a file names tools.
     patterns: Vec<Pattern>,
@@ -52,7 +52,7 @@ pub struct Policy {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ToolPolicy {
-    /// A tool's name; `*` stands for any text.
+    /// A tool's name; `*` matches any text.
     pub name: String,
     /// What a call does to the world, whatever the tool declares.
     pub effect: Option<Effect>,
@@ -66,12 +66,12 @@ pub struct ToolPolicy {
     pub output: OutputSettings,
     /// What to advise when a call fails.
     pub advice: Advice,
-    /// How it is run, by whoever runs it.
+    /// How it is run.
     pub run: RunSettings,
 }
 
 impl ToolPolicy {
-    /// Settings for the tools of this name; `*` stands for any text.
+    /// Settings for the tools of this name; `*` matches any text.
     pub fn new(name: impl Into<String>) -> Self {
         ToolPolicy {
             name: name.into(),
@@ -89,7 +89,7 @@ impl ToolPolicy {
     }
 }
 
-/// How results are judged, as far as somebody said something; see [`OutputPolicy`] for what is usual.
+/// How results are judged, as far as it is said; see [`OutputPolicy`] for the defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct OutputSettings {
@@ -101,7 +101,7 @@ pub struct OutputSettings {
     pub max_bytes: Option<usize>,
     /// Words in errors of troubles that pass.
     pub transient: Vec<String>,
-    /// Checks of the operator's own. All that match a tool are asked.
+    /// The operator's checks. All that match a tool are asked.
     pub checks: Vec<OutputCheck>,
 }
 
@@ -116,7 +116,7 @@ impl OutputSettings {
         self
     }
 
-    /// These, with what is usual where nothing is said.
+    /// These, with the defaults where nothing is said.
     pub(crate) fn policy(self) -> OutputPolicy {
         let usual = OutputPolicy::default();
         let mut detect = self.detect.unwrap_or(usual.detect);
@@ -132,7 +132,7 @@ impl OutputSettings {
     }
 }
 
-/// How tools are run, as far as somebody said something. The gate runs none; whoever does asks for these.
+/// How tools are run, as far as it is said. The gate runs none; the runtime that does asks for these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RunSettings {
@@ -156,7 +156,7 @@ impl RunSettings {
     }
 }
 
-/// What holds for one tool after all is said: see [`Policy::settings`].
+/// The settings that hold for one tool in the end: see [`Policy::settings`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolSettings {
@@ -188,12 +188,12 @@ pub struct ToolSettings {
     pub transient: Vec<String>,
     /// What is advised, by class or code.
     pub advice: BTreeMap<&'static str, Vec<String>>,
-    /// How long a call may take; whoever runs it decides if this is `None`. In seconds where it is written.
+    /// How long a call may take; the runtime decides if this is `None`. In seconds where it is written.
     #[serde(serialize_with = "seconds")]
     pub timeout: Option<Duration>,
-    /// How often a call that failed for a reason that passes is run again; whoever runs it decides if this is `None`.
+    /// How often a call that failed for a reason that passes is run again; the runtime decides if this is `None`.
     pub retries: Option<u32>,
-    /// How many calls may run at once; whoever runs them decides if this is `None`.
+    /// How many calls may run at once; the runtime decides if this is `None`.
     pub concurrency: Option<usize>,
 }
 
@@ -202,7 +202,7 @@ fn seconds<S: Serializer>(timeout: &Option<Duration>, to: S) -> Result<S::Ok, S:
     timeout.map(|timeout| timeout.as_secs_f64()).serialize(to)
 }
 
-/// A name or pattern in a file, and the line where it stands.
+/// A name or pattern in a file, and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pattern {
     text: String,
@@ -220,7 +220,7 @@ impl Policy {
         self
     }
 
-    /// What holds for a tool.
+    /// The settings that hold for a tool.
     pub fn settings(&self, tool: &ToolSpec) -> ToolSettings {
         let own = self.own(&tool.name, &self.names());
         let tool = own.declare(tool.clone());
@@ -258,7 +258,7 @@ impl Policy {
         Names::new(self.tools.iter().map(|tool| tool.name.as_str()))
     }
 
-    /// What is said about a tool by name; the last word counts. `names` are those of [`Self::tools`].
+    /// What is said about a tool by name; the last setting counts. `names` are those of [`Self::tools`].
     pub(crate) fn own(&self, name: &str, names: &Names<'_>) -> ToolPolicy {
         let mut own = ToolPolicy {
             validation: Some(self.validation),

@@ -14,6 +14,8 @@ pub(super) struct Cursor<'t> {
     pub(super) has_prose: bool,
     /// How far that text goes.
     pub(super) calls: usize,
+    /// Whether the text ends in the middle of a call.
+    pub(super) is_cut: bool,
 }
 
 /// How a tag closes.
@@ -21,7 +23,7 @@ pub(super) struct Cursor<'t> {
 pub(super) enum Closing {
     /// It is there.
     Closed,
-    /// The text ends where it should stand, or in the middle of it.
+    /// The text ends where it should be, or in the middle of it.
     Cut,
     /// Something else is there.
     Other,
@@ -35,6 +37,7 @@ impl<'t> Cursor<'t> {
             max_depth,
             has_prose: false,
             calls: at,
+            is_cut: false,
         }
     }
 
@@ -59,7 +62,7 @@ impl<'t> Cursor<'t> {
         self.at = self.text.len() - self.rest().trim_ascii_start().len();
     }
 
-    /// Steps over `token` if it stands here.
+    /// Steps over `token` if it is here.
     pub(super) fn eat(&mut self, token: &str) -> bool {
         let here = self.rest().starts_with(token);
         if here {
@@ -68,7 +71,7 @@ impl<'t> Cursor<'t> {
         here
     }
 
-    /// Steps over blanks, then over `token` if it stands there, then over more blanks.
+    /// Steps over blanks, then over `token` if it is there, then over more blanks.
     pub(super) fn eat_spaced(&mut self, token: &str) -> bool {
         self.skip_blank();
         let here = self.eat(token);
@@ -91,10 +94,11 @@ impl<'t> Cursor<'t> {
         Some(before)
     }
 
-    /// Everything that is left.
-    pub(super) fn all(&mut self) -> &'t str {
+    /// Everything that is left of a call that is cut off.
+    pub(super) fn cut(&mut self) -> &'t str {
         let all = self.rest();
         self.at = self.text.len();
+        self.is_cut = true;
         all
     }
 
@@ -111,9 +115,21 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Steps over a tag and the blanks before it; the call is cut off if the text ends there.
+    pub(super) fn expect_close(&mut self, tag: &str) -> Read<()> {
+        match self.close(tag) {
+            Closing::Closed => Ok(()),
+            Closing::Cut => {
+                self.is_cut = true;
+                Ok(())
+            }
+            Closing::Other => Err(NoCall::Unreadable),
+        }
+    }
+
     /// The JSON value that starts here, strictly read and stepped over; on an error nothing moves.
     pub(super) fn json(&mut self) -> Result<Value<'t>, Box<SyntaxError>> {
-        // The arguments stand inside an object inside a list at most.
+        // The arguments are inside an object inside a list at most.
         let (value, end) = read_prefix(self.text, self.at, self.max_depth + 2)?;
         self.at = end;
         Ok(value)

@@ -1,17 +1,17 @@
 //! A call as JSON: `{"name": …, "arguments": …}` in either order, alone, in a row, as a list, or inside tags.
 //!
-//! Nothing but the known keys may be there: another key could matter, and nobody would see it dropped.
-//! Where only the arguments are no JSON, they are cut out of their envelope for repair to look at.
+//! Nothing but the known keys may be there: another key could matter, and would be dropped unseen.
+//! Where only the arguments are not JSON, they are cut out of their envelope for repair to look at.
 
 use std::borrow::Cow;
 
 use super::NoCall;
 use super::arguments::{Border, broken};
 use super::cursor::{Cursor, Read};
-use crate::call::{Arguments, Call, Completeness};
+use crate::call::{Arguments, Call};
 use crate::json::{Problem, SyntaxError, Value, has_duplicate};
 
-/// Reads a message that is JSON and nothing else. JSON that is no call is what the user asked for.
+/// Reads a message that is JSON and nothing else. JSON that is not a call is what the user asked for.
 pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     const BORDER: Border = Border {
         end: None,
@@ -30,7 +30,7 @@ pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
                 };
             }
             Err(_) if read.is_empty() => return Err(NoCall::NoMark),
-            Err(_) => return Err(NoCall::BeforeText),
+            Err(_) => return Err(NoCall::TextAfter),
         };
         let items = value.as_array().unwrap_or(std::slice::from_ref(&value));
         if items.iter().any(is_declaration) {
@@ -76,7 +76,7 @@ pub(super) fn read_tagged<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<
     }
 }
 
-/// A call of which something is no JSON; only its arguments may be that.
+/// A call of which something is not JSON; only its arguments may be that.
 fn broken_envelope<'t>(
     cursor: &mut Cursor<'t>,
     border: &Border,
@@ -105,15 +105,14 @@ fn broken_envelope<'t>(
         return Err(unreadable);
     }
     if cut {
-        let call = Call::from_text(first.ok_or(NoCall::CutOff)?, cursor.all());
-        return Ok(call.with_completeness(Completeness::CutOff));
+        return Ok(Call::from_text(first.ok_or(NoCall::CutOff)?, cursor.cut()));
     }
     // The last brace is the envelope's own.
     let text = broken(cursor, border)?;
     let text = text.strip_suffix('}').unwrap_or(text).trim_ascii_end();
     let (text, name) = match first {
         Some(name) => (text, name),
-        None => name_behind(text).ok_or(NoCall::Unreadable)?,
+        None => name_after(text).ok_or(NoCall::Unreadable)?,
     };
     // With another key before that brace, the arguments do not end with one of theirs.
     if text.starts_with('{') && text.ends_with('}') {
@@ -141,13 +140,13 @@ fn name<'t>(cursor: &mut Cursor<'t>) -> Option<Cow<'t, str>> {
 }
 
 /// `{…}, "name": "…"` → both.
-fn name_behind(text: &str) -> Option<(&str, Cow<'_, str>)> {
+fn name_after(text: &str) -> Option<(&str, Cow<'_, str>)> {
     let at = ["\"name\"", "'name'"]
         .iter()
         .filter_map(|word| text.rfind(word))
         .max()?;
-    let (arguments, behind) = text.split_at(at);
-    let mut cursor = Cursor::new(behind, 0, 0);
+    let (arguments, after) = text.split_at(at);
+    let mut cursor = Cursor::new(after, 0, 0);
     let name = key(&mut cursor, "name").then(|| name(&mut cursor))??;
     let arguments = arguments.trim_ascii_end().strip_suffix(',')?;
     cursor

@@ -2,7 +2,7 @@
 //!
 //! The text is a row of messages, each a header and a body. Those to a function are calls; reasoning
 //! before them is passed over; what is said to the user before them counts as text before a call, and an
-//! answer or anything behind them makes it no call.
+//! answer, or anything after them, makes it not a call.
 
 use super::NoCall;
 use super::arguments::{self, Border};
@@ -21,7 +21,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     while !cursor.is_at_end() {
         let rest = cursor.rest();
         if !rest.starts_with(START) && !rest.starts_with(CHANNEL) {
-            return Err(NoCall::BeforeText);
+            return Err(NoCall::TextAfter);
         }
         if calls.is_empty() {
             cursor.start_calls();
@@ -32,12 +32,12 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
                 end: None,
                 next: MESSAGE,
             };
-            let (text, completeness) = arguments::read(cursor, &border)?;
-            calls.push(Call::from_text(tool, text).with_completeness(completeness));
+            let text = arguments::read(cursor, &border)?;
+            calls.push(Call::from_text(tool, text));
             // The token that hands over to the tool also stops the model, and servers cut it off.
             let _ = cursor.eat_spaced(CALL) || cursor.eat(END);
         } else if !calls.is_empty() || header.channel == "final" {
-            return Err(NoCall::BeforeText);
+            return Err(NoCall::TextAfter);
         } else {
             let body = cursor.until(END).ok_or(NoCall::NoMark)?;
             if header.channel == "analysis" {
@@ -47,7 +47,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
             } else {
                 cursor.has_prose = true;
                 if !announces(body) {
-                    return Err(NoCall::BehindText);
+                    return Err(NoCall::TextBefore);
                 }
             }
         }
@@ -56,7 +56,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     Ok(calls)
 }
 
-/// What stands before a body.
+/// What comes before a body.
 struct Header<'t> {
     channel: &'t str,
     /// The function it goes to, if it goes to one.

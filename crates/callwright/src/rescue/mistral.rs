@@ -10,7 +10,7 @@ pub(super) const CALLS: &str = "[TOOL_CALLS]";
 pub(super) const ARGS: &str = "[ARGS]";
 const ID: &str = "[CALL_ID]";
 
-/// Whether a name and `[ARGS]` stand here.
+/// Whether a name and `[ARGS]` start here.
 pub(super) fn starts_with_name(text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let name = text.find(|c| !is_part(c)).unwrap_or(text.len());
@@ -23,7 +23,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     while !cursor.is_at_end() {
         let marked = cursor.eat_spaced(CALLS);
         if marked != all_marked {
-            return Err(NoCall::BeforeText);
+            return Err(NoCall::TextAfter);
         }
         if marked && cursor.rest().starts_with(['[', '{']) {
             let border = Border {
@@ -46,7 +46,7 @@ fn named<'t>(cursor: &mut Cursor<'t>, marked: bool) -> Read<Call<'t>> {
         return Err(if marked {
             NoCall::CutOff
         } else {
-            NoCall::BeforeText
+            NoCall::TextAfter
         });
     };
     if cursor.eat(ID) {
@@ -54,9 +54,9 @@ fn named<'t>(cursor: &mut Cursor<'t>, marked: bool) -> Read<Call<'t>> {
     }
     let separated = cursor.eat(ARGS);
     if !separated && !marked {
-        return Err(NoCall::BeforeText);
+        return Err(NoCall::TextAfter);
     }
     let next = if marked { CALLS } else { ARGS };
-    let (text, completeness) = arguments::read(cursor, &Border { end: None, next })?;
-    Ok(Call::from_text(tool, text).with_completeness(completeness))
+    let text = arguments::read(cursor, &Border { end: None, next })?;
+    Ok(Call::from_text(tool, text))
 }

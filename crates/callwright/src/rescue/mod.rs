@@ -1,11 +1,11 @@
-//! Stage 0, only where somebody asks for it: calls that a model wrote into its message → [`Call`]s.
+//! Stage 0, only on request: calls that a model wrote into its message → [`Call`]s.
 //!
-//! In comes a [`Message`], out go the calls in it with their arguments as they were written, or the
+//! Takes a [`Message`] and returns the calls in it with their arguments as they were written, or the
 //! reason why there are none. The rule, which `surroundings` enforces:
 //!
 //! 1. A message is calls only if calls are all it holds, from its first character to its last: reasoning
 //!    before them and a code block around the whole message aside, any text makes them a quotation.
-//! 2. Where every tool that is called only reads, a few sentences may stand before the calls, if the last
+//! 2. Where every tool that is called only reads, a few sentences may come before the calls, if the last
 //!    one says that the model looks something up now.
 //!
 //! This stage takes a whole message or nothing of it, calls only tools that are offered under exactly the
@@ -15,16 +15,13 @@
 mod arguments;
 mod cursor;
 mod envelope;
-mod function;
 mod harmony;
-mod invoke;
 mod mistral;
-mod parameters;
 mod prose;
 mod pythonic;
 mod reason;
 mod surroundings;
-mod tool_call;
+mod tags;
 
 pub use reason::NoCall;
 
@@ -41,10 +38,10 @@ use crate::words::ParseLimits;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rescued<'m> {
-    /// The calls in the order in which they were written. The message's id with a number behind it is
+    /// The calls in the order in which they were written. The message's id with a number after it is
     /// theirs: `m7.1`, `m7.2`.
     pub calls: Vec<Call<'m>>,
-    /// What stood before the calls.
+    /// What came before the calls.
     pub rest: &'m str,
 }
 
@@ -65,9 +62,9 @@ pub(crate) fn rescue<'m>(
     let around = Surroundings::of(text)?;
     let mut cursor = Cursor::new(&text[..around.end], around.calls, limits.max_depth);
     let mut calls = match around.notation {
-        Notation::ToolCall => tool_call::read(&mut cursor)?,
-        Notation::Function => function::read(&mut cursor)?,
-        Notation::Invoke => invoke::read(&mut cursor)?,
+        Notation::ToolCall => tags::read_tool_calls(&mut cursor)?,
+        Notation::Function => tags::read_functions(&mut cursor)?,
+        Notation::Invoke => tags::read_invokes(&mut cursor)?,
         Notation::Mistral => mistral::read(&mut cursor)?,
         Notation::Harmony => harmony::read(&mut cursor)?,
         Notation::Pythonic => pythonic::read(&mut cursor)?,
@@ -84,20 +81,22 @@ pub(crate) fn rescue<'m>(
             return Err(NoCall::NotOffered(call.tool.as_ref().to_owned()));
         };
         if (around.has_prose || cursor.has_prose) && !tool.spec().only_reads() {
-            return Err(NoCall::BehindText);
+            return Err(NoCall::TextBefore);
         }
     }
     // A message that ends in the middle was cut as a whole, as when the provider says so.
-    let of_calls = calls.iter().map(|call| call.completeness);
-    let worst = of_calls.fold(message.completeness, Ord::max);
+    let completeness = match message.completeness {
+        _ if cursor.is_cut => Completeness::CutOff,
+        doubt @ (Completeness::Doubtful | Completeness::CutOff) => doubt,
+        // That the message ended by itself says nothing about a call that is written in it.
+        Completeness::Complete | Completeness::Unknown => Completeness::Unknown,
+    };
     for (at, call) in calls.iter_mut().enumerate() {
         call.rescued = Some(around.notation);
         call.id = message.id.as_ref().map(|id| numbered(id, at + 1));
-        if worst > Completeness::Complete {
-            call.completeness = worst;
-        }
+        call.completeness = completeness;
     }
-    // A notation with text of its own has it in front.
+    // In a notation that carries text itself, that text comes first.
     let rest = if cursor.calls > around.calls {
         cursor.calls
     } else {

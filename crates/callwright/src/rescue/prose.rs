@@ -1,10 +1,12 @@
 //! Text before a call: does it announce the call, or does it quote it?
 //!
-//! In comes text, out goes whether it is short plain prose whose last sentence says that the model looks
+//! Says whether a text is short plain prose whose last sentence says that the model looks
 //! something up now. Everything is a list of what is known to be harmless, so what is not known is a
-//! quotation. English only: in any other language a call must stand alone.
+//! quotation. English only: in any other language a call must be alone.
 
-/// One to three sentences. A longer text is an answer, and what stands at its end may be a part of it.
+use crate::words::word_list;
+
+/// One to three sentences. A longer text is an answer, and what comes at its end may be a part of it.
 const LONGEST: usize = 400;
 
 /// What an announcement starts with.
@@ -17,120 +19,26 @@ const OPENINGS: [&str; 6] = [
     "let's ",
 ];
 
-/// What may stand before that, or behind it.
-const FILLERS: [&str; 14] = [
-    "now", "first", "next", "then", "so", "ok", "okay", "sure", "great", "alright", "and", "just",
-    "quickly", "also",
+/// What may come before that, or after it.
+const FILLERS: &[&str] = word_list![
+    now first next then so ok okay sure great alright and just quickly also
 ];
 
 /// What a model does with a tool that reads. Verbs of telling (give, print, summarise) are not among them.
-const VERBS: [&str; 18] = [
-    "look",
-    "check",
-    "search",
-    "find",
-    "fetch",
-    "query",
-    "open",
-    "list",
-    "read",
-    "inspect",
-    "examine",
-    "load",
-    "retrieve",
-    "investigate",
-    "explore",
-    "use",
-    "run",
-    "see",
+const VERBS: &[&str] = word_list![
+    look check search find fetch query open list read inspect examine load retrieve investigate
+    explore use run see
 ];
 
 /// Words of texts that show, condition, report or take back what follows.
-const DOUBTFUL: [&str; 84] = [
-    "not",
-    "never",
-    "no",
-    "nor",
-    "without",
-    "instead",
-    "rather",
-    "cannot",
-    "example",
-    "examples",
-    "sample",
-    "would",
-    "could",
-    "should",
-    "might",
-    "may",
-    "if",
-    "when",
-    "unless",
-    "whether",
-    "show",
-    "shows",
-    "showing",
-    "shown",
-    "quote",
-    "quoted",
-    "quoting",
-    "quotes",
-    "repeat",
-    "describe",
-    "explain",
-    "demonstrate",
-    "illustrate",
-    "imagine",
-    "suppose",
-    "pretend",
-    "format",
-    "syntax",
-    "template",
-    "like",
-    "such",
-    "below",
-    "above",
-    "following",
-    "says",
-    "said",
-    "wrote",
-    "written",
-    "contains",
-    "reads",
-    "stop",
-    "avoid",
-    "ask",
-    "asks",
-    "asked",
-    "confirm",
-    "wait",
-    "after",
-    "until",
-    "once",
-    "later",
-    "cancel",
-    "ignore",
-    "how",
-    "call",
-    "calls",
-    "tag",
-    "tags",
-    "snippet",
-    "line",
-    "lines",
-    "block",
-    "instruction",
-    "instructions",
-    "prompt",
-    "injection",
-    "message",
-    "command",
-    "commands",
-    "markup",
-    "xml",
-    "json",
-    "refuse",
-    "skip",
+const DOUBTFUL: &[&str] = word_list![
+    not never no nor without instead rather cannot example examples sample would could should
+    might may if when unless whether show shows showing shown quote quoted quoting quotes repeat
+    describe explain demonstrate illustrate imagine suppose pretend format syntax template like
+    such below above following says said wrote written contains reads stop avoid ask asks asked
+    confirm wait after until once later cancel ignore how call calls tag tags snippet line lines
+    block instruction instructions prompt injection message command commands markup xml json
+    refuse skip
 ];
 
 /// Whether a text before a call says that the call is meant.
@@ -153,7 +61,7 @@ pub(super) fn announces(text: &str) -> bool {
         .is_some_and(acts)
 }
 
-/// Whether a sentence says that the model looks something up now, and tells nobody anything.
+/// Whether a sentence says that the model looks something up now, and does not address the user.
 fn acts(sentence: &str) -> bool {
     let sentence = without_fillers(sentence.trim_ascii());
     let Some(act) = OPENINGS
@@ -181,7 +89,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '\''))
 }
 
-/// Whether reasoning ends by itself. Behind an opening quotation mark or a colon, the tag that seems to
+/// Whether reasoning ends by itself. After an opening quotation mark or a colon, the tag that seems to
 /// end it may be what it quotes.
 pub(super) fn is_finished(reasoning: &str) -> bool {
     let open = |c: char| "\"'`“‘„«‹([{<:".contains(c);

@@ -30,7 +30,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     if cursor.is_at_end() {
         Ok(calls)
     } else {
-        Err(NoCall::BeforeText)
+        Err(NoCall::TextAfter)
     }
 }
 

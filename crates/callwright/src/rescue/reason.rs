@@ -1,4 +1,4 @@
-//! Why a message is no call: for the operator, never for the model.
+//! Why a message is not a call: for the operator, never for the model.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::text::quoted;
 pub enum NoCall {
     /// Nothing in it marks a call.
     NoMark,
-    /// Text stands before what looks like a call, so it may be quoted.
-    BehindText,
-    /// Text stands behind what looks like a call, so it may be quoted.
-    BeforeText,
-    /// What looks like a call stands in a code block among other text.
+    /// There is text before what looks like a call, so it may be quoted.
+    TextBefore,
+    /// There is text after what looks like a call, so it may be quoted.
+    TextAfter,
+    /// What looks like a call is in a code block among other text.
     InCode,
     /// A tool of this name is not offered.
     NotOffered(String),
@@ -26,7 +26,7 @@ pub enum NoCall {
     CutOff,
     /// It is longer than arguments may be.
     TooLong,
-    /// It holds more calls than anybody sends at once.
+    /// It holds more calls than a model sends at once.
     TooMany,
 }
 
@@ -35,8 +35,8 @@ impl NoCall {
     pub fn name(&self) -> &'static str {
         match self {
             NoCall::NoMark => "no_mark",
-            NoCall::BehindText => "behind_text",
-            NoCall::BeforeText => "before_text",
+            NoCall::TextBefore => "text_before",
+            NoCall::TextAfter => "text_after",
             NoCall::InCode => "in_code",
             NoCall::NotOffered(_) => "not_offered",
             NoCall::Ambiguous => "ambiguous",
@@ -52,9 +52,9 @@ impl fmt::Display for NoCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             NoCall::NoMark => "nothing in it marks a call",
-            NoCall::BehindText => "text stands before what looks like a call",
-            NoCall::BeforeText => "text stands behind what looks like a call",
-            NoCall::InCode => "what looks like a call stands in a code block",
+            NoCall::TextBefore => "there is text before the call",
+            NoCall::TextAfter => "there is text after the call",
+            NoCall::InCode => "the call is in a code block",
             NoCall::NotOffered(name) => {
                 return write!(f, "no tool named {} is offered", quoted(name, 40));
             }
@@ -62,7 +62,7 @@ impl fmt::Display for NoCall {
             NoCall::Unreadable => "what looks like a call breaks the rules of its notation",
             NoCall::CutOff => "what looks like a call ends before it names a tool",
             NoCall::TooLong => "it is longer than arguments may be",
-            NoCall::TooMany => "it holds more calls than anybody sends at once",
+            NoCall::TooMany => "it holds more calls than a model sends at once",
         })
     }
 }

@@ -1,13 +1,13 @@
-//! What stands around calls in a message, and whether that leaves them calls.
+//! What surrounds the calls in a message, and whether they still count as calls.
 //!
-//! In comes the text of a message, out goes where its calls start and end, and in which notation they
+//! Takes the text of a message and returns where its calls start and end, and in which notation they
 //! are. Whatever is not known to be harmless around them makes them a quotation: only reasoning, the
 //! tokens that end a message, a code block around all of it and an announcement are. Nothing is looked
-//! for behind the first tag or bracket: what stands in the middle of something is no call.
+//! for after the first tag or bracket: what is in the middle of something is not a call.
 
 use super::cursor::Read;
 use super::prose::{announces, is_finished};
-use super::{NoCall, Notation, function, harmony, invoke, mistral, pythonic, tool_call};
+use super::{NoCall, Notation, harmony, mistral, pythonic, tags};
 
 /// Tokens that end a message. Servers should take them off, and some do not.
 const END_TOKENS: [&str; 11] = [
@@ -50,7 +50,7 @@ pub(super) struct Surroundings {
     pub(super) calls: usize,
     /// Where the last call ends.
     pub(super) end: usize,
-    /// Whether an announcement stands before them.
+    /// Whether an announcement comes before them.
     pub(super) has_prose: bool,
 }
 
@@ -58,7 +58,7 @@ impl Surroundings {
     pub(super) fn of(text: &str) -> Read<Self> {
         let end = without_end_tokens(text).len();
         let text = &text[..end];
-        let start = behind_reasoning(text).ok_or_else(|| quoted(text, NoCall::Ambiguous))?;
+        let start = after_reasoning(text).ok_or_else(|| quoted(text, NoCall::Ambiguous))?;
         if text[start..].starts_with(FENCE) {
             let inner = in_fence(&text[start..]).ok_or_else(|| quoted(text, NoCall::InCode))?;
             // The fence is ASCII and closes at the very end.
@@ -77,18 +77,18 @@ impl Surroundings {
             return whole;
         }
         let at = first_tag(body);
-        let (before, behind) = body.split_at(at);
-        let marked = notation(behind).is_some_and(Notation::is_marked);
+        let (before, after) = body.split_at(at);
+        let marked = notation(after).is_some_and(Notation::is_marked);
         if !marked || !before.ends_with('\n') || !announces(before) {
             let code = before.contains('`');
             let why = if code {
                 NoCall::InCode
             } else {
-                NoCall::BehindText
+                NoCall::TextBefore
             };
             return Err(quoted(text, why));
         }
-        Self::new(behind, start + at, end, true)
+        Self::new(after, start + at, end, true)
     }
 
     fn new(body: &str, calls: usize, end: usize, has_prose: bool) -> Read<Self> {
@@ -113,17 +113,17 @@ impl Notation {
 /// The notation that starts at the beginning of a text.
 fn notation(text: &str) -> Option<Notation> {
     let starts = |token: &str| text.starts_with(token);
-    if starts(tool_call::OPEN) {
-        let inner = text[tool_call::OPEN.len()..].trim_ascii_start();
-        return Some(if inner.starts_with(function::OPEN) {
+    if starts(tags::TOOL_CALL) {
+        let inner = text[tags::TOOL_CALL.len()..].trim_ascii_start();
+        return Some(if inner.starts_with(tags::FUNCTION) {
             Notation::Function
         } else {
             Notation::ToolCall
         });
     }
-    if starts(function::OPEN) {
+    if starts(tags::FUNCTION) {
         Some(Notation::Function)
-    } else if invoke::starts(text) {
+    } else if tags::starts_invoke(text) {
         Some(Notation::Invoke)
     } else if starts(mistral::CALLS) || mistral::starts_with_name(text) {
         Some(Notation::Mistral)
@@ -138,7 +138,7 @@ fn notation(text: &str) -> Option<Notation> {
     }
 }
 
-/// Where the first thing starts that is no prose; a name before `[ARGS]` belongs to it.
+/// Where the first thing starts that is not prose; a name before `[ARGS]` belongs to it.
 fn first_tag(body: &str) -> usize {
     let at = body.find(['<', '[', '{']).unwrap_or(body.len());
     if body[at..].starts_with(mistral::ARGS) {
@@ -147,11 +147,11 @@ fn first_tag(body: &str) -> usize {
     at
 }
 
-/// The reason why something that may be a call is none; there is nothing to explain without a mark.
+/// The reason why something that may be a call is not one; there is nothing to explain without a mark.
 fn quoted(text: &str, why: NoCall) -> NoCall {
     let marks = [
-        tool_call::OPEN,
-        function::OPEN,
+        tags::TOOL_CALL,
+        tags::FUNCTION,
         "invoke name=",
         "function_calls>",
         mistral::CALLS,
@@ -170,9 +170,9 @@ fn without_end_tokens(text: &str) -> &str {
     text
 }
 
-/// Where the text behind a header and a leading block of reasoning starts; nothing if it is not certain where that
-/// ends: because one of its tags stands there again, or because it ends in the middle.
-fn behind_reasoning(text: &str) -> Option<usize> {
+/// Where the text after a header and a leading block of reasoning starts; nothing if it is not certain where that
+/// ends: because one of its tags occurs again, or because it ends in the middle.
+fn after_reasoning(text: &str) -> Option<usize> {
     let blank = |from: usize| text.len() - text[from..].trim_ascii_start().len();
     let start = blank(0);
     let header = HEADERS
@@ -185,9 +185,9 @@ fn behind_reasoning(text: &str) -> Option<usize> {
     let Some((open, close)) = opening else {
         return Some(start);
     };
-    let (reasoning, behind) = text.split_once(close)?;
+    let (reasoning, after) = text.split_once(close)?;
     let repeated =
-        behind.contains(close) || behind.contains(open) || reasoning[start + 1..].contains(open);
+        after.contains(close) || after.contains(open) || reasoning[start + 1..].contains(open);
     (!repeated && is_finished(reasoning)).then(|| blank(reasoning.len() + close.len()))
 }
 

@@ -5,15 +5,14 @@
 //! unvalidated, and the others work.
 
 mod lookup;
-mod read;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use crate::validate::normalise;
+pub use crate::wire::read_tools;
 pub use crate::words::{DeclaredBy, Effect, ToolSpec};
 pub(crate) use lookup::{ToolSet, UnknownTool};
-pub use read::read_tools;
 use serde_json::Value as Schema;
 
 use crate::validate::{CompiledSchema, SchemaCache, Secrets, marks_secret, text_size};

@@ -1,7 +1,7 @@
 //! The question to the user over MCP: `elicitation/create`, for clients that declare the capability.
 //!
-//! In comes a refusal that says `ask_user`, out go the parameters of the request; in comes the client's result, out
-//! goes the [`Reply`] for the ledger. Whoever speaks MCP sends the one and receives the other.
+//! Turns a refusal that says `ask_user` into the parameters of the request, and the client's result into the [`Reply`]
+//! for the ledger. The caller speaks MCP: it sends the one and receives the other.
 
 use super::{object, text};
 use crate::admit::Reply;
@@ -13,7 +13,7 @@ use crate::words::{Cause, Failure, Next};
 const FIELD: &str = "answer";
 
 /// The parameters of an `elicitation/create` request that asks what to do about a refused call; `None` if this
-/// refusal is no question.
+/// refusal is not a question.
 pub fn elicitation<'v>(failure: &Failure, feedback: &Feedback) -> Option<Value<'v>> {
     let Cause::Objection(objection) = &failure.cause else {
         return None;
@@ -50,7 +50,7 @@ pub fn elicitation<'v>(failure: &Failure, feedback: &Feedback) -> Option<Value<'
     ]))
 }
 
-/// What the user answered; `None` if there was no answer, and the refusal stands.
+/// What the user answered; `None` if there was no answer, and the call stays refused.
 pub fn read_elicitation(result: &Value<'_>, failure: &Failure) -> Option<Reply> {
     let Cause::Objection(objection) = &failure.cause else {
         return None;

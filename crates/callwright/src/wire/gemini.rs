@@ -1,41 +1,127 @@
-//! Gemini.
+//! Gemini: `generateContent`.
 
+use serde_json::{Map, Value as Json};
+
+use super::finish::declared_completeness;
+use super::history::CallResult;
+use super::members::{one_message, take_list};
+use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::{each_key_once, id, name, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
+use crate::words::{ToolSpec, word_list};
 
-/// A part with a `functionCall`. Gemini numbers calls only in some of its APIs.
-pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
-    let mut function = value.take("functionCall").unwrap_or_default();
-    each_key_once(&function)?;
-    let tool = tool_name(&mut function, "name")?;
-    let mut call = Call::new(tool, value_arguments(&mut function)?);
-    call.id = present(&mut function, "id");
-    Ok(call)
-}
+pub(super) struct Gemini;
 
-/// The part with the `functionCall` again.
-pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: &'v Value<'_>) -> Value<'v> {
-    object([(
-        "functionCall",
-        Some(object([
-            ("id", id(call)),
-            ("name", text(tool)),
-            ("args", Some(arguments.clone())),
-        ])),
-    )])
-}
+static VOCABULARY: Vocabulary = Vocabulary {
+    finished: &["STOP"],
+    cut_off: word_list![MAX_TOKENS SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII],
+    history: Some("contents"),
+    parts: &["parts"],
+    tool_lists: &["functionDeclarations", "function_declarations"],
+    input_schema: &["parameters", "parametersJsonSchema"],
+    output_schema: &["responseJsonSchema"],
+    hosted_tools: word_list![
+        googlesearch googlesearchretrieval googlemaps codeexecution urlcontext filesearch computeruse
+    ],
+};
 
-/// A part with a `functionResponse`; an error stands under `error`, anything else under `output`.
-pub(super) fn result<'v>(call: &'v Call<'_>, content: String, is_error: bool) -> Value<'v> {
-    let key = if is_error { "error" } else { "output" };
-    object([(
-        "functionResponse",
-        Some(object([
+impl ProviderShape for Gemini {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
+    }
+
+    /// A part with a `functionCall`.
+    fn is_call(&self, value: &Value<'_>) -> bool {
+        value.get("functionCall").is_some()
+    }
+
+    /// Gemini numbers calls only in some of its APIs.
+    fn read_call<'a>(&self, mut value: Value<'a>) -> Result<Call<'a>, Error> {
+        let mut function = value.take("functionCall").unwrap_or_default();
+        each_key_once(&function)?;
+        let tool = tool_name(&mut function, "name")?;
+        let mut call = Call::new(tool, value_arguments(&mut function)?);
+        call.id = present(&mut function, "id");
+        Ok(call)
+    }
+
+    /// A prompt that was blocked has no candidates.
+    fn take_answers<'a>(&self, body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
+        let candidates = match take_list(body, "candidates") {
+            None if body.get("promptFeedback").is_none() => return None,
+            candidates => candidates.unwrap_or_default(),
+        };
+        let answer = |mut candidate: Value<'a>| RawAnswer {
+            messages: candidate.take("content").into_iter().collect(),
+            completeness: declared_completeness(&candidate),
+        };
+        Some(candidates.into_iter().map(answer).collect())
+    }
+
+    fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
+        let is_thought = part.get("thought") == Some(&Value::Bool(true));
+        let is_typed = part.get("type").is_some();
+        part.get("text")?
+            .as_str()
+            .filter(|_| !is_thought && !is_typed)
+    }
+
+    /// A part with a `functionResponse`. An error is under `error`, anything else mostly under `output` or `result`.
+    fn take_result<'a>(&self, part: &mut Value<'a>) -> Option<CallResult<'a>> {
+        let mut response = part.take("functionResponse")?;
+        let id = present(&mut response, "id");
+        let tool = match response.take("name") {
+            Some(Value::String(name)) => Some(name),
+            _ if id.is_none() => return None,
+            _ => None,
+        };
+        let mut output = present(&mut response, "response").unwrap_or_default();
+        let only = match output.as_object() {
+            Some([(key, _)]) => ["error", "output", "result"]
+                .into_iter()
+                .find(|only| key == only),
+            _ => None,
+        };
+        if let Some(key) = only {
+            output = present(&mut output, key).unwrap_or_default();
+        }
+        Some(CallResult {
+            id,
+            tool,
+            output,
+            is_error: only == Some("error"),
+        })
+    }
+
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
+        let function = object([
+            ("id", call.id),
+            ("name", text(call.tool)),
+            ("args", Some(call.arguments.clone())),
+        ]);
+        object([("functionCall", Some(function))])
+    }
+
+    /// A part with a `functionResponse`; an error is under `error`, anything else under `output`.
+    fn render_result<'v>(&self, call: &'v Call<'_>, content: String, is_error: bool) -> Value<'v> {
+        let key = if is_error { "error" } else { "output" };
+        let response = object([
             ("id", id(call)),
             ("name", name(call)),
             ("response", Some(object([(key, text(content))]))),
-        ])),
-    )])
+        ]);
+        object([("functionResponse", Some(response))])
+    }
+
+    fn round<'v>(&self, results: Vec<Value<'v>>) -> Vec<Value<'v>> {
+        one_message("parts", results)
+    }
+
+    /// One of the request's `functionDeclarations`.
+    fn declare(&self, mut declared: Map<String, Json>, schema: Json, _: &ToolSpec) -> Json {
+        declared.insert("parameters".to_owned(), schema);
+        Json::Object(declared)
+    }
 }

@@ -1,66 +1,127 @@
-//! MCP.
+//! MCP: `tools/call`, `tools/list`. Its requests hold one call each, so it has neither answers nor histories.
 
-use super::{each_key_once, id, not_a_call, object, text, tool_name, value_arguments};
+use serde_json::{Map, Value as Json, json};
+
+use super::provider::{ProviderShape, RunnableCall, Vocabulary};
+use super::{each_key_once, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
 use crate::text::quoted;
-use crate::words::{Output, Ran, ToolFailure};
+use crate::words::{Effect, Output, Ran, ToolFailure, ToolSpec};
 
 const METHOD: &str = "tools/call";
 
-/// A `tools/call` request.
-pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
-    let method = value.get("method").and_then(Value::as_str);
-    if method != Some(METHOD) {
-        let found = method.map_or_else(|| "no text".to_owned(), |name| quoted(name, 40));
-        return Err(not_a_call(&format!(
-            "the request's `method` is {found}, not `{METHOD}`"
-        )));
+pub(super) struct Mcp;
+
+static VOCABULARY: Vocabulary = Vocabulary {
+    input_schema: &["inputSchema"],
+    output_schema: &["outputSchema"],
+    ..Vocabulary::NONE
+};
+
+impl ProviderShape for Mcp {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
     }
-    let mut params = value.take("params").unwrap_or_default();
-    each_key_once(&params)?;
-    let tool = tool_name(&mut params, "name")?;
-    let mut call = Call::new(tool, value_arguments(&mut params)?);
-    call.id = value.take("id");
-    Ok(call)
-}
 
-/// The `tools/call` request again.
-pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: &'v Value<'_>) -> Value<'v> {
-    object([
-        ("jsonrpc", text("2.0")),
-        ("id", id(call)),
-        ("method", text(METHOD)),
-        (
-            "params",
-            Some(object([
-                ("name", text(tool)),
-                ("arguments", Some(arguments.clone())),
-            ])),
-        ),
-    ])
-}
+    /// A request; which one is looked at when it is read.
+    fn is_call(&self, value: &Value<'_>) -> bool {
+        value.get("method").is_some()
+    }
 
-/// A `CallToolResult`. Bad arguments are a result with `isError`, never a protocol error: only then
-/// does the model see them.
-pub(super) fn result<'v>(content: String, is_error: bool) -> Value<'v> {
-    let block = object([("type", text("text")), ("text", text(content))]);
-    object([
-        ("content", Some(Value::Array(vec![block]))),
-        ("isError", Some(Value::Bool(is_error))),
-    ])
-}
-
-/// A `CallToolResult` with the data beside its text.
-pub(super) fn with_structure<'v>(result: Value<'v>, structure: Option<Value<'v>>) -> Value<'v> {
-    match (result, structure) {
-        (Value::Object(mut members), Some(structure)) => {
-            members.insert(1, ("structuredContent".into(), structure));
-            Value::Object(members)
+    /// A `tools/call` request.
+    fn read_call<'a>(&self, mut value: Value<'a>) -> Result<Call<'a>, Error> {
+        let method = value.get("method").and_then(Value::as_str);
+        if method != Some(METHOD) {
+            let found = method.map_or_else(|| "no text".to_owned(), |name| quoted(name, 40));
+            return Err(not_a_call(&format!(
+                "the request's `method` is {found}, not `{METHOD}`"
+            )));
         }
-        (result, _) => result,
+        let mut params = value.take("params").unwrap_or_default();
+        each_key_once(&params)?;
+        let tool = tool_name(&mut params, "name")?;
+        let mut call = Call::new(tool, value_arguments(&mut params)?);
+        call.id = value.take("id");
+        Ok(call)
     }
+
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
+        let params = object([
+            ("name", text(call.tool)),
+            ("arguments", Some(call.arguments.clone())),
+        ]);
+        object([
+            ("jsonrpc", text("2.0")),
+            ("id", call.id),
+            ("method", text(METHOD)),
+            ("params", Some(params)),
+        ])
+    }
+
+    /// A `CallToolResult`. Bad arguments are a result with `isError`, never a protocol error: only then
+    /// does the model see them.
+    fn render_result<'v>(&self, _: &'v Call<'_>, content: String, is_error: bool) -> Value<'v> {
+        let block = object([("type", text("text")), ("text", text(content))]);
+        object([
+            ("content", Some(Value::Array(vec![block]))),
+            ("isError", Some(Value::Bool(is_error))),
+        ])
+    }
+
+    fn with_structure<'v>(&self, result: Value<'v>, structure: Option<Value<'v>>) -> Value<'v> {
+        match (result, structure) {
+            (Value::Object(mut members), Some(structure)) => {
+                members.insert(1, ("structuredContent".into(), structure));
+                Value::Object(members)
+            }
+            (result, _) => result,
+        }
+    }
+
+    fn declare(&self, mut declared: Map<String, Json>, schema: Json, tool: &ToolSpec) -> Json {
+        declared.insert("inputSchema".to_owned(), schema);
+        // Structured results are objects in MCP.
+        let output = tool.output_schema.as_deref();
+        if let Some(output) = output.filter(|schema| schema["type"] == "object") {
+            declared.insert("outputSchema".to_owned(), output.clone());
+        }
+        let annotations = write_annotations(tool);
+        if !annotations.is_empty() {
+            declared.insert("annotations".to_owned(), Json::Object(annotations));
+        }
+        Json::Object(declared)
+    }
+}
+
+/// A tool's effect as MCP's hints; none where nothing is declared.
+fn write_annotations(tool: &ToolSpec) -> Map<String, Json> {
+    let mut hints = Map::new();
+    let mut hint = |name: &str, value| hints.insert(name.to_owned(), json!(value));
+    if tool.effect != Effect::Unknown {
+        hint("readOnlyHint", tool.effect == Effect::Read);
+    }
+    if matches!(tool.effect, Effect::Write | Effect::Destructive) {
+        hint("destructiveHint", tool.effect == Effect::Destructive);
+    }
+    if tool.idempotent {
+        hint("idempotentHint", true);
+    }
+    hints
+}
+
+/// A tool's effect, and whether it is idempotent, out of MCP's hints. `readOnlyHint: false` by itself declares nothing:
+/// it is the protocol's default, which many servers write out for every tool, those that only read included.
+pub(super) fn read_annotations(annotations: Option<&Json>) -> (Effect, bool) {
+    let hint = |name: &str| annotations.and_then(|all| all.get(name)?.as_bool());
+    let effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
+        (Some(true), _) => Effect::Read,
+        (_, Some(true)) => Effect::Destructive,
+        (_, Some(false)) => Effect::Write,
+        (_, None) => Effect::Unknown,
+    };
+    (effect, hint("idempotentHint") == Some(true))
 }
 
 /// How a call went, from a `CallToolResult`: its structured content, which is what an output schema is about, its text, or

@@ -1,42 +1,106 @@
-//! OpenAI chat completions.
+//! OpenAI chat completions, and the many servers that follow them (vLLM, Ollama, Mistral, `OpenRouter`).
 
-use std::borrow::Cow;
+use serde_json::{Map, Value as Json, json};
 
+use super::finish::declared_completeness;
+use super::history::{CallResult, content_output};
+use super::members::{take_list, typed_text};
+use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::{each_key_once, id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
+use crate::words::ToolSpec;
 
-/// An element of `tool_calls[]`.
-pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
-    let mut function = value.take("function").unwrap_or_default();
-    each_key_once(&function)?;
-    let tool = tool_name(&mut function, "name")?;
-    let mut call = Call::new(tool, text_arguments(&mut function)?);
-    call.id = present(&mut value, "id");
-    Ok(call)
-}
+pub(super) struct OpenAiChat;
 
-/// The element of `tool_calls[]` again.
-pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: Cow<'v, str>) -> Value<'v> {
-    object([
-        ("id", id(call)),
-        ("type", text("function")),
-        (
-            "function",
-            Some(object([
-                ("name", text(tool)),
-                ("arguments", text(arguments)),
-            ])),
-        ),
-    ])
-}
+static VOCABULARY: Vocabulary = Vocabulary {
+    finished: &["stop", "tool_calls", "function_call"],
+    cut_off: &["length", "max_completion_tokens", "content_filter"],
+    history: Some("messages"),
+    parts: &["content", "tool_calls"],
+    tool_lists: &["functions"],
+    // What is inside of `function` looks like a tool of the responses API.
+    ..Vocabulary::NONE
+};
 
-/// A `tool` message. The shape has no flag for errors; the text says it.
-pub(super) fn result<'v>(call: &'v Call<'_>, content: String) -> Value<'v> {
-    object([
-        ("role", text("tool")),
-        ("tool_call_id", id(call)),
-        ("content", text(content)),
-    ])
+impl ProviderShape for OpenAiChat {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
+    }
+
+    /// An element of `tool_calls[]`.
+    fn is_call(&self, value: &Value<'_>) -> bool {
+        matches!(value.get("function"), Some(Value::Object(_)))
+    }
+
+    fn read_call<'a>(&self, mut value: Value<'a>) -> Result<Call<'a>, Error> {
+        let mut function = value.take("function").unwrap_or_default();
+        each_key_once(&function)?;
+        let tool = tool_name(&mut function, "name")?;
+        let mut call = Call::new(tool, text_arguments(&mut function)?);
+        call.id = present(&mut value, "id");
+        Ok(call)
+    }
+
+    fn take_answers<'a>(&self, body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
+        let answer = |mut choice: Value<'a>| {
+            let mut message = choice.take("message")?;
+            // `function_call` is what came before `tool_calls`.
+            let older = match message.take("function_call") {
+                Some(function @ Value::Object(_)) => Some(object([("function", Some(function))])),
+                _ => None,
+            };
+            Some(RawAnswer {
+                messages: std::iter::once(message).chain(older).collect(),
+                completeness: declared_completeness(&choice),
+            })
+        };
+        // The choices of a streamed piece have a `delta` instead of a message.
+        let choices = take_list(body, "choices")?;
+        choices.into_iter().map(answer).collect()
+    }
+
+    fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
+        typed_text(part, "text")
+    }
+
+    /// A `tool` message.
+    fn take_result<'a>(&self, part: &mut Value<'a>) -> Option<CallResult<'a>> {
+        if part.get("role")?.as_str()? != "tool" {
+            return None;
+        }
+        Some(CallResult {
+            id: Some(part.take("tool_call_id")?),
+            tool: None,
+            output: content_output(part.take("content")),
+            is_error: false,
+        })
+    }
+
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
+        let function = object([
+            ("name", text(call.tool)),
+            ("arguments", text(call.arguments_text())),
+        ]);
+        object([
+            ("id", call.id),
+            ("type", text("function")),
+            ("function", Some(function)),
+        ])
+    }
+
+    /// A `tool` message. The shape has no flag for errors; the text says it.
+    fn render_result<'v>(&self, call: &'v Call<'_>, content: String, _: bool) -> Value<'v> {
+        object([
+            ("role", text("tool")),
+            ("tool_call_id", id(call)),
+            ("content", text(content)),
+        ])
+    }
+
+    fn declare(&self, mut declared: Map<String, Json>, schema: Json, _: &ToolSpec) -> Json {
+        declared.insert("parameters".to_owned(), schema);
+        json!({"type": "function", "function": declared})
+    }
 }

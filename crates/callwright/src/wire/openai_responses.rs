@@ -1,35 +1,95 @@
 //! OpenAI responses.
 
-use std::borrow::Cow;
+use serde_json::{Map, Value as Json, json};
 
+use super::finish::declared_completeness;
+use super::history::{CallResult, content_output};
+use super::members::{has_type, take_list, typed_text};
+use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::{id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
+use crate::words::ToolSpec;
 
-/// A `function_call` item.
-pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
-    let tool = tool_name(&mut value, "name")?;
-    let mut call = Call::new(tool, text_arguments(&mut value)?);
-    call.id = present(&mut value, "call_id").or_else(|| present(&mut value, "id"));
-    Ok(call)
-}
+pub(super) struct OpenAiResponses;
 
-/// The `function_call` item again.
-pub(super) fn call<'v>(call: &'v Call<'_>, tool: &'v str, arguments: Cow<'v, str>) -> Value<'v> {
-    object([
-        ("type", text("function_call")),
-        ("call_id", id(call)),
-        ("name", text(tool)),
-        ("arguments", text(arguments)),
-    ])
-}
+static VOCABULARY: Vocabulary = Vocabulary {
+    finished: &["completed"],
+    cut_off: &["max_output_tokens", "incomplete", "in_progress"],
+    history: Some("input"),
+    parts: &["content"],
+    input_schema: &["parameters"],
+    ..Vocabulary::NONE
+};
 
-/// A `function_call_output` item. The shape has no flag for errors; the text says it.
-pub(super) fn result<'v>(call: &'v Call<'_>, output: String) -> Value<'v> {
-    object([
-        ("type", text("function_call_output")),
-        ("call_id", id(call)),
-        ("output", text(output)),
-    ])
+impl ProviderShape for OpenAiResponses {
+    fn vocabulary(&self) -> &'static Vocabulary {
+        &VOCABULARY
+    }
+
+    /// A `function_call` item.
+    fn is_call(&self, value: &Value<'_>) -> bool {
+        has_type(value, "function_call")
+    }
+
+    fn read_call<'a>(&self, mut value: Value<'a>) -> Result<Call<'a>, Error> {
+        let tool = tool_name(&mut value, "name")?;
+        let mut call = Call::new(tool, text_arguments(&mut value)?);
+        call.id = present(&mut value, "call_id").or_else(|| present(&mut value, "id"));
+        Ok(call)
+    }
+
+    fn take_answers<'a>(&self, body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
+        if body.get("object")?.as_str()? != "response" {
+            return None;
+        }
+        let completeness = declared_completeness(body);
+        Some(vec![RawAnswer {
+            messages: take_list(body, "output")?,
+            completeness,
+        }])
+    }
+
+    fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
+        typed_text(part, "output_text")
+    }
+
+    /// A `function_call_output` item.
+    fn take_result<'a>(&self, part: &mut Value<'a>) -> Option<CallResult<'a>> {
+        if !has_type(part, "function_call_output") {
+            return None;
+        }
+        Some(CallResult {
+            id: Some(part.take("call_id")?),
+            tool: None,
+            output: content_output(part.take("output")),
+            is_error: false,
+        })
+    }
+
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {
+        let arguments = call.arguments_text();
+        object([
+            ("type", text("function_call")),
+            ("call_id", call.id),
+            ("name", text(call.tool)),
+            ("arguments", text(arguments)),
+        ])
+    }
+
+    /// A `function_call_output` item. The shape has no flag for errors; the text says it.
+    fn render_result<'v>(&self, call: &'v Call<'_>, output: String, _: bool) -> Value<'v> {
+        object([
+            ("type", text("function_call_output")),
+            ("call_id", id(call)),
+            ("output", text(output)),
+        ])
+    }
+
+    fn declare(&self, mut declared: Map<String, Json>, schema: Json, _: &ToolSpec) -> Json {
+        declared.insert("type".to_owned(), json!("function"));
+        declared.insert("parameters".to_owned(), schema);
+        Json::Object(declared)
+    }
 }

@@ -3,7 +3,7 @@
 //! Every call gets exactly one answer: also one that was refused, cancelled, or run beside one that failed. Providers
 //! reject a history in which a call has none.
 
-use super::{Provider, mcp, object, render_result, text};
+use super::Provider;
 use crate::call::Call;
 use crate::feedback::Feedback;
 use crate::json::Value;
@@ -17,35 +17,22 @@ pub fn render_settled<'v>(
     settled: &'v Settled<'_>,
     feedback: &Feedback,
 ) -> Value<'v> {
+    let shape = provider.shape();
     let told = settled.text(feedback).into_owned();
-    let result = render_result(provider, call, told, settled.is_error());
-    match provider {
-        Provider::Mcp => mcp::with_structure(result, structure(settled)),
-        _ => result,
-    }
+    let result = shape.render_result(call, told, settled.is_error());
+    shape.with_structure(result, structure(settled))
 }
 
-/// What became of the calls of one answer of the model, as what is put behind it in the history: a message each, or one
+/// What became of the calls of one answer of the model, as what follows it in the history: a message each, or one
 /// message with all of them where the provider wants that.
 pub fn render_round<'v, 'a: 'v, 'b: 'v>(
     provider: Provider,
     round: impl IntoIterator<Item = (&'v Call<'a>, &'v Settled<'b>)>,
     feedback: &Feedback,
 ) -> Vec<Value<'v>> {
-    let results: Vec<Value<'v>> = round
-        .into_iter()
-        .map(|(call, settled)| render_settled(provider, call, settled, feedback))
-        .collect();
-    let one = |key: &'static str, results| {
-        let results = Some(Value::Array(results));
-        vec![object([("role", text("user")), (key, results)])]
-    };
-    match provider {
-        _ if results.is_empty() => results,
-        Provider::Anthropic => one("content", results),
-        Provider::Gemini => one("parts", results),
-        Provider::OpenAiChat | Provider::OpenAiResponses | Provider::Mcp => results,
-    }
+    let results = round.into_iter();
+    let results = results.map(|(call, settled)| render_settled(provider, call, settled, feedback));
+    provider.shape().round(results.collect())
 }
 
 /// The data of a result that goes to the model, where it is an object.

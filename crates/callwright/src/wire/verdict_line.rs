@@ -196,7 +196,7 @@ impl fmt::Display for VerdictLine<'_> {
     }
 }
 
-/// A failure as it stands in lines of JSON.
+/// A failure in a line of JSON.
 #[derive(Serialize)]
 pub(crate) struct ToldFailure<'v> {
     class: &'static str,

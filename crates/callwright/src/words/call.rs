@@ -49,54 +49,6 @@ pub enum Completeness {
     CutOff,
 }
 
-/// The finish reasons that say that an answer ended by itself, by provider. Any other word is doubtful: new ones come
-/// up every year, and most of them name a failure.
-const GOOD_REASONS: [(&str, &[&str]); 7] = [
-    (
-        "OpenAI, vLLM, Ollama, Mistral",
-        &["stop", "tool_calls", "function_call"],
-    ),
-    ("OpenAI responses", &["completed"]),
-    ("Anthropic, Bedrock", &["end_turn", "tool_use"]),
-    ("Gemini", &["STOP"]),
-    ("Cohere", &["COMPLETE", "TOOL_CALL"]),
-    ("Vercel AI SDK", &["tool-calls"]),
-    ("text-generation-inference, watsonx", &["eos_token"]),
-];
-
-/// The finish reasons that say that an answer was cut, or that a filter stopped it.
-const CUT_REASONS: [&str; 15] = [
-    "length",
-    "max_tokens",
-    "max_output_tokens",
-    "max_completion_tokens",
-    "model_length",
-    "model_context_window_exceeded",
-    "incomplete",
-    "in_progress",
-    "content_filter",
-    "safety",
-    "recitation",
-    "blocklist",
-    "prohibited_content",
-    "spii",
-    "refusal",
-];
-
-impl Completeness {
-    /// Reads a finish or stop reason in the words of any provider.
-    pub fn from_finish_reason(reason: &str) -> Self {
-        let is = |word: &&str| word.eq_ignore_ascii_case(reason);
-        if CUT_REASONS.iter().any(is) {
-            Completeness::CutOff
-        } else if GOOD_REASONS.iter().any(|(_, words)| words.iter().any(is)) {
-            Completeness::Complete
-        } else {
-            Completeness::Doubtful
-        }
-    }
-}
-
 impl<'a> Call<'a> {
     /// A call of `tool` whose arguments came as text.
     pub fn from_text(tool: impl Into<Cow<'a, str>>, arguments: impl Into<Cow<'a, str>>) -> Self {

@@ -7,115 +7,108 @@
 
 use serde::Serialize;
 
-/// The families of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Class {
+/// One row per code: what it says in the documentation, its variant and its name, its class, what to do next, and its
+/// texts. The rows are the enum [`Code`] and the [`TABLE`], in the order of the stages that give them.
+macro_rules! codes {
+    ($(
+        #[doc = $doc:literal]
+        $code:ident = $name:literal, $class:ident, $next:ident,
+        hint: $hint:literal,
+        meaning: $meaning:literal,
+        example: $example:literal;
+    )+) => {
+        /// The stable names of what can go wrong.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = $doc] $code,)+
+        }
+
+        /// All codes, in the order of the stages that give them.
+        pub const TABLE: &[CodeRow] = &[$(CodeRow {
+            code: Code::$code,
+            name: $name,
+            class: Class::$class,
+            next: Next::$next,
+            hint: $hint,
+            meaning: $meaning,
+            example: $example,
+        }),+];
+    };
+}
+
+/// A public enum whose variants have stable names.
+macro_rules! named {
+    ($(#[doc = $about:literal])+ $kind:ident, $all:literal;
+     $(#[doc = $doc:literal] $variant:ident = $name:literal,)+) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
+        pub enum $kind {
+            $(#[doc = $doc] $variant,)+
+        }
+
+        impl $kind {
+            #[doc = $all]
+            pub const ALL: [$kind; [$($name),+].len()] = [$($kind::$variant),+];
+
+            /// The stable name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($kind::$variant => $name,)+
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// The families of failure.
+    Class, "All classes, in the order of the stages that give them.";
     /// The call itself is wrong; nothing was run.
-    Validation,
+    Validation = "validation",
     /// The call was made as often as it may be.
-    Budget,
-    /// The model goes round in circles.
-    Loop,
+    Budget = "budget",
+    /// The model is going in circles.
+    Loop = "loop",
     /// The tool ran and broke.
-    Runtime,
+    Runtime = "runtime",
     /// The tool ran and says that it cannot do this.
-    Logical,
+    Logical = "logical",
     /// The result is not what the tool promises.
-    SchemaMismatch,
-    /// The result is good and not all.
-    PartialData,
+    SchemaMismatch = "schema_mismatch",
+    /// The result is good, and incomplete.
+    PartialData = "partial_data",
     /// The result has the right form and makes no sense.
-    SemanticGarbage,
+    SemanticGarbage = "semantic_garbage",
 }
 
-/// What the model should do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Next {
+named! {
+    /// What the model should do next.
+    Next, "All next steps.";
     /// Send the call again with other arguments.
-    FixArguments,
+    FixArguments = "fix_arguments",
     /// Send the same call again, now.
-    RetrySame,
+    RetrySame = "retry_same",
     /// Send the same call again, later.
-    RetryLater,
+    RetryLater = "retry_later",
     /// Do something else.
-    ChangeApproach,
+    ChangeApproach = "change_approach",
     /// Go on with what came, or ask for the next part.
-    Continue,
+    Continue = "continue",
     /// Ask the user.
-    AskUser,
+    AskUser = "ask_user",
     /// Stop.
-    Stop,
+    Stop = "stop",
 }
 
-/// The stable names of what can go wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Code {
-    /// The arguments do not fit the schema.
-    InvalidArguments,
-    /// The arguments are not JSON.
-    InvalidJson,
-    /// The call ends before its arguments do.
-    TruncatedCall,
-    /// There is no such tool.
-    UnknownTool,
-    /// The call can be read in more than one way.
-    AmbiguousCall,
-    /// The arguments are larger than allowed.
-    ArgumentsTooLarge,
-    /// The same call was made as often as it may be.
-    RetryBudgetExceeded,
-    /// Too many calls, of one tool or at all.
-    CallLimitExceeded,
-    /// The user wants no more calls.
-    StoppedByUser,
-    /// Nobody can count calls, and none may run uncounted.
-    LedgerUnavailable,
-    /// The same call fails the same way.
-    RepeatedCall,
-    /// The same call brings the same result.
-    RepeatedResult,
-    /// The last rounds only repeated earlier calls.
-    Cycle,
-    /// One tool fails the same way, whatever the arguments.
-    ErrorStreak,
-    /// Tools are called that do not exist.
-    UnknownToolStreak,
-    /// A failure that passes.
-    Transient,
-    /// The tool broke.
-    ToolError,
-    /// The tool took longer than it may.
-    Timeout,
-    /// The tool panicked.
-    Panic,
-    /// The caller went away.
-    Cancelled,
-    /// The tool contradicts its own declaration.
-    ToolDefect,
-    /// The tool says that it cannot do this.
-    ToolReportedFailure,
-    /// The result is not JSON, though the tool promises it.
-    InvalidOutputJson,
-    /// The result ends in the middle.
-    TruncatedResponse,
-    /// The result does not fit the tool's schema.
-    SchemaViolation,
-    /// There is more than what came.
-    MorePagesAvailable,
-    /// The result is only a part.
-    IncompleteResult,
-    /// Nothing was found for what the call names.
-    EmptyResult,
-    /// The result is an error, though the tool says that it worked.
-    ErrorInDisguise,
-    /// The result makes no sense, as a check of the operator's says.
-    ImplausibleResult,
+impl Next {
+    /// Whether the very same call may be sent again: what older shapes call `retryable`.
+    pub fn is_retry(self) -> bool {
+        matches!(self, Next::RetrySame | Next::RetryLater)
+    }
 }
 
 /// Everything there is to say about a code.
@@ -137,314 +130,219 @@ pub struct CodeRow {
     pub example: &'static str,
 }
 
-/// All codes, in the order of the stages that give them.
-pub const TABLE: &[CodeRow] = &[
-    CodeRow {
-        code: Code::UnknownTool,
-        name: "unknown_tool",
-        class: Class::Validation,
-        next: Next::ChangeApproach,
+codes! {
+    /// There is no such tool.
+    UnknownTool = "unknown_tool", Validation, ChangeApproach,
         hint: "Call one of the tools you were given, by its exact name.",
         meaning: "The model called a tool that does not exist. The feedback names the three nearest \
                   names at most, never the whole list.",
-        example: r#"{"tool": "serch", "arguments": {}} where only `search` exists"#,
-    },
-    CodeRow {
-        code: Code::ArgumentsTooLarge,
-        name: "arguments_too_large",
-        class: Class::Validation,
-        next: Next::ChangeApproach,
+        example: r#"{"tool": "serch", "arguments": {}} where only `search` exists"#;
+
+    /// The arguments are larger than allowed.
+    ArgumentsTooLarge = "arguments_too_large", Validation, ChangeApproach,
         hint: "Send less at once, in several smaller calls.",
         meaning: "The arguments have more bytes, or are nested deeper, than the gate reads. Both limits \
                   are settings (8 MiB and 100 levels by default).",
-        example: r#"{"tool": "write", "arguments": "[[[[…"} nested 101 deep"#,
-    },
-    CodeRow {
-        code: Code::TruncatedCall,
-        name: "truncated_call",
-        class: Class::Validation,
-        next: Next::ChangeApproach,
+        example: r#"{"tool": "write", "arguments": "[[[[…"} nested 101 deep"#;
+
+    /// The call ends before its arguments do.
+    TruncatedCall = "truncated_call", Validation, ChangeApproach,
         hint: "Send it again with less content, split into several smaller calls.",
         meaning: "The call was cut off before its arguments were complete: the provider says so (finish \
                   reason), or the text ends in the middle. It is never completed and never run.",
-        example: r#"{"tool": "save", "arguments": "{\"orders\": [{\"id\": \"O-1\", \"total\""}"#,
-    },
-    CodeRow {
-        code: Code::AmbiguousCall,
-        name: "ambiguous_call",
-        class: Class::Validation,
-        next: Next::FixArguments,
+        example: r#"{"tool": "save", "arguments": "{\"orders\": [{\"id\": \"O-1\", \"total\""}"#;
+
+    /// The call can be read in more than one way.
+    AmbiguousCall = "ambiguous_call", Validation, FixArguments,
         hint: "Send exactly one JSON object per call.",
         meaning: "The arguments can be read in more than one way, such as two JSON objects glued \
                   together. None of the readings is run and none is dropped.",
-        example: r#"{"tool": "add", "arguments": "{\"x\": 1}{\"x\": 2}"}"#,
-    },
-    CodeRow {
-        code: Code::InvalidJson,
-        name: "invalid_json",
-        class: Class::Validation,
-        next: Next::FixArguments,
+        example: r#"{"tool": "add", "arguments": "{\"x\": 1}{\"x\": 2}"}"#;
+
+    /// The arguments are not JSON.
+    InvalidJson = "invalid_json", Validation, FixArguments,
         hint: "Send the arguments as one valid JSON object.",
         meaning: "The arguments are not JSON. The feedback gives line, column, the nearest path and what \
                   was expected there.",
-        example: r#"{"tool": "search", "arguments": "{\"limit\": 5,}"}"#,
-    },
-    CodeRow {
-        code: Code::InvalidArguments,
-        name: "invalid_arguments",
-        class: Class::Validation,
-        next: Next::FixArguments,
+        example: r#"{"tool": "search", "arguments": "{\"limit\": 5,}"}"#;
+
+    /// The arguments do not fit the schema.
+    InvalidArguments = "invalid_arguments", Validation, FixArguments,
         hint: "Correct the listed arguments and call the tool again.",
         meaning: "The arguments are JSON and do not fit the tool's schema. Every issue is listed in the \
                   data, the five most useful ones in the feedback.",
-        example: r#"{"tool": "search", "arguments": {"limit": "abc"}} where `limit` is an integer"#,
-    },
-    CodeRow {
-        code: Code::RetryBudgetExceeded,
-        name: "retry_budget_exceeded",
-        class: Class::Budget,
-        next: Next::ChangeApproach,
+        example: r#"{"tool": "search", "arguments": {"limit": "abc"}} where `limit` is an integer"#;
+
+    /// The same call was made as often as it may be.
+    RetryBudgetExceeded = "retry_budget_exceeded", Budget, ChangeApproach,
         hint: "Do not send this call again in this turn; do something else.",
         meaning: "The very same call was made as often as it may be in one turn: once if its tool is declared \
                   to change something, three times if nothing is declared, ten times if it only reads. A changed \
                   result, a successful change by another call or a message of the user give the budget back, and \
                   failures that pass do not count. A call that worked and is declared to change something is not made \
                   again in the turn, whatever else changes.",
-        example: "the same `send_money` a second time in one turn",
-    },
-    CodeRow {
-        code: Code::CallLimitExceeded,
-        name: "call_limit_exceeded",
-        class: Class::Budget,
-        next: Next::Stop,
+        example: "the same `send_money` a second time in one turn";
+
+    /// Too many calls, of one tool or at all.
+    CallLimitExceeded = "call_limit_exceeded", Budget, Stop,
         hint: "Stop calling tools and answer with what you have.",
         meaning: "One turn made more calls than allowed (1,000 in all and 500 of one tool by default), or 100 of \
                   its calls were refused. The bound on all calls can be moved and not removed.",
-        example: "the 1,001st call since the user's last message",
-    },
-    CodeRow {
-        code: Code::StoppedByUser,
-        name: "stopped_by_user",
-        class: Class::Budget,
-        next: Next::Stop,
+        example: "the 1,001st call since the user's last message";
+
+    /// The user wants no more calls.
+    StoppedByUser = "stopped_by_user", Budget, Stop,
         hint: "Stop calling tools until the user writes again.",
         meaning: "The user was asked and answered: stop. Every call of the turn is refused.",
-        example: "any call behind the answer `stop`",
-    },
-    CodeRow {
-        code: Code::LedgerUnavailable,
-        name: "ledger_unavailable",
-        class: Class::Budget,
-        next: Next::RetryLater,
+        example: "any call after the answer `stop`";
+
+    /// Calls cannot be counted, and none may run uncounted.
+    LedgerUnavailable = "ledger_unavailable", Budget, RetryLater,
         hint: "Send the same call again in a little while.",
         meaning: "The ledger that counts calls cannot be reached, and the policy does not let this call run uncounted.",
-        example: "a payment while the Redis server is down",
-    },
-    CodeRow {
-        code: Code::RepeatedCall,
-        name: "repeated_call",
-        class: Class::Loop,
-        next: Next::ChangeApproach,
+        example: "a payment while the Redis server is down";
+
+    /// The same call fails the same way.
+    RepeatedCall = "repeated_call", Loop, ChangeApproach,
         hint: "It will fail again: change the arguments or do something else.",
         meaning: "The same call failed the same way three times, and nothing has changed since; or the gate refused it for \
                   the same reason twice before.",
-        example: "`read_file` of a path that does not exist, for the fourth time",
-    },
-    CodeRow {
-        code: Code::RepeatedResult,
-        name: "repeated_result",
-        class: Class::Loop,
-        next: Next::Continue,
+        example: "`read_file` of a path that does not exist, for the fourth time";
+
+    /// The same call brings the same result.
+    RepeatedResult = "repeated_result", Loop, Continue,
         hint: "Use the result you have, or do something else.",
         meaning: "The same call brought the same result three times, and nothing has changed since. Times and \
                   request ids in a result do not count. Calls that wait for something may repeat fifty times.",
-        example: "`get_balance` for the fourth time, with nothing done in between",
-    },
-    CodeRow {
-        code: Code::Cycle,
-        name: "cycle",
-        class: Class::Loop,
-        next: Next::ChangeApproach,
+        example: "`get_balance` for the fourth time, with nothing done in between";
+
+    /// The last rounds only repeated earlier calls.
+    Cycle = "cycle", Loop, ChangeApproach,
         hint: "Use the results you have, or do something that you have not done yet.",
         meaning: "Two rounds in a row only repeated earlier calls, in a cycle or in any order, and all results \
                   were the same as before.",
-        example: "`list_files`, `read_file`, `list_files`, `read_file`, `list_files`",
-    },
-    CodeRow {
-        code: Code::ErrorStreak,
-        name: "error_streak",
-        class: Class::Loop,
-        next: Next::ChangeApproach,
+        example: "`list_files`, `read_file`, `list_files`, `read_file`, `list_files`";
+
+    /// One tool fails the same way, whatever the arguments.
+    ErrorStreak = "error_streak", Loop, ChangeApproach,
         hint: "The arguments are not the cause: use another tool or tell the user.",
         meaning: "One tool failed the same way in seven rounds in a row, with different arguments, and nothing new \
                   worked in between.",
-        example: "`search` with an eighth query while its index is missing",
-    },
-    CodeRow {
-        code: Code::UnknownToolStreak,
-        name: "unknown_tool_streak",
-        class: Class::Loop,
-        next: Next::ChangeApproach,
+        example: "`search` with an eighth query while its index is missing";
+
+    /// Tools are called that do not exist.
+    UnknownToolStreak = "unknown_tool_streak", Loop, ChangeApproach,
         hint: "Call only the tools you were given, or answer without tools.",
         meaning: "Three rounds in a row called tools that do not exist, under one name or several.",
-        example: "`web_search`, then `websearch`, then `WebSearch`",
-    },
-    CodeRow {
-        code: Code::Transient,
-        name: "transient",
-        class: Class::Runtime,
-        next: Next::RetryLater,
+        example: "`web_search`, then `websearch`, then `WebSearch`";
+
+    /// A failure that passes.
+    Transient = "transient", Runtime, RetryLater,
         hint: "Wait, then send the same call again.",
         meaning: "The tool failed for a reason that passes: a rate limit, an overload, a time-out. Such a failure \
                   counts neither against the budget nor as a repetition, ten times in a row.",
-        example: "an error result that says `HTTP 429`",
-    },
-    CodeRow {
-        code: Code::ToolError,
-        name: "tool_error",
-        class: Class::Runtime,
-        next: Next::ChangeApproach,
+        example: "an error result that says `HTTP 429`";
+
+    /// The tool broke.
+    ToolError = "tool_error", Runtime, ChangeApproach,
         hint: "The arguments are not known to be the cause: try another way or tell the user.",
         meaning: "The tool broke. What happened goes to the operator in full; the model gets a short line, since the \
                   words of an unknown error may hold paths, addresses or secrets.",
-        example: "a tool whose database connection was refused",
-    },
-    CodeRow {
-        code: Code::Timeout,
-        name: "timeout",
-        class: Class::Runtime,
-        next: Next::RetryLater,
+        example: "a tool whose database connection was refused";
+
+    /// The tool took longer than it may.
+    Timeout = "timeout", Runtime, RetryLater,
         hint: "Ask for less at once, or try again later.",
         meaning: "The tool took longer than it may. A tool that changes something may have done so all the same, and the \
                   model is told to look before it calls again.",
-        example: "a search that runs for more than its 30 seconds",
-    },
-    CodeRow {
-        code: Code::Panic,
-        name: "panic",
-        class: Class::Runtime,
-        next: Next::ChangeApproach,
+        example: "a search that runs for more than its 30 seconds";
+
+    /// The tool panicked.
+    Panic = "panic", Runtime, ChangeApproach,
         hint: "Do not send the same call again: try another way or tell the user.",
         meaning: "The tool's code panicked. Other calls go on; the message of the panic goes to the operator only.",
-        example: "a tool that indexes past the end of a list",
-    },
-    CodeRow {
-        code: Code::Cancelled,
-        name: "cancelled",
-        class: Class::Runtime,
-        next: Next::AskUser,
+        example: "a tool that indexes past the end of a list";
+
+    /// The caller went away.
+    Cancelled = "cancelled", Runtime, AskUser,
         hint: "Ask the user before you call it again.",
-        meaning: "Somebody cancelled the call before it had ended. Whether it took effect is not known. Every call is \
+        meaning: "The call was cancelled before it had ended. Whether it took effect is not known. Every call is \
                   answered all the same, so that the history stays well formed.",
-        example: "a call under way when the user presses Ctrl-C",
-    },
-    CodeRow {
-        code: Code::ToolDefect,
-        name: "tool_defect",
-        class: Class::Runtime,
-        next: Next::ChangeApproach,
+        example: "a call in progress when the user presses Ctrl-C";
+
+    /// The tool contradicts its own declaration.
+    ToolDefect = "tool_defect", Runtime, ChangeApproach,
         hint: "The arguments are not the cause: do not change them, use another tool or tell the user.",
         meaning: "The tool contradicts its own declaration: its type does not take what its schema accepts. This is a \
-                  fault of whoever wrote the tool; the operator gets the place and the reason.",
-        example: "a schema that says `string` for a field that is an integer in Rust",
-    },
-    CodeRow {
-        code: Code::ToolReportedFailure,
-        name: "tool_reported_failure",
-        class: Class::Logical,
-        next: Next::ChangeApproach,
+                  bug in the tool; the operator gets the place and the reason.",
+        example: "a schema that says `string` for a field that is an integer in Rust";
+
+    /// The tool says that it cannot do this.
+    ToolReportedFailure = "tool_reported_failure", Logical, ChangeApproach,
         hint: "Act on what the tool says.",
-        meaning: "The tool worked and says that it cannot do this, in its own words and with a code of its own if it has \
+        meaning: "The tool worked and says that it cannot do this, in its own words and with its own code if it has \
                   one. An error result of an MCP server is of this kind.",
-        example: "`There is no customer C-17.`",
-    },
-    CodeRow {
-        code: Code::InvalidOutputJson,
-        name: "invalid_output_json",
-        class: Class::SchemaMismatch,
-        next: Next::ChangeApproach,
+        example: "`There is no customer C-17.`";
+
+    /// The result is not JSON, though the tool promises it.
+    InvalidOutputJson = "invalid_output_json", SchemaMismatch, ChangeApproach,
         hint: "The arguments are not the cause: use another tool or tell the user.",
         meaning: "The tool promises JSON and answered with something else. The feedback says at which line and column.",
-        example: r#"{"orders": [1, 2,]} as the result of a tool with an output schema"#,
-    },
-    CodeRow {
-        code: Code::TruncatedResponse,
-        name: "truncated_response",
-        class: Class::SchemaMismatch,
-        next: Next::ChangeApproach,
+        example: r#"{"orders": [1, 2,]} as the result of a tool with an output schema"#;
+
+    /// The result ends in the middle.
+    TruncatedResponse = "truncated_response", SchemaMismatch, ChangeApproach,
         hint: "Repeating the call will not help: ask for less at once.",
         meaning: "The tool's JSON ends in the middle. The feedback says on which path. It is never completed.",
-        example: r#"{"orders": [{"id": "O-1", "total" as the result of a tool with an output schema"#,
-    },
-    CodeRow {
-        code: Code::SchemaViolation,
-        name: "schema_violation",
-        class: Class::SchemaMismatch,
-        next: Next::ChangeApproach,
+        example: r#"{"orders": [{"id": "O-1", "total" as the result of a tool with an output schema"#;
+
+    /// The result does not fit the tool's schema.
+    SchemaViolation = "schema_violation", SchemaMismatch, ChangeApproach,
         hint: "The arguments are not the cause: use another tool or tell the user.",
         meaning: "The result does not fit the schema that the tool declares. The feedback names the fields, what was \
                   expected and what came.",
-        example: r#"{"status": "lost"} where the schema allows `open` and `closed`"#,
-    },
-    CodeRow {
-        code: Code::MorePagesAvailable,
-        name: "more_pages_available",
-        class: Class::PartialData,
-        next: Next::Continue,
+        example: r#"{"status": "lost"} where the schema allows `open` and `closed`"#;
+
+    /// There is more than what came.
+    MorePagesAvailable = "more_pages_available", PartialData, Continue,
         hint: "Go on with what came, or ask for the rest.",
         meaning: "The result is one page of several. The model gets it, and with which argument to call again for the next.",
-        example: r#"{"orders": […], "page": 1, "has_more": true}"#,
-    },
-    CodeRow {
-        code: Code::IncompleteResult,
-        name: "incomplete_result",
-        class: Class::PartialData,
-        next: Next::Continue,
+        example: r#"{"orders": […], "page": 1, "has_more": true}"#;
+
+    /// The result is only a part.
+    IncompleteResult = "incomplete_result", PartialData, Continue,
         hint: "Go on with what came, or ask for the part that is missing.",
         meaning: "The result is only a part: its text ends in the middle, says that something was left out, or is longer \
                   than what the model gets. What came is kept.",
-        example: "a text that ends with `[truncated]`",
-    },
-    CodeRow {
-        code: Code::EmptyResult,
-        name: "empty_result",
-        class: Class::SemanticGarbage,
-        next: Next::FixArguments,
+        example: "a text that ends with `[truncated]`";
+
+    /// Nothing was found for what the call names.
+    EmptyResult = "empty_result", SemanticGarbage, FixArguments,
         hint: "Check the id before you go on: look it up, or ask the user for it.",
         meaning: "The call names an id, and the tool found nothing for it. That looks like an answer and is more often a \
                   wrong id.",
-        example: r#"{"orders": []} for `customer_id` "C-17""#,
-    },
-    CodeRow {
-        code: Code::ErrorInDisguise,
-        name: "error_in_disguise",
-        class: Class::SemanticGarbage,
-        next: Next::ChangeApproach,
+        example: r#"{"orders": []} for `customer_id` "C-17""#;
+
+    /// The result is an error, though the tool says that it worked.
+    ErrorInDisguise = "error_in_disguise", SemanticGarbage, ChangeApproach,
         hint: "Do not take it for data: try another way or tell the user.",
         meaning: "The tool says that it worked, and the result is an error: a page of HTML, `HTTP 429`, \
                   `{\"error\": …}`. If the trouble passes, the model is told to try again later.",
-        example: r#"{"error": "rate limit exceeded"} as a successful result"#,
-    },
-    CodeRow {
-        code: Code::ImplausibleResult,
-        name: "implausible_result",
-        class: Class::SemanticGarbage,
-        next: Next::ChangeApproach,
+        example: r#"{"error": "rate limit exceeded"} as a successful result"#;
+
+    /// The result makes no sense, as a check of the operator's says.
+    ImplausibleResult = "implausible_result", SemanticGarbage, ChangeApproach,
         hint: "Do not rely on the result: check the arguments, or try another way.",
-        meaning: "A check of the operator's or of the tool's objects to a result that fits its schema. Such a check has a \
-                  code, a detail and a hint of its own, which stand in the stead of these.",
-        example: "`has_more=true but page 1 returned 0 orders.`",
-    },
-];
+        meaning: "A check of the operator's or of the tool's objects to a result that fits its schema. Such a check has \
+                  its own code, detail and hint, which replace these.",
+        example: "`has_more=true but page 1 returned 0 orders.`";
+}
 
 impl Code {
     /// The row of this code.
     pub fn row(self) -> &'static CodeRow {
-        // Every code has a row, which a test checks; the fallback keeps this free of panics.
-        TABLE
-            .iter()
-            .find(|row| row.code == self)
-            .unwrap_or(&TABLE[0])
+        // The rows are in the order of the variants; the fallback keeps this free of panics.
+        TABLE.get(self as usize).unwrap_or(&TABLE[0])
     }
 
     /// The stable name.
@@ -463,65 +361,6 @@ impl Code {
     /// The codes whose names are nearest to `name`, the closest first, three at most.
     pub fn nearest(name: &str) -> Vec<&'static str> {
         crate::nearest::nearest(name, TABLE.iter().map(|row| row.name), 3)
-    }
-}
-
-impl Class {
-    /// All classes, in the order of the stages that give them.
-    pub const ALL: [Class; 8] = [
-        Class::Validation,
-        Class::Budget,
-        Class::Loop,
-        Class::Runtime,
-        Class::Logical,
-        Class::SchemaMismatch,
-        Class::PartialData,
-        Class::SemanticGarbage,
-    ];
-
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::Validation => "validation",
-            Class::Budget => "budget",
-            Class::Loop => "loop",
-            Class::Runtime => "runtime",
-            Class::Logical => "logical",
-            Class::SchemaMismatch => "schema_mismatch",
-            Class::PartialData => "partial_data",
-            Class::SemanticGarbage => "semantic_garbage",
-        }
-    }
-}
-
-impl Next {
-    /// All next steps.
-    pub const ALL: [Next; 7] = [
-        Next::FixArguments,
-        Next::RetrySame,
-        Next::RetryLater,
-        Next::ChangeApproach,
-        Next::Continue,
-        Next::AskUser,
-        Next::Stop,
-    ];
-
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Next::FixArguments => "fix_arguments",
-            Next::RetrySame => "retry_same",
-            Next::RetryLater => "retry_later",
-            Next::ChangeApproach => "change_approach",
-            Next::Continue => "continue",
-            Next::AskUser => "ask_user",
-            Next::Stop => "stop",
-        }
-    }
-
-    /// Whether the very same call may be sent again: what older shapes call `retryable`.
-    pub fn is_retry(self) -> bool {
-        matches!(self, Next::RetrySame | Next::RetryLater)
     }
 }
 

@@ -16,7 +16,7 @@ use super::names::{is_one_of, unwrapped, words};
 use crate::json::{Path, Value};
 use crate::text::{quoted, snippet};
 use crate::tool::Tool;
-use crate::words::{Effect, OutputFault};
+use crate::words::{Effect, OutputFault, word_list};
 
 /// How much of an id is shown, in characters. Ids are shorter.
 const SHOWN: usize = 80;
@@ -25,119 +25,36 @@ const SHOWN: usize = 80;
 const LONGEST_TEXT: usize = 160;
 
 /// Words in the name of a tool that looks something up.
-const LOOKS: [&str; 26] = [
-    "get",
-    "find",
-    "fetch",
-    "lookup",
-    "look",
-    "read",
-    "list",
-    "search",
-    "show",
-    "view",
-    "retrieve",
-    "describe",
-    "query",
-    "load",
-    "details",
-    "detail",
-    "info",
-    "information",
-    "status",
-    "track",
-    "history",
-    "summary",
-    "select",
-    "check",
-    "browse",
-    "by",
+const LOOKS: &[&str] = word_list![
+    get find fetch lookup look read list search show view retrieve describe query load details
+    detail info information status track history summary select check browse by
 ];
 
 /// Words in the name of a tool that changes something.
-const CHANGES: [&str; 44] = [
-    "create", "update", "delete", "remove", "add", "set", "send", "post", "put", "patch", "insert",
-    "write", "save", "cancel", "book", "reserve", "submit", "move", "rename", "assign", "unassign",
-    "close", "open", "start", "stop", "press", "click", "type", "run", "execute", "upload",
-    "invite", "approve", "reject", "archive", "restore", "transfer", "pay", "refund", "modify",
-    "edit", "mark", "notify", "clear",
+const CHANGES: &[&str] = word_list![
+    create update delete remove add set send post put patch insert write save cancel book
+    reserve submit move rename assign unassign close open start stop press click type run
+    execute upload invite approve reject archive restore transfer pay refund modify edit mark
+    notify clear
 ];
 
 /// Members beside an empty list that say nothing more.
-const BESIDE: [&str; 34] = [
-    "count",
-    "total",
-    "totalcount",
-    "totalresults",
-    "totalitems",
-    "totalhits",
-    "totalpages",
-    "size",
-    "page",
-    "pagesize",
-    "perpage",
-    "limit",
-    "offset",
-    "skip",
-    "hasmore",
-    "hasnext",
-    "hasnextpage",
-    "next",
-    "nextcursor",
-    "nextpage",
-    "nextpagetoken",
-    "cursor",
-    "previous",
-    "prev",
-    "pagination",
-    "paging",
-    "pageinfo",
-    "meta",
-    "metadata",
-    "links",
-    "status",
-    "success",
-    "ok",
-    "message",
+const BESIDE: &[&str] = word_list![
+    count total totalcount totalresults totalitems totalhits totalpages size page pagesize
+    perpage limit offset skip hasmore hasnext hasnextpage next nextcursor nextpage nextpagetoken
+    cursor previous prev pagination paging pageinfo meta metadata links status success ok
+    message
 ];
 
 /// Members that say that there is something after all: on another page, or in all.
-const ELSEWHERE: [&str; 17] = [
-    "count",
-    "total",
-    "totalcount",
-    "totalresults",
-    "totalitems",
-    "totalhits",
-    "totalpages",
-    "hasmore",
-    "hasnext",
-    "hasnextpage",
-    "next",
-    "nextcursor",
-    "nextpage",
-    "nextpagetoken",
-    "previous",
-    "prev",
-    "cursor",
+const ELSEWHERE: &[&str] = word_list![
+    count total totalcount totalresults totalitems totalhits totalpages hasmore hasnext
+    hasnextpage next nextcursor nextpage nextpagetoken previous prev cursor
 ];
 
 /// What a missing thing is called, beside the names that the call uses.
-const NOUNS: [&str; 14] = [
-    "result",
-    "results",
-    "record",
-    "records",
-    "entry",
-    "entries",
-    "item",
-    "items",
-    "match",
-    "matches",
-    "data",
-    "row",
-    "rows",
-    "documents",
+const NOUNS: &[&str] = word_list![
+    result results record records entry entries item items match matches data row rows documents
 ];
 
 /// `No orders found for customer C-17.`, `Order not found`
@@ -165,8 +82,8 @@ pub(in crate::check) fn empty_result(
     let kind = emptiness(output)?;
     let tool_words = words(tool.name());
     let has = |list: &[&str]| tool_words.iter().any(|word| list.contains(&word.as_str()));
-    let looks = tool.spec().effect == Effect::Read || has(&LOOKS);
-    if !looks && (has(&CHANGES) || kind != Emptiness::List) {
+    let looks = tool.spec().effect == Effect::Read || has(LOOKS);
+    if !looks && (has(CHANGES) || kind != Emptiness::List) {
         return None;
     }
     let (name, value) = ids::named(tool, arguments)?;
@@ -221,10 +138,10 @@ fn emptiness<'v>(output: &'v Value<'_>) -> Option<Emptiness<'v>> {
                             Value::Array(_) => !is_empty_list(value),
                             Value::Null | Value::Bool(false) => false,
                             Value::Object(inner) => {
-                                (!inner.is_empty() && !is_one_of(key, &BESIDE))
+                                (!inner.is_empty() && !is_one_of(key, BESIDE))
                                     || inner.iter().any(|(key, value)| is_elsewhere(key, value))
                             }
-                            _ => !is_one_of(key, &BESIDE),
+                            _ => !is_one_of(key, BESIDE),
                         }
                 });
                 (!says_more && members.iter().any(is_list)).then_some(Emptiness::List)
@@ -242,7 +159,7 @@ fn is_elsewhere(key: &str, value: &Value<'_>) -> bool {
         Value::String(text) => !text.is_empty(),
         _ => false,
     };
-    says && is_one_of(key, &ELSEWHERE)
+    says && is_one_of(key, ELSEWHERE)
 }
 
 fn is_empty_list(value: &Value<'_>) -> bool {
@@ -272,7 +189,7 @@ fn is_about(nouns: &[String], known: &[String]) -> bool {
         .all(|noun| NOUNS.contains(&noun.as_str()) || known.iter().any(|word| same(noun, word)))
 }
 
-/// Whether an argument must not be shown. Where nobody can say, because the schema is not asked, it must not.
+/// Whether an argument must not be shown. Where that is unknown, because the schema is not asked, it must not.
 fn is_secret(tool: &Tool, path: &Path) -> bool {
     tool.takes_secrets()
         && tool

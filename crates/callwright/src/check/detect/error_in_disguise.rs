@@ -1,4 +1,4 @@
-//! An error that is dressed up as a success.
+//! An error that pretends to be a success.
 //!
 //! Tools catch their own errors and answer with the message as if it were the result; gateways and proxies answer with
 //! a page of HTML. A model takes both for data. Seen are pages of HTML, texts that start like an error, and objects
@@ -14,7 +14,7 @@ use crate::json::Value;
 use crate::text::{first_bytes, snippet};
 use crate::tool::Tool;
 use crate::words::transient::is_transient;
-use crate::words::{ErrorSign, OutputFault};
+use crate::words::{ErrorSign, OutputFault, word_list};
 
 /// How much of an error is quoted, in characters: an error that is worth anything says it in two lines.
 const QUOTED: usize = 200;
@@ -23,49 +23,22 @@ const QUOTED: usize = 200;
 const SEARCHED: usize = 2_048;
 
 /// Words in the name of a tool whose results may be pages.
-const PAGES: [&str; 44] = [
-    "fetch", "browse", "browser", "html", "page", "pages", "webpage", "web", "scrape", "scraper",
-    "crawl", "crawler", "curl", "http", "https", "url", "site", "website", "download", "read",
-    "file", "files", "document", "doc", "docs", "source", "view", "snapshot", "render", "template",
-    "email", "mail", "message", "content", "contents", "code", "diff", "cat", "open", "navigate",
-    "request", "export", "preview", "markup",
+const PAGES: &[&str] = word_list![
+    fetch browse browser html page pages webpage web scrape scraper crawl crawler curl http
+    https url site website download read file files document doc docs source view snapshot
+    render template email mail message content contents code diff cat open navigate request
+    export preview markup
 ];
 
 /// Words in the name of a tool whose results may be any text that a program prints.
-const PROGRAMS: [&str; 27] = [
-    "bash",
-    "shell",
-    "sh",
-    "zsh",
-    "powershell",
-    "exec",
-    "execute",
-    "run",
-    "command",
-    "commands",
-    "cmd",
-    "terminal",
-    "console",
-    "python",
-    "javascript",
-    "script",
-    "eval",
-    "repl",
-    "test",
-    "tests",
-    "build",
-    "compile",
-    "lint",
-    "log",
-    "logs",
-    "process",
-    "notebook",
+const PROGRAMS: &[&str] = word_list![
+    bash shell sh zsh powershell exec execute run command commands cmd terminal console python
+    javascript script eval repl test tests build compile lint log logs process notebook
 ];
 
-/// Words in the name of a tool whose results may tell of somebody else's status.
-const CLIENTS: [&str; 14] = [
-    "http", "https", "request", "requests", "fetch", "curl", "api", "url", "webhook", "ping",
-    "probe", "health", "monitor", "uptime",
+/// Words in the name of a tool whose results may report another server's status.
+const CLIENTS: &[&str] = word_list![
+    http https request requests fetch curl api url webhook ping probe health monitor uptime
 ];
 
 /// What was recognised: how, and the words of it.

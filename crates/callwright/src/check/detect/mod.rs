@@ -1,8 +1,8 @@
 //! Detectors: what can be seen in a result without knowing what it means. One file each.
 //!
-//! In come a call's arguments and its result, a text that is no JSON as a JSON string; out goes a fault or nothing. A
-//! detector is only asked where a tool's policy switches it on, and would rather miss something than object to a good
-//! result.
+//! Each takes a call's arguments and its result (a text that is not JSON as a JSON string) and returns a fault or
+//! nothing. A detector is only asked where a tool's policy switches it on, and would rather miss something than object to
+//! a good result.
 
 mod empty_result;
 mod error_in_disguise;

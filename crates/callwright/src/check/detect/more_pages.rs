@@ -12,112 +12,55 @@ mod position;
 use super::names::{is, is_one_of, member};
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::{MorePages, OutputFault};
+use crate::words::{MorePages, OutputFault, word_list};
 use position::Position;
 
 /// Members in which a page tells of itself.
-const ABOUT_PAGES: [&str; 14] = [
-    "pagination",
-    "paging",
-    "pageinfo",
-    "meta",
-    "metadata",
-    "responsemetadata",
-    "links",
-    "page",
-    "cursor",
-    "cursors",
-    "info",
-    "pager",
-    "searchinformation",
-    "resultset",
+const ABOUT_PAGES: &[&str] = word_list![
+    pagination paging pageinfo meta metadata responsemetadata links page cursor cursors info
+    pager searchinformation resultset
 ];
 
 /// Flags that are true if there is more.
-const MORE: [&str; 10] = [
-    "hasmore",
-    "hasmoreitems",
-    "hasmoreresults",
-    "hasmorepages",
-    "hasmoredata",
-    "hasnext",
-    "hasnextpage",
-    "moreavailable",
-    "istruncated",
-    "moredataavailable",
+const MORE: &[&str] = word_list![
+    hasmore hasmoreitems hasmoreresults hasmorepages hasmoredata hasnext hasnextpage
+    moreavailable istruncated moredataavailable
 ];
 
 /// Flags that are true on the last page.
 const LAST: [&str; 2] = ["islast", "islastpage"];
 
 /// Members with which the next page is asked for.
-const CURSORS: [&str; 12] = [
-    "nextcursor",
-    "nextpagetoken",
-    "nexttoken",
-    "nextmarker",
-    "continuationtoken",
-    "nextcontinuationtoken",
-    "nextpagecursor",
-    "cursornext",
-    "nextkey",
-    "lastevaluatedkey",
-    "paginationtoken",
-    "nextpaginationtoken",
+const CURSORS: &[&str] = word_list![
+    nextcursor nextpagetoken nexttoken nextmarker continuationtoken nextcontinuationtoken
+    nextpagecursor cursornext nextkey lastevaluatedkey paginationtoken nextpaginationtoken
 ];
 const NEXT_PAGES: [&str; 2] = ["nextpage", "nextpagenumber"];
 const NEXT_OFFSETS: [&str; 3] = ["nextoffset", "nextstart", "nextstartindex"];
-const NEXT_LINKS: [&str; 7] = [
-    "nextlink",
-    "odatanextlink",
-    "nextpageurl",
-    "nexturl",
-    "nextpagelink",
-    "nexthref",
-    "nexturi",
+const NEXT_LINKS: &[&str] = word_list![
+    nextlink odatanextlink nextpageurl nexturl nextpagelink nexthref nexturi
 ];
-/// Cursors that stand on every page, the last as well; they count where a flag says that there is more.
+/// Cursors that every page has, the last as well; they count where a flag says that there is more.
 const STANDING_CURSORS: [&str; 4] = ["endcursor", "cursor", "after", "continuation"];
 
 /// Totals of a list.
-const TOTALS: [&str; 9] = [
-    "totalcount",
-    "totalresults",
-    "totalhits",
-    "totalrecords",
-    "totalelements",
-    "totalentries",
-    "numfound",
-    "totalmatches",
-    "totalrows",
+const TOTALS: &[&str] = word_list![
+    totalcount totalresults totalhits totalrecords totalelements totalentries numfound
+    totalmatches totalrows
 ];
 /// Totals of a list, or of an order.
 const LOOSE_TOTALS: [&str; 2] = ["total", "totalitems"];
 const TOTAL_PAGES: [&str; 5] = ["totalpages", "pagecount", "lastpage", "numpages", "pages"];
 
 /// Beside these a total is an amount of money or a quantity.
-const MONEY: [&str; 12] = [
-    "currency", "subtotal", "tax", "vat", "price", "amount", "discount", "shipping", "quantity",
-    "balance", "cost", "payment",
+const MONEY: &[&str] = word_list![
+    currency subtotal tax vat price amount discount shipping quantity balance cost payment
 ];
 
 /// What a list is called.
-const LISTS: [&str; 15] = [
-    "items",
-    "results",
-    "data",
-    "records",
-    "entries",
-    "hits",
-    "rows",
-    "nodes",
-    "edges",
-    "list",
-    "values",
-    "elements",
-    "documents",
-    "objects",
-    "content",
+const LISTS: &[&str] = word_list![
+    items results data records entries hits rows nodes edges list values elements documents
+    objects content
 ];
 
 pub(in crate::check) fn more_pages(
@@ -171,7 +114,7 @@ fn unwrapped<'v, 'a>(mut value: &'v Value<'a>) -> &'v Value<'a> {
 fn levels<'v, 'a>(page: &'v Value<'a>) -> impl Iterator<Item = &'v Value<'a>> {
     let members = page.as_object().unwrap_or_default().iter();
     let inner = members
-        .filter(|(key, value)| is_one_of(key, &ABOUT_PAGES) && value.as_object().is_some())
+        .filter(|(key, value)| is_one_of(key, ABOUT_PAGES) && value.as_object().is_some())
         .map(|(_, value)| value);
     std::iter::once(page).chain(inner)
 }
@@ -183,7 +126,7 @@ struct Signs<'v, 'a> {
     flag: Option<bool>,
     /// With what the next page is asked for.
     next: Option<Next<'v, 'a>>,
-    /// A next page is spoken of, and there is none.
+    /// A next page is mentioned, and there is none.
     ends: bool,
     /// How many items its list has, and whether it is surely the list.
     items: Option<(usize, bool)>,
@@ -231,7 +174,7 @@ impl<'v, 'a> Signs<'v, 'a> {
 
     fn note_flag(&mut self, key: &str, value: &Value<'_>) {
         let Value::Bool(yes) = *value else { return };
-        let says = if is_one_of(key, &MORE) || (is(key, "more") && self.items.is_some()) {
+        let says = if is_one_of(key, MORE) || (is(key, "more") && self.items.is_some()) {
             yes
         } else if is_one_of(key, &LAST) {
             !yes
@@ -249,11 +192,11 @@ fn next_kind(key: &str, value: &Value<'_>, is_root: bool, has_list: bool) -> Opt
     let is_link =
         matches!(value, Value::String(text) if is_address(text)) || value.get("href").is_some();
     match key {
-        key if is_one_of(key, &CURSORS) => Some(NextKind::Cursor),
+        key if is_one_of(key, CURSORS) => Some(NextKind::Cursor),
         key if is_one_of(key, &NEXT_PAGES) && is_link => Some(NextKind::Link),
         key if is_one_of(key, &NEXT_PAGES) => Some(NextKind::Page),
         key if is_one_of(key, &NEXT_OFFSETS) => Some(NextKind::Offset),
-        key if is_one_of(key, &NEXT_LINKS) => Some(NextKind::Link),
+        key if is_one_of(key, NEXT_LINKS) => Some(NextKind::Link),
         key if is(key, "next") => match value {
             _ if is_link => Some(NextKind::Link),
             Value::Null | Value::Number(_) | Value::Bool(false) if has_list || !is_root => {
@@ -308,7 +251,7 @@ fn items(page: &Value<'_>) -> Option<(usize, bool)> {
     }
     let members = page.as_object()?.iter();
     let mut inner =
-        members.filter(|(key, value)| value.as_object().is_some() && !is_one_of(key, &ABOUT_PAGES));
+        members.filter(|(key, value)| value.as_object().is_some() && !is_one_of(key, ABOUT_PAGES));
     match (inner.next(), inner.next()) {
         (Some((_, only)), None) => list_in(only),
         _ => None,
@@ -320,7 +263,7 @@ fn list_in(object: &Value<'_>) -> Option<(usize, bool)> {
         let members = object.as_object().unwrap_or_default().iter();
         members.filter_map(|(key, value)| Some((key.as_ref(), value.as_array()?)))
     };
-    if let Some((_, items)) = lists().find(|(key, _)| is_one_of(key, &LISTS)) {
+    if let Some((_, items)) = lists().find(|(key, _)| is_one_of(key, LISTS)) {
         return Some((items.len(), true));
     }
     let mut all = lists();
@@ -335,7 +278,7 @@ fn list_in(object: &Value<'_>) -> Option<(usize, bool)> {
 
 /// Whether a page says how many there are in all. Most results do not, and cost no more than this question.
 fn is_counted(page: &Value<'_>) -> bool {
-    let names = [&TOTALS[..], &LOOSE_TOTALS, &TOTAL_PAGES];
+    let names = [TOTALS, &LOOSE_TOTALS, &TOTAL_PAGES];
     levels(page).any(|level| names.iter().any(|names| member(level, names).is_some()))
 }
 
@@ -345,10 +288,10 @@ fn total(page: &Value<'_>, items: Option<(usize, bool)>, position: &Position<'_>
     let items = u64::try_from(items)
         .ok()
         .filter(|items| *items > 0 && is_list)?;
-    let has_money = || member(page, &MONEY).is_some();
+    let has_money = || member(page, MONEY).is_some();
     let found = levels(page).find_map(|level| {
         let is_inner = !std::ptr::eq(level, page);
-        let sure = member(level, &TOTALS);
+        let sure = member(level, TOTALS);
         let loose = || {
             let evident = is_inner || position.is_paged;
             member(level, &LOOSE_TOTALS).filter(|_| evident && !has_money())

@@ -40,12 +40,12 @@ pub(super) fn words(name: &str) -> Vec<String> {
             continue;
         }
         let before = at.checked_sub(1).and_then(|at| letters.get(at));
-        let behind = letters.get(at + 1);
+        let after = letters.get(at + 1);
         // `orderId` and `HTTPServer` have a border before a capital letter.
         let is_border = letter.is_uppercase()
             && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
                 || (before.is_some_and(|before| before.is_uppercase())
-                    && behind.is_some_and(|behind| behind.is_lowercase())));
+                    && after.is_some_and(|after| after.is_lowercase())));
         if is_new || is_border {
             words.push(String::new());
             is_new = false;

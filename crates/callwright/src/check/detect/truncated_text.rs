@@ -13,7 +13,7 @@ use regex::Regex;
 use super::names::{is_one_of, unwrapped};
 use crate::check::read;
 use crate::json::{Member, Value};
-use crate::words::OutputFault;
+use crate::words::{OutputFault, word_list};
 
 /// How many bytes at the end of a text are searched for a mark. Marks that say how to go on have about two hundred.
 const SEARCHED: usize = 512;
@@ -22,9 +22,8 @@ const SEARCHED: usize = 512;
 const KEPT: usize = 120;
 
 /// Members that hold the text of a result.
-const TEXTS: [&str; 12] = [
-    "content", "text", "body", "output", "stdout", "stderr", "result", "diff", "log", "logs",
-    "markdown", "html",
+const TEXTS: &[&str] = word_list![
+    content text body output stdout stderr result diff log logs markdown html
 ];
 
 static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -48,7 +47,7 @@ static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let bracketed = format!(
         r"[\[(](?:and )?(?:\+\s?\d[\d,]* {unit}|\d[\d,]* more {unit})(?: [^\[\]()\n]{{0,40}})?[\])]"
     );
-    // `Output truncated to 30,000 characters.` as a line of its own
+    // `Output truncated to 30,000 characters.` on a separate line
     let line = format!(
         r"(?:^|\n)[ \t]*(?:[-=*#.…]{{1,10}}|<[a-z]{{1,20}}>)?\s*(?:the |this |your )?{whole} (?:was |were |is |are |has been |have been )?(?:too long (?:and|so) (?:was |is )?)?{gone}(?:\s*[-.:;,!(\[…<][^\n]{{0,250}}| (?:to|at|after|because|due|since|for)\b[^\n]{{0,200}})?"
     );
@@ -74,7 +73,7 @@ fn texts<'v>(object: &'v Value<'_>) -> impl Iterator<Item = &'v str> {
     let texts = members(object)
         .iter()
         .chain(inner)
-        .filter(|(key, _)| is_one_of(key, &TEXTS))
+        .filter(|(key, _)| is_one_of(key, TEXTS))
         .filter_map(|(_, value)| value.as_str());
     let blocks = object.get("content").and_then(Value::as_array);
     let blocks = blocks.unwrap_or_default().iter().filter_map(|block| {

@@ -1,8 +1,8 @@
 //! Conditions over a call and its result, in the Common Expression Language (CEL).
 //!
-//! In comes the text of an expression, out goes an [`Expression`] that can be asked about `arguments` and `output`, or a
-//! [`Mistake`] with its place. Only this folder knows the crate behind it. The text is the operator's and may be
-//! wrong; what is looked at is a stranger's and may be anything: both are bounded, and neither ends in a panic.
+//! Takes the text of an expression and returns an [`Expression`] that can be asked about `arguments` and `output`, or a
+//! [`Mistake`] with its place. Only this folder knows the `cel` crate. The text is the operator's and may be wrong; the
+//! values come from models and tools and may be anything: both are bounded, and neither ends in a panic.
 
 mod prepare;
 mod words;
@@ -24,7 +24,7 @@ use regex::Regex;
 use crate::json::Value;
 use crate::json::size;
 
-/// The longest expression that is read, in bytes: a page of text. Whoever needs more writes two checks.
+/// The longest expression that is read, in bytes: a page of text. A longer condition can be split into two checks.
 const LONGEST: usize = 4096;
 
 /// How many brackets may be opened. The parser calls itself for each, and takes up to 256 KB of stack for that.
@@ -66,7 +66,7 @@ pub(crate) struct Expression {
 pub(crate) struct Mistake {
     /// Where in the text, in bytes; `None` if it is the text as a whole.
     pub(crate) at: Option<Range<usize>>,
-    /// What, in words for whoever wrote it.
+    /// What, in words for its author.
     pub(crate) what: String,
 }
 
@@ -82,7 +82,7 @@ impl Mistake {
 /// Reads an expression.
 pub(crate) fn compile(source: &str) -> Result<Expression, Mistake> {
     if source.trim().is_empty() {
-        return Err(Mistake::whole("there is no condition"));
+        return Err(Mistake::whole("the condition is empty"));
     }
     if source.len() > LONGEST {
         let what = format!("it is longer than the {LONGEST} bytes that are read");
@@ -94,7 +94,7 @@ pub(crate) fn compile(source: &str) -> Result<Expression, Mistake> {
         let what = format!("it has more than {MOST_BRACKETS} brackets; write two checks");
         return Err(Mistake::whole(what));
     }
-    // On a stack of its own: how much is left of the caller's is not known.
+    // On its own stack: how much is left of the caller's is not known.
     thread::scope(|scope| {
         let read = thread::Builder::new()
             .stack_size(STACK)
@@ -115,8 +115,8 @@ impl Expression {
     /// Whether the condition holds for a call and its result. What it asks for and is not there makes it not hold.
     ///
     /// # Errors
-    /// Fails if there is no answer: it compares what cannot be compared, or takes too long. Says why, and nothing of
-    /// what stands in the values.
+    /// Fails if there is no answer: it compares what cannot be compared, or takes too long. Says why, and quotes nothing
+    /// of the values.
     pub(crate) fn holds(&self, arguments: &Value<'_>, output: &Value<'_>) -> Result<bool, String> {
         let mut context = Context::with_env(Arc::clone(&STANDARD));
         let asked = [

@@ -1,6 +1,6 @@
 //! The tree of an expression → what is evaluated.
 //!
-//! What can be known to be wrong before anything is looked at is told here: names and functions that do not exist,
+//! What can be known to be wrong before anything is looked at is reported here: names and functions that do not exist,
 //! patterns that are none, an answer that is never true or false. Patterns are compiled, and lists that are gone
 //! through are counted. What an expression means does not change.
 
@@ -18,6 +18,7 @@ use regex::Regex;
 use super::{COUNTED, Expression, MATCHES, Mistake, SEARCHED};
 use crate::nearest::nearest;
 use crate::text::snippet;
+use crate::words::word_list;
 
 /// How deep a tree may be. Each level takes some kilobytes of the caller's stack when it is evaluated.
 const DEEPEST: usize = 48;
@@ -29,18 +30,8 @@ const SHOWN: usize = 40;
 const VARIABLES: [&str; 2] = ["arguments", "output"];
 
 /// Types, which `type(…)` is compared with.
-const TYPES: [&str; 11] = [
-    "bool",
-    "int",
-    "uint",
-    "double",
-    "string",
-    "bytes",
-    "list",
-    "map",
-    "null_type",
-    "type",
-    "optional_type",
+const TYPES: &[&str] = word_list![
+    bool int uint double string bytes list map null_type type optional_type
 ];
 
 /// Functions: name, how many arguments, how it is written.
@@ -56,7 +47,7 @@ const FUNCTIONS: [(&str, usize, &str); 9] = [
     ("dyn", 1, "dyn(value)"),
 ];
 
-/// The same for functions that stand behind a value.
+/// The same for functions that are called on a value.
 const METHODS: [(&str, usize, &str); 9] = [
     ("size", 0, "list.size()"),
     ("contains", 1, "text.contains(\"part\")"),
@@ -84,7 +75,7 @@ const MACROS: [(&str, &str); 8] = [
     ),
 ];
 
-/// Makes an expression of a tree; `places` says where its parts stand in the `source`.
+/// Makes an expression of a tree; `places` says where its parts are in the `source`.
 pub(super) fn prepare(
     source: &str,
     mut tree: IdedExpr,
@@ -267,7 +258,7 @@ impl Walk<'_> {
             _ => None,
         };
         let Some(literal) = literal else {
-            let what = "the pattern of `matches` is a text in quotes that stands there";
+            let what = "the pattern of `matches` must be a text in quotes";
             return Err(self.mistake(id, what));
         };
         let pattern = Regex::new(literal).map_err(|error| {
@@ -275,7 +266,7 @@ impl Walk<'_> {
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
-            self.mistake(id, format!("the pattern of `matches` is none: {reason}"))
+            self.mistake(id, format!("the pattern of `matches` is invalid: {reason}"))
         })?;
         let number = i64::try_from(self.patterns.len()).unwrap_or(i64::MAX);
         self.patterns.push(pattern);
@@ -312,7 +303,7 @@ fn count(list: &mut IdedExpr, function: &str) {
     });
 }
 
-/// Where a character stands, in bytes.
+/// Where a character is, in bytes.
 fn byte_of(source: &str, character: usize) -> usize {
     let at = source.char_indices().nth(character);
     at.map_or(source.len(), |(byte, _)| byte)

@@ -1,7 +1,7 @@
-//! The crate's errors → words for whoever wrote the expression.
+//! The crate's errors → words for the author of the expression.
 //!
 //! The parser speaks of tokens and lists all that it expects; the evaluator prints the values that it stumbled on,
-//! which belong to somebody else. Neither is passed on.
+//! which may be secret. Neither is passed on.
 
 use cel::{ExecutionError, OverloadError, ParseErrors, Value};
 
@@ -9,10 +9,10 @@ use super::Mistake;
 use super::prepare::place_of;
 use crate::text::snippet;
 
-/// How much of what stands there is shown.
+/// How much of the text is shown.
 const SHOWN: usize = 40;
 
-/// What people write who know other languages.
+/// What people write who are used to other languages.
 const ELSEWHERE: [(&str, &str); 8] = [
     ("=", "`=` is written `==`"),
     ("&", "`&` is written `&&`"),
@@ -34,7 +34,7 @@ pub(super) fn syntax(source: &str, errors: &ParseErrors) -> Mistake {
         return Mistake::whole("it is nested too deeply; write two checks");
     }
     let Some(first) = errors.errors.first() else {
-        return Mistake::whole("it is no expression");
+        return Mistake::whole("it is not an expression");
     };
     Mistake {
         at: place_of(source, first.pos.0, first.pos.1),
@@ -56,8 +56,7 @@ fn in_words(source: &str, message: &str) -> String {
     } else if let Some((_, usage)) = elsewhere {
         (*usage).to_owned()
     } else if message.starts_with("token recognition") && named.starts_with(['"', '\'']) {
-        "a text is not closed, or has an escape that does not exist; `\\\\` stands for `\\`"
-            .to_owned()
+        "a text is not closed, or has an escape that does not exist; `\\\\` means `\\`".to_owned()
     } else if message.starts_with("token recognition")
         || message.starts_with("mismatched input")
         || message.starts_with("extraneous input")
@@ -72,13 +71,13 @@ fn in_words(source: &str, message: &str) -> String {
     } else if message.starts_with("invalid") && message.contains("literal") {
         let kind = message.trim_start_matches("invalid ").split(' ').next();
         match kind {
-            Some("string" | "bytes") => "a text has an escape that stands for nothing".to_owned(),
+            Some("string" | "bytes") => "a text has an escape that does not exist".to_owned(),
             _ => "a number does not fit into 64 bits".to_owned(),
         }
     } else if source.contains('`') {
         "names are not written in backquotes; use output[\"name\"]".to_owned()
     } else {
-        format!("it is no expression: {}", snippet(message, 2 * SHOWN))
+        format!("it is not an expression: {}", snippet(message, 2 * SHOWN))
     }
 }
 

@@ -1,34 +1,36 @@
-//! The tables `[[check]]` and `[[tool."name".check]]`: questions about results that the operator asks.
+//! The tables `[[check]]` and `[[tool."name".check]]`: conditions on results that the operator writes.
 
-#[cfg(feature = "cel")]
-use toml::de::DeValue;
+use std::ops::Range;
 
-use super::values::{Entry, Reader};
-use crate::words::OutputCheck;
+use toml::de::{DeTable, DeValue};
 
-#[cfg(not(feature = "cel"))]
-pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, _: &mut Vec<OutputCheck>) {
-    let what = "a `check` needs a callwright that is built with the feature `cel`";
-    reader.object(&entry.key_span, what);
-}
+use super::fault::Fault;
+use super::keys::Section;
+use super::values::{Entry, Reader, entries};
+use crate::check::expression::{self, Expression};
+use crate::words::{Code, Finding, FindingKind, Next, OutputCheck};
 
-#[cfg(feature = "cel")]
+/// How many checks a file may have. Reading one takes about a millisecond.
+const MOST_CHECKS: usize = 1_000;
+
+/// The longest name of a code: one that a line of a log can hold.
+const LONGEST_CODE: usize = 60;
+
+const SENTENCE: &str = "a sentence";
+
 pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, checks: &mut Vec<OutputCheck>) {
     let DeValue::Array(items) = entry.value else {
-        let expected = "tables of their own in double brackets, such as [[tool.\"name\".check]]";
+        let expected = "tables in double brackets, such as [[tool.\"name\".check]]";
         return reader.expected(entry, expected);
     };
     for item in items {
         reader.checks += 1;
-        if reader.checks > reading::MOST_CHECKS {
-            let what = format!(
-                "more than the {} checks that are read",
-                reading::MOST_CHECKS
-            );
+        if reader.checks > MOST_CHECKS {
+            let what = format!("more than the {MOST_CHECKS} checks that are read");
             return reader.object(&entry.key_span, what);
         }
         if let DeValue::Table(table) = item.get_ref() {
-            checks.extend(reading::check(reader, &item.span(), table));
+            checks.extend(check(reader, &item.span(), table));
         } else {
             let what = "a check is a table with `when`, `class`, `code` and `detail`";
             reader.object(&item.span(), what);
@@ -36,119 +38,93 @@ pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, checks: &mut Vec<Outp
     }
 }
 
-#[cfg(feature = "cel")]
-mod reading {
-    use std::ops::Range;
-
-    use toml::de::DeTable;
-
-    use super::super::fault::Fault;
-    use super::super::keys::Section;
-    use super::super::values::{Entry, Reader, entries};
-    use crate::check::expression::{self, Expression};
-    use crate::words::{Code, Finding, FindingKind, Next, OutputCheck};
-
-    /// How many checks a file may have. Reading one takes about a millisecond.
-    pub(super) const MOST_CHECKS: usize = 1_000;
-
-    /// The longest name of a code: one that a line of a log can hold.
-    const LONGEST_CODE: usize = 60;
-
-    const SENTENCE: &str = "a sentence";
-
-    pub(super) fn check(
-        reader: &mut Reader,
-        span: &Range<usize>,
-        table: &DeTable<'_>,
-    ) -> Option<OutputCheck> {
-        let before = reader.faults.len();
-        let (mut when, mut class, mut code, mut detail) = (None, None, None, None);
-        let (mut hint, mut next) = (None, None);
-        let all = entries(table);
-        for entry in &all {
-            match entry.key {
-                "when" => when = condition(reader, entry),
-                "class" => class = reader.choice(entry, &FindingKind::ALL),
-                "code" => code = name(reader, entry),
-                "detail" => detail = reader.text(entry, SENTENCE),
-                "hint" => hint = reader.text(entry, SENTENCE),
-                "next" => {
-                    let known = Next::ALL.map(|next| (next.name(), next));
-                    next = reader.choice(entry, &known);
-                }
-                _ => reader.unknown(entry, Section::Check),
+fn check(reader: &mut Reader, span: &Range<usize>, table: &DeTable<'_>) -> Option<OutputCheck> {
+    let before = reader.faults.len();
+    let (mut when, mut class, mut code, mut detail) = (None, None, None, None);
+    let (mut hint, mut next) = (None, None);
+    let all = entries(table);
+    for entry in &all {
+        match entry.key {
+            "when" => when = condition(reader, entry),
+            "class" => class = reader.choice(entry, &FindingKind::ALL),
+            "code" => code = name(reader, entry),
+            "detail" => detail = reader.text(entry, SENTENCE),
+            "hint" => hint = reader.text(entry, SENTENCE),
+            "next" => {
+                let known = Next::ALL.map(|next| (next.name(), next));
+                next = reader.choice(entry, &known);
             }
-        }
-        let missing: Vec<String> = ["when", "class", "code", "detail"]
-            .iter()
-            .filter(|key| all.iter().all(|entry| entry.key != **key))
-            .map(|key| format!("`{key}`"))
-            .collect();
-        if !missing.is_empty() {
-            let what = format!("this check needs {}", missing.join(" and "));
-            reader.object(span, what);
-        }
-        if let (Some(class), Some(code)) = (class, code) {
-            foreign(reader, class, code, &all);
-        }
-        if reader.faults.len() > before {
-            return None;
-        }
-        let (when, code) = (when?, code?);
-        let mut finding = Finding::new(class?, code.to_owned(), detail?.to_owned());
-        finding.hint = hint.map(|hint| hint.to_owned().into());
-        finding.next = next;
-        Some(OutputCheck::fallible(code, move |arguments, output| {
-            let holds = when.holds(arguments, output)?;
-            Ok(holds.then(|| finding.clone()))
-        }))
-    }
-
-    /// The condition, or what is wrong with it at its place.
-    fn condition(reader: &mut Reader, entry: &Entry<'_>) -> Option<Expression> {
-        let text = reader.text(entry, "a condition such as \"size(output.orders) == 0\"")?;
-        match expression::compile(text) {
-            Ok(expression) => Some(expression),
-            Err(mistake) => {
-                let fault = Fault::new(&entry.span, format!("`when`: {}", mistake.what));
-                reader.faults.push(match mistake.at {
-                    Some(part) => fault.inside(text, part),
-                    None => fault,
-                });
-                None
-            }
+            _ => reader.unknown(entry, Section::Check),
         }
     }
-
-    /// A name for programs.
-    fn name<'a>(reader: &mut Reader, entry: &Entry<'a>) -> Option<&'a str> {
-        let expected = "a name such as \"empty_first_page\"";
-        let text = reader.text(entry, expected)?;
-        let rest = text
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
-        if !rest
-            || !text.starts_with(|first: char| first.is_ascii_lowercase())
-            || text.len() > LONGEST_CODE
-        {
-            reader.expected(entry, expected);
-            return None;
-        }
-        Some(text)
+    let missing: Vec<String> = ["when", "class", "code", "detail"]
+        .iter()
+        .filter(|key| all.iter().all(|entry| entry.key != **key))
+        .map(|key| format!("`{key}`"))
+        .collect();
+    if !missing.is_empty() {
+        let what = format!("this check needs {}", missing.join(" and "));
+        reader.object(span, what);
     }
+    if let (Some(class), Some(code)) = (class, code) {
+        foreign(reader, class, code, &all);
+    }
+    if reader.faults.len() > before {
+        return None;
+    }
+    let (when, code) = (when?, code?);
+    let mut finding = Finding::new(class?, code.to_owned(), detail?.to_owned());
+    finding.hint = hint.map(|hint| hint.to_owned().into());
+    finding.next = next;
+    Some(OutputCheck::fallible(code, move |arguments, output| {
+        let holds = when.holds(arguments, output)?;
+        Ok(holds.then(|| finding.clone()))
+    }))
+}
 
-    /// A code of ours means one thing everywhere.
-    fn foreign(reader: &mut Reader, class: FindingKind, code: &str, all: &[Entry<'_>]) {
-        let Some(row) = Code::from_name(code).map(Code::row) else {
-            return;
-        };
-        let entry = all.iter().find(|entry| entry.key == "code");
-        if let Some(entry) = entry.filter(|_| row.class != class.class()) {
-            let (own, given) = (row.class.name(), class.class().name());
-            let what = format!(
-                "`{code}` is a code of the class {own}, not of {given}; choose another name"
-            );
-            reader.object(&entry.span, what);
+/// The condition, or what is wrong with it at its place.
+fn condition(reader: &mut Reader, entry: &Entry<'_>) -> Option<Expression> {
+    let text = reader.text(entry, "a condition such as \"size(output.orders) == 0\"")?;
+    match expression::compile(text) {
+        Ok(expression) => Some(expression),
+        Err(mistake) => {
+            let fault = Fault::new(&entry.span, format!("`when`: {}", mistake.what));
+            reader.faults.push(match mistake.at {
+                Some(part) => fault.inside(text, part),
+                None => fault,
+            });
+            None
         }
+    }
+}
+
+/// A name for programs.
+fn name<'a>(reader: &mut Reader, entry: &Entry<'a>) -> Option<&'a str> {
+    let expected = "a name such as \"empty_first_page\"";
+    let text = reader.text(entry, expected)?;
+    let rest = text
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    if !rest
+        || !text.starts_with(|first: char| first.is_ascii_lowercase())
+        || text.len() > LONGEST_CODE
+    {
+        reader.expected(entry, expected);
+        return None;
+    }
+    Some(text)
+}
+
+/// A code of ours means one thing everywhere.
+fn foreign(reader: &mut Reader, class: FindingKind, code: &str, all: &[Entry<'_>]) {
+    let Some(row) = Code::from_name(code).map(Code::row) else {
+        return;
+    };
+    let entry = all.iter().find(|entry| entry.key == "code");
+    if let Some(entry) = entry.filter(|_| row.class != class.class()) {
+        let (own, given) = (row.class.name(), class.class().name());
+        let what =
+            format!("`{code}` is a code of the class {own}, not of {given}; choose another name");
+        reader.object(&entry.span, what);
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::text::{first_bytes, quoted, visible};
 
-/// How many mistakes are told at once; a screen holds them.
+/// How many mistakes are reported at once: as many as fit on a screen.
 const MOST_TOLD: usize = 10;
 
 /// How many characters of a line are shown, and how many of them before the mark.
@@ -16,7 +16,7 @@ const SHOWN_BEFORE: usize = 60;
 pub(super) struct Fault {
     span: Range<usize>,
     what: String,
-    /// The text that stands at the span, and the part of it that is meant.
+    /// The text at the span, and the part of it that is meant.
     inside: Option<(String, Range<usize>)>,
 }
 
@@ -29,27 +29,27 @@ impl Fault {
         }
     }
 
-    /// The same at a part of the text that stands there.
+    /// The same at a part of that text.
     #[cfg(feature = "cel")]
     pub(super) fn inside(mut self, text: &str, part: Range<usize>) -> Self {
         self.inside = Some((text.to_owned(), part));
         self
     }
 
-    /// Where it is. The part of a text can be found if it stands there as it is read, without escapes.
+    /// Where it is. The part of a text can be found if it is written without escapes.
     fn place(&self, file: &str) -> Range<usize> {
         let part = self.inside.as_ref().and_then(|(text, part)| {
             let written = file.get(self.span.clone())?;
             let start = written.find(text.as_str())?;
             let quotes = written.len() - text.len() - start;
-            // Nothing but quotes around it, and a line's end behind those that open.
+            // Nothing but quotes around it, and a line's end after those that open.
             (start <= 5 && quotes <= 3)
                 .then(|| self.span.start + start + part.start..self.span.start + start + part.end)
         });
         part.unwrap_or_else(|| self.span.clone())
     }
 
-    /// The text is no TOML.
+    /// The text is not TOML.
     pub(super) fn syntax(text: &str, error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
         let line = line_at(text, span.start).trim();
@@ -57,7 +57,7 @@ impl Fault {
             "duplicate key" => {
                 let key = text.get(span.clone()).unwrap_or_default();
                 format!(
-                    "{} stands twice; put its settings into one place",
+                    "{} occurs twice; put its settings in one place",
                     quoted(key.trim_matches(['"', '\'']), SHOWN)
                 )
             }
@@ -65,7 +65,7 @@ impl Fault {
                 && line.contains(['*', '?'])
                 && !line.contains(['"', '\'']) =>
             {
-                "a name with `*` stands in quotes: [tool.\"get_*\"]".to_owned()
+                "a name with `*` needs quotes: [tool.\"get_*\"]".to_owned()
             }
             message => format!("not TOML: {message}"),
         };
@@ -105,13 +105,13 @@ fn block(text: &str, fault: &Fault) -> String {
     let before = piece(skipped, column - 1 - skipped);
     let rest = SHOWN.saturating_sub(column - 1 - skipped);
     let marked = piece(column - 1, length.clamp(1, rest));
-    let behind = piece(
+    let after = piece(
         column - 1 + length.max(1),
         rest.saturating_sub(length.max(1)),
     );
     let number = line.to_string();
     format!(
-        "line {line}, column {column}: {}\n  {number} | {before}{marked}{behind}\n  {} | {}{}",
+        "line {line}, column {column}: {}\n  {number} | {before}{marked}{after}\n  {} | {}{}",
         fault.what,
         " ".repeat(number.len()),
         " ".repeat(before.chars().count()),

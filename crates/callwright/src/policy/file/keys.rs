@@ -1,6 +1,42 @@
-//! What the keys of a policy file are called, and where each belongs.
+//! The keys of a policy file: what each is called, in which tables it may be, and how its value is read.
+//!
+//! A new key is a row here, a line in `docs/policy.md` and a case in the corpus.
 
-/// A part of the file in which certain keys are known.
+use std::time::Duration;
+
+use toml::de::{DeTable, DeValue};
+
+#[cfg(feature = "cel")]
+use super::checks;
+use super::values::{Entry, Reader, entries};
+use crate::admit::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
+use crate::nearest::nearest;
+use crate::policy::{Advice, Pattern, Policy, ToolPolicy};
+use crate::repair::RepairPolicy;
+use crate::text::snippet;
+use crate::words::{Class, Code, Detector, Effect, Grade, Validation};
+
+/// How often a call may be tried again. After ten times with growing pauses the caller has given up.
+const MOST_RETRIES: u32 = 10;
+
+/// The fewest and the most bytes of a result that the model may get: enough for a sentence, and the longest result
+/// that is read as JSON.
+const FEWEST_BYTES: u32 = 100;
+const MOST_BYTES: u32 = 64 * 1024 * 1024;
+
+/// The longest time-out, in seconds: a day. A longer one is a mistake in the unit.
+const LONGEST: f64 = 24.0 * 60.0 * 60.0;
+
+/// The shortest time-out, in seconds. Timers are not finer.
+const SHORTEST: f64 = 0.001;
+
+/// How many patterns there may be. Each tool is held against each of them, and there may be 10,000 tools.
+const MOST_PATTERNS: usize = 1_000;
+
+/// How much of a name is shown.
+const SHOWN: usize = 40;
+
+/// A table of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Top,
@@ -12,72 +48,131 @@ pub(super) enum Section {
     Check,
 }
 
-const TOP: [&str; 12] = [
-    "validate",
-    "repair",
-    "budget",
-    "attended",
-    "timeout",
-    "retries",
-    "concurrency",
-    "output",
-    "advice",
-    "check",
-    "loops",
-    "tool",
+/// What has been read so far.
+#[derive(Default)]
+struct Draft {
+    admission: AdmissionPolicy,
+    repair: Option<RepairPolicy>,
+    attended: Option<bool>,
+    never_asks: bool,
+    patterns: Vec<Pattern>,
+    /// What is said for all tools at the top, or for those of one table.
+    own: ToolPolicy,
+    /// The rest of what is said in the table of a tool.
+    tool: ToolAdmission,
+}
+
+/// How the value of a key is read, and where it goes.
+enum Read {
+    /// `{ notice = 2, refuse = 4 }`, neither below the number.
+    Steps(u32, fn(&mut Draft) -> &mut Steps),
+    /// A number from one up.
+    Number(fn(&mut Draft) -> &mut u32),
+    /// The same, or `false` for never.
+    NumberOrNever(fn(&mut Draft) -> &mut u32),
+    /// True or false.
+    Flag(fn(&mut Draft) -> &mut Option<bool>),
+    /// A table with its own keys.
+    Table(Section),
+    /// Anything else.
+    Own(fn(&mut Reader, &Entry<'_>, &mut Draft)),
+    /// Nothing yet: settings of single tools are read last, because they build on the others.
+    Later,
+}
+
+use Read::{Flag, Later, Number, NumberOrNever, Own, Table};
+use Section::{Budget, Loops, Output, Tool, Top};
+
+/// One row per key: its name, its tables, how it is read (`r`, the reader, takes the entry `e` into the draft `to`).
+/// The first of something is not a repetition, so most steps
+/// begin with two.
+#[rustfmt::skip]
+const KEYS: &[(&str, &[Section], Read)] = &[
+    ("effect", &[Tool], Own(|r, e, to| to.own.effect = r.choice(e, &EFFECTS))),
+    ("idempotent", &[Tool], Flag(|to| &mut to.own.idempotent)),
+    ("validate", &[Top, Tool], Own(|r, e, to| to.own.validation = r.choice(e, &MODES))),
+    ("repair", &[Top], Own(|r, e, to| to.repair = r.choice(e, &REPAIRS))),
+    ("repair", &[Tool], Own(|r, e, to| to.own.repair = r.choice(e, &REPAIRS))),
+    ("budget", &[Top], Own(budgets)),
+    ("budget", &[Tool], Own(|r, e, to| to.tool.budget = r.number(e, 1, ""))),
+    ("attended", &[Top], Flag(|to| &mut to.attended)),
+    ("calls", &[Tool], Own(|r, e, to| to.tool.calls = r.steps(e, to.admission.tool_calls, 1))),
+    ("poller", &[Tool], Flag(|to| &mut to.tool.poller)),
+    ("volatile", &[Tool], Own(|r, e, to| to.tool.volatile = r.places(e))),
+    ("timeout", &[Top, Tool], Own(|r, e, to| to.own.run.timeout = duration(r, e))),
+    ("retries", &[Top, Tool], Own(|r, e, to| to.own.run.retries = r.number_within(e, 0..=MOST_RETRIES, ""))),
+    ("concurrency", &[Top, Tool], Own(|r, e, to| to.own.run.concurrency = r.size(e, 1..=Reader::MOST))),
+    ("output", &[Top, Tool], Own(output)),
+    ("advice", &[Top, Tool], Own(|r, e, to| to.own.advice = advice(r, e))),
+    ("check", &[Top, Tool], Own(checks)),
+    ("loops", &[Top], Table(Loops)),
+    ("tool", &[Top], Later),
+    ("repeated_refusal", &[Loops], Read::Steps(2, |to| &mut to.admission.repeated_refusal)),
+    ("repeated_call", &[Loops], Read::Steps(2, |to| &mut to.admission.repeated_call)),
+    ("repeated_result", &[Loops], Read::Steps(2, |to| &mut to.admission.repeated_result)),
+    ("polling", &[Loops], Read::Steps(2, |to| &mut to.admission.polling)),
+    ("cycle", &[Loops], Read::Steps(2, |to| &mut to.admission.cycle)),
+    ("error_streak", &[Loops], Read::Steps(2, |to| &mut to.admission.error_streak)),
+    ("unknown_tools", &[Loops], Read::Steps(2, |to| &mut to.admission.unknown_tools)),
+    ("tool_calls", &[Loops], Read::Steps(1, |to| &mut to.admission.tool_calls)),
+    ("turn_calls", &[Loops], Own(turn_calls)),
+    ("most_refusals", &[Loops], Own(most_refusals)),
+    ("transient", &[Loops], NumberOrNever(|to| &mut to.admission.transient)),
+    ("ask_after", &[Loops], Own(ask_after)),
+    ("pollers", &[Loops], Own(pollers)),
+    ("volatile", &[Loops], Own(volatile)),
+    ("remember_results", &[Loops], Own(|r, e, to| set(&mut to.admission.remember_results, r.flag(e)))),
+    ("when_away", &[Loops], Own(|r, e, to| set(&mut to.admission.when_away, r.choice(e, &WHEN_AWAY)))),
+    ("unknown", &[Budget], Number(|to| &mut to.admission.budget)),
+    ("read", &[Budget], Number(|to| &mut to.admission.budget_read)),
+    ("write", &[Budget], Number(|to| &mut to.admission.budget_write)),
+    ("mode", &[Output], Own(|r, e, to| to.own.output.mode = r.choice(e, &MODES))),
+    ("detect", &[Output], Own(|r, e, to| to.own.output.detect = Some(detectors(r, e)))),
+    ("max_bytes", &[Output], Own(|r, e, to| to.own.output.max_bytes = r.size(e, FEWEST_BYTES..=MOST_BYTES))),
+    ("transient", &[Output], Own(|r, e, to| to.own.output.transient = transient_words(r, e))),
 ];
 
-const LOOPS: [&str; 16] = [
-    "repeated_refusal",
-    "repeated_call",
-    "repeated_result",
-    "polling",
-    "cycle",
-    "error_streak",
-    "unknown_tools",
-    "tool_calls",
-    "turn_calls",
-    "most_refusals",
-    "transient",
-    "ask_after",
-    "pollers",
-    "volatile",
-    "remember_results",
-    "when_away",
+const MODES: [(&str, Validation); 3] = [
+    ("off", Validation::Off),
+    ("warn", Validation::Warn),
+    ("strict", Validation::Strict),
 ];
 
-const TOOL: [&str; 14] = [
-    "effect",
-    "idempotent",
-    "validate",
-    "repair",
-    "budget",
-    "calls",
-    "poller",
-    "volatile",
-    "timeout",
-    "retries",
-    "concurrency",
-    "output",
-    "advice",
-    "check",
+const EFFECTS: [(&str, Effect); 4] = [
+    ("unknown", Effect::Unknown),
+    ("read", Effect::Read),
+    ("write", Effect::Write),
+    ("destructive", Effect::Destructive),
+];
+
+const REPAIRS: [(&str, RepairPolicy); 5] = [
+    ("none", RepairPolicy::Never),
+    ("lossless", RepairPolicy::UpTo(Grade::Lossless)),
+    ("lossy", RepairPolicy::UpTo(Grade::Lossy)),
+    ("guess", RepairPolicy::UpTo(Grade::Guess)),
+    ("by_effect", RepairPolicy::ByEffect),
+];
+
+const WHEN_AWAY: [(&str, WhenAway); 3] = [
+    ("by_effect", WhenAway::ByEffect),
+    ("open", WhenAway::Open),
+    ("closed", WhenAway::Closed),
 ];
 
 impl Section {
     /// The keys that are known here.
-    pub(super) fn keys(self) -> &'static [&'static str] {
+    pub(super) fn keys(self) -> Vec<&'static str> {
         match self {
-            Section::Top => &TOP,
-            Section::Loops => &LOOPS,
-            Section::Tool => &TOOL,
-            Section::Budget => &["unknown", "read", "write"],
-            Section::Steps => &["notice", "refuse"],
-            Section::Output => &["mode", "detect", "max_bytes", "transient"],
-            Section::Check => &["when", "class", "code", "detail", "hint", "next"],
+            Section::Steps => vec!["notice", "refuse"],
+            Section::Check => vec!["when", "class", "code", "detail", "hint", "next"],
+            _ => {
+                let here = KEYS.iter().filter(|(_, tables, _)| tables.contains(&self));
+                here.map(|(name, ..)| *name).collect()
+            }
         }
     }
 
-    /// How the part is called in messages, behind a key.
+    /// What the table is called in messages, after a key.
     pub(super) fn place(self) -> &'static str {
         match self {
             Section::Top => "",
@@ -92,33 +187,333 @@ impl Section {
 
     /// Where a key that is not known here belongs instead.
     pub(super) fn elsewhere(self, key: &str) -> Option<&'static str> {
-        let at = |section: Section| self != section && section.keys().contains(&key);
-        if at(Section::Top) {
-            Some("stands at the top of the file, before the first [table]")
-        } else if at(Section::Loops) {
-            Some("belongs into [loops]")
-        } else if at(Section::Tool) {
-            Some("belongs into the table of a tool, such as [tool.\"*\"]")
-        } else if at(Section::Output) {
-            Some("belongs into [output], or into [tool.\"name\".output]")
-        } else if at(Section::Check) {
-            Some("belongs into [[check]], or into [[tool.\"name\".check]]")
-        } else {
-            None
+        [
+            (
+                Top,
+                "belongs at the top of the file, before the first [table]",
+            ),
+            (Loops, "belongs in [loops]"),
+            (Tool, "belongs in the table of a tool, such as [tool.\"*\"]"),
+            (Output, "belongs in [output], or in [tool.\"name\".output]"),
+            (
+                Section::Check,
+                "belongs in [[check]], or in [[tool.\"name\".check]]",
+            ),
+        ]
+        .into_iter()
+        .find(|(section, _)| *section != self && section.keys().contains(&key))
+        .map(|(_, place)| place)
+    }
+}
+
+/// Every key that a policy file may have, with the table it belongs to: `""` for the top, `loops`, `tool`,
+/// `output`, `check`.
+pub fn known_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [
+        ("", Top),
+        ("loops", Loops),
+        ("tool", Tool),
+        ("output", Output),
+        ("check", Section::Check),
+    ]
+    .into_iter()
+    .flat_map(|(table, section)| section.keys().into_iter().map(move |key| (table, key)))
+}
+
+/// Reads the whole file.
+pub(super) fn read(reader: &mut Reader, file: &DeTable<'_>) -> Policy {
+    let mut to = Draft::default();
+    read_table(reader, file, Top, &mut to);
+    let mut policy = Policy {
+        validation: to.own.validation.unwrap_or_default(),
+        repair: to.repair.unwrap_or_default(),
+        output: std::mem::take(&mut to.own.output),
+        advice: std::mem::take(&mut to.own.advice),
+        run: to.own.run,
+        ..Policy::default()
+    };
+    to.admission.escalation = match (to.never_asks, to.attended.unwrap_or(true)) {
+        (true, _) => Escalation::Never,
+        (false, true) => Escalation::Ask,
+        (false, false) => Escalation::Stop,
+    };
+    if let Some(entry) = entries(file).iter().find(|entry| entry.key == "tool") {
+        read_tools(reader, entry, &mut to, &mut policy.tools);
+    }
+    policy.admission = to.admission;
+    policy.patterns = to.patterns;
+    policy
+}
+
+fn read_table(reader: &mut Reader, table: &DeTable<'_>, section: Section, to: &mut Draft) {
+    for entry in entries(table) {
+        let known =
+            |row: &&(&str, &[Section], Read)| row.0 == entry.key && row.1.contains(&section);
+        let Some((_, _, read)) = KEYS.iter().find(known) else {
+            reader.unknown(&entry, section);
+            continue;
+        };
+        match read {
+            Read::Steps(least, field) => {
+                let steps = field(to);
+                set(steps, reader.steps(&entry, *steps, *least));
+            }
+            Number(field) => set(field(to), reader.number(&entry, 1, "")),
+            NumberOrNever(field) if entry.is_false() => *field(to) = u32::MAX,
+            NumberOrNever(field) => set(field(to), reader.number(&entry, 1, "or `false`")),
+            Flag(field) => *field(to) = reader.flag(&entry),
+            Table(inner) => {
+                if let Some(table) = reader.table(&entry, "a table of settings") {
+                    read_table(reader, table, *inner, to);
+                }
+            }
+            Own(read) => read(reader, &entry, to),
+            Later => {}
         }
     }
 }
 
-/// Every key that a policy file may have, with the table it stands in: `""` for the top, `loops`, `tool`,
-/// `output`, `check`.
-pub fn known_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [
-        ("", Section::Top),
-        ("loops", Section::Loops),
-        ("tool", Section::Tool),
-        ("output", Section::Output),
-        ("check", Section::Check),
-    ]
-    .into_iter()
-    .flat_map(|(table, section)| section.keys().iter().map(move |key| (table, *key)))
+/// Puts a value into its place, if there is one.
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+/// The tables `[tool."name"]`, in the order in which they count: patterns as they are in the file, then exact names,
+/// which beat any pattern.
+fn read_tools(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft, tools: &mut Vec<ToolPolicy>) {
+    let expected = "tables with the names of tools, such as [tool.\"get_*\"]";
+    let Some(table) = reader.table(entry, expected) else {
+        return;
+    };
+    let mut tables = entries(table);
+    let many = tables.iter().filter(|tool| tool.key.contains('*')).count();
+    if many > MOST_PATTERNS {
+        let what = format!("{many} patterns, more than the {MOST_PATTERNS} that are read");
+        return reader.object(&entry.key_span, what);
+    }
+    // The sort is stable, so that patterns keep their order.
+    tables.sort_by_key(|tool| !tool.key.contains('*'));
+    for tool in tables {
+        let DeValue::Table(settings) = tool.value else {
+            reader.no_tool(&tool);
+            continue;
+        };
+        if tool.key.is_empty() {
+            reader.object(&tool.key_span, "a tool has a name; \"*\" means all tools");
+            continue;
+        }
+        to.own = ToolPolicy::new(tool.key);
+        to.tool = ToolAdmission::new(tool.key);
+        read_table(reader, settings, Tool, to);
+        tools.push(std::mem::take(&mut to.own));
+        to.admission.tools.push(std::mem::take(&mut to.tool));
+        to.patterns.push(pattern(tool.key, tool.key_span.start));
+    }
+}
+
+fn pattern(text: &str, offset: usize) -> Pattern {
+    Pattern {
+        text: text.to_owned(),
+        line: offset,
+    }
+}
+
+/// One number is for all tools but those that are declared to change something: the operator who raises it may not have
+/// payments in mind, so that one has to be named.
+fn budgets(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    if let DeValue::Table(table) = entry.value {
+        return read_table(reader, table, Budget, to);
+    }
+    let expected = "or a table like { unknown = 3, read = 10, write = 1 }";
+    if let Some(number) = reader.number(entry, 1, expected) {
+        (to.admission.budget, to.admission.budget_read) = (number, number);
+    }
+}
+
+fn turn_calls(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    let steps = &mut to.admission.turn_calls;
+    if entry.is_false() {
+        return reader.last_bound(entry);
+    }
+    match reader.steps(entry, *steps, 1) {
+        Some(new) if new.refuse == u32::MAX => reader.last_bound(entry),
+        new => set(steps, new),
+    }
+}
+
+fn most_refusals(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    if entry.is_false() {
+        return reader.last_bound(entry);
+    }
+    set(&mut to.admission.most_refusals, reader.number(entry, 1, ""));
+}
+
+fn ask_after(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    to.never_asks = entry.is_false();
+    if !to.never_asks {
+        set(
+            &mut to.admission.ask_after,
+            reader.number(entry, 1, "or `false`"),
+        );
+    }
+}
+
+fn pollers(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    let expected = "a list of tool names such as [\"*_status\"]";
+    for (name, span) in reader.texts(entry, expected) {
+        let mut tool = ToolAdmission::new(name);
+        tool.poller = Some(true);
+        to.admission.tools.push(tool);
+        to.patterns.push(pattern(name, span.start));
+    }
+}
+
+fn volatile(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    let mut tool = ToolAdmission::new("*");
+    tool.volatile = reader.places(entry);
+    if !tool.volatile.is_empty() {
+        to.admission.tools.push(tool);
+    }
+}
+
+/// A number of seconds, or a text with a unit.
+fn duration(reader: &mut Reader, entry: &Entry<'_>) -> Option<Duration> {
+    let seconds = match entry.value {
+        DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        DeValue::Float(number) => number.as_str().parse().ok(),
+        DeValue::String(text) => with_unit(text),
+        _ => None,
+    };
+    let seconds = seconds.filter(|seconds| (SHORTEST..=LONGEST).contains(seconds));
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    if duration.is_none() {
+        let expected =
+            "seconds, or a text such as \"30s\", \"500ms\" or \"2m\", from a millisecond to a day";
+        reader.expected(entry, expected);
+    }
+    duration
+}
+
+/// `30s`, `500ms`, `2m`, `1h` in seconds.
+fn with_unit(text: &str) -> Option<f64> {
+    let end = text.find(|character: char| character.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(end);
+    let factor = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    let number: f64 = number.trim_ascii_end().parse().ok()?;
+    Some(number * factor)
+}
+
+/// A mode, or a table with one.
+fn output(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    match entry.value {
+        DeValue::Table(table) => read_table(reader, table, Output, to),
+        DeValue::String(_) => to.own.output.mode = reader.choice(entry, &MODES),
+        _ => reader.expected(
+            entry,
+            "\"off\", \"warn\" or \"strict\", or a table like { mode = \"warn\", max_bytes = 65536 }",
+        ),
+    }
+}
+
+#[cfg(feature = "cel")]
+fn checks(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    checks::read(reader, entry, &mut to.own.output.checks);
+}
+
+#[cfg(not(feature = "cel"))]
+fn checks(reader: &mut Reader, entry: &Entry<'_>, _: &mut Draft) {
+    let what = "a `check` needs a callwright that is built with the feature `cel`";
+    reader.object(&entry.key_span, what);
+}
+
+/// A list of detectors, or all of them.
+fn detectors(reader: &mut Reader, entry: &Entry<'_>) -> Vec<Detector> {
+    if matches!(entry.value, DeValue::String(text) if text == "all") {
+        return Detector::ALL.map(|(_, detector)| detector).to_vec();
+    }
+    reader
+        .texts(entry, "\"all\", or a list such as [\"more_pages\"]")
+        .into_iter()
+        .filter_map(|(text, span)| reader.chosen(entry.key, text, &span, &Detector::ALL))
+        .collect()
+}
+
+/// Words of errors that pass. Blank ones would be in every error.
+fn transient_words(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
+    let texts = reader.texts(entry, "a list such as [\"index is being rebuilt\"]");
+    for (text, span) in &texts {
+        if text.trim().is_empty() {
+            reader.object(span, "blank words are in every error; name some");
+        }
+    }
+    texts.into_iter().map(|(text, _)| text.to_owned()).collect()
+}
+
+/// What to advise, by class or by code.
+fn advice(reader: &mut Reader, entry: &Entry<'_>) -> Advice {
+    let expected = "a table such as { timeout = \"Ask for one month at a time.\" }";
+    let mut advice = Advice::default();
+    for entry in reader
+        .table(entry, expected)
+        .map(entries)
+        .into_iter()
+        .flatten()
+    {
+        let lines = lines(reader, &entry);
+        let class = Class::ALL
+            .into_iter()
+            .find(|class| class.name() == entry.key);
+        advice = match (class, Code::from_name(entry.key)) {
+            (Some(class), _) => advice.for_class(class, lines),
+            (None, Some(code)) => advice.for_code(code, lines),
+            (None, None) => {
+                unknown_subject(reader, &entry);
+                advice
+            }
+        };
+    }
+    advice
+}
+
+fn unknown_subject(reader: &mut Reader, entry: &Entry<'_>) {
+    let classes = Class::ALL.map(Class::name);
+    let near = nearest(entry.key, classes, 1).into_iter().next();
+    let near = near.or_else(|| Code::nearest(entry.key).into_iter().next());
+    let key = snippet(entry.key, SHOWN);
+    let what = match near {
+        Some(near) => format!("no class and no code is called `{key}`, did you mean `{near}`?"),
+        None => format!(
+            "no class and no code is called `{key}`; the classes are {}, and `callwright explain` lists the codes",
+            classes.join(", ")
+        ),
+    };
+    reader.object(&entry.key_span, what);
+}
+
+/// A sentence, or several.
+fn lines(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
+    let expected = "a sentence, or a list of sentences";
+    match entry.value {
+        DeValue::Array(items) if items.is_empty() => {
+            let what = format!("`{}` advises nothing", snippet(entry.key, SHOWN));
+            reader.object(&entry.span, what);
+            Vec::new()
+        }
+        DeValue::Array(_) => {
+            let texts = reader.texts(entry, expected).into_iter();
+            texts.map(|(text, _)| text.to_owned()).collect()
+        }
+        _ => {
+            let text = reader.text(entry, expected);
+            text.map(str::to_owned).into_iter().collect()
+        }
+    }
 }

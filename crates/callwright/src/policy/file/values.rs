@@ -11,22 +11,26 @@ use crate::json::Path;
 use crate::nearest::{is_slip, nearest};
 use crate::text::{quoted, snippet};
 
-/// As high as any number can be: no turn has more calls.
-const MOST: u32 = AdmissionPolicy::MOST_CALLS;
-
 /// How many names a list may have. Each tool or each argument is held against all of them.
 const MOST_LISTED: usize = 1_000;
 
-/// How much of a key or a value is shown; the line stands below it anyway.
+/// How much of a key or a value is shown; the line is shown below it anyway.
 const SHOWN: usize = 40;
 
-/// A key with its value, and where both stand.
+/// A key with its value, and where both are.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
     pub(super) key: &'a str,
     pub(super) key_span: Range<usize>,
     pub(super) value: &'a DeValue<'a>,
     pub(super) span: Range<usize>,
+}
+
+impl Entry<'_> {
+    /// Whether something is switched off.
+    pub(super) fn is_false(&self) -> bool {
+        matches!(self.value, DeValue::Boolean(false))
+    }
 }
 
 /// The entries of a table, in the order of the file.
@@ -54,6 +58,9 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    /// As high as any number can be: no turn has more calls.
+    pub(super) const MOST: u32 = AdmissionPolicy::MOST_CALLS;
+
     pub(super) fn object(&mut self, span: &Range<usize>, what: impl Into<String>) {
         self.faults.push(Fault::new(span, what));
     }
@@ -62,7 +69,7 @@ impl Reader {
     pub(super) fn expected(&mut self, entry: &Entry<'_>, expected: &str) {
         let (key, found) = (snippet(entry.key, SHOWN), found(entry.value));
         let what = format!("`{key}` expects {expected}, found {found}");
-        // A table that has a header of its own is everything below it; its name is enough.
+        // The span of a table with a header is everything below it; its name is enough.
         let span = match entry.value {
             DeValue::Table(_) => &entry.key_span,
             _ => &entry.span,
@@ -81,7 +88,7 @@ impl Reader {
         } else if let Some(near) = nearest(entry.key, known.iter().copied(), 1).first() {
             format!("unknown key `{key}`{place}, did you mean `{near}`?")
         } else if section == Section::Tool && matches!(entry.value, DeValue::Table(_)) {
-            format!("unknown key `{key}`{place}; a name with dots stands in quotes: [tool.\"a.b\"]")
+            format!("unknown key `{key}`{place}; a name with dots needs quotes: [tool.\"a.b\"]")
         } else {
             format!(
                 "unknown key `{key}`{place}; known here: {}",
@@ -91,11 +98,11 @@ impl Reader {
         self.object(&entry.key_span, what);
     }
 
-    /// Something stands in `[tool]` itself.
+    /// Something is in `[tool]` itself that is not a table of settings.
     pub(super) fn no_tool(&mut self, entry: &Entry<'_>) {
         let what = if Section::Tool.keys().contains(&entry.key) {
             let key = entry.key;
-            format!("`{key}` needs the name of a tool: [tool.\"name\"]; \"*\" stands for all tools")
+            format!("`{key}` needs the name of a tool: [tool.\"name\"]; \"*\" means all tools")
         } else {
             let (key, found) = (snippet(entry.key, SHOWN), found(entry.value));
             format!("`{key}` is taken for the name of a tool and expects a table, found {found}")
@@ -103,11 +110,12 @@ impl Reader {
         self.object(&entry.key_span, what);
     }
 
-    /// Somebody wants to remove what cannot be removed.
+    /// The file removes what cannot be removed.
     pub(super) fn last_bound(&mut self, entry: &Entry<'_>) {
         let key = entry.key;
         let what = format!(
-            "`{key}` is a last bound and cannot be switched off; the highest number is {MOST}"
+            "`{key}` is a last bound and cannot be switched off; the highest number is {}",
+            Self::MOST
         );
         self.object(&entry.span, what);
     }
@@ -134,10 +142,10 @@ impl Reader {
 
     /// A number that makes sense; `or` says what else the key takes.
     pub(super) fn number(&mut self, entry: &Entry<'_>, least: u32, or: &str) -> Option<u32> {
-        self.number_within(entry, least..=MOST, or)
+        self.number_within(entry, least..=Self::MOST, or)
     }
 
-    /// A number within bounds of its own.
+    /// A number within other bounds.
     pub(super) fn number_within(
         &mut self,
         entry: &Entry<'_>,
@@ -158,17 +166,21 @@ impl Reader {
         number
     }
 
+    /// The same as a size.
+    pub(super) fn size(&mut self, entry: &Entry<'_>, bounds: RangeInclusive<u32>) -> Option<usize> {
+        let number = self.number_within(entry, bounds, "")?;
+        usize::try_from(number).ok()
+    }
+
     pub(super) fn choice<T: Copy>(&mut self, entry: &Entry<'_>, known: &[(&str, T)]) -> Option<T> {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        let expected = one_of(&names);
         let DeValue::String(text) = entry.value else {
-            self.expected(entry, &expected);
+            self.expected(entry, &one_of(known));
             return None;
         };
         self.chosen(entry.key, text, &entry.span, known)
     }
 
-    /// What a text stands for that is the value of a key, or in a list there.
+    /// The meaning of a text that is the value of a key, or an item of a list there.
     pub(super) fn chosen<T: Copy>(
         &mut self,
         key: &str,
@@ -178,14 +190,12 @@ impl Reader {
     ) -> Option<T> {
         let choice = known.iter().find(|(name, _)| *name == text);
         if choice.is_none() {
-            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            let (expected, text_shown) = (one_of(&names), quoted(text, SHOWN));
-            let near = nearest(text, names, 1);
-            let advice = match near.first() {
-                Some(near) => format!(", did you mean \"{near}\"?"),
-                None => String::new(),
-            };
-            let what = format!("`{key}` expects {expected}, found {text_shown}{advice}");
+            let near = nearest(text, known.iter().map(|(name, _)| *name), 1);
+            let near = near.first();
+            let advice =
+                near.map_or_else(String::new, |near| format!(", did you mean \"{near}\"?"));
+            let (expected, found) = (one_of(known), quoted(text, SHOWN));
+            let what = format!("`{key}` expects {expected}, found {found}{advice}");
             self.object(span, what);
         }
         choice.map(|(_, value)| *value)
@@ -208,7 +218,7 @@ impl Reader {
         let refuse_at = refuse.unwrap_or(now.refuse);
         let notice_at = match notice {
             Some(notice) => notice,
-            // Nobody asked for a warning that would come too late.
+            // A warning that would come too late was not asked for.
             None if now.notice > refuse_at => u32::MAX,
             None => now.notice,
         };
@@ -288,14 +298,6 @@ impl Reader {
         texts
     }
 
-    /// Names of tools, and where they stand.
-    pub(super) fn names(&mut self, entry: &Entry<'_>) -> Vec<(String, usize)> {
-        self.texts(entry, "a list of tool names such as [\"*_status\"]")
-            .into_iter()
-            .map(|(name, span)| (name.to_owned(), span.start))
-            .collect()
-    }
-
     /// Places in arguments: names, or JSON Pointers, which begin with a slash.
     pub(super) fn places(&mut self, entry: &Entry<'_>) -> Vec<Path> {
         let expected = "a list of arguments such as [\"request_id\", \"/meta/trace\"]";
@@ -322,15 +324,18 @@ fn is_pointer(text: &str) -> bool {
 }
 
 /// `"a", "b" or "c"`
-fn one_of(names: &[&str]) -> String {
-    let quote = |names: &[&str]| format!("\"{}\"", names.join("\", \""));
-    match names {
-        [before @ .., last] if !before.is_empty() => format!("{} or \"{last}\"", quote(before)),
-        few => quote(few),
+fn one_of<T>(known: &[(&str, T)]) -> String {
+    let names: Vec<String> = known
+        .iter()
+        .map(|(name, _)| format!("\"{name}\""))
+        .collect();
+    match names.as_slice() {
+        [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        few => few.join(", "),
     }
 }
 
-/// What stands there, in words.
+/// The value, in words.
 fn found(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => quoted(text, SHOWN),

@@ -5,79 +5,26 @@ use serde_json::Value as Schema;
 use super::super::names::words;
 use crate::json::Value;
 use crate::tool::Tool;
+use crate::words::word_list;
 
 /// Last words of a name that make it an id.
-const IDS: [&str; 13] = [
-    "id", "ids", "iid", "uuid", "uuids", "guid", "sku", "isbn", "iban", "email", "username",
-    "slug", "sha",
-];
+const IDS: &[&str] = word_list![id ids iid uuid uuids guid sku isbn iban email username slug sha];
 
 /// Single words that are ids.
-const WRITTEN_TOGETHER: [&str; 6] = [
-    "userid",
-    "orderid",
-    "customerid",
-    "productid",
-    "itemid",
-    "accountid",
-];
+const WRITTEN_TOGETHER: &[&str] = word_list![userid orderid customerid productid itemid accountid];
 
 /// Words before `number`, `key` and `code` that make it an id. By themselves they are a quantity, a key of the
 /// keyboard, a piece of a program, or a country.
-const THINGS: [&str; 35] = [
-    "account",
-    "article",
-    "asset",
-    "booking",
-    "bug",
-    "case",
-    "claim",
-    "confirmation",
-    "contract",
-    "coupon",
-    "customer",
-    "discount",
-    "document",
-    "employee",
-    "invoice",
-    "issue",
-    "item",
-    "merge",
-    "order",
-    "part",
-    "product",
-    "project",
-    "promo",
-    "pull",
-    "record",
-    "reference",
-    "request",
-    "reservation",
-    "serial",
-    "space",
-    "student",
-    "ticket",
-    "tracking",
-    "transaction",
-    "voucher",
+const THINGS: &[&str] = word_list![
+    account article asset booking bug case claim confirmation contract coupon customer discount
+    document employee invoice issue item merge order part product project promo pull record
+    reference request reservation serial space student ticket tracking transaction voucher
 ];
 
 /// Words before `id` that make it an id of the surroundings: it is right, or the call would have failed.
-const SURROUNDINGS: [&str; 14] = [
-    "session",
-    "request",
-    "trace",
-    "correlation",
-    "client",
-    "tenant",
-    "workspace",
-    "organization",
-    "org",
-    "connection",
-    "idempotency",
-    "conversation",
-    "device",
-    "caller",
+const SURROUNDINGS: &[&str] = word_list![
+    session request trace correlation client tenant workspace organization org connection
+    idempotency conversation device caller
 ];
 
 /// The argument that names what the call is about: of several the last that is required, which is the innermost.

@@ -6,92 +6,25 @@ use super::super::names::{is, is_one_of, member};
 use super::{CLIENTS, Found, as_status, is_called};
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::ErrorSign;
+use crate::words::{ErrorSign, word_list};
 
 /// Members that hold an error.
-const ERRORS: [&str; 7] = [
-    "error",
-    "errors",
-    "errormessage",
-    "errormsg",
-    "exception",
-    "err",
-    "errordescription",
+const ERRORS: &[&str] = word_list![
+    error errors errormessage errormsg exception err errordescription
 ];
 
 /// Members that hold the words of an error.
-const WORDS: [&str; 10] = [
-    "message",
-    "msg",
-    "detail",
-    "details",
-    "description",
-    "reason",
-    "title",
-    "error",
-    "errormessage",
-    "text",
+const WORDS: &[&str] = word_list![
+    message msg detail details description reason title error errormessage text
 ];
 
 /// Members that belong to an error. With others beside them, an object is a record that tells of an error.
-const ENVELOPE: [&str; 44] = [
-    "error",
-    "errors",
-    "errormessage",
-    "errormsg",
-    "exception",
-    "err",
-    "errordescription",
-    "errorcode",
-    "errortype",
-    "errorname",
-    "message",
-    "msg",
-    "detail",
-    "details",
-    "description",
-    "reason",
-    "title",
-    "hint",
-    "suggestion",
-    "suggestions",
-    "code",
-    "status",
-    "statuscode",
-    "statustext",
-    "success",
-    "ok",
-    "type",
-    "name",
-    "cause",
-    "stack",
-    "traceback",
-    "timestamp",
-    "time",
-    "path",
-    "instance",
-    "requestid",
-    "traceid",
-    "retryafter",
-    "retryable",
-    "documentationurl",
-    "helpurl",
-    "url",
-    "jsonrpc",
-    "method",
-];
-
-/// Words that stand for no error.
-const NONE: [&str; 9] = [
-    "none",
-    "null",
-    "no",
-    "false",
-    "0",
-    "ok",
-    "n/a",
-    "no error",
-    "no errors",
+const ENVELOPE: &[&str] = word_list![
+    error errors errormessage errormsg exception err errordescription errorcode errortype
+    errorname message msg detail details description reason title hint suggestion suggestions
+    code status statuscode statustext success ok type name cause stack traceback timestamp time
+    path instance requestid traceid retryafter retryable documentationurl helpurl url jsonrpc
+    method
 ];
 
 /// Looks at an object, which is the result or wrapped in it.
@@ -117,13 +50,13 @@ fn sign<'v>(tool: &Tool, object: &'v Value<'_>) -> Option<(&'v str, ErrorSign)> 
         && let Some(status) = as_status(value)
     {
         let fits =
-            is_error && !is_called(tool, &CLIENTS) && (is(key, "statuscode") || strangers == 0);
+            is_error && !is_called(tool, CLIENTS) && (is(key, "statuscode") || strangers == 0);
         return fits.then_some((key, ErrorSign::Status(status)));
     }
     let members = object.as_object()?.iter();
     let full = members
         .map(|(key, value)| (key.as_ref(), value))
-        .find(|(key, value)| is_one_of(key, &ERRORS) && is_something(value));
+        .find(|(key, value)| is_one_of(key, ERRORS) && is_something(value));
     if let Some((key, _)) = full {
         return is_error.then_some((key, ErrorSign::Member));
     }
@@ -135,7 +68,7 @@ fn sign<'v>(tool: &Tool, object: &'v Value<'_>) -> Option<(&'v str, ErrorSign)> 
         Some((key, Value::String(status)))
             if status.eq_ignore_ascii_case("error")
                 && strangers == 0
-                && member(object, &WORDS).is_some() =>
+                && member(object, WORDS).is_some() =>
         {
             Some((key, ErrorSign::Member))
         }
@@ -147,7 +80,7 @@ fn sign<'v>(tool: &Tool, object: &'v Value<'_>) -> Option<(&'v str, ErrorSign)> 
 fn strangers(object: &Value<'_>) -> usize {
     let members = object.as_object().unwrap_or_default().iter();
     members
-        .filter(|(key, _)| !is_one_of(key, &ENVELOPE))
+        .filter(|(key, _)| !is_one_of(key, ENVELOPE))
         .map(|(_, value)| match value {
             Value::Null | Value::Bool(_) => 0,
             Value::String(text) => usize::from(!text.is_empty()),
@@ -163,8 +96,20 @@ fn is_something(value: &Value<'_>) -> bool {
     match value {
         Value::Bool(yes) => *yes,
         Value::String(text) => {
-            let text = text.trim();
-            !text.is_empty() && !NONE.iter().any(|none| text.eq_ignore_ascii_case(none))
+            let text = text.trim().to_ascii_lowercase();
+            // Words that mean no error.
+            !matches!(
+                text.as_str(),
+                "" | "none"
+                    | "null"
+                    | "no"
+                    | "false"
+                    | "0"
+                    | "ok"
+                    | "n/a"
+                    | "no error"
+                    | "no errors"
+            )
         }
         Value::Array(items) => items.iter().any(is_something),
         Value::Object(members) => members.iter().any(|(_, value)| *value != Value::Null),
@@ -200,7 +145,7 @@ fn words<'v>(object: &'v Value<'_>) -> &'v str {
         Value::Array(items) => items.first().map(text),
         other => Some(text(other)),
     };
-    let own = member(object, &ERRORS)
+    let own = member(object, ERRORS)
         .and_then(|(_, value)| inner(value))
         .unwrap_or_default();
     // `error` is often a name and `message` the sentence, or the other way round: the longer says more.

@@ -13,7 +13,7 @@ use crate::words::ErrorSign;
 /// The longest text that is an error, in bytes. Messages are a few lines; longer texts are about something.
 const LONGEST: usize = 2_000;
 
-/// How much of a page is searched for its title, in bytes. It stands at the beginning.
+/// How much of a page is searched for its title, in bytes. It is at the beginning.
 const HEAD: usize = 4_096;
 
 /// A text that starts with a status of HTTP.
@@ -51,7 +51,7 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
     if text.len() > LONGEST && !is_trace {
         return None;
     }
-    message(text, is_trace).filter(|_| !is_called(tool, &PROGRAMS))
+    message(text, is_trace).filter(|_| !is_called(tool, PROGRAMS))
 }
 
 /// What a short text says if it starts like an error.
@@ -69,20 +69,10 @@ fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
     let found = ERROR.as_ref()?.captures(text)?;
     let is_none = |rest: &str| {
         let rest = rest.trim_matches(|letter: char| !letter.is_alphanumeric());
-        [
-            "",
-            "0",
-            "none",
-            "null",
-            "no",
-            "false",
-            "nil",
-            "n/a",
-            "no error",
-            "no errors",
-        ]
-        .iter()
-        .any(|none| rest.eq_ignore_ascii_case(none))
+        matches!(
+            rest.to_ascii_lowercase().as_str(),
+            "" | "0" | "none" | "null" | "no" | "false" | "nil" | "n/a" | "no error" | "no errors"
+        )
     };
     let rest = found.name("rest").map(|rest| rest.as_str());
     if rest.is_some_and(is_none) || is_log(text) {
@@ -103,8 +93,8 @@ fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
 fn is_data(tool: &Tool, text: &str, is_whole: bool) -> bool {
     match tool.output_schema() {
         Some(schema) if is_whole => schema.accepts(&Value::String(text.into())),
-        Some(_) => is_called(tool, &PAGES),
-        None => is_called(tool, &PAGES) || is_called(tool, &PROGRAMS),
+        Some(_) => is_called(tool, PAGES),
+        None => is_called(tool, PAGES) || is_called(tool, PROGRAMS),
     }
 }
 

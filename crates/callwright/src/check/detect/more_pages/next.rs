@@ -10,7 +10,7 @@ use super::{Next, NextKind, is_address};
 use crate::json::Value;
 use crate::tool::Tool;
 
-/// The longest value that is told, in bytes. A cut cursor is useless, and a longer one the model may miscopy.
+/// The longest value that the model is given, in bytes. A cut cursor is useless, and a longer one the model may miscopy.
 const LONGEST: usize = 512;
 
 /// The argument to call again with and its value as JSON; `None` if no argument of the tool fits.
@@ -23,7 +23,7 @@ pub(super) fn argument(
     let given = next.and_then(|next| given(tool, &next, position));
     // A cursor that fits no argument, or is too long, must not be replaced by a guess.
     let is_cursor = next.is_some_and(|next| next.kind == NextKind::Cursor && !is_whole(next.value));
-    if given.is_some() || (is_cursor && has(position, Kind::Cursor)) {
+    if given.is_some() || (is_cursor && position.parameter(Kind::Cursor).is_some()) {
         return given;
     }
     counted(position, items)
@@ -45,13 +45,9 @@ fn given(tool: &Tool, next: &Next<'_, '_>, position: &Position<'_>) -> Option<(S
         NextKind::Offset => &[Kind::Offset, Kind::Cursor],
         NextKind::Cursor | NextKind::Page | NextKind::Link => &[Kind::Cursor],
     };
-    let (name, _, schema) = wanted.iter().find_map(|wanted| {
-        position
-            .parameters
-            .iter()
-            .find(|(_, kind, _)| kind == wanted)
-    })?;
-    Some(((*name).to_owned(), written(&text, schema)?))
+    let wanted = wanted.iter();
+    let (name, schema) = wanted.copied().find_map(|kind| position.parameter(kind))?;
+    Some((name.to_owned(), written(&text, schema)?))
 }
 
 /// What the query of a link gives for one of the tool's own arguments.
@@ -59,61 +55,42 @@ fn in_link(tool: &Tool, link: &str, position: &Position<'_>) -> Option<(String, 
     let (_, query) = link.split_once('?')?;
     let query = query.split('#').next().unwrap_or_default();
     let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
-    [Kind::Cursor, Kind::Page, Kind::Offset]
-        .iter()
-        .find_map(|wanted| {
-            let parameters = position
-                .parameters
-                .iter()
-                .filter(|(_, kind, _)| kind == wanted);
-            parameters.into_iter().find_map(|(name, _, schema)| {
-                let folded: String = name
-                    .chars()
-                    .filter(char::is_ascii_alphanumeric)
-                    .map(|letter| letter.to_ascii_lowercase())
-                    .collect();
-                let (_, value) =
-                    pairs().find(|(key, _)| is(&decoded(key).unwrap_or_default(), &folded))?;
-                // An argument that is hidden must not be read out of a link either.
-                let is_shown = !tool.takes_secrets();
-                let value = decoded(value).filter(|value| is_shown && !value.is_empty())?;
-                Some(((*name).to_owned(), written(&value, schema)?))
-            })
+    // An argument that is hidden must not be read out of a link either.
+    if tool.takes_secrets() {
+        return None;
+    }
+    let kinds = [Kind::Cursor, Kind::Page, Kind::Offset].into_iter();
+    kinds
+        .flat_map(|kind| position.all(kind))
+        .find_map(|(name, schema)| {
+            let letters = name.chars().filter(char::is_ascii_alphanumeric);
+            let folded: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+            let (_, value) =
+                pairs().find(|(key, _)| is(&decoded(key).unwrap_or_default(), &folded))?;
+            let value = decoded(value).filter(|value| !value.is_empty())?;
+            Some((name.to_owned(), written(&value, schema)?))
         })
 }
 
-/// The page or the offset behind this one.
+/// The page or the offset after this one.
 fn counted(position: &Position<'_>, items: Option<usize>) -> Option<(String, String)> {
-    let find = |wanted: Kind| {
-        position
-            .parameters
-            .iter()
-            .find(|(_, kind, _)| *kind == wanted)
-    };
-    if let Some((name, _, schema)) = find(Kind::Page) {
+    if let Some((name, schema)) = position.parameter(Kind::Page) {
         let default = || schema.get("default").and_then(Schema::as_u64);
         let page = position.page.or_else(default).unwrap_or(position.first);
         let next = page.checked_add(1)?.to_string();
-        return Some(((*name).to_owned(), written(&next, schema)?));
+        return Some((name.to_owned(), written(&next, schema)?));
     }
-    let (name, _, schema) = find(Kind::Offset)?;
+    let (name, schema) = position.parameter(Kind::Offset)?;
     let items = u64::try_from(items?).ok().filter(|items| *items > 0)?;
     let next = position.before?.checked_add(items)?.to_string();
-    Some(((*name).to_owned(), written(&next, schema)?))
-}
-
-fn has(position: &Position<'_>, wanted: Kind) -> bool {
-    position
-        .parameters
-        .iter()
-        .any(|(_, kind, _)| *kind == wanted)
+    Some((name.to_owned(), written(&next, schema)?))
 }
 
 fn is_whole(value: &Value<'_>) -> bool {
     whole(value).is_some()
 }
 
-/// A value as JSON, as the schema takes it; `None` if it cannot be told safely: cursors are plain characters.
+/// A value as JSON, as the schema takes it; `None` if it cannot be shown safely: cursors are plain characters.
 fn written(text: &str, schema: &Schema) -> Option<String> {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if text.is_empty() || text.len() > LONGEST || !is_plain {
@@ -128,7 +105,7 @@ fn written(text: &str, schema: &Schema) -> Option<String> {
     (wants_text || !wants_number).then(|| Value::String(Cow::Borrowed(text)).to_string())
 }
 
-/// A part of a query without its escapes; `None` if it is no text.
+/// A part of a query without its escapes; `None` if it is not text.
 fn decoded(part: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes().iter();

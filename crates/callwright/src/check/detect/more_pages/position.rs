@@ -1,4 +1,4 @@
-//! Where a page stands among all: from the arguments of the call, from what the result says, and from the tool's schema.
+//! Which of all pages this is: from the arguments of the call, from what the result says, and from the tool's schema.
 
 use serde_json::Value as Schema;
 
@@ -6,67 +6,22 @@ use super::super::names::{is_one_of, member};
 use super::levels;
 use crate::json::Value;
 use crate::tool::Tool;
+use crate::words::word_list;
 
-const CURSOR: [&str; 16] = [
-    "cursor",
-    "nextcursor",
-    "pagetoken",
-    "nextpagetoken",
-    "nexttoken",
-    "continuationtoken",
-    "after",
-    "aftercursor",
-    "startcursor",
-    "marker",
-    "nextmarker",
-    "skiptoken",
-    "pagecursor",
-    "startingafter",
-    "paginationtoken",
-    "paginationcursor",
+const CURSOR: &[&str] = word_list![
+    cursor nextcursor pagetoken nextpagetoken nexttoken continuationtoken after aftercursor
+    startcursor marker nextmarker skiptoken pagecursor startingafter paginationtoken
+    paginationcursor
 ];
-const PAGE: [&str; 7] = [
-    "page",
-    "pagenumber",
-    "pagenum",
-    "pageno",
-    "pageidx",
-    "pageindex",
-    "currentpage",
-];
-const OFFSET: [&str; 7] = [
-    "offset",
-    "skip",
-    "start",
-    "startat",
-    "startindex",
-    "startoffset",
-    "from",
-];
-const SIZE: [&str; 14] = [
-    "limit",
-    "perpage",
-    "pagesize",
-    "pagelength",
-    "size",
-    "maxresults",
-    "maxitems",
-    "maxrecords",
-    "top",
-    "first",
-    "count",
-    "take",
-    "resultsperpage",
-    "itemsperpage",
+const PAGE: &[&str] = word_list![page pagenumber pagenum pageno pageidx pageindex currentpage];
+const OFFSET: &[&str] = word_list![offset skip start startat startindex startoffset from];
+const SIZE: &[&str] = word_list![
+    limit perpage pagesize pagelength size maxresults maxitems maxrecords top first count take
+    resultsperpage itemsperpage
 ];
 /// Members of a result that say how long a page is. `count` and `size` may be what came.
-const SIZE_IN_RESULT: [&str; 6] = [
-    "limit",
-    "perpage",
-    "pagesize",
-    "resultsperpage",
-    "itemsperpage",
-    "pagelength",
+const SIZE_IN_RESULT: &[&str] = word_list![
+    limit perpage pagesize resultsperpage itemsperpage pagelength
 ];
 
 /// What an argument has to do with pages.
@@ -81,19 +36,19 @@ pub(super) enum Kind {
 /// What an argument has to do with pages, by its name.
 pub(super) fn kind(name: &str) -> Option<Kind> {
     match name {
-        name if is_one_of(name, &CURSOR) => Some(Kind::Cursor),
-        name if is_one_of(name, &PAGE) => Some(Kind::Page),
-        name if is_one_of(name, &OFFSET) => Some(Kind::Offset),
-        name if is_one_of(name, &SIZE) => Some(Kind::Size),
+        name if is_one_of(name, CURSOR) => Some(Kind::Cursor),
+        name if is_one_of(name, PAGE) => Some(Kind::Page),
+        name if is_one_of(name, OFFSET) => Some(Kind::Offset),
+        name if is_one_of(name, SIZE) => Some(Kind::Size),
         _ => None,
     }
 }
 
-/// Where a page stands.
+/// Which page this is.
 #[derive(Debug)]
 pub(super) struct Position<'t> {
     /// The arguments of the tool that have to do with pages, with their schemas.
-    pub(super) parameters: Vec<(&'t str, Kind, &'t Schema)>,
+    parameters: Vec<(&'t str, Kind, &'t Schema)>,
     /// The number of the page, if that is known.
     pub(super) page: Option<u64>,
     /// The number of the first page: zero or one.
@@ -132,11 +87,11 @@ impl<'t> Position<'t> {
         });
         let page = sent(Kind::Page)
             .find_map(whole)
-            .or_else(|| told(&PAGE))
+            .or_else(|| told(PAGE))
             .or(from_zero);
         let first =
             u64::from(!(from_zero.is_some() || page == Some(0) || counts_from_zero(&parameters)));
-        let size = told(&SIZE_IN_RESULT)
+        let size = told(SIZE_IN_RESULT)
             .or_else(|| sent(Kind::Size).find_map(whole))
             .or_else(|| default(Kind::Size));
         let offset = sent(Kind::Offset)
@@ -152,7 +107,7 @@ impl<'t> Position<'t> {
         let is_paged = !parameters.is_empty()
             || page.is_some()
             || offset.is_some()
-            || told(&SIZE_IN_RESULT).is_some();
+            || told(SIZE_IN_RESULT).is_some();
         Position {
             parameters,
             page,
@@ -160,6 +115,20 @@ impl<'t> Position<'t> {
             before,
             is_paged,
         }
+    }
+}
+
+impl<'t> Position<'t> {
+    /// The arguments of this kind, with their schemas.
+    pub(super) fn all(&self, wanted: Kind) -> impl Iterator<Item = (&'t str, &'t Schema)> {
+        let all = self.parameters.iter();
+        all.filter(move |(_, kind, _)| *kind == wanted)
+            .map(|(name, _, schema)| (*name, *schema))
+    }
+
+    /// The first argument of this kind, with its schema.
+    pub(super) fn parameter(&self, wanted: Kind) -> Option<(&'t str, &'t Schema)> {
+        self.all(wanted).next()
     }
 }
 

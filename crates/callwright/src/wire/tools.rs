@@ -1,14 +1,33 @@
-//! Tools out of any provider's shape.
+//! Tools out of any provider's shape, and into one.
 //!
-//! The key that holds its schema tells the shape of each tool, so one file may mix them. In
-//! comes the text of a tool file, out go [`ToolSpec`]s in order; nothing is compiled or changed.
+//! Takes the text of a tool file and returns its [`ToolSpec`]s in order; each tool's own keys tell which provider's it
+//! is, so one file may mix them. Nothing is compiled or changed.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
-use super::{DeclaredBy, Effect, ToolSpec};
+use super::mcp::read_annotations;
+use super::provider::{Provider, Vocabulary, vocabularies};
 use crate::error::{Error, ErrorKind};
+use crate::words::{DeclaredBy, ToolSpec};
+
+/// A tool as a provider wants it declared in a request. (Gemini wants them collected under `functionDeclarations`.) The
+/// schema goes as it is; whether the provider takes all of it is another question.
+pub fn declare(provider: Provider, tool: &ToolSpec) -> Json {
+    // Providers want a schema even where there are no arguments.
+    let schema = tool
+        .input_schema
+        .as_deref()
+        .cloned()
+        .unwrap_or_else(|| json!({"type": "object", "properties": {}}));
+    let mut declared = Map::new();
+    declared.insert("name".to_owned(), json!(tool.name));
+    if let Some(description) = &tool.description {
+        declared.insert("description".to_owned(), json!(description));
+    }
+    provider.shape().declare(declared, schema, tool)
+}
 
 /// Reads tools in any of these shapes, alone, in an array, or under `tools`: MCP (a whole
 /// `tools/list` answer too), OpenAI chat and responses, Anthropic, Gemini.
@@ -22,13 +41,15 @@ pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
     Ok(tools)
 }
 
-/// The keys that hold lists of tools.
-const LISTS: [&str; 4] = [
-    "tools",
-    "functionDeclarations",
-    "function_declarations",
-    "functions",
-];
+/// The keys of one kind, of all providers.
+fn keys(of: fn(&Vocabulary) -> &'static [&'static str]) -> impl Iterator<Item = &'static str> {
+    vocabularies().flat_map(move |own| of(own).iter().copied())
+}
+
+/// The keys under which a file has lists of tools.
+fn lists() -> impl Iterator<Item = &'static str> {
+    std::iter::once("tools").chain(keys(|own| own.tool_lists))
+}
 
 fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(), Error> {
     match entry {
@@ -43,15 +64,12 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
             Ok(())
         }
         Json::Object(mut entry) => {
-            if let Some(key) = LISTS
-                .iter()
-                .find(|key| entry.get(**key).is_some_and(Json::is_array))
-            {
+            if let Some(key) = lists().find(|key| entry.get(*key).is_some_and(Json::is_array)) {
                 let inner = match place {
-                    "the file" => (*key).to_owned(),
+                    "the file" => key.to_owned(),
                     outer => format!("{outer}.{key}"),
                 };
-                let list = entry.remove(*key).unwrap_or_default();
+                let list = entry.remove(key).unwrap_or_default();
                 return read_entry(list, &inner, tools);
             }
             // A whole JSON-RPC answer to `tools/list`.
@@ -61,7 +79,7 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
             if entry.contains_key("jsonrpc") && entry.contains_key("error") {
                 return Err(ErrorKind::ErrorAnswer.into());
             }
-            if let Some(key) = LISTS.iter().find(|key| entry.contains_key(**key)) {
+            if let Some(key) = lists().find(|key| entry.contains_key(*key)) {
                 return Err(ErrorKind::ToolsNotAList {
                     place: place.to_owned(),
                     key,
@@ -85,24 +103,15 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
 /// Tools that the provider runs itself (`{"type": "web_search"}`, `{"googleSearch": {}}`): they take
 /// no call that could be judged.
 fn is_hosted(entry: &Map<String, Json>) -> bool {
-    const GEMINI: [&str; 7] = [
-        "googlesearch",
-        "googlesearchretrieval",
-        "googlemaps",
-        "codeexecution",
-        "urlcontext",
-        "filesearch",
-        "computeruse",
-    ];
-    let gemini = |key: &String| {
+    let is_hosted = |key: &String| {
         let folded = key.replace('_', "").to_ascii_lowercase();
-        GEMINI.contains(&folded.as_str())
+        keys(|own| own.hosted_tools).any(|hosted| hosted == folded)
     };
     let kind = entry.get("type").and_then(Json::as_str);
     !entry.contains_key("name")
         && !entry.contains_key("function")
         && (kind.is_some_and(|kind| !matches!(kind, "function" | "object"))
-            || entry.keys().any(gemini))
+            || entry.keys().any(is_hosted))
 }
 
 fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Error> {
@@ -120,39 +129,22 @@ fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Erro
         }
     };
     let (effect, idempotent) = read_annotations(entry.get("annotations"));
-    let mut first = |keys: &[&str]| {
-        keys.iter()
-            .find_map(|key| entry.remove(*key).filter(|value| !value.is_null()))
+    let description = entry.get("description").and_then(Json::as_str);
+    let description = description.map(str::to_owned);
+    let mut schema = |of: fn(&Vocabulary) -> &'static [&'static str]| {
+        keys(of)
+            .find_map(|key| entry.remove(key).filter(|value| !value.is_null()))
+            .map(Arc::new)
     };
     Ok(ToolSpec {
         name,
-        description: first(&["description"]).and_then(|text| text.as_str().map(str::to_owned)),
-        input_schema: first(&[
-            "inputSchema",
-            "input_schema",
-            "parameters",
-            "parametersJsonSchema",
-        ])
-        .map(Arc::new),
-        output_schema: first(&["outputSchema", "output_schema", "responseJsonSchema"])
-            .map(Arc::new),
+        description,
+        input_schema: schema(|own| own.input_schema),
+        output_schema: schema(|own| own.output_schema),
         effect,
         declared_by: DeclaredBy::Hint,
         idempotent,
     })
-}
-
-/// MCP's hints. `readOnlyHint: false` by itself declares nothing: it is the protocol's default, which many servers
-/// write out for every tool, those that only read included.
-fn read_annotations(annotations: Option<&Json>) -> (Effect, bool) {
-    let hint = |name: &str| annotations.and_then(|all| all.get(name)?.as_bool());
-    let effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
-        (Some(true), _) => Effect::Read,
-        (_, Some(true)) => Effect::Destructive,
-        (_, Some(false)) => Effect::Write,
-        (_, None) => Effect::Unknown,
-    };
-    (effect, hint("idempotentHint") == Some(true))
 }
 
 fn kind_of(value: &Json) -> &'static str {

@@ -1,0 +1,184 @@
+//! What a model answered: one line of a recording, or the whole response body of a provider.
+//!
+//! A line is a call or a message: `{"text", "id"?, "finish_reason"?}`, an OpenAI chat message, an Anthropic text block
+//! or message. For [`crate::Gate::rescue`].
+
+use super::history::{is_call, parts, text_of};
+use super::line::read_json;
+use super::provider::{RawAnswer, shapes};
+use super::{declared_completeness, each_key_once, present, read_call};
+use crate::call::{Call, Completeness};
+use crate::error::{Error, ErrorKind};
+use crate::json::Value;
+use crate::words::Message;
+
+/// What one line of a recording holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer<'a> {
+    /// A call in any known shape.
+    Call(Call<'a>),
+    /// Text in which calls may be written.
+    Message(Message<'a>),
+}
+
+/// One whole answer of a model: its calls, its text, and whether it came to its end.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct WholeAnswer<'a> {
+    /// The calls in their order, each with its completeness. What looks like a call and cannot be read is an error.
+    pub calls: Vec<Result<Call<'a>, Error>>,
+    /// What the model said beside them, without its thoughts; calls may be written in it, see [`crate::Gate::rescue`].
+    pub message: Option<Message<'a>>,
+    /// What the provider says about the end of the answer.
+    pub completeness: Completeness,
+}
+
+impl<'a> WholeAnswer<'a> {
+    /// Adds a call or a text; pictures, thoughts and calls of the provider's own tools are passed over.
+    pub(super) fn add(&mut self, part: Value<'a>) {
+        if is_call(&part) {
+            self.calls.push(read_call(part));
+        } else if let Some(text) = text_of(&part) {
+            let message = self.message.get_or_insert_with(|| Message::from_text(""));
+            message.text.to_mut().push_str(text);
+        }
+    }
+
+    /// Sets what the provider says about the end. Only the last call can have been cut off.
+    fn end(&mut self, id: Option<&Value<'a>>, completeness: Completeness) {
+        self.completeness = completeness;
+        if let Some(message) = &mut self.message {
+            message.completeness = completeness;
+            message.id = id.cloned();
+        }
+        let last = self.calls.len().saturating_sub(1);
+        for (at, call) in self.calls.iter_mut().enumerate() {
+            if let Ok(call) = call
+                && (at == last || completeness == Completeness::Complete)
+            {
+                call.completeness = call.completeness.max(completeness);
+            }
+        }
+    }
+}
+
+/// Reads a provider's whole response body: a chat completion, a response, a message, or Gemini's candidates. There is
+/// one answer for each choice, which is one unless the request asked for more.
+///
+/// ```
+/// use callwright::call::Completeness;
+/// use callwright::parse::read_value;
+/// use callwright::wire::read_whole_answer;
+///
+/// let body = read_value(r#"{"id": "msg_1", "type": "message", "role": "assistant", "content": [
+///     {"type": "text", "text": "Let me look."},
+///     {"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Par"}}],
+///     "stop_reason": "max_tokens"}"#).unwrap();
+/// let answers = read_whole_answer(body).unwrap();
+/// let call = answers[0].calls[0].as_ref().unwrap();
+/// assert_eq!(call.tool, "get_weather");
+/// assert_eq!(call.completeness, Completeness::CutOff);
+/// assert_eq!(answers[0].message.as_ref().unwrap().text, "Let me look.");
+/// ```
+///
+/// # Errors
+/// Fails if the value is not a response of a provider that is known, or has a key twice.
+pub fn read_whole_answer(mut body: Value<'_>) -> Result<Vec<WholeAnswer<'_>>, Error> {
+    each_key_once(&body)?;
+    let Some(answers) = shapes().find_map(|shape| shape.take_answers(&mut body)) else {
+        return Err(not_an_answer(
+            "it is not the whole response of a known provider",
+        ));
+    };
+    let id = present(&mut body, "id");
+    answers
+        .into_iter()
+        .map(|raw| whole_answer(raw, id.as_ref()))
+        .collect()
+}
+
+fn whole_answer<'a>(raw: RawAnswer<'a>, id: Option<&Value<'a>>) -> Result<WholeAnswer<'a>, Error> {
+    let mut answer = WholeAnswer::default();
+    for message in raw.messages {
+        each_key_once(&message)?;
+        for part in parts(message) {
+            answer.add(part);
+        }
+    }
+    answer.end(id, raw.completeness.unwrap_or_default());
+    Ok(answer)
+}
+
+fn not_an_answer(why: &str) -> Error {
+    ErrorKind::NotACall(format!("not an answer: {why}")).into()
+}
+
+/// Reads one line of JSON Lines: a call or a message in any known shape.
+///
+/// # Errors
+/// Fails if the line is not JSON, or neither of them; the error says why.
+pub fn read_answer(line: &str) -> Result<Answer<'_>, Error> {
+    let value = read_json(line)?;
+    let has = |key: &str| value.get(key).is_some();
+    let names_a_tool = ["tool", "name", "function", "method", "functionCall"]
+        .into_iter()
+        .any(has);
+    // A message may name its author.
+    if has("role") || has("text") && !names_a_tool {
+        read(value).map(Answer::Message)
+    } else {
+        read_call(value).map(Answer::Call)
+    }
+}
+
+fn read(mut value: Value<'_>) -> Result<Message<'_>, Error> {
+    each_key_once(&value)?;
+    if let Some(role) = value.get("role")
+        && role.as_str() != Some("assistant")
+    {
+        return Err(not_a_message("only an `assistant` writes calls"));
+    }
+    let completeness = declared_completeness(&value);
+    let calls = present(&mut value, "tool_calls").or_else(|| present(&mut value, "function_call"));
+    if !matches!(calls.as_ref().map(Value::as_array), None | Some(Some([]))) {
+        return Err(not_a_message(
+            "it already has calls; give each on its own line",
+        ));
+    }
+    let id = present(&mut value, "id");
+    let text = match (value.take("content"), value.take("text")) {
+        (None | Some(Value::Null), Some(Value::String(text)))
+        | (Some(Value::String(text)), None) => text,
+        (Some(Value::Null), None) => "".into(),
+        (Some(Value::Array(blocks)), None) => only_text(blocks)?,
+        _ => return Err(not_a_message("it needs one text, as `text` or `content`")),
+    };
+    let mut message = Message::from_text(text);
+    message.id = id;
+    message.completeness = completeness.unwrap_or_default();
+    Ok(message)
+}
+
+/// The text of a list of blocks that holds one text and nothing else.
+fn only_text(mut blocks: Vec<Value<'_>>) -> Result<std::borrow::Cow<'_, str>, Error> {
+    match (blocks.pop(), blocks.is_empty()) {
+        (None, _) => Ok("".into()),
+        (Some(mut block), true) if block.get("type").and_then(Value::as_str) == Some("text") => {
+            match block.take("text") {
+                Some(Value::String(text)) => Ok(text),
+                _ => Err(not_a_message("its block has no text")),
+            }
+        }
+        _ => Err(not_a_message(
+            "it has blocks besides one text; give texts and calls on separate lines",
+        )),
+    }
+}
+
+fn not_a_message(why: &str) -> Error {
+    ErrorKind::NotACall(format!(
+        "not a message: {why}; a message is {{\"text\": …}} or {{\"role\": \"assistant\", \"content\": …}}"
+    ))
+    .into()
+}

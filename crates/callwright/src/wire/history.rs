@@ -1,0 +1,203 @@
+//! Histories: the conversation that a request carries → turns, answers, results, in their order.
+//!
+//! Takes messages of OpenAI (chat and responses), Anthropic and Gemini, in any mixture; anything else is passed over.
+
+use std::borrow::Cow;
+
+use super::answer::WholeAnswer;
+use super::members::{object, take_list};
+use super::provider::{shapes, vocabularies};
+use crate::call::Call;
+use crate::json::Value;
+
+/// One step of a conversation.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum HistoryEntry<'a> {
+    /// The user said something: a turn begins.
+    User,
+    /// The model answered: a round.
+    Answer(WholeAnswer<'a>),
+    /// A tool answered.
+    Result(CallResult<'a>),
+}
+
+/// The result of a call, as a history has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallResult<'a> {
+    /// The id of the call.
+    pub id: Option<Value<'a>>,
+    /// The name of the tool, where the provider gives it. Gemini numbers calls only in some of its APIs.
+    pub tool: Option<Cow<'a, str>>,
+    /// What the tool answered: text, or a value, which may be an MCP result. [`super::recorded_output`] takes it.
+    pub output: Value<'a>,
+    /// Whether the provider's shape says that it is an error. OpenAI's have no place for it.
+    pub is_error: bool,
+}
+
+impl CallResult<'_> {
+    /// The first of these calls that it answers.
+    fn find(&self, open: &[Call<'_>]) -> Option<usize> {
+        let first = |is: &dyn Fn(&Call<'_>) -> bool| open.iter().position(is);
+        match (&self.id, &self.tool) {
+            (Some(id), _) => first(&|call| call.id.as_ref() == Some(id)),
+            // A result may leave out the id that its call has.
+            (None, Some(tool)) => first(&|call| call.tool == *tool && call.id.is_none())
+                .or_else(|| first(&|call| call.tool == *tool)),
+            (None, None) => None,
+        }
+    }
+}
+
+/// Reads the conversation of a request (`messages`, `input`, `contents`), or a list of messages.
+///
+/// ```
+/// use callwright::parse::read_value;
+/// use callwright::wire::{HistoryEntry, read_history};
+///
+/// let request = read_value(r#"{"model": "m", "contents": [
+///     {"role": "user", "parts": [{"text": "How warm is it?"}]},
+///     {"role": "model", "parts": [{"functionCall": {"name": "get_weather", "args": {}}}]},
+///     {"role": "user", "parts": [{"functionResponse": {"name": "get_weather", "response": {"error": "closed"}}}]}
+/// ]}"#).unwrap();
+/// let history = read_history(request);
+/// assert!(matches!(&history[..], [HistoryEntry::User, HistoryEntry::Answer(answer), HistoryEntry::Result(result)]
+///     if answer.calls.len() == 1 && result.is_error));
+/// ```
+pub fn read_history(mut request: Value<'_>) -> Vec<HistoryEntry<'_>> {
+    let keys = || vocabularies().filter_map(|own| own.history);
+    let messages = match request {
+        Value::Array(messages) => messages,
+        _ => match keys().find_map(|key| take_list(&mut request, key)) {
+            Some(messages) => messages,
+            // OpenAI responses take a text for a message of the user.
+            None if keys().any(|key| matches!(request.get(key), Some(Value::String(_)))) => {
+                return vec![HistoryEntry::User];
+            }
+            None => Vec::new(),
+        },
+    };
+    let mut history = Vec::new();
+    for message in messages {
+        read_message(message, &mut history);
+    }
+    history
+}
+
+fn read_message<'a>(mut message: Value<'a>, history: &mut Vec<HistoryEntry<'a>>) {
+    if let Some(result) = take_result(&mut message) {
+        history.push(HistoryEntry::Result(result));
+        return;
+    }
+    let is = |roles: &[&str]| {
+        let role = message.get("role").and_then(Value::as_str);
+        role.is_some_and(|role| roles.contains(&role))
+    };
+    let by_user = is(&["user"]);
+    let by_model = is(&["assistant", "model"]);
+    // The items of one response follow each other; other APIs have a message for each answer.
+    let continues = message.get("type").is_some();
+    let before = history.len();
+    if by_model && !(continues && matches!(history.last(), Some(HistoryEntry::Answer(_)))) {
+        history.push(HistoryEntry::Answer(WholeAnswer::default()));
+    }
+    for mut part in parts(message) {
+        if let Some(result) = take_result(&mut part) {
+            history.push(HistoryEntry::Result(result));
+        } else if by_model || is_call(&part) {
+            let own = history.len() > before || continues;
+            match history.last_mut() {
+                Some(HistoryEntry::Answer(answer)) if own => answer.add(part),
+                _ => {
+                    let mut answer = WholeAnswer::default();
+                    answer.add(part);
+                    history.push(HistoryEntry::Answer(answer));
+                }
+            }
+        }
+    }
+    // Results come as messages of the user, and begin no turn.
+    if by_user && history.len() == before {
+        history.push(HistoryEntry::User);
+    }
+}
+
+/// The parts of a message: texts, calls, results; the message itself, if it is a call.
+pub(super) fn parts(mut message: Value<'_>) -> Vec<Value<'_>> {
+    if is_call(&message) {
+        return vec![message];
+    }
+    let mut parts = Vec::new();
+    for key in vocabularies().flat_map(|own| own.parts) {
+        match message.take(key) {
+            Some(Value::Array(list)) => parts.extend(list),
+            Some(text @ Value::String(_)) => parts.push(text),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// Whether a part of a message is a call. MCP requests are not parts of messages.
+pub(super) fn is_call(part: &Value<'_>) -> bool {
+    shapes().any(|shape| shape.vocabulary().history.is_some() && shape.is_call(part))
+}
+
+/// The text of a part that is one, and not a thought.
+pub(super) fn text_of<'p>(part: &'p Value<'_>) -> Option<&'p str> {
+    part.as_str()
+        .or_else(|| shapes().find_map(|shape| shape.text(part)))
+}
+
+fn take_result<'a>(part: &mut Value<'a>) -> Option<CallResult<'a>> {
+    shapes().find_map(|shape| shape.take_result(part))
+}
+
+/// What a tool answered, out of a message's content: its text, if it is one; blocks as the MCP result that they are.
+pub(super) fn content_output(content: Option<Value<'_>>) -> Value<'_> {
+    match content {
+        None => Value::String("".into()),
+        Some(Value::Array(blocks)) => match <[Value<'_>; 1]>::try_from(blocks) {
+            Ok([mut block]) if text_of(&block).is_some() && !matches!(block, Value::String(_)) => {
+                block.take("text").unwrap_or_default()
+            }
+            Ok(block) => object([("content", Some(Value::Array(block.into())))]),
+            Err(blocks) => object([("content", Some(Value::Array(blocks)))]),
+        },
+        Some(other) => other,
+    }
+}
+
+/// The calls of a history that have no result, in order: the agent was stopped, or crashed in the middle. Answer
+/// them (as cancelled, say) before the history goes to a provider again; all reject a call without a result.
+///
+/// ```
+/// use callwright::parse::read_value;
+/// use callwright::wire::unanswered;
+///
+/// let history = read_value(r#"[
+///     {"role": "user", "content": "How warm is it?"},
+///     {"role": "assistant", "tool_calls": [
+///         {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}},
+///         {"id": "b", "type": "function", "function": {"name": "get_time", "arguments": "{}"}}]},
+///     {"role": "tool", "tool_call_id": "a", "content": "11 °C"}
+/// ]"#).unwrap();
+/// let open = unanswered(&history);
+/// assert_eq!(open.len(), 1);
+/// assert_eq!(open[0].tool, "get_time");
+/// ```
+pub fn unanswered<'h>(history: &'h Value<'_>) -> Vec<Call<'h>> {
+    let mut open: Vec<Call<'h>> = Vec::new();
+    for entry in read_history(history.clone()) {
+        match entry {
+            HistoryEntry::User => {}
+            // What cannot be read cannot be answered either.
+            HistoryEntry::Answer(answer) => open.extend(answer.calls.into_iter().flatten()),
+            HistoryEntry::Result(result) => {
+                result.find(&open).map(|at| open.remove(at));
+            }
+        }
+    }
+    open
+}

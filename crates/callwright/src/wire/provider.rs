@@ -1,0 +1,168 @@
+//! The providers, and what each of them has to say about itself.
+//!
+//! A provider is one file: a unit struct with [`ProviderShape`], one row in the table below, and cases in the corpus.
+//! (An accumulator of its streamed answers belongs in the same file.)
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value as Json};
+
+use super::history::CallResult;
+use super::{anthropic, gemini, mcp, openai_chat, openai_responses};
+use crate::call::{Call, Completeness};
+use crate::error::Error;
+use crate::json::Value;
+use crate::words::ToolSpec;
+
+/// One row for each provider: its documentation, its variant, its name, and the struct in its file.
+macro_rules! providers {
+    ($($(#[doc = $doc:literal])+ $provider:ident, $name:literal, $shape:path;)+) => {
+        /// A provider whose shapes are known.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Provider {
+            $($(#[doc = $doc])+ $provider,)+
+        }
+
+        impl Provider {
+            /// All providers with their names.
+            pub const ALL: [(&'static str, Provider); [$($name),+].len()] =
+                [$(($name, Provider::$provider)),+];
+
+            pub(super) fn shape(self) -> &'static dyn ProviderShape {
+                match self {
+                    $(Provider::$provider => &$shape,)+
+                }
+            }
+        }
+    };
+}
+
+// In the order in which a value is tried against their shapes.
+providers! {
+    /// MCP: `tools/call` requests and `CallToolResult`s.
+    Mcp, "mcp", mcp::Mcp;
+    /// OpenAI chat completions: `tool_calls[]` and `tool` messages.
+    OpenAiChat, "openai_chat", openai_chat::OpenAiChat;
+    /// Anthropic messages: `tool_use` and `tool_result` blocks.
+    Anthropic, "anthropic", anthropic::Anthropic;
+    /// OpenAI responses: `function_call` and `function_call_output` items.
+    OpenAiResponses, "openai_responses", openai_responses::OpenAiResponses;
+    /// Gemini: `functionCall` and `functionResponse` parts.
+    Gemini, "gemini", gemini::Gemini;
+}
+
+/// The words of all providers, in the order of the table.
+pub(super) fn vocabularies() -> impl Iterator<Item = &'static Vocabulary> {
+    shapes().map(ProviderShape::vocabulary)
+}
+
+/// The shapes of all providers, in the order of the table.
+pub(super) fn shapes() -> impl Iterator<Item = &'static dyn ProviderShape> {
+    Provider::ALL.iter().map(|(_, provider)| provider.shape())
+}
+
+/// What one provider's file knows: how its calls, answers, histories, results and tools look. Nothing is judged here.
+pub(super) trait ProviderShape: Sync {
+    /// Its words: finish reasons and keys.
+    fn vocabulary(&self) -> &'static Vocabulary;
+
+    /// Whether a value is a call in this shape.
+    fn is_call(&self, value: &Value<'_>) -> bool;
+
+    /// A call out of a value for which [`Self::is_call`] holds, and in which no key occurs twice.
+    fn read_call<'a>(&self, value: Value<'a>) -> Result<Call<'a>, Error>;
+
+    /// The answers in a whole response body, one for each choice, and what the provider says about their ends; `None`
+    /// if this is not a response of this provider. The body keeps what is not taken.
+    fn take_answers<'a>(&self, _body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
+        None
+    }
+
+    /// The text of a part that is one, and not a thought.
+    fn text<'p>(&self, _part: &'p Value<'_>) -> Option<&'p str> {
+        None
+    }
+
+    /// The result of a call, out of a message or a part of one; `None` if it is something else.
+    fn take_result<'a>(&self, _part: &mut Value<'a>) -> Option<CallResult<'a>> {
+        None
+    }
+
+    /// A call that may run.
+    fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v>;
+
+    /// The result of a call.
+    fn render_result<'v>(&self, call: &'v Call<'_>, text: String, is_error: bool) -> Value<'v>;
+
+    /// A result with the data beside its text, where the shape has a place for it.
+    fn with_structure<'v>(&self, result: Value<'v>, _structure: Option<Value<'v>>) -> Value<'v> {
+        result
+    }
+
+    /// The results of one answer of the model, as the messages that follow it.
+    fn round<'v>(&self, results: Vec<Value<'v>>) -> Vec<Value<'v>> {
+        results
+    }
+
+    /// A tool as a request declares it. `declared` has its name and its description already.
+    fn declare(&self, declared: Map<String, Json>, schema: Json, tool: &ToolSpec) -> Json;
+}
+
+/// A call that may run.
+pub(super) struct RunnableCall<'v> {
+    pub(super) id: Option<Value<'v>>,
+    pub(super) tool: &'v str,
+    /// The arguments that go to the tool.
+    pub(super) arguments: &'v Value<'v>,
+    /// Their text as it came, if it goes on byte for byte.
+    pub(super) sent: Option<&'v str>,
+}
+
+impl<'v> RunnableCall<'v> {
+    /// The arguments for a shape that carries them as text.
+    pub(super) fn arguments_text(&self) -> Cow<'v, str> {
+        let written = || Cow::Owned(self.arguments.to_string());
+        self.sent.map_or_else(written, Cow::Borrowed)
+    }
+}
+
+/// One answer of a response body: its messages or items, and what the provider says about its end.
+pub(super) struct RawAnswer<'a> {
+    pub(super) messages: Vec<Value<'a>>,
+    pub(super) completeness: Option<Completeness>,
+}
+
+/// The words of a provider.
+pub(super) struct Vocabulary {
+    /// The finish reasons that say that an answer ended by itself, in any case.
+    pub(super) finished: &'static [&'static str],
+    /// The finish reasons that say that an answer was cut, or stopped by a filter, in any case.
+    pub(super) cut_off: &'static [&'static str],
+    /// The key under which a request has its history.
+    pub(super) history: Option<&'static str>,
+    /// The keys under which a message has its parts: texts, calls and results.
+    pub(super) parts: &'static [&'static str],
+    /// The keys of lists of tools, beside `tools`, which everyone knows.
+    pub(super) tool_lists: &'static [&'static str],
+    /// The keys of a tool's input schema.
+    pub(super) input_schema: &'static [&'static str],
+    /// The keys of a tool's output schema.
+    pub(super) output_schema: &'static [&'static str],
+    /// The keys that declare tools that the provider runs itself, in lower case and without `_`.
+    pub(super) hosted_tools: &'static [&'static str],
+}
+
+impl Vocabulary {
+    /// No words at all, to be completed.
+    pub(super) const NONE: Vocabulary = Vocabulary {
+        finished: &[],
+        cut_off: &[],
+        history: None,
+        parts: &[],
+        tool_lists: &[],
+        input_schema: &[],
+        output_schema: &[],
+        hosted_tools: &[],
+    };
+}
