@@ -18,7 +18,8 @@ use serde_json::json;
 use crate::json::SyntaxError;
 use crate::text::{cut_line, one_line};
 use crate::words::{
-    Cause, Checked, Edit, Failure, Issue, Notice, Objection, OutputFault, OutputVerdict,
+    BranchChoice, Cause, Checked, Correction, Edit, Expected, Failure, Issue, Notice, Objection,
+    OutputFault, OutputVerdict, Received,
 };
 
 /// The shape of the text.
@@ -281,7 +282,7 @@ impl Feedback {
             expected: &issue.expected,
             received: &issue.received,
             message: words::issue_message(issue, self.max_chars),
-            suggestion: issue.suggestion.as_deref(),
+            suggestion: issue.suggestion.as_ref(),
             branch: issue.branch.as_ref(),
         }
     }
@@ -367,15 +368,15 @@ pub(crate) fn syntax_reason(error: &SyntaxError, text: Option<&str>) -> String {
     words::syntax(error.problem, found.as_deref())
 }
 
-/// An issue as it stands in a verdict line.
+/// An issue as it is in a verdict line.
 #[derive(Debug, Serialize)]
 pub struct ToldIssue<'i> {
     path: &'i str,
     code: &'static str,
-    expected: &'i str,
-    received: &'i str,
+    expected: &'i Expected,
+    received: &'i Received,
     message: String,
-    suggestion: Option<&'i str>,
+    suggestion: Option<&'i Correction>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    branch: Option<&'i crate::validate::BranchChoice>,
+    branch: Option<&'i BranchChoice>,
 }

@@ -9,8 +9,8 @@ use smallvec::{SmallVec, smallvec};
 use super::rules::{Change, RULES, Rule, Site};
 use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
 use crate::json::{Path, Value};
-use crate::validate::{CompiledSchema, Finding};
-use crate::words::{Cause, Code, Failure, IssueCode};
+use crate::validate::{CompiledSchema, LocatedIssue};
+use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received};
 
 /// How many edits one call may need. Real ones need one to five; a list of numbers sent as texts needs
 /// one for each.
@@ -85,7 +85,7 @@ pub(super) fn search(
 /// one may settle the objection to another.
 fn is_hopeless(
     root: &Value<'static>,
-    findings: &[Finding],
+    findings: &[LocatedIssue],
     schema: &CompiledSchema,
     rules: Allowed,
 ) -> bool {
@@ -116,10 +116,13 @@ fn proposes(site: &Site<'_>, rules: Allowed) -> bool {
 }
 
 /// What the validator objects to; arguments that are no object are always objected to.
-fn findings(schema: &CompiledSchema, value: &Value<'_>) -> Vec<Finding> {
-    let found = schema.findings(value);
+fn findings(schema: &CompiledSchema, value: &Value<'_>) -> Vec<LocatedIssue> {
+    let found = schema.located_issues(value);
     if found.is_empty() && !matches!(value, Value::Object(_)) {
-        return vec![Finding::not_an_object(value)];
+        return vec![LocatedIssue {
+            issue: Issue::not_an_object(Received::value(value)),
+            owner: Path::root(),
+        }];
     }
     found
 }
@@ -145,7 +148,7 @@ struct Half {
     value: Value<'static>,
     edit: Edit,
     /// What is objected to then.
-    left: Vec<Finding>,
+    left: Vec<LocatedIssue>,
     /// Which objection it was tried for.
     finding: usize,
 }
@@ -155,7 +158,7 @@ const MOST_HALVES: usize = 8;
 
 impl Trials<'_> {
     /// The cheapest edit that removes an objection.
-    fn next_edit(&mut self, value: &Value<'static>, findings: &[Finding]) -> Step {
+    fn next_edit(&mut self, value: &Value<'static>, findings: &[LocatedIssue]) -> Step {
         for tier in tiers(self.rules) {
             for at in 0..findings.len().min(MOST_FINDINGS) {
                 match self.settle(value, findings, at, tier) {
@@ -171,7 +174,7 @@ impl Trials<'_> {
     fn settle(
         &mut self,
         value: &Value<'static>,
-        findings: &[Finding],
+        findings: &[LocatedIssue],
         at: usize,
         tier: &'static [Rule],
     ) -> Step {
@@ -226,7 +229,7 @@ impl Trials<'_> {
 
     /// Two lossless edits of one place that remove an objection together: `{"Limit": "5"}`, `["5"]` for a number. Each
     /// would be made if it were the only fault.
-    fn next_pair(&mut self, findings: &[Finding]) -> Step {
+    fn next_pair(&mut self, findings: &[LocatedIssue]) -> Step {
         self.rules.cap = Grade::Lossless;
         for half in self.halves.take().unwrap_or_default() {
             for tier in tiers(self.rules) {
@@ -256,7 +259,7 @@ impl Trials<'_> {
         value: &Value<'static>,
         rule: &Rule,
         site: &Site<'_>,
-    ) -> Option<(Value<'static>, Edit, Vec<Finding>)> {
+    ) -> Option<(Value<'static>, Edit, Vec<LocatedIssue>)> {
         let change = (rule.propose)(site)?;
         *self.left = self.left.checked_sub(1)?;
         let (better, edit) = apply(value, rule, change)?;
@@ -297,14 +300,19 @@ impl Allowed {
 
 /// Whether an edit removed the objection without raising others: what is new may only lie within the
 /// place that was edited (a list that was text may have items to repair).
-fn improves(before: &[Finding], removed: &Finding, at: &Path, after: &[Finding]) -> bool {
-    let same = |left: &Finding, right: &Finding| {
+fn improves(
+    before: &[LocatedIssue],
+    removed: &LocatedIssue,
+    at: &Path,
+    after: &[LocatedIssue],
+) -> bool {
+    let same = |left: &LocatedIssue, right: &LocatedIssue| {
         left.issue.path == right.issue.path
             && left.issue.code == right.issue.code
             && left.issue.expected == right.issue.expected
     };
     let still_there = after.iter().any(|finding| same(finding, removed));
-    let is_new = |finding: &&Finding| !before.iter().any(|old| same(old, finding));
+    let is_new = |finding: &&LocatedIssue| !before.iter().any(|old| same(old, finding));
     let only_inside = after
         .iter()
         .filter(is_new)

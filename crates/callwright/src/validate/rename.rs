@@ -1,15 +1,14 @@
 //! A key that is missing and a key that nobody knows are often one mistake: `path` for `filePath`.
 //!
-//! In come the findings, out go fewer: the missing key's issue says under which name it came, and
+//! In come the locateds, out go fewer: the missing key's issue says under which name it came, and
 //! the unknown key's own issue goes. Only names are compared; the value may still be wrong.
 
-use super::explain::Finding;
+use super::explain::LocatedIssue;
 use super::properties::Properties;
 use super::schema::CompiledSchema;
 use crate::json::{Path, Value};
 use crate::nearest::{CLOSE, similarity};
-use crate::text::quoted;
-use crate::words::IssueCode;
+use crate::words::{Correction, IssueCode, Received};
 
 /// How many missing or unknown keys are compared with each other; more than this in one call is not
 /// a matter of names.
@@ -29,19 +28,19 @@ impl Renames {
     pub(crate) fn find(
         schema: &CompiledSchema,
         arguments: &Value<'_>,
-        found: &[Finding],
+        found: &[LocatedIssue],
     ) -> Renames {
         let mut pairs: Vec<(f64, Rename)> = Vec::new();
         let missing = found
             .iter()
-            .filter(|finding| finding.issue.code == IssueCode::Required)
+            .filter(|located| located.issue.code == IssueCode::Required)
             .take(MOST_KEYS);
-        for finding in missing {
-            let place = finding.issue.path.parent();
-            let Some(wanted) = finding.issue.path.last() else {
+        for located in missing {
+            let place = located.issue.path.parent();
+            let Some(wanted) = located.issue.path.last() else {
                 continue;
             };
-            let known = Properties::of(schema, &finding.owner);
+            let known = Properties::of(schema, &located.owner);
             let members = arguments.at(&place).and_then(Value::as_object);
             let unknown = members
                 .into_iter()
@@ -53,7 +52,7 @@ impl Renames {
                 let score = similarity(&wanted, key);
                 if score >= CLOSE {
                     let rename = Rename {
-                        missing: finding.issue.path.clone(),
+                        missing: located.issue.path.clone(),
                         came_as: place.key(key),
                     };
                     pairs.push((score, rename));
@@ -79,22 +78,23 @@ impl Renames {
         Renames(chosen)
     }
 
-    /// Writes the pairs into the findings.
-    pub(crate) fn apply(self, found: &mut Vec<Finding>) {
+    /// Writes the pairs into the locateds.
+    pub(crate) fn apply(self, found: &mut Vec<LocatedIssue>) {
         for Rename { missing, came_as } in self.0 {
-            found.retain(|finding| {
-                finding.issue.code != IssueCode::UnknownKey || finding.issue.path != came_as
+            found.retain(|located| {
+                located.issue.code != IssueCode::UnknownKey || located.issue.path != came_as
             });
             let (Some(wanted), Some(sent)) = (missing.last(), came_as.last()) else {
                 continue;
             };
-            let sent = quoted(&sent, 30);
-            for finding in found.iter_mut().filter(|finding| {
-                finding.issue.code == IssueCode::Required && finding.issue.path == missing
+            for located in found.iter_mut().filter(|located| {
+                located.issue.code == IssueCode::Required && located.issue.path == missing
             }) {
-                finding.issue.received = format!("unknown key {sent}");
-                finding.issue.suggestion =
-                    Some(format!("rename {sent} to {}", quoted(&wanted, 30)));
+                located.issue.received = Received::UnknownKey(sent.clone().into_owned());
+                located.issue.suggestion = Some(Correction::Rename {
+                    from: sent.clone().into_owned(),
+                    to: wanted.clone().into_owned(),
+                });
             }
         }
     }

@@ -37,7 +37,10 @@ pub use effect::{DeclaredBy, Effect};
 pub use failure::{Cause, Cut, Failure};
 pub use finding::{Finding, FindingKind};
 pub use identity::{Digest, Fingerprint, Outcome, Success};
-pub use issue::{BranchChoice, BranchReason, Issue, IssueCode};
+pub use issue::{
+    BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,
+    ReceivedKeys, SchemaType, Unit,
+};
 pub use message::{Message, Notation};
 pub use objection::{Notice, Objection, Reason};
 pub use output::{Output, Ran};

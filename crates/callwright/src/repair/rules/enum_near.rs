@@ -7,7 +7,7 @@ use super::super::{Grade, Stakes};
 use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::is_slip;
-use crate::words::IssueCode;
+use crate::words::{Correction, IssueCode};
 
 pub(super) const RULE: Rule = Rule {
     name: "enum_near",
@@ -22,7 +22,9 @@ fn propose(site: &Site<'_>) -> Option<Change> {
     if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
         return None;
     }
-    let meant = site.finding.issue.suggestion.clone()?;
+    let Some(Correction::Use(meant)) = site.finding.issue.suggestion.clone() else {
+        return None;
+    };
     let sent = site.value()?.as_str()?;
     is_slip(sent, &meant).then(|| site.replace(Value::String(meant.into())))
 }

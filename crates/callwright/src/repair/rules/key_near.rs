@@ -8,7 +8,7 @@ use super::{Change, Rule, Site};
 use crate::json::Value;
 use crate::nearest::{is_slip, single_nearest};
 use crate::validate::Properties;
-use crate::words::IssueCode;
+use crate::words::{Correction, IssueCode};
 
 pub(super) const RULE: Rule = Rule {
     name: "key_near",
@@ -37,9 +37,10 @@ fn propose(site: &Site<'_>) -> Option<Change> {
             Some(Change::Rename(place.key(sent), key.into_owned()))
         }
         IssueCode::UnknownKey => {
-            let meant = site.finding.issue.suggestion.clone();
-            let meant = meant.filter(|meant| is_slip(&key, meant))?;
-            Some(Change::Rename(site.path().clone(), meant))
+            let Some(Correction::Use(meant)) = &site.finding.issue.suggestion else {
+                return None;
+            };
+            is_slip(&key, meant).then(|| Change::Rename(site.path().clone(), meant.clone()))
         }
         _ => None,
     }

@@ -36,7 +36,7 @@ use serde_json::Value as Schema;
 
 use super::{Grade, Stakes};
 use crate::json::{Path, Value};
-use crate::validate::{CompiledSchema, Finding};
+use crate::validate::{CompiledSchema, LocatedIssue};
 use crate::words::IssueCode;
 
 /// A rule of repair.
@@ -58,7 +58,7 @@ pub(super) struct Rule {
 
 /// An objection and what is known about it.
 pub(super) struct Site<'s> {
-    finding: &'s Finding,
+    finding: &'s LocatedIssue,
     root: &'s Value<'static>,
     schema: &'s CompiledSchema,
     /// The part of the schema that objects. Most rules ask for it, and finding it takes longer than they do.
@@ -109,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
 
 impl<'s> Site<'s> {
     pub(super) fn new(
-        finding: &'s Finding,
+        finding: &'s LocatedIssue,
         root: &'s Value<'static>,
         schema: &'s CompiledSchema,
     ) -> Self {
