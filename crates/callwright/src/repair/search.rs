@@ -6,7 +6,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::rules::{Change, RULES, Rule, Site};
+use super::rules::{ProposedEdit, RULES, RepairRule, Site};
 use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
 use crate::json::{Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue};
@@ -59,15 +59,15 @@ pub(super) fn search(
             halves: Some(Vec::new()),
         };
         let next = match trials.next_edit(&value, &findings) {
-            Step::None => trials.next_pair(&findings),
+            SearchStep::None => trials.next_pair(&findings),
             step => step,
         };
         match next {
-            Step::Edits(better, more) => {
+            SearchStep::Edits(better, more) => {
                 value = better;
                 edits.extend(more);
             }
-            Step::Ambiguous(path, first, second) => {
+            SearchStep::Ambiguous(path, first, second) => {
                 let cause = Cause::TwoReadings {
                     path,
                     first,
@@ -75,7 +75,7 @@ pub(super) fn search(
                 };
                 return Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into());
             }
-            Step::None => return Healing::Hopeless,
+            SearchStep::None => return Healing::Hopeless,
         }
     }
     Healing::Hopeless
@@ -115,7 +115,7 @@ fn proposes(site: &Site<'_>, rules: Allowed) -> bool {
     allowed.any(|rule| (rule.propose)(site).is_some())
 }
 
-/// What the validator objects to; arguments that are no object are always objected to.
+/// What the validator objects to; arguments that are not an object are always objected to.
 fn findings(schema: &CompiledSchema, value: &Value<'_>) -> Vec<LocatedIssue> {
     let found = schema.located_issues(value);
     if found.is_empty() && !matches!(value, Value::Object(_)) {
@@ -127,7 +127,7 @@ fn findings(schema: &CompiledSchema, value: &Value<'_>) -> Vec<LocatedIssue> {
     found
 }
 
-enum Step {
+enum SearchStep {
     Edits(Value<'static>, SmallVec<[Edit; 1]>),
     Ambiguous(Path, String, String),
     None,
@@ -158,16 +158,16 @@ const MOST_HALVES: usize = 8;
 
 impl Trials<'_> {
     /// The cheapest edit that removes an objection.
-    fn next_edit(&mut self, value: &Value<'static>, findings: &[LocatedIssue]) -> Step {
+    fn next_edit(&mut self, value: &Value<'static>, findings: &[LocatedIssue]) -> SearchStep {
         for tier in tiers(self.rules) {
             for at in 0..findings.len().min(MOST_FINDINGS) {
                 match self.settle(value, findings, at, tier) {
-                    Step::None => {}
+                    SearchStep::None => {}
                     step => return step,
                 }
             }
         }
-        Step::None
+        SearchStep::None
     }
 
     /// The edit of one tier that removes an objection, if all that do agree.
@@ -176,10 +176,10 @@ impl Trials<'_> {
         value: &Value<'static>,
         findings: &[LocatedIssue],
         at: usize,
-        tier: &'static [Rule],
-    ) -> Step {
+        tier: &'static [RepairRule],
+    ) -> SearchStep {
         let Some(finding) = findings.get(at) else {
-            return Step::None;
+            return SearchStep::None;
         };
         let site = Site::new(finding, value, self.schema);
         let mut found: Option<(Value<'static>, Edit)> = None;
@@ -202,14 +202,14 @@ impl Trials<'_> {
             match &found {
                 Some((other, first)) if *other != better => {
                     let (first, second) = (first.after.to_string(), edit.after.to_string());
-                    return Step::Ambiguous(edit.path, first, second);
+                    return SearchStep::Ambiguous(edit.path, first, second);
                 }
                 Some(_) => {}
                 None => found = Some((better, edit)),
             }
         }
-        found.map_or(Step::None, |(better, edit)| {
-            Step::Edits(better, smallvec![edit])
+        found.map_or(SearchStep::None, |(better, edit)| {
+            SearchStep::Edits(better, smallvec![edit])
         })
     }
 
@@ -229,7 +229,7 @@ impl Trials<'_> {
 
     /// Two lossless edits of one place that remove an objection together: `{"Limit": "5"}`, `["5"]` for a number. Each
     /// would be made if it were the only fault.
-    fn next_pair(&mut self, findings: &[LocatedIssue]) -> Step {
+    fn next_pair(&mut self, findings: &[LocatedIssue]) -> SearchStep {
         self.rules.cap = Grade::Lossless;
         for half in self.halves.take().unwrap_or_default() {
             for tier in tiers(self.rules) {
@@ -239,25 +239,25 @@ impl Trials<'_> {
                         continue;
                     };
                     let step = self.settle(&half.value, &half.left, at, tier);
-                    let Step::Edits(better, second) = step else {
+                    let SearchStep::Edits(better, second) = step else {
                         continue;
                     };
                     let after = self::findings(self.schema, &better);
                     if improves(findings, removed, &half.edit.path, &after) {
                         let both = std::iter::once(half.edit).chain(second).collect();
-                        return Step::Edits(better, both);
+                        return SearchStep::Edits(better, both);
                     }
                 }
             }
         }
-        Step::None
+        SearchStep::None
     }
 
     /// What a rule makes of an objection, and what is objected to then.
     fn attempt(
         &mut self,
         value: &Value<'static>,
-        rule: &Rule,
+        rule: &RepairRule,
         site: &Site<'_>,
     ) -> Option<(Value<'static>, Edit, Vec<LocatedIssue>)> {
         let change = (rule.propose)(site)?;
@@ -267,7 +267,7 @@ impl Trials<'_> {
         Some((better, edit, after))
     }
 
-    fn note(&mut self, edit: &Edit, rule: &Rule, helps: bool) {
+    fn note(&mut self, edit: &Edit, rule: &RepairRule, helps: bool) {
         if let Some(trials) = &mut self.trace {
             trials.push(Trial {
                 edit: edit.clone(),
@@ -279,7 +279,7 @@ impl Trials<'_> {
 }
 
 /// The rules that may be tried, those of one grade and cost together.
-fn tiers(rules: Allowed) -> impl Iterator<Item = &'static [Rule]> {
+fn tiers(rules: Allowed) -> impl Iterator<Item = &'static [RepairRule]> {
     RULES
         .chunk_by(|left, right| (left.grade, left.cost) == (right.grade, right.cost))
         .filter(move |tier| tier.iter().all(|rule| rule.grade <= rules.cap))
@@ -293,7 +293,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    fn allow(self, rule: &Rule) -> bool {
+    fn allow(self, rule: &RepairRule) -> bool {
         rule.grade <= self.cap && self.stakes <= rule.up_to
     }
 }
@@ -320,22 +320,26 @@ fn improves(
     !still_there && only_inside
 }
 
-fn apply(value: &Value<'static>, rule: &Rule, change: Change) -> Option<(Value<'static>, Edit)> {
+fn apply(
+    value: &Value<'static>,
+    rule: &RepairRule,
+    change: ProposedEdit,
+) -> Option<(Value<'static>, Edit)> {
     let mut better = value.clone();
     let (path, before, after) = match change {
-        Change::Replace(path, new) => {
+        ProposedEdit::Replace(path, new) => {
             let place = better.at_mut(&path)?;
             let old = std::mem::replace(place, new.clone());
             (path, old, new)
         }
-        Change::Insert(path, new) => {
+        ProposedEdit::Insert(path, new) => {
             let Value::Object(members) = better.at_mut(&path.parent())? else {
                 return None;
             };
             members.push((path.last()?.into_owned().into(), new.clone()));
             (path, Value::Null, new)
         }
-        Change::Remove(path) => {
+        ProposedEdit::Remove(path) => {
             let Value::Object(members) = better.at_mut(&path.parent())? else {
                 return None;
             };
@@ -344,7 +348,7 @@ fn apply(value: &Value<'static>, rule: &Rule, change: Change) -> Option<(Value<'
             let (_, old) = members.remove(at);
             (path, old, Value::Null)
         }
-        Change::Unwrap(path) => {
+        ProposedEdit::Unwrap(path) => {
             let place = better.at_mut(&path)?;
             let old = std::mem::replace(place, Value::Null);
             let only = match &old {
@@ -354,7 +358,7 @@ fn apply(value: &Value<'static>, rule: &Rule, change: Change) -> Option<(Value<'
             *place = only.clone();
             (path, old, only)
         }
-        Change::Rename(path, to) => {
+        ProposedEdit::Rename(path, to) => {
             let Value::Object(members) = better.at_mut(&path.parent())? else {
                 return None;
             };

@@ -1,6 +1,6 @@
 //! What may be around a value without being part of it: fences, tags, control tokens, closers, words.
 //!
-//! In comes the text in front of a value, between two or after it; out goes the liberty that leaving it out takes, or
+//! Takes the text in front of a value, between two or after it; returns the liberty that leaving it out takes, or
 //! nothing, where it may hold data or another call. It never reads a value out of words, and does not judge what they
 //! mean: no list of words could, in every language. Words are a guess for tools that read ([`syntax::PROSE`]).
 

@@ -1,7 +1,7 @@
 //! The liberties that reading takes with a text: one table, with how far each departs from what was sent and how much
 //! may be at stake.
 //!
-//! The rules on values are in [`super::rules`]. What names no row here is not a liberty anybody may take.
+//! The rules on values are in [`super::rules`]. No other liberty is ever taken.
 
 use super::stakes::Stakes;
 use super::{Edit, Grade};
@@ -95,7 +95,7 @@ impl Liberty {
     }
 }
 
-/// Whether the liberty behind an edit may be taken at these stakes.
+/// Whether the liberty that an edit took may be taken at these stakes.
 pub(super) fn is_allowed(edit: &Edit, stakes: Stakes) -> bool {
     let row = LIBERTIES.iter().find(|liberty| liberty.name == edit.rule);
     row.is_some_and(|liberty| stakes <= liberty.up_to)

@@ -37,7 +37,7 @@ pub fn rules() -> Vec<RuleRow> {
         name: rule.name,
         grade: rule.grade,
         up_to: rule.up_to,
-        about: rule.about,
+        about: rule.about.trim(),
     });
     std::iter::once(name).chain(reading).chain(values).collect()
 }

@@ -1,6 +1,6 @@
 //! Two versions of a schema → whether the new one accepts all that the old one did.
 //!
-//! For whoever changes schemas, never on the way of a call. Both are taken as the gate takes them: put into the
+//! For people who change schemas, never for a call. Both are read as the gate reads them: put into the
 //! standard's form first. What is too large is not looked at, so that the answer comes soon.
 
 use serde_json::Value as Schema;

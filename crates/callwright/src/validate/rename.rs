@@ -1,6 +1,6 @@
-//! A key that is missing and a key that nobody knows are often one mistake: `path` for `filePath`.
+//! A missing key and an unknown key are often one mistake: `path` for `filePath`.
 //!
-//! In come the locateds, out go fewer: the missing key's issue says under which name it came, and
+//! Takes the issues of a call and leaves fewer: the missing key's issue says under which name it came, and
 //! the unknown key's own issue goes. Only names are compared; the value may still be wrong.
 
 use super::explain::LocatedIssue;
@@ -65,7 +65,7 @@ impl Renames {
             one.missing == other.missing || one.came_as == other.came_as
         };
         for (score, pair) in &pairs {
-            // Two keys that are equally close to one: nobody can tell which is meant.
+            // Two keys are equally close to one: either could be meant.
             let tied = pairs.iter().any(|(other_score, other)| {
                 other_score.total_cmp(score).is_eq()
                     && shares(pair, other)
@@ -78,7 +78,7 @@ impl Renames {
         Renames(chosen)
     }
 
-    /// Writes the pairs into the locateds.
+    /// Writes the pairs into the issues.
     pub(crate) fn apply(self, found: &mut Vec<LocatedIssue>) {
         for Rename { missing, came_as } in self.0 {
             found.retain(|located| {

@@ -107,7 +107,7 @@ impl CompiledSchema {
         Some(self.follow(node))
     }
 
-    /// Where a local reference leads; the node itself if it is none.
+    /// Where a local reference leads; the node itself if it is not one.
     pub(crate) fn follow<'s>(&'s self, mut node: &'s Schema) -> &'s Schema {
         for _ in 0..MOST_REFERENCES {
             let target = node

@@ -57,7 +57,7 @@ impl Secrets {
         Some(secrets)
     }
 
-    /// Where nobody can say which values are secrets, all of them are.
+    /// Where it is not known which values are secrets, all of them are.
     pub(crate) fn everything() -> Secrets {
         Secrets {
             everything: true,
@@ -288,7 +288,7 @@ enum Around {
     Something,
 }
 
-/// The innermost key of a place; what looks like an index of an array is none.
+/// The innermost key of a place; what looks like an index of an array does not count.
 fn nearest_key(at: &Path) -> Option<Cow<'_, str>> {
     at.segments().filter(|segment| !is_index(segment)).last()
 }

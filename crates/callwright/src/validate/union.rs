@@ -1,7 +1,7 @@
-//! Which branch of a union the model evidently meant.
+//! Which branch of a union the model meant.
 //!
 //! A union that fails fails in every branch, and telling the model all of it hides the one line that
-//! helps. In come the objections of all branches, out go those of one branch with the reason, or a
+//! helps. Takes the objections of all branches; returns those of one branch with the reason, or a
 //! single violation that names the choices when no branch is near.
 //!
 //! The rules, in order:
@@ -209,7 +209,7 @@ fn nearest(
     ranked.sort_unstable();
     match ranked[..] {
         [first, second, ..] if (first.0, first.1) == (second.0, second.1) => None,
-        // Keys came, and the best branch knows none of them: that is no evidence for it.
+        // Keys came, and the best branch knows none of them: nothing speaks for it.
         [first, ..] if !keys.is_empty() && first.1 == keys.len() => None,
         [first, ..] => Some(first.2),
         [] => None,

@@ -121,7 +121,7 @@ pub enum Expected {
     EachKeyOnce,
     /// Arguments that the schema of the tool accepts, where the validator gives no reason.
     FittingArguments,
-    /// What a keyword without a variant of its own asks for.
+    /// What a keyword that has no variant here asks for.
     Keyword {
         /// The keyword.
         name: String,

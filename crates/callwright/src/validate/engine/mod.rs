@@ -1,6 +1,6 @@
 //! The only folder that knows the `jsonschema` crate.
 //!
-//! Out goes a compiled schema that answers two questions about a [`Value`]: do you accept it
+//! Compiles a schema that then answers two questions about a [`Value`]: do you accept it
 //! (cheap), and what do you object to (only asked when the first answer was no). The crate walks our
 //! own tree in place ([`tree`]), so no `serde_json::Value` is built for a call, and unions are looked
 //! into one level at a time ([`outline`]). Nothing is ever loaded from the network or the disk, and

@@ -1,5 +1,5 @@
 //! A schema compiled once more to explain refusals: each union is one opaque keyword in it, and each
-//! branch a validator of its own.
+//! branch has its own validator.
 //!
 //! The engine by itself collects the objections of every branch of every union inside every branch;
 //! in a recursive schema that is exponential in the depth of the value. With this, one level is asked
@@ -54,7 +54,7 @@ impl Outline {
     }
 }
 
-/// Whether a schema has unions that can be looked into. One with resources of its own inside (`$id`) is
+/// Whether a schema has unions that can be looked into. One with resources inside (`$id`) is
 /// left to the engine: places in it are not counted from the root.
 pub(super) fn can_outline(schema: &Schema) -> bool {
     let inner_resource = schema
