@@ -159,7 +159,7 @@ pub(crate) fn heal_text(
 
 /// Whether the liberties that reading took may be taken at these stakes.
 fn reading_is_allowed(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Result<(), Healing> {
-    let is = |edit: &Edit, liberty: &syntax::Liberty| edit.rule == liberty.name;
+    let is = |edit: &Edit, liberty: &RuleRow| edit.rule == liberty.name;
     // The comma may be all that is left of a call that a gateway cut and closed.
     if stakes == Stakes::Destroys
         && !terms.is_complete

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::rules::{ProposedEdit, RULES, RepairRule, Site};
 use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
-use crate::json::{Path, Value};
+use crate::json::{Member, Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue};
 use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received};
 
@@ -281,8 +281,8 @@ impl Trials<'_> {
 /// The rules that may be tried, those of one grade and cost together.
 fn tiers(rules: Allowed) -> impl Iterator<Item = &'static [RepairRule]> {
     RULES
-        .chunk_by(|left, right| (left.grade, left.cost) == (right.grade, right.cost))
-        .filter(move |tier| tier.iter().all(|rule| rule.grade <= rules.cap))
+        .chunk_by(|left, right| (left.row.grade, left.cost) == (right.row.grade, right.cost))
+        .filter(move |tier| tier.iter().all(|rule| rule.row.grade <= rules.cap))
 }
 
 /// Which rules may be tried on a call.
@@ -294,7 +294,7 @@ struct Allowed {
 
 impl Allowed {
     fn allow(self, rule: &RepairRule) -> bool {
-        rule.grade <= self.cap && self.stakes <= rule.up_to
+        rule.row.grade <= self.cap && self.stakes <= rule.row.up_to
     }
 }
 
@@ -325,25 +325,28 @@ fn apply(
     rule: &RepairRule,
     change: ProposedEdit,
 ) -> Option<(Value<'static>, Edit)> {
+    fn members<'v>(
+        value: &'v mut Value<'static>,
+        of: &Path,
+    ) -> Option<&'v mut Vec<Member<'static>>> {
+        match value.at_mut(&of.parent())? {
+            Value::Object(members) => Some(members),
+            _ => None,
+        }
+    }
     let mut better = value.clone();
     let (path, before, after) = match change {
         ProposedEdit::Replace(path, new) => {
-            let place = better.at_mut(&path)?;
-            let old = std::mem::replace(place, new.clone());
+            let old = std::mem::replace(better.at_mut(&path)?, new.clone());
             (path, old, new)
         }
         ProposedEdit::Insert(path, new) => {
-            let Value::Object(members) = better.at_mut(&path.parent())? else {
-                return None;
-            };
-            members.push((path.last()?.into_owned().into(), new.clone()));
+            let key = path.last()?.into_owned().into();
+            members(&mut better, &path)?.push((key, new.clone()));
             (path, Value::Null, new)
         }
         ProposedEdit::Remove(path) => {
-            let Value::Object(members) = better.at_mut(&path.parent())? else {
-                return None;
-            };
-            let key = path.last()?.into_owned();
+            let (members, key) = (members(&mut better, &path)?, path.last()?);
             let at = members.iter().position(|(name, _)| *name == key)?;
             let (_, old) = members.remove(at);
             (path, old, Value::Null)
@@ -351,18 +354,12 @@ fn apply(
         ProposedEdit::Unwrap(path) => {
             let place = better.at_mut(&path)?;
             let old = std::mem::replace(place, Value::Null);
-            let only = match &old {
-                Value::Array(items) => items.first()?.clone(),
-                _ => return None,
-            };
-            *place = only.clone();
+            *place = old.as_array()?.first()?.clone();
+            let only = place.clone();
             (path, old, only)
         }
         ProposedEdit::Rename(path, to) => {
-            let Value::Object(members) = better.at_mut(&path.parent())? else {
-                return None;
-            };
-            let from = path.last()?.into_owned();
+            let (members, from) = (members(&mut better, &path)?, path.last()?.into_owned());
             if members.iter().any(|(name, _)| *name == to) {
                 return None;
             }
@@ -375,8 +372,8 @@ fn apply(
     };
     let edit = Edit {
         path,
-        rule: rule.name,
-        grade: rule.grade,
+        rule: rule.row.name,
+        grade: rule.row.grade,
         before,
         after,
         masked: None,

@@ -4,33 +4,21 @@
 //! The rules on values are in [`super::rules`]. No other liberty is ever taken.
 
 use super::stakes::Stakes;
+use super::table::RuleRow;
 use super::{Edit, Grade};
 use crate::json::{Path, Value};
 
-/// A liberty in reading.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Liberty {
-    /// The stable name.
-    pub(super) name: &'static str,
-    /// How far it departs from what was sent.
-    pub(super) grade: Grade,
-    /// The highest stakes at which it is taken, whatever grade the operator allows.
-    pub(super) up_to: Stakes,
-    /// What it does, for people: the comment above its row.
-    pub(super) about: &'static str,
-}
-
 macro_rules! liberties {
     ($($(#[doc = $about:literal])* $constant:ident = $name:literal, $grade:ident, $up_to:ident;)*) => {
-        $($(#[doc = $about])* pub(super) const $constant: Liberty = Liberty {
+        $($(#[doc = $about])* pub(super) const $constant: RuleRow = RuleRow {
             name: $name,
             grade: Grade::$grade,
             up_to: Stakes::$up_to,
-            about: concat!($($about),*),
+            about: concat!($($about),*).trim_ascii(),
         };)*
 
         /// All of them.
-        pub(super) const LIBERTIES: &[Liberty] = &[$($constant),*];
+        pub(super) const LIBERTIES: &[RuleRow] = &[$($constant),*];
     };
 }
 
@@ -77,7 +65,7 @@ liberties! {
 /// How much of a text is shown in an edit: enough to find the place again.
 const SHOWN: usize = 40;
 
-impl Liberty {
+impl RuleRow {
     /// An edit that takes this liberty at a place: `before` was read as `after`.
     pub(super) fn edit(&self, path: &Path, before: &str, after: &str) -> Edit {
         let shown = |text: &str| {

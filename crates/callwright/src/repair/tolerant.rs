@@ -11,7 +11,8 @@ use super::Edit;
 use super::escapes::{escape, keeps_backslashes};
 use super::extract::JSON_BLANK;
 use super::inner_quotes::{Ending, ending};
-use super::syntax::{self, Liberty};
+use super::syntax;
+use super::table::RuleRow;
 use crate::json::{Member, Number, Path, Value, has_duplicate, overflows};
 
 /// What one text held.
@@ -148,7 +149,7 @@ impl<'t> TolerantReader<'t> {
     }
 
     /// Records a liberty, once per rule: the first place shows it. Of comments each is shown.
-    fn note(&mut self, liberty: &Liberty, path: &Path, before: &str, after: &str) {
+    fn note(&mut self, liberty: &RuleRow, path: &Path, before: &str, after: &str) {
         let is_comment = *liberty == syntax::COMMENT && self.edits.len() < MOST_NOTED;
         if is_comment || !self.edits.iter().any(|edit| edit.rule == liberty.name) {
             self.edits.push(liberty.edit(path, before, after));

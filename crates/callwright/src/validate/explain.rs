@@ -11,7 +11,7 @@ use serde_json::Value as Schema;
 
 use super::expect::{extra_items, other_keyword};
 use super::properties::Properties;
-use super::rename::Renames;
+use super::rename::{join_renamed, unknown_keys};
 use super::schema::CompiledSchema;
 use super::union::{Meant, meant};
 use super::violation::{Violation, ViolationKind};
@@ -51,7 +51,7 @@ pub(crate) fn issues(
     violations: Vec<Violation>,
 ) -> Vec<Issue> {
     let mut found = located_issues(schema, arguments, violations);
-    Renames::find(schema, arguments, &found).apply(&mut found);
+    join_renamed(schema, arguments, &mut found);
     name_received_keys(schema, arguments, &mut found);
     let mut issues = found.into_iter().map(|located| located.issue).collect();
     settle(&mut issues);
@@ -371,28 +371,19 @@ fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mu
             };
             explains && other.issue.path.parent() == place
         });
-        let members = arguments
-            .at(&place)
-            .and_then(Value::as_object)
-            .unwrap_or_default();
-        if !told_otherwise && !members.is_empty() {
-            let properties = Properties::of(schema, owner);
-            let required = schema
-                .node(owner)
-                .and_then(|node| node.get("required")?.as_array())
-                .map(Vec::as_slice)
-                .unwrap_or_default();
-            let none_came = !members
-                .iter()
-                .any(|(key, _)| required.iter().any(|wanted| wanted == key.as_ref()));
-            let unknown: Vec<&str> = members
-                .iter()
-                .map(|(key, _)| key.as_ref())
-                .filter(|key| !properties.has(key) && properties.patterns().is_empty())
-                .collect();
-            if none_came && !unknown.is_empty() {
-                let unknown = ReceivedKeys::of(unknown.into_iter());
-                found[at].issue.received = Received::Keys(unknown);
+        let members = arguments.at(&place).and_then(Value::as_object);
+        let required = schema
+            .node(owner)
+            .and_then(|node| node.get("required")?.as_array());
+        let is_required = |key: &str| required.is_some_and(|all| all.iter().any(|it| it == key));
+        let none_came = !members
+            .unwrap_or_default()
+            .iter()
+            .any(|(key, _)| is_required(key));
+        if !told_otherwise && none_came {
+            let unknown: Vec<&str> = unknown_keys(schema, arguments, &place, owner).collect();
+            if !unknown.is_empty() {
+                found[at].issue.received = Received::Keys(ReceivedKeys::of(unknown.into_iter()));
             }
         }
         named.push(place);

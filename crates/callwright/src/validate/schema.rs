@@ -124,6 +124,14 @@ impl CompiledSchema {
     }
 }
 
+/// Everything directly inside a node, with its keyword or name in an object.
+pub(super) fn children(node: &Schema) -> impl Iterator<Item = (&str, &Schema)> {
+    let members = node.as_object().into_iter().flatten();
+    let items = node.as_array().into_iter().flatten();
+    let members = members.map(|(name, member)| (name.as_str(), member));
+    members.chain(items.map(|item| ("", item)))
+}
+
 /// One step down a JSON Pointer. (`serde_json`'s own walk allocates for every step.)
 fn child<'s>(node: &'s Schema, segment: &str) -> Option<&'s Schema> {
     match node {

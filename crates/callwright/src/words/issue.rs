@@ -134,49 +134,6 @@ pub enum Expected {
     Masked(String),
 }
 
-/// A type, as schemas name them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the types of JSON Schema")]
-pub enum SchemaType {
-    Array,
-    Boolean,
-    Integer,
-    Null,
-    Number,
-    Object,
-    String,
-}
-
-impl SchemaType {
-    /// All types.
-    pub const ALL: [SchemaType; 7] = [
-        SchemaType::Array,
-        SchemaType::Boolean,
-        SchemaType::Integer,
-        SchemaType::Null,
-        SchemaType::Number,
-        SchemaType::Object,
-        SchemaType::String,
-    ];
-
-    /// Its name in a schema.
-    pub fn name(self) -> &'static str {
-        match self {
-            SchemaType::Array => "array",
-            SchemaType::Boolean => "boolean",
-            SchemaType::Integer => "integer",
-            SchemaType::Null => "null",
-            SchemaType::Number => "number",
-            SchemaType::Object => "object",
-            SchemaType::String => "string",
-        }
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
-    }
-}
-
 /// On which side of a limit a number must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "they say it themselves")]
@@ -378,33 +335,61 @@ pub enum BranchReason {
     Nearest,
 }
 
-macro_rules! issue_codes {
-    ($($(#[doc = $about:literal])* $code:ident = $name:literal;)*) => {
-        /// The kinds of issue. Stable names: programs match on them.
-        ///
-        /// They are in the order in which the model is told: what keeps the call from being understood at all comes
-        /// before what is merely out of range.
+/// An enum whose variants have stable names.
+macro_rules! named {
+    ($(#[$meta:meta])* $type:ident: $($(#[doc = $about:literal])* $variant:ident = $name:literal;)*) => {
+        $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-        #[non_exhaustive]
-        pub enum IssueCode {
-            $($(#[doc = $about])* #[serde(rename = $name)] $code,)*
+        pub enum $type {
+            $($(#[doc = $about])* #[serde(rename = $name)] $variant,)*
         }
 
-        impl IssueCode {
-            /// All kinds, in the order in which the model is told.
-            pub const ALL: [IssueCode; [$($name),*].len()] = [$(IssueCode::$code),*];
+        impl $type {
+            /// All of them, in order.
+            pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
 
             /// The stable name.
             pub fn name(self) -> &'static str {
                 match self {
-                    $(IssueCode::$code => $name,)*
+                    $($type::$variant => $name,)*
                 }
             }
         }
     };
 }
 
-issue_codes! {
+named! {
+    /// A type, as schemas name them.
+    SchemaType:
+    /// A list.
+    Array = "array";
+    /// `true` or `false`.
+    Boolean = "boolean";
+    /// A whole number.
+    Integer = "integer";
+    /// `null`.
+    Null = "null";
+    /// Any number.
+    Number = "number";
+    /// An object.
+    Object = "object";
+    /// A text.
+    String = "string";
+}
+
+impl SchemaType {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
+named! {
+    /// The kinds of issue. Stable names: programs match on them.
+    ///
+    /// They are in the order in which the model is told: what keeps the call from being understood at all comes
+    /// before what is merely out of range.
+    #[non_exhaustive]
+    IssueCode:
     /// A required key is missing.
     Required = "required";
     /// A key is missing that another key requires.

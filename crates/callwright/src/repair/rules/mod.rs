@@ -15,6 +15,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value as Schema;
 
+use super::table::RuleRow;
 use super::{Grade, Stakes};
 use crate::json::{Member, Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue, Properties};
@@ -22,17 +23,11 @@ use crate::words::IssueCode;
 
 /// A rule of repair.
 pub(super) struct RepairRule {
-    /// The stable name.
-    pub(super) name: &'static str,
-    /// How far its edits depart from what was sent.
-    pub(super) grade: Grade,
+    /// What people are told about it.
+    pub(super) row: RuleRow,
     /// Which of two rules of one grade is tried first. Rules of the same cost that propose different
     /// values for one place make the call ambiguous.
     pub(super) cost: u8,
-    /// The highest stakes at which it is tried, whatever grade the operator allows.
-    pub(super) up_to: Stakes,
-    /// What it does, for people: the comment above its row.
-    pub(super) about: &'static str,
     /// What it would change about an objection.
     pub(super) propose: fn(&Site<'_>) -> Option<ProposedEdit>,
 }
@@ -41,11 +36,13 @@ macro_rules! rules {
     ($(#[doc = $about:literal] $file:ident::$name:ident = $grade:ident, $cost:literal, $up_to:ident;)*) => {
         /// All rules, by grade and cost.
         pub(super) const RULES: &[RepairRule] = &[$(RepairRule {
-            name: stringify!($name),
-            grade: Grade::$grade,
+            row: RuleRow {
+                name: stringify!($name),
+                grade: Grade::$grade,
+                up_to: Stakes::$up_to,
+                about: $about.trim_ascii(),
+            },
             cost: $cost,
-            up_to: Stakes::$up_to,
-            about: $about,
             propose: $file::$name,
         }),*];
     };
