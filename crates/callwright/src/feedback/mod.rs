@@ -16,7 +16,10 @@ use serde_json::json;
 
 use crate::json::SyntaxError;
 use crate::text::{cut_line, one_line};
-use crate::words::{Cause, Edit, Failure, Issue, Notice, Objection, OutputFault};
+use crate::words::{
+    BranchChoice, Cause, Correction, Edit, Expected, Failure, Issue, Notice, Objection,
+    OutputFault, Received,
+};
 
 /// The shape of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -243,7 +246,7 @@ impl Feedback {
             expected: &issue.expected,
             received: &issue.received,
             message: words::issue_message(issue, self.max_chars),
-            suggestion: issue.suggestion.as_deref(),
+            suggestion: issue.suggestion.as_ref(),
             branch: issue.branch.as_ref(),
         }
     }
@@ -329,15 +332,15 @@ pub(crate) fn syntax_reason(error: &SyntaxError, text: Option<&str>) -> String {
     words::syntax(error.problem, found.as_deref())
 }
 
-/// An issue as it appears in a verdict line.
+/// An issue as it is in a verdict line.
 #[derive(Debug, Serialize)]
 pub struct ToldIssue<'i> {
     path: &'i str,
     code: &'static str,
-    expected: &'i str,
-    received: &'i str,
+    expected: &'i Expected,
+    received: &'i Received,
     message: String,
-    suggestion: Option<&'i str>,
+    suggestion: Option<&'i Correction>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    branch: Option<&'i crate::validate::BranchChoice>,
+    branch: Option<&'i BranchChoice>,
 }

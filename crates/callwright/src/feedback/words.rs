@@ -1,20 +1,23 @@
-//! The only file with sentences for the model.
+//! The only place with sentences for the model.
 //!
-//! Imperative, present, no apology, no stack trace. Path first, then what was expected, then what
-//! came. Data in, text out; nothing is decided here. What admission has to say stands in `words/admission.rs`.
+//! Imperative, present tense, no apology, no stack trace. Path first, then what was expected, then what
+//! came. Data in, text out; nothing is decided here. Invalid arguments are in `words/issue.rs`, refused admission in
+//! `words/admission.rs`, bad results in `words/output.rs`.
 
 mod admission;
+mod issue;
 mod output;
 
 use std::borrow::Cow;
 
 pub(crate) use admission::CHOICES;
 pub(super) use admission::{notice, objection, objection_hint, question};
+pub(super) use issue::{issue_message, numbered_issue, push_issue_line, recommendation};
 pub(super) use output::{beside_result, end_sentence, output, tool_failure};
 
 use crate::json::{Path, Problem, Value};
-use crate::text::{cut_line, dotted_within, push_dotted_within, quoted, snippet};
-use crate::words::{Cause, Class, Code, Cut, Edit, Failure, Issue, IssueCode};
+use crate::text::{dotted_within, quoted, snippet};
+use crate::words::{Cause, Class, Code, Cut, Edit, Failure};
 
 /// The longest path in a line. The end of a path names the field, so the beginning is cut.
 const PATH: usize = 48;
@@ -22,7 +25,7 @@ const PATH: usize = 48;
 /// The longest name that is shown: a name that is cut is of no use, and real ones are shorter.
 const NAME: usize = 128;
 
-/// What stands before the detail of an instruction to try again, and what behind it.
+/// What comes before the detail of an instruction to try again, and what comes after it.
 pub(super) fn instruction_frame(failure: &Failure) -> (&'static str, Cow<'_, str>) {
     let own = || match failure.advice {
         Some(_) => hint(failure),
@@ -66,7 +69,7 @@ pub(super) fn hint(failure: &Failure) -> Cow<'_, str> {
     )
 }
 
-/// What stands before the fields of a result that its schema does not accept.
+/// What comes before the fields of a result that its schema does not accept.
 pub(super) const VIOLATION: &str = "The result does not fit its schema: ";
 
 /// What is wrong, for everything but single arguments.
@@ -192,8 +195,7 @@ fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'stat
     }
 }
 
-/// What is wrong with a text that is not JSON; `found` is what stands at the place, if that may be
-/// shown.
+/// What is wrong with a text that is not JSON; `found` is what is at the place, if that may be shown.
 pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
     let wanted = match problem {
         Problem::Unexpected { expected } => format!("expected {expected}"),
@@ -214,156 +216,6 @@ pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
         Some("") => format!("{wanted}, found the end of the text"),
         Some(text) => format!("{wanted}, found `{text}`"),
     }
-}
-
-/// Appends `limit: expected integer, received string "abc"` in at most `max` characters.
-pub(super) fn push_issue_line(out: &mut String, issue: &Issue, max: usize) {
-    let start = out.len();
-    push_dotted_within(out, &issue.path, PATH.min(max / 2));
-    out.push_str(": ");
-    push_fitted(out, start, issue, max, push_message);
-}
-
-/// What is wrong, without the place, in at most `max` characters.
-pub(super) fn issue_message(issue: &Issue, max: usize) -> String {
-    let mut out = String::new();
-    push_fitted(&mut out, 0, issue, max, push_message);
-    out
-}
-
-/// One issue of the numbered style in at most `max` characters.
-pub(super) fn numbered_issue(number: usize, issue: &Issue, max: usize) -> String {
-    let mut out = format!("{number}. ");
-    if issue.path.is_root() {
-        push_dotted_within(&mut out, &issue.path, PATH);
-    } else {
-        out.push_str("Field '");
-        push_dotted_within(&mut out, &issue.path, PATH.min(max / 2));
-        out.push('\'');
-    }
-    out.push(' ');
-    push_fitted(&mut out, 0, issue, max, push_numbered);
-    out
-}
-
-/// Appends an issue, its expected and its received phrase in the words of a style.
-type Push = fn(&mut String, &Issue, &str, &str);
-
-/// Appends an issue so that everything from `start` on has at most `max` characters. The place and the
-/// proposal say most, so the phrases between them give way.
-fn push_fitted(out: &mut String, start: usize, issue: &Issue, max: usize, push: Push) {
-    let fits = |line: &str| line.len() <= max || line.chars().count() <= max;
-    let from = out.len();
-    push(out, issue, &issue.expected, &issue.received);
-    if fits(&out[start..]) {
-        return;
-    }
-    out.truncate(from);
-    push(out, issue, "", "");
-    let room = max.saturating_sub(out[start..].chars().count());
-    out.truncate(from);
-    let received = match issue.code {
-        IssueCode::UnknownKey => String::new(),
-        _ => cut_line(issue.received.clone(), (room / 2).max(8)),
-    };
-    let left = room.saturating_sub(received.chars().count()).max(8);
-    push(out, issue, &cut_list(&issue.expected, left), &received);
-    if !fits(&out[start..]) {
-        let line = cut_line(out.split_off(start), max);
-        out.push_str(&line);
-    }
-}
-
-/// A phrase of at most `max` characters; a list is cut behind one of its items.
-fn cut_list(phrase: &str, max: usize) -> String {
-    if phrase.chars().count() <= max {
-        return phrase.to_owned();
-    }
-    let end = phrase
-        .char_indices()
-        .nth(max.saturating_sub(2))
-        .map_or(phrase.len(), |(at, _)| at);
-    match phrase[..end].rfind("\", ") {
-        Some(item) => format!("{}\" …", &phrase[..item]),
-        None => cut_line(phrase.to_owned(), max),
-    }
-}
-
-fn push_all(out: &mut String, parts: &[&str]) {
-    for part in parts {
-        out.push_str(part);
-    }
-}
-
-fn push_message(out: &mut String, issue: &Issue, expected: &str, received: &str) {
-    let suggestion = issue.suggestion.as_deref();
-    match issue.code {
-        IssueCode::Required => match (issue.received.is_empty(), suggestion) {
-            (true, _) => out.push_str("Required"),
-            (false, Some(_)) => push_all(out, &["Required, received as ", received]),
-            (false, None) => push_all(out, &["Required, received ", received]),
-        },
-        IssueCode::DependentRequired => push_all(out, &["Required together with ", received]),
-        IssueCode::UnknownKey => match suggestion {
-            Some(meant) => {
-                push_all(
-                    out,
-                    &["unknown key, did you mean ", &quoted(meant, NAME), "?"],
-                );
-            }
-            None => push_all(out, &["unknown key, expected ", expected]),
-        },
-        IssueCode::DuplicateKey => out.push_str("duplicate key, send it once"),
-        IssueCode::NotAllowed => out.push_str("not allowed here, leave it out"),
-        _ => {
-            push_all(out, &["expected ", expected, ", received ", received]);
-            push_proposal(out, suggestion);
-        }
-    }
-}
-
-fn push_numbered(out: &mut String, issue: &Issue, expected: &str, received: &str) {
-    let suggestion = issue.suggestion.as_deref();
-    match issue.code {
-        IssueCode::Required => {
-            out.push_str("is required but missing");
-            if !issue.received.is_empty() {
-                push_all(out, &[" (received ", received, ")"]);
-            }
-        }
-        IssueCode::DependentRequired => {
-            push_all(
-                out,
-                &["is required together with ", received, " but missing"],
-            );
-        }
-        IssueCode::UnknownKey => match suggestion {
-            Some(meant) => push_all(
-                out,
-                &["is unknown, did you mean ", &quoted(meant, NAME), "?"],
-            ),
-            None => push_all(out, &["is unknown, expected ", expected]),
-        },
-        IssueCode::DuplicateKey => out.push_str("stands there twice, send it once"),
-        IssueCode::NotAllowed => out.push_str("is not allowed here, leave it out"),
-        IssueCode::Type => push_all(out, &["expected ", expected, ", got ", type_of(received)]),
-        _ => {
-            push_all(out, &["expected ", expected, ", got ", received]);
-            push_proposal(out, suggestion);
-        }
-    }
-}
-
-fn push_proposal(out: &mut String, suggestion: Option<&str>) {
-    if let Some(meant) = suggestion {
-        push_all(out, &[", did you mean ", &quoted(meant, NAME), "?"]);
-    }
-}
-
-/// The type in a phrase such as `string "abc"` or `empty array`.
-fn type_of(received: &str) -> &str {
-    let phrase = received.strip_prefix("empty ").unwrap_or(received);
-    phrase.split_once(' ').map_or(phrase, |(kind, _)| kind)
 }
 
 /// The note about edits.
@@ -420,14 +272,4 @@ pub(super) fn numbered_other(failure: &Failure, detail: &str) -> String {
         },
     };
     format!("{title}\n\n1. {detail}\n\n{}", hint(failure))
-}
-
-/// What to change about one issue, if there is more to say than what is wrong.
-pub(super) fn recommendation(issue: &Issue) -> Option<String> {
-    let suggestion = issue.suggestion.as_ref()?;
-    let path = dotted_within(&issue.path, PATH);
-    Some(match issue.code {
-        IssueCode::Required => format!("{path}: {suggestion}"),
-        _ => format!("{path}: use {}", quoted(suggestion, NAME)),
-    })
 }

@@ -1,11 +1,11 @@
 //! A text in which exactly one bracket is wrong: missing, too many, or of the other kind.
 //!
-//! In comes a text of whole tokens that has no reading as it is, out goes the value that it holds if every way to
+//! Takes a text of whole tokens that has no reading as it is; returns the value that it holds if every way to
 //! set one bracket right leads to the same one. It never merges two values, never ends a text whose
 //! last bracket is missing or wrong (that one is cut off), and changes nothing but one bracket.
 
 use super::extract::JSON_BLANK;
-use super::tolerant::{self, Reading};
+use super::tolerant::{self, TolerantReading};
 use super::{Edit, syntax};
 use crate::json::{Path, parse_at};
 
@@ -14,14 +14,14 @@ use crate::json::{Path, parse_at};
 const MOST_TOKENS: usize = 256;
 
 /// Reads the value that starts at byte `from` and ends with the last bracket of the text.
-pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Option<Reading> {
+pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Option<TolerantReading> {
     let end = text.rfind(['}', ']'])? + 1;
     let region = text.get(from..end)?;
     let tokens = tokens(region)?;
     let change = only_change(&tokens)?;
     let (mended, edit) = change.apply(region, &tokens);
     let reading = match parse_at(&mended, 0, max_depth) {
-        Some((value, end)) => Reading {
+        Some((value, end)) => TolerantReading {
             value,
             edits: Vec::new(),
             end,
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Option<Reading>
     };
     let mut edits = vec![edit];
     edits.extend(reading.edits);
-    (reading.end == mended.len()).then_some(Reading {
+    (reading.end == mended.len()).then_some(TolerantReading {
         value: reading.value,
         edits,
         end,
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Option<Reading>
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TokenKind {
     OpenObject,
     CloseObject,
     OpenList,
@@ -51,9 +51,9 @@ enum Kind {
     Scalar,
 }
 
-impl Kind {
+impl TokenKind {
     fn opens(self) -> bool {
-        matches!(self, Kind::OpenObject | Kind::OpenList)
+        matches!(self, TokenKind::OpenObject | TokenKind::OpenList)
     }
 
     fn is_bracket(self) -> bool {
@@ -61,29 +61,29 @@ impl Kind {
     }
 
     /// The bracket of the other kind.
-    fn sibling(self) -> Option<Kind> {
+    fn sibling(self) -> Option<TokenKind> {
         match self {
-            Kind::OpenObject => Some(Kind::OpenList),
-            Kind::CloseObject => Some(Kind::CloseList),
-            Kind::OpenList => Some(Kind::OpenObject),
-            Kind::CloseList => Some(Kind::CloseObject),
+            TokenKind::OpenObject => Some(TokenKind::OpenList),
+            TokenKind::CloseObject => Some(TokenKind::CloseList),
+            TokenKind::OpenList => Some(TokenKind::OpenObject),
+            TokenKind::CloseList => Some(TokenKind::CloseObject),
             _ => None,
         }
     }
 
     fn sign(self) -> &'static str {
         match self {
-            Kind::OpenObject => "{",
-            Kind::CloseObject => "}",
-            Kind::OpenList => "[",
-            Kind::CloseList => "]",
+            TokenKind::OpenObject => "{",
+            TokenKind::CloseObject => "}",
+            TokenKind::OpenList => "[",
+            TokenKind::CloseList => "]",
             _ => "",
         }
     }
 }
 
 struct Token {
-    kind: Kind,
+    kind: TokenKind,
     at: usize,
     length: usize,
 }
@@ -101,16 +101,16 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
         let one = |kind| Some((kind, 1));
         let run = |part: fn(char) -> bool| {
             let length = rest.find(|c: char| !part(c)).unwrap_or(rest.len());
-            Some((Kind::Scalar, length))
+            Some((TokenKind::Scalar, length))
         };
         let (kind, length) = match first {
-            '{' => one(Kind::OpenObject),
-            '}' => one(Kind::CloseObject),
-            '[' => one(Kind::OpenList),
-            ']' => one(Kind::CloseList),
-            ',' => one(Kind::Comma),
-            ':' => one(Kind::Colon),
-            '"' | '\'' => quoted(rest, first).map(|length| (Kind::Text, length)),
+            '{' => one(TokenKind::OpenObject),
+            '}' => one(TokenKind::CloseObject),
+            '[' => one(TokenKind::OpenList),
+            ']' => one(TokenKind::CloseList),
+            ',' => one(TokenKind::Comma),
+            ':' => one(TokenKind::Colon),
+            '"' | '\'' => quoted(rest, first).map(|length| (TokenKind::Text, length)),
             '-' | '0'..='9' => run(|c| matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')),
             'a'..='z' | 'A'..='Z' => run(|c| c.is_ascii_alphabetic()),
             _ => None,
@@ -152,22 +152,22 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
 
 /// One bracket set right.
 #[derive(Debug, Clone, Copy)]
-enum Change {
-    Insert(usize, Kind),
+enum BracketFix {
+    Insert(usize, TokenKind),
     Delete(usize),
-    Replace(usize, Kind),
+    Replace(usize, TokenKind),
 }
 
-impl Change {
-    fn kinds(self, tokens: &[Token], into: &mut Vec<Kind>) {
+impl BracketFix {
+    fn kinds(self, tokens: &[Token], into: &mut Vec<TokenKind>) {
         into.clear();
         into.extend(tokens.iter().map(|token| token.kind));
         match self {
-            Change::Insert(at, kind) => into.insert(at, kind),
-            Change::Delete(at) => {
+            BracketFix::Insert(at, kind) => into.insert(at, kind),
+            BracketFix::Delete(at) => {
                 into.remove(at);
             }
-            Change::Replace(at, kind) => into[at] = kind,
+            BracketFix::Replace(at, kind) => into[at] = kind,
         }
     }
 
@@ -178,7 +178,7 @@ impl Change {
             // Around everything it makes one value of two; at the end it completes what was cut off; next
             // to its other half it holds nothing that was sent. What follows the objects of a list may be the next
             // one, without its brace and cut off.
-            Change::Insert(at, kind) => {
+            BracketFix::Insert(at, kind) => {
                 let beside = if kind.opens() {
                     Some(at)
                 } else {
@@ -188,41 +188,41 @@ impl Change {
                 let holds_something = beside.is_some_and(|token| {
                     !token.kind.is_bracket() || token.kind.opens() == kind.opens()
                 });
-                let ends_objects = kind == Kind::CloseList
-                    && tokens[..at].last().map(|token| token.kind) == Some(Kind::CloseObject)
-                    && tokens[at..].first().map(|token| token.kind) == Some(Kind::Comma);
+                let ends_objects = kind == TokenKind::CloseList
+                    && tokens[..at].last().map(|token| token.kind) == Some(TokenKind::CloseObject)
+                    && tokens[at..].first().map(|token| token.kind) == Some(TokenKind::Comma);
                 at > 0 && at <= last && holds_something && !ends_objects
             }
             // What an opening bracket opened may be cut off. A closing one that fits nowhere may be one of the other
             // kind, next to another fault.
-            Change::Delete(at) => {
-                let kinds: Vec<Kind> = tokens[..=at].iter().map(|token| token.kind).collect();
-                at < last && !tokens[at].kind.opens() && extent(&kinds) != Extent::Broken
+            BracketFix::Delete(at) => {
+                let kinds: Vec<TokenKind> = tokens[..=at].iter().map(|token| token.kind).collect();
+                at < last && !tokens[at].kind.opens() && extent(&kinds) != ValueExtent::Broken
             }
             // In a list of lists one more level is easily made by two faults.
-            Change::Replace(at, kind) if kind.opens() => {
-                let is_member = at > 0 && tokens[at - 1].kind == Kind::Colon;
+            BracketFix::Replace(at, kind) if kind.opens() => {
+                let is_member = at > 0 && tokens[at - 1].kind == TokenKind::Colon;
                 is_member && at < last && !tokens[at + 1].kind.is_bracket()
             }
             // Without it the text may be cut off.
-            Change::Replace(at, _) => {
+            BracketFix::Replace(at, _) => {
                 let mut without = Vec::new();
-                Change::Delete(at).kinds(tokens, &mut without);
-                at < last && extent(&without) == Extent::Broken
+                BracketFix::Delete(at).kinds(tokens, &mut without);
+                at < last && extent(&without) == ValueExtent::Broken
             }
         }
     }
 
-    /// The text with the change, and the record of it: what stood around the bracket before and after.
+    /// The text with the change, and the record of it: what was around the bracket before and after.
     fn apply(self, text: &str, tokens: &[Token]) -> (String, Edit) {
         const AROUND: usize = 16;
         let (at, length, sign) = match self {
-            Change::Insert(at, kind) => {
+            BracketFix::Insert(at, kind) => {
                 let end = tokens.get(at).map_or(text.len(), |token| token.at);
                 (end, 0, kind.sign())
             }
-            Change::Delete(at) => (tokens[at].at, tokens[at].length, ""),
-            Change::Replace(at, kind) => (tokens[at].at, tokens[at].length, kind.sign()),
+            BracketFix::Delete(at) => (tokens[at].at, tokens[at].length, ""),
+            BracketFix::Replace(at, kind) => (tokens[at].at, tokens[at].length, kind.sign()),
         };
         let (front, old, back) = (&text[..at], &text[at..at + length], &text[at + length..]);
         let start = front.char_indices().rev().take(AROUND).last();
@@ -239,28 +239,28 @@ impl Change {
 
 /// The change that makes one whole value of the tokens, if all that do lead to the same one, and no bracket of
 /// the other kind makes the text one that was cut off.
-fn only_change(tokens: &[Token]) -> Option<Change> {
+fn only_change(tokens: &[Token]) -> Option<BracketFix> {
     let (missing, extra) = what_could_be_wrong(tokens)?;
     let inserted = missing
         .into_iter()
-        .flat_map(|kind| (0..=tokens.len()).map(move |at| Change::Insert(at, kind)));
+        .flat_map(|kind| (0..=tokens.len()).map(move |at| BracketFix::Insert(at, kind)));
     let each = tokens.iter().enumerate();
     let deleted = each.clone().filter_map(|(at, token)| {
         let is_extra = Some(token.kind) == extra;
-        is_extra.then_some(Change::Delete(at))
+        is_extra.then_some(BracketFix::Delete(at))
     });
     let replaced = each.filter_map(|(at, token)| {
         let sibling = token.kind.sibling()?;
-        Some(Change::Replace(at, sibling))
+        Some(BracketFix::Replace(at, sibling))
     });
-    let mut found: Option<(Change, Vec<Kind>)> = None;
+    let mut found: Option<(BracketFix, Vec<TokenKind>)> = None;
     let mut kinds = Vec::with_capacity(tokens.len() + 1);
     for change in inserted.chain(deleted).chain(replaced) {
         change.kinds(tokens, &mut kinds);
         match extent(&kinds) {
-            Extent::Whole => {}
-            Extent::CutOff if matches!(change, Change::Replace(..)) => return None,
-            Extent::CutOff | Extent::Broken => continue,
+            ValueExtent::Whole => {}
+            ValueExtent::CutOff if matches!(change, BracketFix::Replace(..)) => return None,
+            ValueExtent::CutOff | ValueExtent::Broken => continue,
         }
         // Brackets differ, then so do the values: nothing else was changed.
         let differs = found.as_ref().is_some_and(|(_, first)| *first != kinds);
@@ -274,8 +274,8 @@ fn only_change(tokens: &[Token]) -> Option<Change> {
 
 /// Which bracket could be missing and which too many, from counting them alone; nothing, if no single bracket
 /// makes the counts right. Where neither is named, one is of the other kind.
-fn what_could_be_wrong(tokens: &[Token]) -> Option<(Option<Kind>, Option<Kind>)> {
-    use Kind::{CloseList, CloseObject, OpenList, OpenObject};
+fn what_could_be_wrong(tokens: &[Token]) -> Option<(Option<TokenKind>, Option<TokenKind>)> {
+    use TokenKind::{CloseList, CloseObject, OpenList, OpenObject};
     let (mut objects, mut lists) = (0_i32, 0_i32);
     for token in tokens {
         match token.kind {
@@ -297,8 +297,8 @@ fn what_could_be_wrong(tokens: &[Token]) -> Option<(Option<Kind>, Option<Kind>)>
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Extent {
-    /// One value with nothing behind it.
+enum ValueExtent {
+    /// One value with nothing after it.
     Whole,
     /// The beginning of one.
     CutOff,
@@ -306,9 +306,9 @@ enum Extent {
 }
 
 /// How much of a value these tokens are.
-fn extent(kinds: &[Kind]) -> Extent {
+fn extent(kinds: &[TokenKind]) -> ValueExtent {
     #[derive(PartialEq)]
-    enum Expected {
+    enum Awaited {
         Value,
         FirstItem,
         FirstKey,
@@ -317,38 +317,38 @@ fn extent(kinds: &[Kind]) -> Extent {
         Next,
         Nothing,
     }
-    use Expected::{Colon, FirstItem, FirstKey, Key, Next, Nothing, Value};
+    use Awaited::{Colon, FirstItem, FirstKey, Key, Next, Nothing, Value};
     let mut open = Vec::new();
-    let mut expected = Value;
+    let mut awaited = Value;
     for &kind in kinds {
-        expected = match (expected, kind) {
-            (Value | FirstItem, Kind::OpenObject) => {
-                open.push(Kind::CloseObject);
+        awaited = match (awaited, kind) {
+            (Value | FirstItem, TokenKind::OpenObject) => {
+                open.push(TokenKind::CloseObject);
                 FirstKey
             }
-            (Value | FirstItem, Kind::OpenList) => {
-                open.push(Kind::CloseList);
+            (Value | FirstItem, TokenKind::OpenList) => {
+                open.push(TokenKind::CloseList);
                 FirstItem
             }
-            (FirstKey | Key, Kind::Text) => Colon,
-            (Next, Kind::Comma) if open.last() == Some(&Kind::CloseObject) => Key,
-            (Colon, Kind::Colon) | (Next, Kind::Comma) => Value,
-            (Value | FirstItem, Kind::Text | Kind::Scalar) => Next,
-            (FirstItem | FirstKey | Next, Kind::CloseObject | Kind::CloseList)
+            (FirstKey | Key, TokenKind::Text) => Colon,
+            (Next, TokenKind::Comma) if open.last() == Some(&TokenKind::CloseObject) => Key,
+            (Colon, TokenKind::Colon) | (Next, TokenKind::Comma) => Value,
+            (Value | FirstItem, TokenKind::Text | TokenKind::Scalar) => Next,
+            (FirstItem | FirstKey | Next, TokenKind::CloseObject | TokenKind::CloseList)
                 if open.last() == Some(&kind) =>
             {
                 open.pop();
                 Next
             }
-            _ => return Extent::Broken,
+            _ => return ValueExtent::Broken,
         };
         if open.is_empty() {
-            expected = Nothing;
+            awaited = Nothing;
         }
     }
-    if expected == Nothing {
-        Extent::Whole
+    if awaited == Nothing {
+        ValueExtent::Whole
     } else {
-        Extent::CutOff
+        ValueExtent::CutOff
     }
 }

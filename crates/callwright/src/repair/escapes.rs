@@ -1,13 +1,13 @@
 //! Escapes inside a text, as JSON writes them and as models do.
 //!
-//! In comes text that starts with a backslash, out goes the character that it stands for and how long it is
+//! Takes text that starts with a backslash; returns the character that it means and how long it is
 //! written; or nothing, where it may mean more than one thing. It never guesses at escapes of other languages.
 //! A backslash that begins none of JSON's is kept only where the whole text shows what it is: a path or a pattern.
 
 use super::tolerant::{NoReading, Read};
 
-/// What the escape stands for, and its length; no character, if it is none of JSON's and the backslash stands
-/// for itself.
+/// What the escape means, and its length; no character, if it is not one of JSON's and the backslash means
+/// itself.
 pub(super) fn escape(text: &str, quote: char) -> Read<(Option<char>, usize)> {
     let mut characters = text.chars();
     characters.next();

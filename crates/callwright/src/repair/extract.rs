@@ -1,11 +1,11 @@
 //! The one JSON value in a text: without fences, prose, tags and control tokens around it.
 //!
-//! In comes text that is no JSON, out goes the only value in it and the edits that it took. Several
+//! Takes text that is not JSON; returns the only value in it and the edits that it took. Several
 //! values that differ are never merged and none is dropped; one that is cut off is never completed.
 
 use super::inner_quotes::goes_on;
 use super::surroundings::{after, in_front, is_between};
-use super::tolerant::{self, NoReading, Reading};
+use super::tolerant::{self, NoReading, TolerantReading};
 use super::{Edit, bracket, syntax};
 use crate::json::{Path, Value, parse_at};
 
@@ -17,7 +17,7 @@ pub(super) enum Extract {
     Several(usize),
     /// A value that ends here, before it is whole.
     CutOff(Path),
-    /// None that anybody could be sure of.
+    /// No value that is certain.
     Nothing,
 }
 
@@ -31,14 +31,14 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     };
     let before = text[..start].trim_matches(JSON_BLANK);
     let first = match first_value(text, start, max_depth) {
-        Found::Value(first) => first,
+        FoundValue::Value(first) => first,
         // A sentence that ends with a bracket begins no value.
-        Found::CutOff(path) if in_front(before, tool).is_some() && text.len() > start + 1 => {
+        FoundValue::CutOff(path) if in_front(before, tool).is_some() && text.len() > start + 1 => {
             return Extract::CutOff(path);
         }
-        Found::CutOff(_) | Found::Unclear => return Extract::Nothing,
+        FoundValue::CutOff(_) | FoundValue::Unclear => return Extract::Nothing,
     };
-    let Reading {
+    let TolerantReading {
         value,
         mut edits,
         end,
@@ -52,9 +52,9 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
             return Extract::Nothing;
         }
         let reading = match found {
-            Found::Value(reading) => reading,
-            Found::CutOff(path) => return Extract::CutOff(path),
-            Found::Unclear => return Extract::Nothing,
+            FoundValue::Value(reading) => reading,
+            FoundValue::CutOff(path) => return Extract::CutOff(path),
+            FoundValue::Unclear => return Extract::Nothing,
         };
         identical &= reading.value == value;
         count += 1;
@@ -90,55 +90,55 @@ fn next_value(text: &str) -> Option<usize> {
     text[at..].contains('{').then_some(at)
 }
 
-/// What stands at a bracket.
-enum Found {
-    Value(Reading),
+/// What is at a bracket.
+enum FoundValue {
+    Value(TolerantReading),
     CutOff(Path),
     Unclear,
 }
 
 /// The first value of a text. If it is unclear, or ends where another member follows, one bracket may be
 /// wrong; of further values that is not asked.
-fn first_value(text: &str, start: usize, max_depth: usize) -> Found {
+fn first_value(text: &str, start: usize, max_depth: usize) -> FoundValue {
     let found = read_at(text, start, max_depth);
     let may_be_mended = match &found {
-        Found::Value(first) => goes_on(&text[first.end..]),
-        Found::CutOff(_) => false,
-        Found::Unclear => true,
+        FoundValue::Value(first) => goes_on(&text[first.end..]),
+        FoundValue::CutOff(_) => false,
+        FoundValue::Unclear => true,
     };
     if !may_be_mended {
         return found;
     }
     match bracket::read(text, start, max_depth) {
-        Some(reading) if is_call(&reading.value) => Found::Value(reading),
+        Some(reading) if is_call(&reading.value) => FoundValue::Value(reading),
         _ => found,
     }
 }
 
-/// The value that starts at this very bracket, strictly read if possible. A bracket of which nobody
-/// knows what it opens ends the search: what stands inside something broken is no call.
-fn read_at(text: &str, start: usize, max_depth: usize) -> Found {
+/// The value that starts at this very bracket, strictly read if possible. A bracket that opens
+/// nothing clear ends the search: what is inside something broken is not a call.
+fn read_at(text: &str, start: usize, max_depth: usize) -> FoundValue {
     let reading = match parse_at(text, start, max_depth) {
-        Some((value, end)) => Reading {
+        Some((value, end)) => TolerantReading {
             value,
             edits: Vec::new(),
             end,
         },
         None => match tolerant::read(text, start, max_depth) {
             Ok(reading) => reading,
-            Err((NoReading::CutOff, path)) => return Found::CutOff(path),
+            Err((NoReading::CutOff, path)) => return FoundValue::CutOff(path),
             Err((NoReading::Unclear, _)) => {
                 match tolerant::read_inner_quotes(text, start, max_depth) {
                     Some(reading) => reading,
-                    None => return Found::Unclear,
+                    None => return FoundValue::Unclear,
                 }
             }
         },
     };
     if is_call(&reading.value) {
-        Found::Value(reading)
+        FoundValue::Value(reading)
     } else {
-        Found::Unclear
+        FoundValue::Unclear
     }
 }
 
@@ -151,7 +151,7 @@ fn is_call(value: &Value<'_>) -> bool {
     }
 }
 
-/// The surroundings of a value that stands between backticks, as code in a line.
+/// The surroundings of a value between backticks, as code in a line.
 fn without_code_marks<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
     match (before.strip_suffix('`'), behind.strip_prefix('`')) {
         // More than one is a fence.

@@ -1,9 +1,9 @@
-//! Where a text ends that holds quotes which nobody escaped.
+//! Where a text with unescaped quotes ends.
 //!
-//! In comes the place where a text begins, out goes the quote that ends it, if every other quote in it can only
+//! Takes the place where a text begins; returns the quote that ends it, if every other quote in it can only
 //! be content: `git log --format="%H" -1`. It never takes a quote for content that could end the text or open
 //! a key, never lets the end of the arguments end a text, and never reads an escape: a text that was
-//! not escaped in one place may not have been in another, so what `\n` means in it nobody knows.
+//! not escaped in one place may not have been in another, so `\n` in it could mean either.
 
 use std::ops::Range;
 
@@ -12,17 +12,17 @@ use std::ops::Range;
 pub(super) enum Ending {
     /// With its first quote, as usual.
     FirstQuote,
-    /// Behind quotes that are content, of which this is the first pair.
-    Behind { first: Range<usize>, end: usize },
-    /// Nobody knows.
+    /// After quotes that are content, of which this is the first pair.
+    AfterPair { first: Range<usize>, end: usize },
+    /// There is no telling.
     Unclear,
 }
 
-/// How far the text behind a quote is looked at. Keys of real tools have up to 60 characters; a text in quotes
+/// How far the text after a quote is looked at. Keys of real tools have up to 60 characters; a text in quotes
 /// that is longer might be one, so its quote is not taken for content.
 const LOOK_AHEAD: usize = 200;
 
-/// Which quote ends the text that begins at `start`, behind its opening quote.
+/// Which quote ends the text that begins at `start`, after its opening quote.
 pub(super) fn ending(text: &str, start: usize, in_list: bool) -> Ending {
     let has_inner = match text[start..].find(['"', '\\']) {
         Some(at) => {
@@ -43,25 +43,25 @@ pub(super) fn ending(text: &str, start: usize, in_list: bool) -> Ending {
         if before.contains('\\') {
             return Ending::Unclear;
         }
-        let behind = &text[open + 1..];
-        if can_end(behind, in_list) {
-            // A quote behind one of these opens rather than ends, and the text is cut off in what it opens.
+        let after = &text[open + 1..];
+        if can_end(after, in_list) {
+            // A quote after one of these opens rather than ends, and the text is cut off in what it opens.
             return match first {
                 Some(first) if !before.ends_with([' ', '\t', '=', '(']) => {
-                    Ending::Behind { first, end: open }
+                    Ending::AfterPair { first, end: open }
                 }
                 _ => Ending::Unclear,
             };
         }
         outside.parentheses(before);
-        let Some(length) = behind.find('"') else {
+        let Some(length) = after.find('"') else {
             return Ending::Unclear;
         };
-        let (quoted, behind) = (&behind[..length], &behind[length + 1..]);
+        let (quoted, after) = (&after[..length], &after[length + 1..]);
         let is_pair = outside.can_open(before, first.is_some())
             && is_quoted(quoted)
-            && !can_end(behind, in_list)
-            && can_follow(behind, in_list);
+            && !can_end(after, in_list)
+            && can_follow(after, in_list);
         if !is_pair {
             return Ending::Unclear;
         }
@@ -88,9 +88,9 @@ impl Outside {
         }
     }
 
-    /// Whether a quote behind this part of the text, which begins the text or follows a quoted part, can open
+    /// Whether a quote after this part of the text, which begins the text or follows a quoted part, can open
     /// a quoted part: `say "`, `href="`, `print("`, `get("KEY", "`. One that begins a line is rather the key of a
-    /// member, one behind a colon its value, and one behind a comma an item, unless a call of a function is open.
+    /// member, one after a colon its value, and one after a comma an item, unless a call of a function is open.
     fn can_open(&self, part: &str, follows_quoted: bool) -> bool {
         if part.ends_with(['=', '(', '>']) {
             return true;
@@ -107,8 +107,8 @@ impl Outside {
     }
 }
 
-/// Whether these characters can stand between two quotes that belong together. What begins or ends like an
-/// operator stands between two texts that are added up: `"ls "+dir+" -la"`, `"ls ".$dir." -la"`.
+/// Whether these characters can be between two quotes that belong together. What begins or ends like an
+/// operator is between two texts that are joined: `"ls "+dir+" -la"`, `"ls ".$dir." -la"`.
 fn is_quoted(quoted: &str) -> bool {
     let begins = |c: char| c.is_whitespace() || ",:{}[]+&|\\);".contains(c);
     let ends = |c: char| c.is_whitespace() || ",:{[(=+&|".contains(c);
@@ -122,18 +122,18 @@ fn is_quoted(quoted: &str) -> bool {
 }
 
 /// Whether this can follow a quoted part inside a text: a blank, a sign, or the quote that ends the text.
-fn can_follow(behind: &str, in_list: bool) -> bool {
-    match behind.chars().next() {
-        Some('"') => can_end(&behind[1..], in_list),
+fn can_follow(after: &str, in_list: bool) -> bool {
+    match after.chars().next() {
+        Some('"') => can_end(&after[1..], in_list),
         Some(c) => c.is_whitespace() || ").,;!?>/=+-*|&<'`".contains(c),
         None => false,
     }
 }
 
-/// Whether a quote with this behind it could end a text, or be the end of a key. What cannot be seen
+/// Whether a quote with this after it could end a text, or be the end of a key. What cannot be seen
 /// within the look-ahead could be anything.
-fn can_end(behind: &str, in_list: bool) -> bool {
-    let near = near(behind);
+fn can_end(after: &str, in_list: bool) -> bool {
+    let near = near(after);
     let next = near.trim_start();
     match next.chars().next() {
         None | Some('}' | ']' | ':') => true,
@@ -144,11 +144,11 @@ fn can_end(behind: &str, in_list: bool) -> bool {
     }
 }
 
-/// Whether a key with its colon could stand here, or the end of an object behind a comma too many.
+/// Whether a key with its colon could be here, or the end of an object after a comma too many.
 fn is_key(text: &str) -> bool {
     let text = text.trim_start();
     let quoted = |quote: char| match text[1..].split_once(quote) {
-        Some((_, behind)) => matches!(behind.trim_start().chars().next(), None | Some(':')),
+        Some((_, after)) => matches!(after.trim_start().chars().next(), None | Some(':')),
         None => true,
     };
     match text.chars().next() {
@@ -157,10 +157,10 @@ fn is_key(text: &str) -> bool {
         Some('/') => is_comment(text),
         Some(_) => {
             let name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-' | '.');
-            let behind = text.trim_start_matches(name);
-            let behind = behind.strip_prefix(['"', '\'']).unwrap_or(behind);
-            let colon = behind.trim_start();
-            // An address is no key.
+            let after = text.trim_start_matches(name);
+            let after = after.strip_prefix(['"', '\'']).unwrap_or(after);
+            let colon = after.trim_start();
+            // An address is not a key.
             colon.is_empty() || (colon.starts_with(':') && !colon.starts_with("://"))
         }
     }
@@ -170,9 +170,9 @@ fn is_comment(text: &str) -> bool {
     text.starts_with("//") || text.starts_with("/*")
 }
 
-/// Whether text behind a value goes on with another member: a comma, a key and a colon.
-pub(super) fn goes_on(behind: &str) -> bool {
-    let next = near(behind).trim_start().strip_prefix(',');
+/// Whether text after a value goes on with another member: a comma, a key and a colon.
+pub(super) fn goes_on(after: &str) -> bool {
+    let next = near(after).trim_start().strip_prefix(',');
     next.is_some_and(|next| next.trim_start().starts_with(['"', '\'']) && is_key(next))
 }
 

@@ -1,6 +1,6 @@
 //! Stage 3: proposes edits that make a refused call valid. The validator alone decides.
 //!
-//! In come arguments that could not be read or did not fit, out goes a value that the schema accepts
+//! Takes arguments that could not be read or did not fit; returns a value that the schema accepts
 //! with every edit on record, or nothing. The rules of safety, in order:
 //!
 //! 1. It is only asked about calls that were refused; a value that the schema accepts is never touched.
@@ -34,7 +34,7 @@ use crate::json::{Path, Value};
 use crate::tool::Tool;
 use crate::words::{Cause, Code, Cut, Effect, Failure};
 
-/// Where trials are noted, if anybody wants to know.
+/// Where trials are noted, if they are asked for.
 pub(crate) type Trace = Option<Vec<Trial>>;
 
 /// Which edits are applied without asking.
@@ -66,7 +66,7 @@ impl RepairPolicy {
     }
 }
 
-/// What came of looking for a repair.
+/// The outcome of looking for a repair.
 #[derive(Debug)]
 pub(crate) enum Healing {
     /// The schema accepts this.
@@ -147,7 +147,7 @@ pub(crate) fn heal_text(
 
 /// Whether the liberties that reading took may be taken at these stakes.
 fn reading_is_allowed(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Result<(), Healing> {
-    let is = |edit: &Edit, liberty: &syntax::Liberty| edit.rule == liberty.name;
+    let is = |edit: &Edit, liberty: &RuleRow| edit.rule == liberty.name;
     // The comma may be all that is left of a call that a gateway cut and closed.
     if stakes == Stakes::Destroys
         && !terms.is_complete
@@ -178,7 +178,7 @@ fn several_values(count: usize) -> Healing {
     Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into())
 }
 
-/// Where a text that is no JSON ends before its value does; `None` if that is not what is wrong with it.
+/// Where a text that is not JSON ends before its value does; `None` if that is not what is wrong with it.
 pub(crate) fn seen_cut(text: &str, tool: &Tool, max_depth: usize) -> Option<Path> {
     match extract::read(text, tool.name(), max_depth) {
         Extract::CutOff(path) => Some(path),

@@ -6,11 +6,11 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::rules::{Change, RULES, Rule, Site};
+use super::rules::{ProposedEdit, RULES, RepairRule, Site};
 use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
-use crate::json::{Path, Value};
-use crate::validate::{CompiledSchema, Finding};
-use crate::words::{Cause, Code, Failure, IssueCode};
+use crate::json::{Member, Path, Value};
+use crate::validate::{CompiledSchema, LocatedIssue};
+use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received};
 
 /// How many edits one call may need. Real ones need one to five; a list of numbers sent as texts needs
 /// one for each.
@@ -59,15 +59,15 @@ pub(super) fn search(
             halves: Some(Vec::new()),
         };
         let next = match trials.next_edit(&value, &findings) {
-            Step::None => trials.next_pair(&findings),
+            SearchStep::None => trials.next_pair(&findings),
             step => step,
         };
         match next {
-            Step::Edits(better, more) => {
+            SearchStep::Edits(better, more) => {
                 value = better;
                 edits.extend(more);
             }
-            Step::Ambiguous(path, first, second) => {
+            SearchStep::Ambiguous(path, first, second) => {
                 let cause = Cause::TwoReadings {
                     path,
                     first,
@@ -75,7 +75,7 @@ pub(super) fn search(
                 };
                 return Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into());
             }
-            Step::None => return Healing::Hopeless,
+            SearchStep::None => return Healing::Hopeless,
         }
     }
     Healing::Hopeless
@@ -85,7 +85,7 @@ pub(super) fn search(
 /// one may settle the objection to another.
 fn is_hopeless(
     root: &Value<'static>,
-    findings: &[Finding],
+    findings: &[LocatedIssue],
     schema: &CompiledSchema,
     rules: Allowed,
 ) -> bool {
@@ -115,16 +115,19 @@ fn proposes(site: &Site<'_>, rules: Allowed) -> bool {
     allowed.any(|rule| (rule.propose)(site).is_some())
 }
 
-/// What the validator objects to; arguments that are no object are always objected to.
-fn findings(schema: &CompiledSchema, value: &Value<'_>) -> Vec<Finding> {
-    let found = schema.findings(value);
+/// What the validator objects to; arguments that are not an object are always objected to.
+fn findings(schema: &CompiledSchema, value: &Value<'_>) -> Vec<LocatedIssue> {
+    let found = schema.located_issues(value);
     if found.is_empty() && !matches!(value, Value::Object(_)) {
-        return vec![Finding::not_an_object(value)];
+        return vec![LocatedIssue {
+            issue: Issue::not_an_object(Received::value(value)),
+            owner: Path::root(),
+        }];
     }
     found
 }
 
-enum Step {
+enum SearchStep {
     Edits(Value<'static>, SmallVec<[Edit; 1]>),
     Ambiguous(Path, String, String),
     None,
@@ -145,7 +148,7 @@ struct Half {
     value: Value<'static>,
     edit: Edit,
     /// What is objected to then.
-    left: Vec<Finding>,
+    left: Vec<LocatedIssue>,
     /// Which objection it was tried for.
     finding: usize,
 }
@@ -155,28 +158,28 @@ const MOST_HALVES: usize = 8;
 
 impl Trials<'_> {
     /// The cheapest edit that removes an objection.
-    fn next_edit(&mut self, value: &Value<'static>, findings: &[Finding]) -> Step {
+    fn next_edit(&mut self, value: &Value<'static>, findings: &[LocatedIssue]) -> SearchStep {
         for tier in tiers(self.rules) {
             for at in 0..findings.len().min(MOST_FINDINGS) {
                 match self.settle(value, findings, at, tier) {
-                    Step::None => {}
+                    SearchStep::None => {}
                     step => return step,
                 }
             }
         }
-        Step::None
+        SearchStep::None
     }
 
     /// The edit of one tier that removes an objection, if all that do agree.
     fn settle(
         &mut self,
         value: &Value<'static>,
-        findings: &[Finding],
+        findings: &[LocatedIssue],
         at: usize,
-        tier: &'static [Rule],
-    ) -> Step {
+        tier: &'static [RepairRule],
+    ) -> SearchStep {
         let Some(finding) = findings.get(at) else {
-            return Step::None;
+            return SearchStep::None;
         };
         let site = Site::new(finding, value, self.schema);
         let mut found: Option<(Value<'static>, Edit)> = None;
@@ -199,14 +202,14 @@ impl Trials<'_> {
             match &found {
                 Some((other, first)) if *other != better => {
                     let (first, second) = (first.after.to_string(), edit.after.to_string());
-                    return Step::Ambiguous(edit.path, first, second);
+                    return SearchStep::Ambiguous(edit.path, first, second);
                 }
                 Some(_) => {}
                 None => found = Some((better, edit)),
             }
         }
-        found.map_or(Step::None, |(better, edit)| {
-            Step::Edits(better, smallvec![edit])
+        found.map_or(SearchStep::None, |(better, edit)| {
+            SearchStep::Edits(better, smallvec![edit])
         })
     }
 
@@ -226,7 +229,7 @@ impl Trials<'_> {
 
     /// Two lossless edits of one place that remove an objection together: `{"Limit": "5"}`, `["5"]` for a number. Each
     /// would be made if it were the only fault.
-    fn next_pair(&mut self, findings: &[Finding]) -> Step {
+    fn next_pair(&mut self, findings: &[LocatedIssue]) -> SearchStep {
         self.rules.cap = Grade::Lossless;
         for half in self.halves.take().unwrap_or_default() {
             for tier in tiers(self.rules) {
@@ -236,27 +239,27 @@ impl Trials<'_> {
                         continue;
                     };
                     let step = self.settle(&half.value, &half.left, at, tier);
-                    let Step::Edits(better, second) = step else {
+                    let SearchStep::Edits(better, second) = step else {
                         continue;
                     };
                     let after = self::findings(self.schema, &better);
                     if improves(findings, removed, &half.edit.path, &after) {
                         let both = std::iter::once(half.edit).chain(second).collect();
-                        return Step::Edits(better, both);
+                        return SearchStep::Edits(better, both);
                     }
                 }
             }
         }
-        Step::None
+        SearchStep::None
     }
 
     /// What a rule makes of an objection, and what is objected to then.
     fn attempt(
         &mut self,
         value: &Value<'static>,
-        rule: &Rule,
+        rule: &RepairRule,
         site: &Site<'_>,
-    ) -> Option<(Value<'static>, Edit, Vec<Finding>)> {
+    ) -> Option<(Value<'static>, Edit, Vec<LocatedIssue>)> {
         let change = (rule.propose)(site)?;
         *self.left = self.left.checked_sub(1)?;
         let (better, edit) = apply(value, rule, change)?;
@@ -264,7 +267,7 @@ impl Trials<'_> {
         Some((better, edit, after))
     }
 
-    fn note(&mut self, edit: &Edit, rule: &Rule, helps: bool) {
+    fn note(&mut self, edit: &Edit, rule: &RepairRule, helps: bool) {
         if let Some(trials) = &mut self.trace {
             trials.push(Trial {
                 edit: edit.clone(),
@@ -276,10 +279,10 @@ impl Trials<'_> {
 }
 
 /// The rules that may be tried, those of one grade and cost together.
-fn tiers(rules: Allowed) -> impl Iterator<Item = &'static [Rule]> {
+fn tiers(rules: Allowed) -> impl Iterator<Item = &'static [RepairRule]> {
     RULES
-        .chunk_by(|left, right| (left.grade, left.cost) == (right.grade, right.cost))
-        .filter(move |tier| tier.iter().all(|rule| rule.grade <= rules.cap))
+        .chunk_by(|left, right| (left.row.grade, left.cost) == (right.row.grade, right.cost))
+        .filter(move |tier| tier.iter().all(|rule| rule.row.grade <= rules.cap))
 }
 
 /// Which rules may be tried on a call.
@@ -290,21 +293,26 @@ struct Allowed {
 }
 
 impl Allowed {
-    fn allow(self, rule: &Rule) -> bool {
-        rule.grade <= self.cap && self.stakes <= rule.up_to
+    fn allow(self, rule: &RepairRule) -> bool {
+        rule.row.grade <= self.cap && self.stakes <= rule.row.up_to
     }
 }
 
 /// Whether an edit removed the objection without raising others: what is new may only lie within the
 /// place that was edited (a list that was text may have items to repair).
-fn improves(before: &[Finding], removed: &Finding, at: &Path, after: &[Finding]) -> bool {
-    let same = |left: &Finding, right: &Finding| {
+fn improves(
+    before: &[LocatedIssue],
+    removed: &LocatedIssue,
+    at: &Path,
+    after: &[LocatedIssue],
+) -> bool {
+    let same = |left: &LocatedIssue, right: &LocatedIssue| {
         left.issue.path == right.issue.path
             && left.issue.code == right.issue.code
             && left.issue.expected == right.issue.expected
     };
     let still_there = after.iter().any(|finding| same(finding, removed));
-    let is_new = |finding: &&Finding| !before.iter().any(|old| same(old, finding));
+    let is_new = |finding: &&LocatedIssue| !before.iter().any(|old| same(old, finding));
     let only_inside = after
         .iter()
         .filter(is_new)
@@ -312,45 +320,46 @@ fn improves(before: &[Finding], removed: &Finding, at: &Path, after: &[Finding])
     !still_there && only_inside
 }
 
-fn apply(value: &Value<'static>, rule: &Rule, change: Change) -> Option<(Value<'static>, Edit)> {
+fn apply(
+    value: &Value<'static>,
+    rule: &RepairRule,
+    change: ProposedEdit,
+) -> Option<(Value<'static>, Edit)> {
+    fn members<'v>(
+        value: &'v mut Value<'static>,
+        of: &Path,
+    ) -> Option<&'v mut Vec<Member<'static>>> {
+        match value.at_mut(&of.parent())? {
+            Value::Object(members) => Some(members),
+            _ => None,
+        }
+    }
     let mut better = value.clone();
     let (path, before, after) = match change {
-        Change::Replace(path, new) => {
-            let place = better.at_mut(&path)?;
-            let old = std::mem::replace(place, new.clone());
+        ProposedEdit::Replace(path, new) => {
+            let old = std::mem::replace(better.at_mut(&path)?, new.clone());
             (path, old, new)
         }
-        Change::Insert(path, new) => {
-            let Value::Object(members) = better.at_mut(&path.parent())? else {
-                return None;
-            };
-            members.push((path.last()?.into_owned().into(), new.clone()));
+        ProposedEdit::Insert(path, new) => {
+            let key = path.last()?.into_owned().into();
+            members(&mut better, &path)?.push((key, new.clone()));
             (path, Value::Null, new)
         }
-        Change::Remove(path) => {
-            let Value::Object(members) = better.at_mut(&path.parent())? else {
-                return None;
-            };
-            let key = path.last()?.into_owned();
+        ProposedEdit::Remove(path) => {
+            let (members, key) = (members(&mut better, &path)?, path.last()?);
             let at = members.iter().position(|(name, _)| *name == key)?;
             let (_, old) = members.remove(at);
             (path, old, Value::Null)
         }
-        Change::Unwrap(path) => {
+        ProposedEdit::Unwrap(path) => {
             let place = better.at_mut(&path)?;
             let old = std::mem::replace(place, Value::Null);
-            let only = match &old {
-                Value::Array(items) => items.first()?.clone(),
-                _ => return None,
-            };
-            *place = only.clone();
+            *place = old.as_array()?.first()?.clone();
+            let only = place.clone();
             (path, old, only)
         }
-        Change::Rename(path, to) => {
-            let Value::Object(members) = better.at_mut(&path.parent())? else {
-                return None;
-            };
-            let from = path.last()?.into_owned();
+        ProposedEdit::Rename(path, to) => {
+            let (members, from) = (members(&mut better, &path)?, path.last()?.into_owned());
             if members.iter().any(|(name, _)| *name == to) {
                 return None;
             }
@@ -363,8 +372,8 @@ fn apply(value: &Value<'static>, rule: &Rule, change: Change) -> Option<(Value<'
     };
     let edit = Edit {
         path,
-        rule: rule.name,
-        grade: rule.grade,
+        rule: rule.row.name,
+        grade: rule.row.grade,
         before,
         after,
         masked: None,

@@ -1,6 +1,6 @@
 //! What a wrong edit could do: looked at before any edit is proposed.
 //!
-//! In come a tool and, where they can be read, the arguments of a call; out goes how careful repair has to be. It
+//! Takes a tool and, where they can be read, the arguments of a call; says how careful repair has to be. It
 //! knows no rule. A word that is not on the list of destroying ones never makes repair bolder than an ordinary
 //! change allows: only a declaration does.
 

@@ -1,15 +1,16 @@
 //! What may be around a value without being part of it: fences, tags, control tokens, closers, words.
 //!
-//! In comes the text in front of a value, between two or after it; out goes the liberty that leaving it out takes, or
+//! Takes the text in front of a value, between two or after it; returns the liberty that leaving it out takes, or
 //! nothing, where it may hold data or another call. It never reads a value out of words, and does not judge what they
 //! mean: no list of words could, in every language. Words are a guess for tools that read ([`syntax::PROSE`]).
 
 use super::extract::JSON_BLANK;
-use super::syntax::{self, Liberty};
+use super::syntax;
+use super::table::RuleRow;
 use crate::words::control_tokens::is_token_name;
 
 /// What it takes to leave out the text in front of a value.
-pub(super) fn in_front(before: &str, tool: &str) -> Option<&'static Liberty> {
+pub(super) fn in_front(before: &str, tool: &str) -> Option<&'static RuleRow> {
     let words = without_frame(before)?;
     let last = words.trim().lines().last().unwrap_or_default().trim();
     // One word alone may be the name of another tool.
@@ -28,7 +29,7 @@ pub(super) fn is_between(between: &str) -> bool {
 }
 
 /// What it takes to leave out the text after a value.
-pub(super) fn after(behind: &str) -> Option<&'static Liberty> {
+pub(super) fn after(behind: &str) -> Option<&'static RuleRow> {
     let closers = |c: char| matches!(c, '}' | ']' | ')' | ';') || c.is_whitespace();
     let visible = behind.trim_matches(JSON_BLANK);
     if !visible.trim().is_empty() && visible.chars().all(closers) {
@@ -51,7 +52,7 @@ pub(super) fn after(behind: &str) -> Option<&'static Liberty> {
 }
 
 /// What it takes to leave out a text of which `words` are left without the frame.
-fn of_words(around: &str, words: &str) -> Option<&'static Liberty> {
+fn of_words(around: &str, words: &str) -> Option<&'static RuleRow> {
     if !words.trim().is_empty() {
         // `"limit": 5`: a member that is not in the value.
         (!words.contains("\":")).then_some(&syntax::PROSE)

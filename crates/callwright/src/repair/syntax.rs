@@ -1,36 +1,24 @@
 //! The liberties that reading takes with a text: one table, with how far each departs from what was sent and how much
 //! may be at stake.
 //!
-//! The rules on values are in [`super::rules`]. What names no row here is not a liberty anybody may take.
+//! The rules on values are in [`super::rules`]. No other liberty is ever taken.
 
 use super::stakes::Stakes;
+use super::table::RuleRow;
 use super::{Edit, Grade};
 use crate::json::{Path, Value};
 
-/// A liberty in reading.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Liberty {
-    /// The stable name.
-    pub(super) name: &'static str,
-    /// How far it departs from what was sent.
-    pub(super) grade: Grade,
-    /// The highest stakes at which it is taken, whatever grade the operator allows.
-    pub(super) up_to: Stakes,
-    /// What it does, for people: the comment above its row.
-    pub(super) about: &'static str,
-}
-
 macro_rules! liberties {
     ($($(#[doc = $about:literal])* $constant:ident = $name:literal, $grade:ident, $up_to:ident;)*) => {
-        $($(#[doc = $about])* pub(super) const $constant: Liberty = Liberty {
+        $($(#[doc = $about])* pub(super) const $constant: RuleRow = RuleRow {
             name: $name,
             grade: Grade::$grade,
             up_to: Stakes::$up_to,
-            about: concat!($($about),*),
+            about: concat!($($about),*).trim_ascii(),
         };)*
 
         /// All of them.
-        pub(super) const LIBERTIES: &[Liberty] = &[$($constant),*];
+        pub(super) const LIBERTIES: &[RuleRow] = &[$($constant),*];
     };
 }
 
@@ -77,7 +65,7 @@ liberties! {
 /// How much of a text is shown in an edit: enough to find the place again.
 const SHOWN: usize = 40;
 
-impl Liberty {
+impl RuleRow {
     /// An edit that takes this liberty at a place: `before` was read as `after`.
     pub(super) fn edit(&self, path: &Path, before: &str, after: &str) -> Edit {
         let shown = |text: &str| {
@@ -95,7 +83,7 @@ impl Liberty {
     }
 }
 
-/// Whether the liberty behind an edit may be taken at these stakes.
+/// Whether the liberty that an edit took may be taken at these stakes.
 pub(super) fn is_allowed(edit: &Edit, stakes: Stakes) -> bool {
     let row = LIBERTIES.iter().find(|liberty| liberty.name == edit.rule);
     row.is_some_and(|liberty| stakes <= liberty.up_to)

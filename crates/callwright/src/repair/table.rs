@@ -27,18 +27,8 @@ pub fn rules() -> Vec<RuleRow> {
         up_to: Stakes::Destroys,
         about: "The tool was called by another spelling of its name, or with a namespace that says nothing.",
     };
-    let reading = LIBERTIES.iter().map(|liberty| RuleRow {
-        name: liberty.name,
-        grade: liberty.grade,
-        up_to: liberty.up_to,
-        about: liberty.about.trim(),
-    });
-    let values = RULES.iter().map(|rule| RuleRow {
-        name: rule.name,
-        grade: rule.grade,
-        up_to: rule.up_to,
-        about: rule.about,
-    });
+    let values = RULES.iter().map(|rule| rule.row);
+    let reading = LIBERTIES.iter().copied();
     std::iter::once(name).chain(reading).chain(values).collect()
 }
 
@@ -49,7 +39,7 @@ mod tests {
     /// The search takes rules in the order of the table, and those of one grade and cost as one tier.
     #[test]
     fn rules_are_in_the_order_of_their_grade_and_cost() {
-        assert!(RULES.is_sorted_by_key(|rule| (rule.grade, rule.cost)));
+        assert!(RULES.is_sorted_by_key(|rule| (rule.row.grade, rule.cost)));
     }
 
     #[test]

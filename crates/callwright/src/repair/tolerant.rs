@@ -1,9 +1,9 @@
 //! A reader for what models write instead of JSON, with a ledger of every liberty it takes.
 //!
-//! In comes text that starts with `{` or `[`, out goes its one reading, the edits, and where it ends; or
+//! Takes text that starts with `{` or `[`; returns its one reading, the edits, and where it ends; or
 //! nothing, where there is more than one reading or none. It never completes a text that ends in the
-//! middle, never drops a character of a string, and takes no expression for a value. Quotes inside a text
-//! that nobody escaped are content only if it is asked for that.
+//! middle, never drops a character of a string, and takes no expression for a value. Unescaped quotes
+//! inside a text are content only if the caller asks for it.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,12 @@ use super::Edit;
 use super::escapes::{escape, keeps_backslashes};
 use super::extract::JSON_BLANK;
 use super::inner_quotes::{Ending, ending};
-use super::syntax::{self, Liberty};
+use super::syntax;
+use super::table::RuleRow;
 use crate::json::{Member, Number, Path, Value, has_duplicate, overflows};
 
 /// What one text held.
-pub(super) struct Reading {
+pub(super) struct TolerantReading {
     pub(super) value: Value<'static>,
     pub(super) edits: Vec<Edit>,
     /// Where the value ends.
@@ -27,7 +28,7 @@ pub(super) struct Reading {
 pub(super) enum NoReading {
     /// The text ends before the value does.
     CutOff,
-    /// Not what anybody would write for JSON, or more than one reading.
+    /// Not something that is written for JSON, or more than one reading.
     Unclear,
 }
 
@@ -38,13 +39,17 @@ pub(super) fn read(
     text: &str,
     from: usize,
     max_depth: usize,
-) -> Result<Reading, (NoReading, Path)> {
+) -> Result<TolerantReading, (NoReading, Path)> {
     run(text, from, max_depth, false)
 }
 
-/// The same, where quotes inside a text may be content that nobody escaped. A text that takes other liberties
+/// The same, where unescaped quotes inside a text may be content. A text that takes other liberties
 /// with what separates one value from the next has no reading then: each would weaken the evidence for the other.
-pub(super) fn read_inner_quotes(text: &str, from: usize, max_depth: usize) -> Option<Reading> {
+pub(super) fn read_inner_quotes(
+    text: &str,
+    from: usize,
+    max_depth: usize,
+) -> Option<TolerantReading> {
     const TOO_MUCH: [&str; 5] = [
         syntax::MISSING_COMMA.name,
         syntax::COMMENT.name,
@@ -62,8 +67,8 @@ fn run(
     from: usize,
     max_depth: usize,
     inner_quotes: bool,
-) -> Result<Reading, (NoReading, Path)> {
-    let mut reader = Reader {
+) -> Result<TolerantReading, (NoReading, Path)> {
+    let mut reader = TolerantReader {
         text,
         at: from,
         edits: Vec::new(),
@@ -72,7 +77,7 @@ fn run(
         in_list: false,
     };
     match reader.value(&Path::root(), max_depth) {
-        Ok(value) => Ok(Reading {
+        Ok(value) => Ok(TolerantReading {
             value,
             edits: reader.edits,
             end: reader.at,
@@ -81,7 +86,7 @@ fn run(
     }
 }
 
-struct Reader<'t> {
+struct TolerantReader<'t> {
     text: &'t str,
     at: usize,
     edits: Vec<Edit>,
@@ -93,7 +98,7 @@ struct Reader<'t> {
     in_list: bool,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TolerantReader<'t> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -124,7 +129,7 @@ impl<'t> Reader<'t> {
             } else {
                 return Ok(());
             };
-            // Behind a comment that never ends the text is cut off, unless the comment hides its end.
+            // After a comment that never ends the text is cut off, unless the comment hides its end.
             let comment = ends.ok_or_else(|| match trimmed.find(['}', ']']) {
                 Some(_) => NoReading::Unclear,
                 None => NoReading::CutOff,
@@ -144,7 +149,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Records a liberty, once per rule: the first place shows it. Of comments each is shown.
-    fn note(&mut self, liberty: &Liberty, path: &Path, before: &str, after: &str) {
+    fn note(&mut self, liberty: &RuleRow, path: &Path, before: &str, after: &str) {
         let is_comment = *liberty == syntax::COMMENT && self.edits.len() < MOST_NOTED;
         if is_comment || !self.edits.iter().any(|edit| edit.rule == liberty.name) {
             self.edits.push(liberty.edit(path, before, after));
@@ -179,7 +184,7 @@ impl<'t> Reader<'t> {
             match self.next_token()? {
                 '}' => {
                     self.at += 1;
-                    // Of a key that stands twice nobody knows which value is meant.
+                    // Either value of a repeated key could be meant.
                     return if has_duplicate(&members) {
                         Err(NoReading::Unclear)
                     } else {
@@ -316,7 +321,7 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    /// A text that may hold quotes that nobody escaped. It has no escapes then. Where some are content, a text
+    /// A text that may hold unescaped quotes. It has no escapes then. Where some are content, a text
     /// with others that are escaped may end elsewhere, two in a row may open a quoted part, and blanks at the edge of an
     /// item may be those around a comma in it.
     fn quoting(&mut self, path: &Path) -> Read<Value<'static>> {
@@ -324,7 +329,7 @@ impl<'t> Reader<'t> {
         let text = match ending(self.text, start, self.in_list) {
             Ending::FirstQuote => self.string('"', path)?,
             Ending::Unclear => return Err(NoReading::Unclear),
-            Ending::Behind { first, end } => {
+            Ending::AfterPair { first, end } => {
                 let pair = &self.text[first];
                 let escaped = pair.replace('"', "\\\"");
                 self.note(&syntax::INNER_QUOTES, path, pair, &escaped);

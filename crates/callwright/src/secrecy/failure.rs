@@ -6,7 +6,10 @@ use super::{MASKED, Secrecy, masked_value};
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Verdict};
-use crate::words::{Cause, Checked, Edit, Failure, Issue, IssueCode, Output, OutputFault, Trial};
+use crate::words::{
+    Cause, Checked, Correction, Edit, Expected, Failure, Issue, IssueCode, Output, OutputFault,
+    Received, Trial,
+};
 
 impl Secrecy {
     /// Takes out of a verdict what must not be shown, but for the arguments and the edits themselves: programs need
@@ -143,15 +146,31 @@ impl Secrecy {
             );
             let rules = self.rules();
             let is_hidden = rules.is_some_and(|rules| rules.secrets.hide(&issue.path));
-            let is_name = |text: &String| rules.is_some_and(|rules| rules.secrets.lists(text));
+            let is_name = |meant: &Correction| match meant {
+                Correction::Use(key) => rules.is_some_and(|rules| rules.secrets.lists(key)),
+                _ => false,
+            };
             // What a repair would make of a secret is one.
             let says_value = !is_about_key || !issue.suggestion.as_ref().is_some_and(is_name);
             if is_hidden && says_value && issue.code != IssueCode::Required {
                 issue.suggestion = None;
             }
-            self.rewrite(&mut issue.received);
-            self.rewrite(&mut issue.expected);
-            self.rewrite_all(&mut issue.suggestion);
+            if let Some(text) = self.masked_phrase(&issue.received) {
+                let kind = issue.received.kind();
+                issue.received = Received::Masked { kind, text };
+            }
+            if let Some(text) = self.masked_phrase(&issue.expected) {
+                issue.expected = Expected::Masked(text);
+            }
+            match &mut issue.suggestion {
+                Some(Correction::Use(text)) => self.rewrite(text),
+                Some(other) => {
+                    if let Some(text) = self.masked_phrase(other) {
+                        *other = Correction::Masked(text);
+                    }
+                }
+                None => {}
+            }
             self.place(&mut issue.path);
         }
     }
@@ -195,6 +214,14 @@ impl Secrecy {
 
     fn place(&self, path: &mut Path) {
         *path = self.path(path).into_owned();
+    }
+
+    /// What may be shown of a phrase; `None` if that is all of it. Words are masked, and not the data that they are made
+    /// of: a secret may be spread over several parts, and is cut as the phrase is.
+    fn masked_phrase(&self, phrase: &impl ToString) -> Option<String> {
+        let phrase = phrase.to_string();
+        let shown = self.text(&phrase);
+        (shown != phrase).then(|| shown.into_owned())
     }
 
     fn rewrite_all<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {

@@ -2,7 +2,7 @@
 //!
 //! Compiling a schema costs about sixty times as much as judging a call with it, and the same
 //! schemas arrive again and again: from a server that reconnects, from a list that is asked for
-//! twice, from tools that share one. In comes a schema, out goes the compiled one, at the price of a
+//! twice, from tools that share one. Takes a schema and returns the compiled one, at the price of a
 //! hash if it was seen before. The cache is bounded; what was used least leaves first.
 
 use std::sync::{Arc, LazyLock};
@@ -15,7 +15,7 @@ use super::schema::CompiledSchema;
 
 /// How many bytes of schema text the shared cache remembers. 2,000 real tools need 3 MB of it. The
 /// compiled form is much larger, by a factor of ten to a hundred, and larger again for schemas with
-/// unions once a call was refused; whoever serves strangers' schemas gives the gate a smaller cache.
+/// unions once a call was refused; a gate that serves strangers' schemas should get a smaller cache.
 const SHARED_CAPACITY: u64 = 16 * 1024 * 1024;
 
 /// A bounded cache of compiled schemas. Cheap to clone: clones share their content.

@@ -1,29 +1,23 @@
-//! Faults → issues: what the engine objects to, in terms of what came and what was meant.
+//! Violations → issues: what the engine objects to, in terms of what came and what was meant.
 //!
 //! Unions are reduced to the branch that was meant, a missing key that arrived under a similar name
 //! becomes one issue instead of two, values that must not be shown are hidden, and the most useful
-//! comes first. Nothing here decides whether a call is good.
+//! comes first. Makes no words, and never decides whether a call is good.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::Value as Schema;
 
-use super::describe::{
-    alternative, alternatives, format, literal, options, pattern, received, received_hidden,
-    received_length, types,
-};
-use super::fault::{Fault, FaultKind};
-use super::phrases::{
-    bound_phrase, extra_items, near_value, other_keyword, property_name_rule, ruled_out_phrase,
-};
+use super::expect::{extra_items, other_keyword};
 use super::properties::Properties;
-use super::rename::Renames;
+use super::rename::{join_renamed, unknown_keys};
 use super::schema::CompiledSchema;
 use super::union::{Meant, meant};
+use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value};
 use crate::nearest::single_nearest;
-use crate::text::{list, quoted};
-use crate::words::{BranchChoice, Issue, IssueCode};
+use crate::words::{BranchChoice, Correction, Expected, Issue, IssueCode, Received, ReceivedKeys};
 
 /// How many issues are found in one call. The model is told five, and some hundreds are enough for any
 /// report; a hostile object of a million unknown keys stays cheap.
@@ -33,219 +27,165 @@ const MOST_ISSUES: usize = 256;
 /// has as many levels as its value.
 const UNION_DEPTH: usize = 100;
 
-/// Turns all objections into findings, one for each, in the order of the engine.
-pub(crate) fn findings(
+/// Turns all objections into issues, one for each, in the order of the engine.
+pub(crate) fn located_issues(
     schema: &CompiledSchema,
     arguments: &Value<'_>,
-    faults: Vec<Fault>,
-) -> Vec<Finding> {
-    let mut explainer = Explainer {
+    violations: Vec<Violation>,
+) -> Vec<LocatedIssue> {
+    let mut collector = IssueCollector {
         schema,
         arguments,
         found: Vec::new(),
     };
-    for fault in faults {
-        explainer.explain(fault, None, UNION_DEPTH);
+    for violation in violations {
+        collector.explain(violation, None, UNION_DEPTH);
     }
-    explainer.found
+    collector.found
 }
 
 /// Turns all objections into issues, the most useful first.
 pub(crate) fn issues(
     schema: &CompiledSchema,
     arguments: &Value<'_>,
-    faults: Vec<Fault>,
+    violations: Vec<Violation>,
 ) -> Vec<Issue> {
-    let mut found = findings(schema, arguments, faults);
-    Renames::find(schema, arguments, &found).apply(&mut found);
+    let mut found = located_issues(schema, arguments, violations);
+    join_renamed(schema, arguments, &mut found);
     name_received_keys(schema, arguments, &mut found);
-    if found.len() > 1 {
-        settle(&mut found);
-    }
-    found.into_iter().map(|finding| finding.issue).collect()
+    let mut issues = found.into_iter().map(|located| located.issue).collect();
+    settle(&mut issues);
+    issues
 }
 
-/// Sorts findings by usefulness and leaves out what others say better.
-fn settle(found: &mut Vec<Finding>) {
-    found.sort_by_key(|finding| finding.issue.code);
-    // The allowed values say more than their type.
-    let listed: HashSet<Path> = found
-        .iter()
-        .filter(|finding| matches!(finding.issue.code, IssueCode::Enum | IssueCode::Const))
-        .map(|finding| finding.issue.path.clone())
-        .collect();
-    if !listed.is_empty() {
-        found.retain(|Finding { issue, .. }| {
-            issue.code != IssueCode::Type || !listed.contains(&issue.path)
-        });
+/// Sorts issues by usefulness and leaves out what others say better.
+fn settle(issues: &mut Vec<Issue>) {
+    if issues.len() < 2 {
+        return;
     }
-    let mut seen = HashSet::with_capacity(found.len());
-    found.retain(|Finding { issue, .. }| {
-        seen.insert((issue.path.clone(), issue.code, issue.expected.clone()))
-    });
+    issues.sort_by_key(|issue| issue.code);
+    // The allowed values say more than their type.
+    let is_listed = |issue: &&Issue| matches!(issue.code, IssueCode::Enum | IssueCode::Const);
+    let listed = issues.iter().filter(is_listed);
+    let listed: HashSet<Path> = listed.map(|issue| issue.path.clone()).collect();
+    issues.retain(|issue| issue.code != IssueCode::Type || !listed.contains(&issue.path));
+    let mut seen = HashSet::with_capacity(issues.len());
+    issues.retain(|issue| seen.insert((issue.path.clone(), issue.code, issue.expected.clone())));
 }
 
 /// An issue, and where in the schema it comes from.
 #[derive(Debug)]
-pub(crate) struct Finding {
+pub(crate) struct LocatedIssue {
     pub(crate) issue: Issue,
     /// The schema that holds the objecting keyword.
     pub(crate) owner: Path,
 }
 
-impl Finding {
-    /// Arguments that are no object.
-    pub(crate) fn not_an_object(value: &Value<'_>) -> Finding {
-        Finding {
-            issue: Issue {
-                path: Path::root(),
-                code: IssueCode::Type,
-                expected: "object".to_owned(),
-                received: received(value),
-                suggestion: None,
-                branch: None,
-            },
-            owner: Path::root(),
-        }
-    }
-}
-
-struct Explainer<'x> {
+struct IssueCollector<'x> {
     schema: &'x CompiledSchema,
     arguments: &'x Value<'x>,
-    found: Vec<Finding>,
+    found: Vec<LocatedIssue>,
 }
 
-impl Explainer<'_> {
-    fn explain(&mut self, fault: Fault, branch: Option<&BranchChoice>, unions_left: usize) {
+impl IssueCollector<'_> {
+    fn explain(&mut self, violation: Violation, branch: Option<&BranchChoice>, unions_left: usize) {
         if self.found.len() >= MOST_ISSUES {
             return;
         }
-        let owner = fault.keyword.parent();
+        let Violation { at, keyword, kind } = violation;
+        let owner = keyword.parent();
         let node = self.schema.node(&owner);
-        let here = self.arguments.at(&fault.at);
-        let hidden = self.schema.hides(&fault.at);
-        let came = match here {
-            Some(value) if hidden => received_hidden(value),
-            Some(value) => match fault.kind {
-                FaultKind::Bound(_, _) => received_length(value),
-                _ => received(value),
-            },
-            None => String::new(),
-        };
+        let here = self.arguments.at(&at);
+        let hidden = self.schema.hides(&at);
         let mut suggestion = None;
-        let (code, expected) = match fault.kind {
-            FaultKind::Union => {
-                return self.explain_union(fault.at, &fault.keyword, came, unions_left);
-            }
-            FaultKind::Required(key) => {
-                let (code, came) = match self.dependency(&fault.keyword, &fault.at, &key) {
-                    Some(trigger) => (IssueCode::DependentRequired, trigger),
-                    None => (IssueCode::Required, String::new()),
+        let (code, expected) = match kind {
+            ViolationKind::Union => return self.explain_union(at, &keyword, unions_left),
+            ViolationKind::Required(key) => {
+                let (code, received) = match self.dependency(&keyword, &at, &key) {
+                    Some(trigger) => (IssueCode::DependentRequired, Received::key(&trigger)),
+                    None => (IssueCode::Required, Received::Nothing),
                 };
-                let expected = self.required_type(&owner, &key);
-                return self.push(
-                    fault.at.key(&key),
-                    code,
-                    expected,
-                    came,
-                    None,
-                    branch,
-                    owner,
-                );
+                let properties = Properties::of(self.schema, &owner);
+                let expected = match properties.get(&key) {
+                    Some(property) => self.schema.expectation(property),
+                    None => Expected::SomeValue,
+                };
+                let issue = Issue::new(at.key(&key), code, expected, received);
+                return self.push(issue, branch, owner);
             }
-            FaultKind::UnknownKeys(keys) => {
-                return self.explain_unknown_keys(&fault.at, &keys, branch, &owner);
+            ViolationKind::UnknownKeys(keys) => {
+                return self.explain_unknown_keys(&at, &keys, branch, &owner);
             }
             // What the engine makes of `additionalProperties: false` where no property is listed.
-            FaultKind::Never if forbids_keys(&fault.keyword) && here.is_some_and(is_object) => {
-                let keys = self.keys_at(&fault.at);
-                return self.explain_unknown_keys(&fault.at, &keys, branch, &owner);
+            ViolationKind::Never
+                if forbids_keys(&keyword) && here.and_then(Value::as_object).is_some() =>
+            {
+                let keys = self.keys_at(&at);
+                return self.explain_unknown_keys(&at, &keys, branch, &owner);
             }
-            FaultKind::PropertyName { name, inner } => {
-                let expected = property_name_rule(inner.kind);
-                let came = format!("key {}", quoted(&name, 30));
-                let (at, code) = (fault.at.key(&name), IssueCode::PropertyName);
-                return self.push(at, code, expected, came, None, branch, owner);
+            ViolationKind::PropertyName(name, rule) => {
+                let expected = Expected::KeyThatIs(rule.map(Box::new));
+                let (path, code) = (at.key(&name), IssueCode::PropertyName);
+                let issue = Issue::new(path, code, expected, Received::key(&name));
+                return self.push(issue, branch, owner);
             }
-            FaultKind::Enum(_) if hidden => {
-                (IssueCode::Enum, "one of the allowed values".to_owned())
+            ViolationKind::Enum(_) if hidden => {
+                (IssueCode::Enum, Expected::Hidden(IssueCode::Enum))
             }
-            FaultKind::Const(_) if hidden => (IssueCode::Const, "the allowed value".to_owned()),
-            FaultKind::Not(_) if hidden => (IssueCode::Not, "another value".to_owned()),
-            FaultKind::Contains if hidden => (
-                IssueCode::Contains,
-                "array that contains a certain item".to_owned(),
-            ),
-            FaultKind::Enum(allowed) => {
-                let allowed = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
-                suggestion = here.and_then(|value| near_value(value, allowed));
-                (IssueCode::Enum, options(allowed))
+            ViolationKind::Const(_) if hidden => {
+                (IssueCode::Const, Expected::Hidden(IssueCode::Const))
             }
-            FaultKind::Const(wanted) => {
-                let allowed = std::slice::from_ref(wanted.as_ref());
-                suggestion = here.and_then(|value| near_value(value, allowed));
-                (IssueCode::Const, literal(&wanted))
+            ViolationKind::Not(_) if hidden => (IssueCode::Not, Expected::Hidden(IssueCode::Not)),
+            ViolationKind::Enum(allowed) => {
+                let values = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
+                suggestion = here.and_then(|value| near_value(value, values));
+                (IssueCode::Enum, Expected::OneOf(allowed))
             }
-            FaultKind::Type(names) => (IssueCode::Type, types(&names, node, self.schema)),
-            FaultKind::ExtraItems => (IssueCode::MaxItems, extra_items(node)),
-            FaultKind::Not(ruled_out) => (
-                IssueCode::Not,
-                format!("anything but {}", ruled_out_phrase(&ruled_out, self.schema)),
-            ),
-            FaultKind::Never => (IssueCode::NotAllowed, "nothing here".to_owned()),
-            FaultKind::Contains => (IssueCode::Contains, self.contained(node)),
-            FaultKind::UniqueItems => (IssueCode::UniqueItems, "unique items".to_owned()),
-            FaultKind::Format(name) => (IssueCode::Format, format(&name)),
-            FaultKind::Pattern(regex) => (IssueCode::Pattern, pattern(&regex)),
-            FaultKind::Undecided => (
-                IssueCode::Pattern,
-                "shorter text: its pattern takes too many steps".to_owned(),
-            ),
-            FaultKind::MultipleOf(step) => (IssueCode::MultipleOf, format!("a multiple of {step}")),
-            FaultKind::Bound(bound, limit) => bound_phrase(bound, &limit),
-            FaultKind::Other(keyword) => (IssueCode::Other, other_keyword(node, &keyword)),
+            ViolationKind::Const(wanted) => {
+                let values = std::slice::from_ref(wanted.as_ref());
+                suggestion = here.and_then(|value| near_value(value, values));
+                (IssueCode::Const, Expected::Constant(wanted))
+            }
+            ViolationKind::Type(names) => {
+                (IssueCode::Type, self.schema.expected_types(&names, node))
+            }
+            ViolationKind::ExtraItems => (IssueCode::MaxItems, extra_items(node)),
+            ViolationKind::Not(ruled_out) => (IssueCode::Not, self.schema.ruled_out(ruled_out)),
+            ViolationKind::Never => (IssueCode::NotAllowed, Expected::Nothing),
+            ViolationKind::Contains => {
+                let node = node.filter(|_| !hidden);
+                (IssueCode::Contains, self.schema.expected_items(node))
+            }
+            ViolationKind::Expected(code, expected) => (code, expected),
+            ViolationKind::Other(name) => (IssueCode::Other, other_keyword(node, name)),
         };
-        self.push(fault.at, code, expected, came, suggestion, branch, owner);
+        let received = match (here, &expected) {
+            (None, _) => Received::Nothing,
+            (Some(value), _) if hidden => Received::Hidden(value.kind()),
+            (Some(value), Expected::Limit { .. }) => Received::length(value),
+            (Some(value), _) => Received::value(value),
+        };
+        let issue = Issue {
+            suggestion,
+            ..Issue::new(at, code, expected, received)
+        };
+        self.push(issue, branch, owner);
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the fields of a finding, in order"
-    )]
-    fn push(
-        &mut self,
-        path: Path,
-        code: IssueCode,
-        expected: String,
-        received: String,
-        suggestion: Option<String>,
-        branch: Option<&BranchChoice>,
-        owner: Path,
-    ) {
-        if self.found.len() >= MOST_ISSUES {
-            return;
+    fn push(&mut self, mut issue: Issue, branch: Option<&BranchChoice>, owner: Path) {
+        if self.found.len() < MOST_ISSUES {
+            issue.branch = branch.cloned();
+            self.found.push(LocatedIssue { issue, owner });
         }
-        self.found.push(Finding {
-            issue: Issue {
-                path,
-                code,
-                expected,
-                received,
-                suggestion,
-                branch: branch.cloned(),
-            },
-            owner,
-        });
     }
 
-    fn explain_union(&mut self, at: Path, union: &Path, came: String, unions_left: usize) {
-        let (outcome, phrases) = self.look_into_union(&at, union, unions_left);
-        let owner = union.parent();
-        match outcome {
+    fn explain_union(&mut self, at: Path, union: &Path, unions_left: usize) {
+        let branches = self.schema.node(union).and_then(Schema::as_array);
+        let branches = branches.map(Vec::as_slice).unwrap_or_default();
+        let (code, expected) = match self.look_into_union(&at, union, branches, unions_left) {
             Meant::Branch {
                 index,
-                faults,
+                violations,
                 reason,
             } => {
                 let choice = BranchChoice {
@@ -253,51 +193,63 @@ impl Explainer<'_> {
                     index,
                     reason,
                 };
-                for fault in faults {
-                    self.explain(fault, Some(&choice), unions_left - 1);
+                for violation in violations {
+                    self.explain(violation, Some(&choice), unions_left - 1);
                 }
+                return;
             }
             Meant::Merged(kind, at) => {
                 let keyword = union.clone();
-                self.explain(Fault { at, keyword, kind }, None, unions_left - 1);
+                let merged = Violation { at, keyword, kind };
+                return self.explain(merged, None, unions_left - 1);
             }
             Meant::Several => {
-                let expected = format!("exactly one of {phrases}");
-                let code = IssueCode::SeveralBranches;
-                self.push(at, code, expected, came, None, None, owner);
+                let all = self.schema.expectations(branches);
+                (IssueCode::SeveralBranches, Expected::ExactlyOneOf(all))
             }
             Meant::NoneNear => {
-                self.push(at, IssueCode::Union, phrases, came, None, None, owner);
+                let all = self.schema.expectations(branches);
+                (IssueCode::Union, Expected::AnyOf(all))
             }
-        }
+        };
+        let received = match self.arguments.at(&at) {
+            None => Received::Nothing,
+            Some(value) if self.schema.hides(&at) => Received::Hidden(value.kind()),
+            Some(value) => Received::value(value),
+        };
+        self.push(
+            Issue::new(at, code, expected, received),
+            None,
+            union.parent(),
+        );
     }
 
-    /// Which branch was meant, and all branches in words.
-    fn look_into_union(&self, at: &Path, union: &Path, unions_left: usize) -> (Meant, String) {
-        let branches = self.schema.node(union).and_then(Schema::as_array);
-        let branches = branches.map(Vec::as_slice).unwrap_or_default();
-        let phrases = alternatives(
-            branches
-                .iter()
-                .map(|branch| alternative(branch, self.schema)),
-        );
+    /// Which branch was meant.
+    fn look_into_union(
+        &self,
+        at: &Path,
+        union: &Path,
+        branches: &[Schema],
+        unions_left: usize,
+    ) -> Meant {
         let here = self.arguments.at(at);
-        let faults: Option<Vec<Vec<Fault>>> = here.filter(|_| unions_left > 0).and_then(|value| {
-            (0..branches.len())
-                .map(|index| self.schema.branch_faults(&union.index(index), value, at))
-                .collect()
-        });
-        let outcome = match faults {
-            Some(faults) => {
-                let schemas: Vec<Option<&Schema>> = branches
-                    .iter()
-                    .map(|branch| Some(self.schema.follow(branch)))
-                    .collect();
-                meant(at, faults, &schemas, here)
-            }
-            None => Meant::NoneNear,
+        let violations: Option<Vec<Vec<Violation>>> =
+            here.filter(|_| unions_left > 0).and_then(|value| {
+                (0..branches.len())
+                    .map(|index| {
+                        self.schema
+                            .branch_violations(&union.index(index), value, at)
+                    })
+                    .collect()
+            });
+        let Some(violations) = violations else {
+            return Meant::NoneNear;
         };
-        (outcome, phrases)
+        let schemas: Vec<Option<&Schema>> = branches
+            .iter()
+            .map(|branch| Some(self.schema.follow(branch)))
+            .collect();
+        meant(at, violations, &schemas, here)
     }
 
     fn explain_unknown_keys(
@@ -315,25 +267,27 @@ impl Explainer<'_> {
             .copied()
             .filter(|name| !sent.iter().any(|key| key == name))
             .collect();
+        let owned = |names: &[&str]| -> Arc<[String]> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
         let expected = match (known.as_slice(), properties.patterns()) {
-            ([], []) => "no further keys".to_owned(),
-            ([], patterns) => format!("keys matching {}", list(patterns, 48)),
-            (only @ [_], _) => list(only, 48),
-            (names, _) => format!("one of {}", list(names, 48)),
+            ([], []) => Expected::NoFurtherKeys,
+            ([], patterns) => Expected::KeyMatching(owned(patterns)),
+            (names, _) => Expected::Key(owned(names)),
         };
         for key in keys.iter().take(MOST_ISSUES) {
-            let near = single_nearest(key, free.iter().copied()).map(str::to_owned);
-            let came = format!("key {}", quoted(key, 30));
-            let (path, code) = (at.key(key), IssueCode::UnknownKey);
-            self.push(
-                path,
-                code,
-                expected.clone(),
-                came,
-                near,
-                branch,
-                owner.clone(),
-            );
+            let near = single_nearest(key, free.iter().copied());
+            let received = Received::key(key);
+            let issue = Issue {
+                suggestion: near.map(|near| Correction::Use(near.to_owned())),
+                ..Issue::new(
+                    at.key(key),
+                    IssueCode::UnknownKey,
+                    expected.clone(),
+                    received,
+                )
+            };
+            self.push(issue, branch, owner.clone());
         }
     }
 
@@ -343,64 +297,47 @@ impl Explainer<'_> {
         keys.map(|(key, _)| key.clone().into_owned()).collect()
     }
 
-    fn required_type(&self, owner: &Path, key: &str) -> String {
-        Properties::of(self.schema, owner).get(key).map_or_else(
-            || "a value".to_owned(),
-            |property| alternative(property, self.schema),
-        )
-    }
-
-    /// `key "a"` for a key that is only required because `a` is there.
+    /// The key that came and makes this one required, if one does.
     fn dependency(&self, keyword: &Path, at: &Path, required: &str) -> Option<String> {
         let rule = keyword.parent();
         let name = keyword.last()?;
-        let trigger = if let "dependentRequired" | "dependencies" = name.as_ref() {
-            // The engine names the rule as a whole: which of its keys came and asks for this one?
-            let rules = self.schema.node(keyword)?.as_object()?;
-            let sent = self.keys_at(at);
-            let asks = |wanted: &Schema| {
-                let mut all = wanted.as_array().into_iter().flatten();
-                all.any(|key| key == required)
-            };
-            let mut triggers = rules.iter().filter(|(key, _)| sent.contains(key));
-            triggers.find(|(_, wanted)| asks(wanted))?.0.clone()
-        } else if let Some("dependentRequired" | "dependentSchemas" | "dependencies") =
-            rule.parent().last().as_deref()
-            && !is_property(&rule.parent())
-        {
-            rule.last()?.into_owned()
-        } else if let Some("dependentRequired" | "dependencies") = rule.last().as_deref()
-            && !is_property(&rule)
-        {
-            name.into_owned()
-        } else {
-            return None;
-        };
-        Some(format!("key {}", quoted(&trigger, 30)))
-    }
-
-    fn contained(&self, node: Option<&Schema>) -> String {
-        let get = |keyword: &str| node.and_then(|node| node.get(keyword));
-        let item = get("contains").map_or_else(
-            || "a certain item".to_owned(),
-            |wanted| alternative(wanted, self.schema),
-        );
-        match (get("minContains"), get("maxContains")) {
-            (None, None) => format!("array that contains {item}"),
-            (Some(least), None) => format!("array with at least {least} items that are {item}"),
-            (None, Some(most)) => format!("array with 1 to {most} items that are {item}"),
-            (Some(least), Some(most)) if least == most => {
-                format!("array with exactly {least} items that are {item}")
-            }
-            (Some(least), Some(most)) => {
-                format!("array with {least} to {most} items that are {item}")
-            }
-        }
+        Some(
+            if let "dependentRequired" | "dependencies" = name.as_ref() {
+                // The engine names the rule as a whole: which of its keys came and asks for this one?
+                let rules = self.schema.node(keyword)?.as_object()?;
+                let sent = self.keys_at(at);
+                let asks = |wanted: &Schema| {
+                    let mut all = wanted.as_array().into_iter().flatten();
+                    all.any(|key| key == required)
+                };
+                let mut triggers = rules.iter().filter(|(key, _)| sent.contains(key));
+                triggers.find(|(_, wanted)| asks(wanted))?.0.clone()
+            } else if let Some("dependentRequired" | "dependentSchemas" | "dependencies") =
+                rule.parent().last().as_deref()
+                && !is_property(&rule.parent())
+            {
+                rule.last()?.into_owned()
+            } else if let Some("dependentRequired" | "dependencies") = rule.last().as_deref()
+                && !is_property(&rule)
+            {
+                name.into_owned()
+            } else {
+                return None;
+            },
+        )
     }
 }
 
-fn is_object(value: &Value<'_>) -> bool {
-    value.as_object().is_some()
+/// The allowed value that a received one is nearest to.
+fn near_value(value: &Value<'_>, allowed: &[Schema]) -> Option<Correction> {
+    let mut names = allowed.iter().filter_map(Schema::as_str);
+    let near = match value {
+        Value::String(text) => single_nearest(text, names)?,
+        // `5` where `"5"` is meant.
+        Value::Number(number) => names.find(|name| *name == number.as_str())?,
+        _ => return None,
+    };
+    Some(Correction::Use(near.to_owned()))
 }
 
 /// Whether a keyword is one that forbids keys, and not a property of that name.
@@ -416,12 +353,12 @@ fn is_property(path: &Path) -> bool {
     path.parent().last().as_deref() == Some("properties")
 }
 
-/// Where none of an object's required keys came, keys that nobody knows are named, once, unless they
-/// are issues themselves: the model has taken the tool for another one.
-fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mut [Finding]) {
+/// Where none of an object's required keys came, the unknown keys that came are named, once, unless they
+/// are issues themselves: the model has mistaken the tool for another one.
+fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mut [LocatedIssue]) {
     let mut named: Vec<Path> = Vec::new();
     for at in 0..found.len() {
-        let Finding { issue, owner } = &found[at];
+        let LocatedIssue { issue, owner } = &found[at];
         let place = issue.path.parent();
         if issue.code != IssueCode::Required || named.contains(&place) {
             continue;
@@ -434,27 +371,19 @@ fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mu
             };
             explains && other.issue.path.parent() == place
         });
-        let members = arguments
-            .at(&place)
-            .and_then(Value::as_object)
-            .unwrap_or_default();
-        if !told_otherwise && !members.is_empty() {
-            let properties = Properties::of(schema, owner);
-            let required = schema
-                .node(owner)
-                .and_then(|node| node.get("required")?.as_array())
-                .map(Vec::as_slice)
-                .unwrap_or_default();
-            let none_came = !members
-                .iter()
-                .any(|(key, _)| required.iter().any(|wanted| wanted == key.as_ref()));
-            let unknown: Vec<&str> = members
-                .iter()
-                .map(|(key, _)| key.as_ref())
-                .filter(|key| !properties.has(key) && properties.patterns().is_empty())
-                .collect();
-            if none_came && !unknown.is_empty() {
-                found[at].issue.received = format!("keys {}", list(&unknown, 40));
+        let members = arguments.at(&place).and_then(Value::as_object);
+        let required = schema
+            .node(owner)
+            .and_then(|node| node.get("required")?.as_array());
+        let is_required = |key: &str| required.is_some_and(|all| all.iter().any(|it| it == key));
+        let none_came = !members
+            .unwrap_or_default()
+            .iter()
+            .any(|(key, _)| is_required(key));
+        if !told_otherwise && none_came {
+            let unknown: Vec<&str> = unknown_keys(schema, arguments, &place, owner).collect();
+            if !unknown.is_empty() {
+                found[at].issue.received = Received::Keys(ReceivedKeys::of(unknown.into_iter()));
             }
         }
         named.push(place);

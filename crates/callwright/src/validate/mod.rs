@@ -1,28 +1,29 @@
 //! Stage 4: the only judge.
 //!
-//! In come arguments that could be read, out goes [`Valid`] or the list of [`Issue`]s. The fast path
-//! asks one yes-or-no question; issues are collected only after a no. Nothing is changed here, and
-//! nobody else can make a [`Valid`].
+//! Takes arguments that could be read; says that they are valid, or returns the list of [`Issue`]s. The fast path
+//! asks one yes-or-no question; issues are collected only after a no. Nothing is changed here.
 
 mod cache;
-mod describe;
 mod engine;
+mod expect;
 mod explain;
-mod fault;
 mod loosen;
 mod normalise;
-mod phrases;
 mod properties;
 mod rename;
 mod schema;
 mod secrets;
 mod standard;
 mod union;
+mod violation;
 
-pub use crate::words::{BranchChoice, BranchReason, Issue, IssueCode};
+pub use crate::words::{
+    BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,
+    ReceivedKeys, SchemaType, Unit,
+};
 pub use cache::SchemaCache;
 pub(crate) use cache::text_size;
-pub(crate) use explain::Finding;
+pub(crate) use explain::LocatedIssue;
 pub use loosen::{Loosening, only_loosens};
 pub use normalise::normalise;
 pub(crate) use properties::Properties;
@@ -52,7 +53,7 @@ pub(crate) fn validate(
     ))
 }
 
-/// How many keys that stand twice are named.
+/// How many repeated keys are named.
 const MOST_DUPLICATES: usize = 64;
 
 #[cold]
@@ -63,18 +64,11 @@ fn collect_issues(
     takes_secrets: bool,
 ) -> Vec<Issue> {
     if arguments.kind() != Kind::Object {
-        return vec![Issue {
-            path: Path::root(),
-            code: IssueCode::Type,
-            expected: "object".to_owned(),
-            received: if takes_secrets {
-                describe::received_hidden(arguments)
-            } else {
-                describe::received(arguments)
-            },
-            suggestion: None,
-            branch: None,
-        }];
+        return vec![Issue::not_an_object(if takes_secrets {
+            Received::Hidden(arguments.kind())
+        } else {
+            Received::value(arguments)
+        })];
     }
     let mut issues = schema
         .map(|schema| schema.issues(arguments))
@@ -90,30 +84,25 @@ fn collect_issues(
         });
         for issue in issues.iter_mut().filter(|issue| issue.suggestion.is_none()) {
             if issue.code == IssueCode::Required {
-                // Keys that came in the stead of this one: they are told below.
-                issue.received.clear();
+                // Keys that came instead of this one: they have their own issues below.
+                issue.received = Received::Nothing;
             }
         }
-        issues.extend(twice.into_iter().take(MOST_DUPLICATES).map(|path| Issue {
-            path,
-            code: IssueCode::DuplicateKey,
-            expected: "each key once".to_owned(),
-            received: "the same key again".to_owned(),
-            suggestion: None,
-            branch: None,
+        issues.extend(twice.into_iter().take(MOST_DUPLICATES).map(|path| {
+            let (expected, received) = (Expected::EachKeyOnce, Received::KeyAgain);
+            Issue::new(path, IssueCode::DuplicateKey, expected, received)
         }));
         issues.sort_by_key(|issue| issue.code);
     }
     if issues.is_empty() {
         // The engine said no and gave no reason: a pattern that took too many steps does that.
-        issues.push(Issue {
-            path: Path::root(),
-            code: IssueCode::Other,
-            expected: "arguments that fit the tool's schema".to_owned(),
-            received: describe::received(arguments),
-            suggestion: None,
-            branch: None,
-        });
+        let (expected, received) = (Expected::FittingArguments, Received::value(arguments));
+        issues.push(Issue::new(
+            Path::root(),
+            IssueCode::Other,
+            expected,
+            received,
+        ));
     }
     issues
 }

@@ -1,8 +1,8 @@
 //! Schemas as the field writes them → schemas as the standard reads them.
 //!
-//! Only what has exactly one reading is rewritten: the schema accepts what its author evidently
-//! meant, and everything else stays as it is, to be compiled or quarantined. In comes a declared
-//! schema, out goes the one to compile; the declared one is kept for the model.
+//! Only what has exactly one reading is rewritten: the schema accepts what its author clearly
+//! meant, and everything else stays as it is, to be compiled or quarantined. Takes a declared
+//! schema and returns the one to compile; the declared one is kept for the model.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -227,7 +227,7 @@ fn fix_type(members: &mut Map<String, Schema>) {
     }
 }
 
-/// The standard's name for a type; `None` for "any type". A name that nobody knows stays, and
+/// The standard's name for a type; `None` for "any type". An unknown name stays, and
 /// quarantines its tool.
 fn type_name(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();

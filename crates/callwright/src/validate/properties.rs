@@ -1,8 +1,8 @@
 //! Which keys an object may have, as far as its schema lists them.
 //!
-//! A keyword that objects may stand in a condition or in one of several parts (`allOf`, `then`), and
-//! knows only the keys of its own part. The model needs those of the whole: in comes the place of a
-//! keyword, out go the properties of the object schema that it belongs to.
+//! A keyword that objects may be in a condition or in one of several parts (`allOf`, `then`), and
+//! knows only the keys of its own part. The model needs those of the whole: this takes the place of a
+//! keyword and returns the properties of the object schema that it belongs to.
 
 use std::collections::HashSet;
 
@@ -17,9 +17,9 @@ const DEEPEST_PART: usize = 8;
 /// Keywords that hold a further schema for the same object.
 const CONDITIONS: [&str; 3] = ["if", "then", "else"];
 
-/// How a schema was come to.
+/// How a schema was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Approach {
     /// Everything in it applies, or may.
     All,
     /// From one of its alternatives: the others do not apply.
@@ -45,17 +45,17 @@ impl<'s> Properties<'s> {
             seen: Vec::new(),
             patterns: Vec::new(),
         };
-        let mut place = Some((owner.clone(), Way::All));
-        while let Some((here, way)) = place {
+        let mut place = Some((owner.clone(), Approach::All));
+        while let Some((here, approach)) = place {
             if let Some(node) = schema.node(&here) {
-                properties.collect(node, way, DEEPEST_PART);
+                properties.collect(node, approach, DEEPEST_PART);
             }
-            place = around(&here, way);
+            place = around(&here, approach);
         }
         properties
     }
 
-    fn collect(&mut self, node: &'s Schema, way: Way, depth_left: usize) {
+    fn collect(&mut self, node: &'s Schema, approach: Approach, depth_left: usize) {
         let address = std::ptr::from_ref(node).addr();
         if self.seen.contains(&address) {
             return;
@@ -70,18 +70,18 @@ impl<'s> Properties<'s> {
                 }
                 _ if depth_left == 0 => {}
                 ("allOf", Schema::Array(parts)) => self.collect_all(parts, depth_left),
-                ("anyOf" | "oneOf", Schema::Array(parts)) if way == Way::All => {
+                ("anyOf" | "oneOf", Schema::Array(parts)) if approach == Approach::All => {
                     self.collect_all(parts, depth_left);
                 }
                 ("if" | "then" | "else", part) => {
-                    self.collect(self.schema.follow(part), Way::All, depth_left - 1);
+                    self.collect(self.schema.follow(part), Approach::All, depth_left - 1);
                 }
                 ("dependentSchemas", Schema::Object(parts)) => {
                     self.collect_all(parts.values(), depth_left);
                 }
                 // A reference beside other keywords is one more part; a lone one was followed already.
                 ("$ref", Schema::String(_)) => {
-                    self.collect(self.schema.follow(node), Way::All, depth_left - 1);
+                    self.collect(self.schema.follow(node), Approach::All, depth_left - 1);
                 }
                 _ => {}
             }
@@ -90,7 +90,7 @@ impl<'s> Properties<'s> {
 
     fn collect_all(&mut self, parts: impl IntoIterator<Item = &'s Schema>, depth_left: usize) {
         for part in parts {
-            self.collect(self.schema.follow(part), Way::All, depth_left - 1);
+            self.collect(self.schema.follow(part), Approach::All, depth_left - 1);
         }
     }
 
@@ -126,18 +126,18 @@ impl<'s> Properties<'s> {
 }
 
 /// The schema around a part of it, for the same object; `None` where the part is all there is.
-fn around(part: &Path, way: Way) -> Option<(Path, Way)> {
+fn around(part: &Path, approach: Approach) -> Option<(Path, Approach)> {
     let outer = part.parent();
     let (last, keyword) = (part.last()?, outer.last());
     let keyword = keyword.as_deref().unwrap_or_default();
     if CONDITIONS.contains(&last.as_ref()) && keyword != "properties" {
-        return Some((outer, way));
+        return Some((outer, approach));
     }
     let is_index = last.bytes().all(|byte| byte.is_ascii_digit());
     match keyword {
-        "dependentSchemas" | "dependencies" => Some((outer.parent(), way)),
-        "allOf" if is_index => Some((outer.parent(), way)),
-        "anyOf" | "oneOf" if is_index => Some((outer.parent(), Way::PastAlternatives)),
+        "dependentSchemas" | "dependencies" => Some((outer.parent(), approach)),
+        "allOf" if is_index => Some((outer.parent(), approach)),
+        "anyOf" | "oneOf" if is_index => Some((outer.parent(), Approach::PastAlternatives)),
         _ => None,
     }
 }

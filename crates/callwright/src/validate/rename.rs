@@ -1,101 +1,98 @@
-//! A key that is missing and a key that nobody knows are often one mistake: `path` for `filePath`.
+//! A missing key and an unknown key are often one mistake: `path` for `filePath`.
 //!
-//! In come the findings, out go fewer: the missing key's issue says under which name it came, and
+//! Takes the issues of a call and leaves fewer: the missing key's issue says under which name it came, and
 //! the unknown key's own issue goes. Only names are compared; the value may still be wrong.
 
-use super::explain::Finding;
+use super::explain::LocatedIssue;
 use super::properties::Properties;
 use super::schema::CompiledSchema;
 use crate::json::{Path, Value};
 use crate::nearest::{CLOSE, similarity};
-use crate::text::quoted;
-use crate::words::IssueCode;
+use crate::words::{Correction, IssueCode, Received};
 
 /// How many missing or unknown keys are compared with each other; more than this in one call is not
 /// a matter of names.
 const MOST_KEYS: usize = 32;
 
-/// Which missing key came under which name.
-pub(crate) struct Renames(Vec<Rename>);
-
-#[derive(Clone)]
+/// A missing key, and the key under which it came.
+#[derive(Clone, PartialEq)]
 struct Rename {
     missing: Path,
     came_as: Path,
 }
 
-impl Renames {
-    /// Pairs up missing and unknown keys of the same object, the closest names first.
-    pub(crate) fn find(
-        schema: &CompiledSchema,
-        arguments: &Value<'_>,
-        found: &[Finding],
-    ) -> Renames {
-        let mut pairs: Vec<(f64, Rename)> = Vec::new();
-        let missing = found
-            .iter()
-            .filter(|finding| finding.issue.code == IssueCode::Required)
-            .take(MOST_KEYS);
-        for finding in missing {
-            let place = finding.issue.path.parent();
-            let Some(wanted) = finding.issue.path.last() else {
-                continue;
-            };
-            let known = Properties::of(schema, &finding.owner);
-            let members = arguments.at(&place).and_then(Value::as_object);
-            let unknown = members
-                .into_iter()
-                .flatten()
-                .map(|(key, _)| key.as_ref())
-                .filter(|key| !known.has(key) && known.patterns().is_empty())
-                .take(MOST_KEYS);
-            for key in unknown {
-                let score = similarity(&wanted, key);
-                if score >= CLOSE {
-                    let rename = Rename {
-                        missing: finding.issue.path.clone(),
-                        came_as: place.key(key),
-                    };
-                    pairs.push((score, rename));
-                }
-            }
+/// Makes one issue of a missing and an unknown key of the same object, the closest names first.
+pub(super) fn join_renamed(
+    schema: &CompiledSchema,
+    arguments: &Value<'_>,
+    found: &mut Vec<LocatedIssue>,
+) {
+    let mut pairs = similar_keys(schema, arguments, found);
+    pairs.sort_by(|left, right| right.0.total_cmp(&left.0));
+    let mut chosen: Vec<&Rename> = Vec::new();
+    let shares =
+        |one: &Rename, other: &Rename| one.missing == other.missing || one.came_as == other.came_as;
+    for (score, pair) in &pairs {
+        // Two keys are equally close to one: either could be meant.
+        let tied = pairs.iter().any(|(other_score, other)| {
+            other_score.total_cmp(score).is_eq() && shares(pair, other) && pair != other
+        });
+        if !tied && !chosen.iter().any(|other| shares(pair, other)) {
+            chosen.push(pair);
         }
-        pairs.sort_by(|left, right| right.0.total_cmp(&left.0));
-        let mut chosen: Vec<Rename> = Vec::new();
-        let shares = |one: &Rename, other: &Rename| {
-            one.missing == other.missing || one.came_as == other.came_as
+    }
+    for Rename { missing, came_as } in chosen {
+        found.retain(|LocatedIssue { issue, .. }| {
+            issue.code != IssueCode::UnknownKey || issue.path != *came_as
+        });
+        let (Some(to), Some(from)) = (missing.last(), came_as.last()) else {
+            continue;
         };
-        for (score, pair) in &pairs {
-            // Two keys that are equally close to one: nobody can tell which is meant.
-            let tied = pairs.iter().any(|(other_score, other)| {
-                other_score.total_cmp(score).is_eq()
-                    && shares(pair, other)
-                    && (pair.missing != other.missing || pair.came_as != other.came_as)
-            });
-            if !tied && !chosen.iter().any(|other| shares(pair, other)) {
-                chosen.push(pair.clone());
+        for LocatedIssue { issue, .. } in found.iter_mut() {
+            if issue.code == IssueCode::Required && issue.path == *missing {
+                issue.received = Received::UnknownKey(from.clone().into_owned());
+                issue.suggestion = Some(Correction::Rename {
+                    from: from.clone().into_owned(),
+                    to: to.clone().into_owned(),
+                });
             }
         }
-        Renames(chosen)
     }
+}
 
-    /// Writes the pairs into the findings.
-    pub(crate) fn apply(self, found: &mut Vec<Finding>) {
-        for Rename { missing, came_as } in self.0 {
-            found.retain(|finding| {
-                finding.issue.code != IssueCode::UnknownKey || finding.issue.path != came_as
-            });
-            let (Some(wanted), Some(sent)) = (missing.last(), came_as.last()) else {
-                continue;
-            };
-            let sent = quoted(&sent, 30);
-            for finding in found.iter_mut().filter(|finding| {
-                finding.issue.code == IssueCode::Required && finding.issue.path == missing
-            }) {
-                finding.issue.received = format!("unknown key {sent}");
-                finding.issue.suggestion =
-                    Some(format!("rename {sent} to {}", quoted(&wanted, 30)));
+/// All pairs of a missing and an unknown key whose names are close, and how close.
+fn similar_keys(
+    schema: &CompiledSchema,
+    arguments: &Value<'_>,
+    found: &[LocatedIssue],
+) -> Vec<(f64, Rename)> {
+    let mut pairs = Vec::new();
+    let is_missing = |located: &&LocatedIssue| located.issue.code == IssueCode::Required;
+    for LocatedIssue { issue, owner } in found.iter().filter(is_missing).take(MOST_KEYS) {
+        let place = issue.path.parent();
+        let Some(wanted) = issue.path.last() else {
+            continue;
+        };
+        for key in unknown_keys(schema, arguments, &place, owner).take(MOST_KEYS) {
+            let score = similarity(&wanted, key);
+            if score >= CLOSE {
+                let (missing, came_as) = (issue.path.clone(), place.key(key));
+                pairs.push((score, Rename { missing, came_as }));
             }
         }
     }
+    pairs
+}
+
+/// The keys of the object at a place that its schema does not know; none, if any key may come.
+pub(super) fn unknown_keys<'v>(
+    schema: &CompiledSchema,
+    arguments: &'v Value<'_>,
+    place: &Path,
+    owner: &Path,
+) -> impl Iterator<Item = &'v str> {
+    let properties = Properties::of(schema, owner);
+    let members = arguments.at(place).and_then(Value::as_object);
+    let keys = members.into_iter().flatten().map(|(key, _)| key.as_ref());
+    keys.filter(move |key| !properties.has(key) && properties.patterns().is_empty())
 }

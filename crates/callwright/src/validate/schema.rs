@@ -8,15 +8,15 @@ use std::sync::Arc;
 use serde_json::Value as Schema;
 
 use super::engine::Engine;
-use super::explain::{self, Finding};
-use super::fault::Fault;
+use super::explain::{self, LocatedIssue};
 use super::secrets::Secrets;
+use super::violation::Violation;
 use crate::json::{Path, Value};
 use crate::words::Issue;
 
 /// How many objections to one call are collected. The model is told five; some hundreds are enough for
 /// any report, and a hostile array of a million wrong items stays cheap.
-const MOST_FAULTS: usize = 256;
+const MOST_VIOLATIONS: usize = 256;
 
 /// How many references to references are followed before a schema counts as running in circles.
 const MOST_REFERENCES: usize = 16;
@@ -58,17 +58,17 @@ impl CompiledSchema {
     /// What the schema objects to in a value, the first 256 issues, the most useful first; empty exactly when
     /// [`accepts`](Self::accepts) says yes.
     pub fn issues(&self, value: &Value<'_>) -> Vec<Issue> {
-        let faults = self.engine.faults(&self.source, value, MOST_FAULTS);
-        explain::issues(self, value, faults)
+        let violations = self.engine.violations(&self.source, value, MOST_VIOLATIONS);
+        explain::issues(self, value, violations)
     }
 
     /// Every objection with its place in the schema: what repair works on.
-    pub(crate) fn findings(&self, value: &Value<'_>) -> Vec<Finding> {
+    pub(crate) fn located_issues(&self, value: &Value<'_>) -> Vec<LocatedIssue> {
         if self.accepts(value) {
             return Vec::new();
         }
-        let faults = self.engine.faults(&self.source, value, MOST_FAULTS);
-        explain::findings(self, value, faults)
+        let violations = self.engine.violations(&self.source, value, MOST_VIOLATIONS);
+        explain::located_issues(self, value, violations)
     }
 
     /// What must not be shown, if anything.
@@ -84,18 +84,18 @@ impl CompiledSchema {
     }
 
     /// What a branch of a union objects to in the value at a place.
-    pub(crate) fn branch_faults(
+    pub(crate) fn branch_violations(
         &self,
         branch: &Path,
         value: &Value<'_>,
         at: &Path,
-    ) -> Option<Vec<Fault>> {
-        let faults = self
-            .engine
-            .branch_faults(&self.source, branch, value, MOST_FAULTS)?;
-        let placed = faults.into_iter().map(|fault| Fault {
-            at: at.join(&fault.at),
-            ..fault
+    ) -> Option<Vec<Violation>> {
+        let violations =
+            self.engine
+                .branch_violations(&self.source, branch, value, MOST_VIOLATIONS)?;
+        let placed = violations.into_iter().map(|violation| Violation {
+            at: at.join(&violation.at),
+            ..violation
         });
         Some(placed.collect())
     }
@@ -107,7 +107,7 @@ impl CompiledSchema {
         Some(self.follow(node))
     }
 
-    /// Where a local reference leads; the node itself if it is none.
+    /// Where a local reference leads; the node itself if it is not one.
     pub(crate) fn follow<'s>(&'s self, mut node: &'s Schema) -> &'s Schema {
         for _ in 0..MOST_REFERENCES {
             let target = node
@@ -122,6 +122,14 @@ impl CompiledSchema {
         }
         node
     }
+}
+
+/// Everything directly inside a node, with its keyword or name in an object.
+pub(super) fn children(node: &Schema) -> impl Iterator<Item = (&str, &Schema)> {
+    let members = node.as_object().into_iter().flatten();
+    let items = node.as_array().into_iter().flatten();
+    let members = members.map(|(name, member)| (name.as_str(), member));
+    members.chain(items.map(|item| ("", item)))
 }
 
 /// One step down a JSON Pointer. (`serde_json`'s own walk allocates for every step.)

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value as Schema};
 
+use super::schema::children;
 use crate::json::Path;
 use crate::nearest::{CLOSE, is_slip, same_spelling, similarity};
 
@@ -57,7 +58,7 @@ impl Secrets {
         Some(secrets)
     }
 
-    /// Where nobody can say which values are secrets, all of them are.
+    /// Where it is not known which values are secrets, all of them are.
     pub(crate) fn everything() -> Secrets {
         Secrets {
             everything: true,
@@ -169,38 +170,30 @@ impl Secrets {
         if is_secret(node) && around == Around::Nothing {
             self.everything = true;
         }
-        match node {
-            Schema::Object(members) => {
-                for (keyword, member) in members {
-                    match (keyword.as_str(), member) {
-                        ("properties", Schema::Object(properties)) => {
-                            for (name, property) in properties {
-                                self.property(name, property, root);
-                            }
-                        }
-                        ("const" | "enum" | "default" | "examples", _) => {}
-                        // Definitions count where they are used.
-                        ("$defs" | "definitions", Schema::Object(definitions)) => {
-                            for definition in definitions.values() {
-                                self.collect(definition, root, Around::Something);
-                            }
-                        }
-                        ("patternProperties", Schema::Object(named)) => {
-                            for inner in named.values() {
-                                self.unnamed(inner, root, node, around);
-                            }
-                        }
-                        ("additionalProperties" | "unevaluatedProperties", inner) => {
-                            self.unnamed(inner, root, node, around);
-                        }
-                        (_, inner) => self.collect(inner, root, around),
+        for (keyword, member) in children(node) {
+            match (keyword, member) {
+                ("properties", Schema::Object(properties)) => {
+                    for (name, property) in properties {
+                        self.property(name, property, root);
                     }
                 }
+                ("const" | "enum" | "default" | "examples", _) => {}
+                // Definitions count where they are used.
+                ("$defs" | "definitions", Schema::Object(definitions)) => {
+                    for definition in definitions.values() {
+                        self.collect(definition, root, Around::Something);
+                    }
+                }
+                ("patternProperties", Schema::Object(named)) => {
+                    for inner in named.values() {
+                        self.unnamed(inner, root, node, around);
+                    }
+                }
+                ("additionalProperties" | "unevaluatedProperties", inner) => {
+                    self.unnamed(inner, root, node, around);
+                }
+                (_, inner) => self.collect(inner, root, around),
             }
-            Schema::Array(items) => items
-                .iter()
-                .for_each(|item| self.collect(item, root, around)),
-            _ => {}
         }
     }
 
@@ -248,35 +241,27 @@ impl Secrets {
         followed: &mut HashSet<&'s str>,
     ) {
         let inside = inside || is_secret(node);
-        match node {
-            Schema::Object(members) => {
-                for (keyword, member) in members {
-                    match (keyword.as_str(), member) {
-                        ("const" | "enum" | "default" | "examples", _) => {}
-                        ("properties", Schema::Object(properties)) => {
-                            for (name, property) in properties {
-                                if inside {
-                                    self.keys.insert(name.clone());
-                                }
-                                self.mark_inside(property, root, inside, followed);
-                            }
+        for (keyword, member) in children(node) {
+            match (keyword, member) {
+                ("const" | "enum" | "default" | "examples", _) => {}
+                ("properties", Schema::Object(properties)) => {
+                    for (name, property) in properties {
+                        if inside {
+                            self.keys.insert(name.clone());
                         }
-                        ("$ref", Schema::String(reference)) if inside => {
-                            if let Some(pointer) = reference.strip_prefix('#')
-                                && followed.insert(pointer)
-                                && let Some(target) = root.pointer(pointer)
-                            {
-                                self.mark_inside(target, root, inside, followed);
-                            }
-                        }
-                        (_, inner) => self.mark_inside(inner, root, inside, followed),
+                        self.mark_inside(property, root, inside, followed);
                     }
                 }
+                ("$ref", Schema::String(reference)) if inside => {
+                    if let Some(pointer) = reference.strip_prefix('#')
+                        && followed.insert(pointer)
+                        && let Some(target) = root.pointer(pointer)
+                    {
+                        self.mark_inside(target, root, inside, followed);
+                    }
+                }
+                (_, inner) => self.mark_inside(inner, root, inside, followed),
             }
-            Schema::Array(items) => items
-                .iter()
-                .for_each(|item| self.mark_inside(item, root, inside, followed)),
-            _ => {}
         }
     }
 }
@@ -288,7 +273,7 @@ enum Around {
     Something,
 }
 
-/// The innermost key of a place; what looks like an index of an array is none.
+/// The innermost key of a place; what looks like an index of an array does not count.
 fn nearest_key(at: &Path) -> Option<Cow<'_, str>> {
     at.segments().filter(|segment| !is_index(segment)).last()
 }
@@ -315,30 +300,21 @@ fn reach<'s>(node: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) ->
     if is_secret(node) {
         return Some(Reach::Itself);
     }
-    match node {
-        Schema::Object(members) => members
-            .iter()
-            .filter_map(|(keyword, member)| match keyword.as_str() {
-                "$ref" => {
-                    let pointer = member.as_str()?.strip_prefix('#')?;
-                    let target = root.pointer(pointer).filter(|_| seen.insert(pointer))?;
-                    reach(target, root, seen)
-                }
-                "const" | "enum" | "default" | "examples" | "$defs" | "definitions" => None,
-                "properties" => any(member, root, seen).then_some(Reach::Inside),
-                "patternProperties" => any(member, root, seen).then_some(Reach::Unnamed),
-                "additionalProperties" | "unevaluatedProperties" => {
-                    reach(member, root, seen).map(|_| Reach::Unnamed)
-                }
-                _ => reach(member, root, seen),
-            })
-            .max(),
-        Schema::Array(items) => items
-            .iter()
-            .filter_map(|item| reach(item, root, seen))
-            .max(),
-        _ => None,
-    }
+    let inner = children(node).filter_map(|(keyword, member)| match keyword {
+        "$ref" => {
+            let pointer = member.as_str()?.strip_prefix('#')?;
+            let target = root.pointer(pointer).filter(|_| seen.insert(pointer))?;
+            reach(target, root, seen)
+        }
+        "const" | "enum" | "default" | "examples" | "$defs" | "definitions" => None,
+        "properties" => any(member, root, seen).then_some(Reach::Inside),
+        "patternProperties" => any(member, root, seen).then_some(Reach::Unnamed),
+        "additionalProperties" | "unevaluatedProperties" => {
+            reach(member, root, seen).map(|_| Reach::Unnamed)
+        }
+        _ => reach(member, root, seen),
+    });
+    inner.max()
 }
 
 fn any<'s>(named: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) -> bool {
@@ -349,21 +325,17 @@ fn any<'s>(named: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) -> 
 /// Whether some reference is not a plain pointer to a place in the schema. Such references are followed
 /// by the engine, not by us.
 fn has_odd_reference(node: &Schema, root: &Schema) -> bool {
-    match node {
-        Schema::Object(members) => members.iter().any(|(key, member)| {
-            let odd = match (key.as_str(), member) {
-                ("$dynamicRef" | "$recursiveRef", Schema::String(_)) => true,
-                ("$ref", Schema::String(reference)) => reference
-                    .strip_prefix('#')
-                    .and_then(|pointer| root.pointer(pointer))
-                    .is_none(),
-                _ => false,
-            };
-            odd || has_odd_reference(member, root)
-        }),
-        Schema::Array(items) => items.iter().any(|item| has_odd_reference(item, root)),
-        _ => false,
-    }
+    children(node).any(|(key, member)| {
+        let odd = match (key, member) {
+            ("$dynamicRef" | "$recursiveRef", Schema::String(_)) => true,
+            ("$ref", Schema::String(reference)) => reference
+                .strip_prefix('#')
+                .and_then(|pointer| root.pointer(pointer))
+                .is_none(),
+            _ => false,
+        };
+        odd || has_odd_reference(member, root)
+    })
 }
 
 fn is_secret(node: &Schema) -> bool {
@@ -373,10 +345,5 @@ fn is_secret(node: &Schema) -> bool {
 
 /// Whether some part of a schema is marked as a secret.
 pub(crate) fn marks_secret(node: &Schema) -> bool {
-    is_secret(node)
-        || match node {
-            Schema::Object(members) => members.values().any(marks_secret),
-            Schema::Array(items) => items.iter().any(marks_secret),
-            _ => false,
-        }
+    is_secret(node) || children(node).any(|(_, inner)| marks_secret(inner))
 }

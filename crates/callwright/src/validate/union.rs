@@ -1,8 +1,8 @@
-//! Which branch of a union the model evidently meant.
+//! Which branch of a union the model meant.
 //!
 //! A union that fails fails in every branch, and telling the model all of it hides the one line that
-//! helps. In come the objections of all branches, out go those of one branch with the reason, or a
-//! single fault that names the choices when no branch is near.
+//! helps. Takes the objections of all branches; returns those of one branch with the reason, or a
+//! single violation that names the choices when no branch is near.
 //!
 //! The rules, in order:
 //! 1. A branch that does not take the type of the value is out. If that leaves none, the types and
@@ -18,20 +18,20 @@ use std::sync::Arc;
 
 use serde_json::Value as Schema;
 
-use super::fault::{Fault, FaultKind};
+use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value};
-use crate::words::BranchReason;
+use crate::words::{BranchReason, SchemaType};
 
 /// The outcome for one union.
 pub(crate) enum Meant {
     /// The objections of this branch.
     Branch {
         index: usize,
-        faults: Vec<Fault>,
+        violations: Vec<Violation>,
         reason: BranchReason,
     },
-    /// One fault sums up what the branches take, at this place.
-    Merged(FaultKind, Path),
+    /// One violation sums up what the branches take, at this place.
+    Merged(ViolationKind, Path),
     /// Several branches fit where only one may.
     Several,
     /// No branch is near.
@@ -42,7 +42,7 @@ pub(crate) enum Meant {
 /// be found.
 pub(crate) fn meant(
     at: &Path,
-    branches: Vec<Vec<Fault>>,
+    branches: Vec<Vec<Violation>>,
     schemas: &[Option<&Schema>],
     received: Option<&Value<'_>>,
 ) -> Meant {
@@ -57,7 +57,7 @@ pub(crate) fn meant(
         _ => {}
     }
     let open = without(&of_type, |index| {
-        value_fault(&branches[index], at).is_some()
+        wanted_value(&branches[index], at).is_some()
     });
     let mut left = match open[..] {
         [] => return merge_values(&branches, &of_type, at),
@@ -68,7 +68,7 @@ pub(crate) fn meant(
         let place = at.key(property);
         let came = received.is_some_and(|value| value.get(property).is_some());
         let matching = without(&left, |index| {
-            value_fault(&branches[index], &place).is_some()
+            wanted_value(&branches[index], &place).is_some()
         });
         let reason = BranchReason::Discriminator {
             property: property.to_owned(),
@@ -93,25 +93,33 @@ fn without(indices: &[usize], out: impl Fn(usize) -> bool) -> Vec<usize> {
         .collect()
 }
 
-fn chosen(mut branches: Vec<Vec<Fault>>, index: usize, reason: BranchReason) -> Meant {
+fn chosen(mut branches: Vec<Vec<Violation>>, index: usize, reason: BranchReason) -> Meant {
     Meant::Branch {
         index,
-        faults: branches.swap_remove(index),
+        violations: branches.swap_remove(index),
         reason,
     }
 }
 
 /// Whether a branch objects to the type of the value, or to there being a value at all.
-fn refuses_type(faults: &[Fault], at: &Path) -> bool {
-    faults
-        .iter()
-        .any(|fault| fault.at == *at && matches!(fault.kind, FaultKind::Type(_) | FaultKind::Never))
+fn refuses_type(violations: &[Violation], at: &Path) -> bool {
+    violations.iter().any(|violation| {
+        violation.at == *at
+            && matches!(
+                violation.kind,
+                ViolationKind::Type(_) | ViolationKind::Never
+            )
+    })
 }
 
 /// The objection of a branch to the value at a place: it wants another constant.
-fn value_fault<'f>(faults: &'f [Fault], place: &Path) -> Option<&'f Fault> {
-    faults.iter().find(|fault| {
-        fault.at == *place && matches!(fault.kind, FaultKind::Const(_) | FaultKind::Enum(_))
+fn wanted_value<'f>(violations: &'f [Violation], place: &Path) -> Option<&'f Violation> {
+    violations.iter().find(|violation| {
+        violation.at == *place
+            && matches!(
+                violation.kind,
+                ViolationKind::Const(_) | ViolationKind::Enum(_)
+            )
     })
 }
 
@@ -133,47 +141,52 @@ fn discriminator<'s>(indices: &[usize], schemas: &[Option<&'s Schema>]) -> Optio
 }
 
 /// What these branches take at a place, all in all: their types and their constants.
-fn merge_values(branches: &[Vec<Fault>], indices: &[usize], at: &Path) -> Meant {
-    let mut types: Vec<&'static str> = Vec::new();
+fn merge_values(branches: &[Vec<Violation>], indices: &[usize], at: &Path) -> Meant {
+    let mut types: Vec<SchemaType> = Vec::new();
     let mut values: Vec<Schema> = Vec::new();
-    let faults = indices.iter().flat_map(|index| &branches[*index]);
-    for fault in faults.filter(|fault| fault.at == *at) {
-        match &fault.kind {
-            FaultKind::Type(names) => {
+    let violations = indices.iter().flat_map(|index| &branches[*index]);
+    for violation in violations.filter(|violation| violation.at == *at) {
+        match &violation.kind {
+            ViolationKind::Type(names) => {
                 let new: Vec<_> = names.iter().filter(|name| !types.contains(name)).collect();
                 types.extend(new);
             }
-            FaultKind::Enum(options) => {
+            ViolationKind::Enum(options) => {
                 let options = options.as_array().into_iter().flatten();
                 let new: Vec<_> = options.filter(|value| !values.contains(value)).collect();
                 values.extend(new.into_iter().cloned().collect::<Vec<_>>());
             }
-            FaultKind::Const(value) if !values.contains(value) => values.push((**value).clone()),
+            ViolationKind::Const(value) if !values.contains(value) => {
+                values.push((**value).clone())
+            }
             _ => {}
         }
     }
     // A branch `{"type": "string", "enum": […]}` objects twice where a number came; its values say
     // more than its type.
     if !values.is_empty() && values.iter().all(Schema::is_string) {
-        types.retain(|name| *name != "string");
+        types.retain(|name| *name != SchemaType::String);
     }
     if values.is_empty() {
         return if types.is_empty() {
             Meant::NoneNear
         } else {
-            Meant::Merged(FaultKind::Type(types), at.clone())
+            Meant::Merged(ViolationKind::Type(types), at.clone())
         };
     }
-    if types.iter().all(|name| *name == "null") {
+    if types.iter().all(|name| *name == SchemaType::Null) {
         values.extend(types.iter().map(|_| Schema::Null));
-        return Meant::Merged(FaultKind::Enum(Arc::new(Schema::Array(values))), at.clone());
+        return Meant::Merged(
+            ViolationKind::Enum(Arc::new(Schema::Array(values))),
+            at.clone(),
+        );
     }
     Meant::NoneNear
 }
 
 /// The one branch that objects least; on a tie, the one that knows most of the keys that came.
 fn nearest(
-    branches: &[Vec<Fault>],
+    branches: &[Vec<Violation>],
     candidates: &[usize],
     schemas: &[Option<&Schema>],
     received: Option<&Value<'_>>,
@@ -196,7 +209,7 @@ fn nearest(
     ranked.sort_unstable();
     match ranked[..] {
         [first, second, ..] if (first.0, first.1) == (second.0, second.1) => None,
-        // Keys came, and the best branch knows none of them: that is no evidence for it.
+        // Keys came, and the best branch knows none of them: nothing speaks for it.
         [first, ..] if !keys.is_empty() && first.1 == keys.len() => None,
         [first, ..] => Some(first.2),
         [] => None,
@@ -204,11 +217,11 @@ fn nearest(
 }
 
 /// How much a branch objects: every unknown key counts, every other objection once.
-fn weight(faults: &[Fault]) -> usize {
-    faults
+fn weight(violations: &[Violation]) -> usize {
+    violations
         .iter()
-        .map(|fault| match &fault.kind {
-            FaultKind::UnknownKeys(keys) => keys.len(),
+        .map(|violation| match &violation.kind {
+            ViolationKind::UnknownKeys(keys) => keys.len(),
             _ => 1,
         })
         .sum()

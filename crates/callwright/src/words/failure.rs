@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::code::{Class, Code, Next};
 use super::edit::{Edit, Grade};
-use super::issue::{Issue, IssueCode};
+use super::issue::{Correction, Issue, IssueCode};
 use super::json::{Path, Problem, Value};
 use super::objection::Objection;
 use super::output_fault::OutputFault;
@@ -208,10 +208,10 @@ impl Failure {
         {
             let silent = |issue: &&mut Issue| issue.path == edit.path && issue.suggestion.is_none();
             for issue in issues.iter_mut().filter(silent) {
-                issue.suggestion = Some(match &edit.after {
+                issue.suggestion = Some(Correction::Use(match &edit.after {
                     Value::String(text) => text.clone().into_owned(),
                     other => other.to_string(),
-                });
+                }));
             }
         }
     }

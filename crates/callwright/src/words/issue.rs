@@ -1,28 +1,311 @@
-//! One fact about a call's arguments, as data. Sentences are made of it in [`crate::feedback`].
+//! One fact about a call's arguments, as data. Its words are made in [`crate::feedback`] and nowhere else.
 
-use serde::Serialize;
+use std::sync::Arc;
 
-use crate::json::Path;
+use serde::{Serialize, Serializer};
+use serde_json::Number;
+
+use crate::json::{Kind, Path, Value};
 
 /// What is wrong at one place of a call's arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Issue {
-    /// Where: a JSON Pointer into the arguments. For a missing or an unknown key, the key's own place.
+    /// Where: a JSON Pointer into the arguments. For a missing or an unknown key, the place of that key.
     pub path: Path,
     /// Which kind of thing is wrong.
     pub code: IssueCode,
-    /// What would be right, as a noun phrase (`integer`, `at most 10 items`).
-    pub expected: String,
-    /// What came, as a noun phrase with a short preview (`string "abc"`); empty for a key that is
-    /// missing and of which nothing is known.
-    pub received: String,
-    /// What was probably meant: the right key, the right value.
-    pub suggestion: Option<String>,
+    /// What would be right. As text it is a noun phrase: `integer`, `at most 10 items`.
+    pub expected: Expected,
+    /// What came instead. As text it is a noun phrase with a short preview: `string "abc"`.
+    pub received: Received,
+    /// What was probably meant.
+    pub suggestion: Option<Correction>,
     /// Why this issue and not those of the other branches, where the schema offers alternatives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<BranchChoice>,
 }
+
+impl Issue {
+    pub(crate) fn new(path: Path, code: IssueCode, expected: Expected, received: Received) -> Self {
+        Issue {
+            path,
+            code,
+            expected,
+            received,
+            suggestion: None,
+            branch: None,
+        }
+    }
+
+    /// The arguments are not an object.
+    pub(crate) fn not_an_object(received: Received) -> Self {
+        let expected = Expected::Type(SchemaType::Object);
+        Issue::new(Path::root(), IssueCode::Type, expected, received)
+    }
+}
+
+/// What a schema asks for at one place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Expected {
+    /// A value of this type.
+    Type(SchemaType),
+    /// A list whose items have this type.
+    ArrayOf(SchemaType),
+    /// An object with at least these keys.
+    ObjectWith(Vec<String>),
+    /// A value of one of these types, null last.
+    OneOfTypes(Vec<Expected>),
+    /// One of these values: a JSON array.
+    OneOf(Arc<serde_json::Value>),
+    /// This value.
+    Constant(Arc<serde_json::Value>),
+    /// A value that fits one of these alternatives.
+    AnyOf(Vec<Expected>),
+    /// A value that fits one of these alternatives and none of the others.
+    ExactlyOneOf(Vec<Expected>),
+    /// Anything that this does not describe.
+    Not(Box<Expected>),
+    /// A value that this schema accepts; there is no shorter way to say it.
+    Schema(Arc<serde_json::Value>),
+    /// A value that is described elsewhere, out of reach.
+    AnotherForm,
+    /// Any value at all.
+    AnyValue,
+    /// A value of which the schema says nothing.
+    SomeValue,
+    /// No value.
+    Nothing,
+    /// A number, or a count of something, within a limit.
+    Limit {
+        /// On which side of the limit.
+        comparison: Comparison,
+        /// The limit.
+        limit: Number,
+        /// What is counted; `None` for the number itself.
+        unit: Option<Unit>,
+    },
+    /// A number of this type within a limit.
+    NumberWithin(SchemaType, Comparison, Number),
+    /// A multiple of this number.
+    MultipleOf(Number),
+    /// A text in this format.
+    Format(String),
+    /// A text that matches this regular expression.
+    Pattern(String),
+    /// A shorter text: matching this one against its pattern takes too many steps.
+    ShorterText,
+    /// No item twice.
+    UniqueItems,
+    /// No items beyond those that the schema lists.
+    NoFurtherItems,
+    /// A list with items of a certain kind.
+    Containing {
+        /// What these items are, if the schema says so in a few words.
+        item: Option<Box<Expected>>,
+        /// How many there must be; one, if nothing is said.
+        least: Option<Number>,
+        /// How many there may be.
+        most: Option<Number>,
+    },
+    /// One of these keys.
+    Key(Arc<[String]>),
+    /// A key that matches one of these regular expressions.
+    KeyMatching(Arc<[String]>),
+    /// A key whose name is as described.
+    KeyThatIs(Option<Box<Expected>>),
+    /// No key beyond those that the schema lists.
+    NoFurtherKeys,
+    /// No key twice.
+    EachKeyOnce,
+    /// Arguments that the schema of the tool accepts, where the validator gives no reason.
+    FittingArguments,
+    /// What a keyword that has no variant here asks for.
+    Keyword {
+        /// The keyword.
+        name: String,
+        /// Its value, if that is a text.
+        rule: Option<String>,
+    },
+    /// What the keyword for this code asks for, where naming it could give a secret away.
+    Hidden(IssueCode),
+    /// A phrase of which secrets were masked.
+    Masked(String),
+}
+
+/// On which side of a limit a number must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "they say it themselves")]
+pub enum Comparison {
+    AtLeast,
+    AtMost,
+    MoreThan,
+    LessThan,
+}
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "they say it themselves")]
+pub enum Unit {
+    Characters,
+    Items,
+    Keys,
+}
+
+/// How many characters of a received text are kept: one more than are ever shown, so that a cut can be seen.
+const KEPT_CHARACTERS: usize = 41;
+
+/// How many keys of a received object are kept. A list of more never fits on a line.
+const KEPT_KEYS: usize = 16;
+
+/// What came at one place, as far as it may be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Received {
+    /// Nothing: a key is missing, and nothing came instead of it.
+    Nothing,
+    /// Null.
+    Null,
+    /// A boolean.
+    Boolean(bool),
+    /// A number: the beginning of its digits.
+    Number(String),
+    /// A text: its beginning.
+    Text(String),
+    /// A text whose length is the issue.
+    TextOfLength {
+        /// How many characters it has.
+        characters: usize,
+        /// Its beginning.
+        start: String,
+    },
+    /// A list with so many items.
+    Array(usize),
+    /// An object.
+    Object(ReceivedKeys),
+    /// An object whose size is the issue: how many keys it has.
+    ObjectOfSize(usize),
+    /// A value that must not be shown.
+    Hidden(Kind),
+    /// A key: the unknown one, or the one that makes another required.
+    Key(String),
+    /// An unknown key that is probably the missing one.
+    UnknownKey(String),
+    /// Unknown keys instead of the missing ones.
+    Keys(ReceivedKeys),
+    /// A key that came before.
+    KeyAgain,
+    /// A phrase of which secrets were masked.
+    Masked {
+        /// The type of the value, if it was one.
+        kind: Option<Kind>,
+        /// The phrase.
+        text: String,
+    },
+}
+
+/// The first keys of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedKeys {
+    /// The first of them, each cut where it is long.
+    pub first: Vec<String>,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+impl ReceivedKeys {
+    pub(crate) fn of<'k>(keys: impl ExactSizeIterator<Item = &'k str>) -> Self {
+        ReceivedKeys {
+            count: keys.len(),
+            first: keys.take(KEPT_KEYS).map(Received::start).collect(),
+        }
+    }
+}
+
+impl Received {
+    /// What came, with its beginning.
+    pub(crate) fn value(value: &Value<'_>) -> Self {
+        match value {
+            Value::Null => Received::Null,
+            Value::Bool(yes) => Received::Boolean(*yes),
+            Value::Number(number) => Received::Number(Received::start(number.as_str())),
+            Value::String(text) => Received::Text(Received::start(text)),
+            Value::Array(items) => Received::Array(items.len()),
+            Value::Object(members) => Received::Object(ReceivedKeys::of(
+                members.iter().map(|(key, _)| key.as_ref()),
+            )),
+        }
+    }
+
+    /// What came, with its length, for what is too short or too long.
+    pub(crate) fn length(value: &Value<'_>) -> Self {
+        match value {
+            Value::String(text) => Received::TextOfLength {
+                characters: text.chars().count(),
+                start: Received::start(text),
+            },
+            Value::Object(members) if !members.is_empty() => Received::ObjectOfSize(members.len()),
+            other => Received::value(other),
+        }
+    }
+
+    /// A key that came.
+    pub(crate) fn key(name: &str) -> Self {
+        Received::Key(Received::start(name))
+    }
+
+    /// The type of the value that came, if it is known.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Received::Null => Some(Kind::Null),
+            Received::Boolean(_) => Some(Kind::Boolean),
+            Received::Number(_) => Some(Kind::Number),
+            Received::Text(_) | Received::TextOfLength { .. } => Some(Kind::String),
+            Received::Array(_) => Some(Kind::Array),
+            Received::Object(_) | Received::ObjectOfSize(_) => Some(Kind::Object),
+            Received::Hidden(kind) => Some(*kind),
+            Received::Masked { kind, .. } => *kind,
+            _ => None,
+        }
+    }
+
+    /// As much of a text as is kept.
+    fn start(text: &str) -> String {
+        let end = text.char_indices().nth(KEPT_CHARACTERS);
+        text[..end.map_or(text.len(), |(at, _)| at)].to_owned()
+    }
+}
+
+/// What was probably meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Correction {
+    /// This key, or this value.
+    Use(String),
+    /// A key came under a wrong name.
+    Rename {
+        /// The name it came under.
+        from: String,
+        /// The name it should have.
+        to: String,
+    },
+    /// A phrase of which secrets were masked.
+    Masked(String),
+}
+
+/// Other programs read these as text.
+macro_rules! serialize_as_text {
+    ($($type:ty),*) => {
+        $(impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        })*
+    };
+}
+
+serialize_as_text!(Expected, Received, Correction);
 
 /// Which branch of a union was taken to be meant, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -48,131 +331,115 @@ pub enum BranchReason {
         /// The property.
         property: String,
     },
-    /// It objects to fewest things, and knows most of the keys that came.
+    /// It has the fewest objections and knows the most of the keys that came.
     Nearest,
 }
 
-/// The kinds of issue. Stable names: programs match on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum IssueCode {
-    // In the order in which the model gets them: what keeps the call from being understood
-    // at all comes before what is merely out of range.
-    /// A required key is missing.
-    Required,
-    /// A key is missing that another key requires.
-    DependentRequired,
-    /// A key that the schema does not allow.
-    UnknownKey,
-    /// A key occurs twice.
-    DuplicateKey,
-    /// Another type.
-    Type,
-    /// None of the alternatives, and none is near.
-    Union,
-    /// Not one of the allowed values.
-    Enum,
-    /// Not the one allowed value.
-    Const,
-    /// Not in the format.
-    Format,
-    /// Does not match the pattern.
-    Pattern,
-    /// Too small a number.
-    Minimum,
-    /// Too large a number.
-    Maximum,
-    /// Not a multiple.
-    MultipleOf,
-    /// Too short a string.
-    MinLength,
-    /// Too long a string.
-    MaxLength,
-    /// Too few items.
-    MinItems,
-    /// Too many items.
-    MaxItems,
-    /// An item occurs twice.
-    UniqueItems,
-    /// No item is as one must be.
-    Contains,
-    /// Too few keys.
-    MinProperties,
-    /// Too many keys.
-    MaxProperties,
-    /// A key whose name is not allowed.
-    PropertyName,
-    /// Fits several alternatives of which exactly one is allowed.
-    SeveralBranches,
-    /// Fits what is ruled out.
-    Not,
-    /// Nothing is allowed here.
-    NotAllowed,
-    /// Anything else.
-    Other,
+/// An enum whose variants have stable names.
+macro_rules! named {
+    ($(#[$meta:meta])* $type:ident: $($(#[doc = $about:literal])* $variant:ident = $name:literal;)*) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        pub enum $type {
+            $($(#[doc = $about])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl $type {
+            /// All of them, in order.
+            pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
+
+            /// The stable name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl IssueCode {
-    /// All kinds, in that order.
-    pub const ALL: [IssueCode; 26] = [
-        IssueCode::Required,
-        IssueCode::DependentRequired,
-        IssueCode::UnknownKey,
-        IssueCode::DuplicateKey,
-        IssueCode::Type,
-        IssueCode::Union,
-        IssueCode::Enum,
-        IssueCode::Const,
-        IssueCode::Format,
-        IssueCode::Pattern,
-        IssueCode::Minimum,
-        IssueCode::Maximum,
-        IssueCode::MultipleOf,
-        IssueCode::MinLength,
-        IssueCode::MaxLength,
-        IssueCode::MinItems,
-        IssueCode::MaxItems,
-        IssueCode::UniqueItems,
-        IssueCode::Contains,
-        IssueCode::MinProperties,
-        IssueCode::MaxProperties,
-        IssueCode::PropertyName,
-        IssueCode::SeveralBranches,
-        IssueCode::Not,
-        IssueCode::NotAllowed,
-        IssueCode::Other,
-    ];
+named! {
+    /// A type, as schemas name them.
+    SchemaType:
+    /// A list.
+    Array = "array";
+    /// `true` or `false`.
+    Boolean = "boolean";
+    /// A whole number.
+    Integer = "integer";
+    /// `null`.
+    Null = "null";
+    /// Any number.
+    Number = "number";
+    /// An object.
+    Object = "object";
+    /// A text.
+    String = "string";
+}
 
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            IssueCode::Required => "required",
-            IssueCode::DependentRequired => "dependent_required",
-            IssueCode::UnknownKey => "unknown_key",
-            IssueCode::DuplicateKey => "duplicate_key",
-            IssueCode::Type => "type",
-            IssueCode::Union => "union",
-            IssueCode::Enum => "enum",
-            IssueCode::Const => "const",
-            IssueCode::Format => "format",
-            IssueCode::Pattern => "pattern",
-            IssueCode::Minimum => "minimum",
-            IssueCode::Maximum => "maximum",
-            IssueCode::MultipleOf => "multiple_of",
-            IssueCode::MinLength => "min_length",
-            IssueCode::MaxLength => "max_length",
-            IssueCode::MinItems => "min_items",
-            IssueCode::MaxItems => "max_items",
-            IssueCode::UniqueItems => "unique_items",
-            IssueCode::Contains => "contains",
-            IssueCode::MinProperties => "min_properties",
-            IssueCode::MaxProperties => "max_properties",
-            IssueCode::PropertyName => "property_name",
-            IssueCode::SeveralBranches => "several_branches",
-            IssueCode::Not => "not",
-            IssueCode::NotAllowed => "not_allowed",
-            IssueCode::Other => "other",
-        }
+impl SchemaType {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
     }
+}
+
+named! {
+    /// The kinds of issue. Stable names: programs match on them.
+    ///
+    /// They are in the order in which the model is told: what keeps the call from being understood at all comes
+    /// before what is merely out of range.
+    #[non_exhaustive]
+    IssueCode:
+    /// A required key is missing.
+    Required = "required";
+    /// A key is missing that another key requires.
+    DependentRequired = "dependent_required";
+    /// A key that the schema does not allow.
+    UnknownKey = "unknown_key";
+    /// The same key occurs twice.
+    DuplicateKey = "duplicate_key";
+    /// Another type.
+    Type = "type";
+    /// None of the alternatives, and none is near.
+    Union = "union";
+    /// Not one of the allowed values.
+    Enum = "enum";
+    /// Not the one allowed value.
+    Const = "const";
+    /// Not in the format.
+    Format = "format";
+    /// Does not match the pattern.
+    Pattern = "pattern";
+    /// Too small a number.
+    Minimum = "minimum";
+    /// Too large a number.
+    Maximum = "maximum";
+    /// Not a multiple.
+    MultipleOf = "multiple_of";
+    /// Too short a string.
+    MinLength = "min_length";
+    /// Too long a string.
+    MaxLength = "max_length";
+    /// Too few items.
+    MinItems = "min_items";
+    /// Too many items.
+    MaxItems = "max_items";
+    /// The same item occurs twice.
+    UniqueItems = "unique_items";
+    /// No item is as one must be.
+    Contains = "contains";
+    /// Too few keys.
+    MinProperties = "min_properties";
+    /// Too many keys.
+    MaxProperties = "max_properties";
+    /// A key whose name is not allowed.
+    PropertyName = "property_name";
+    /// Fits several alternatives of which exactly one is allowed.
+    SeveralBranches = "several_branches";
+    /// Fits what is ruled out.
+    Not = "not";
+    /// Nothing is allowed here.
+    NotAllowed = "not_allowed";
+    /// Anything else.
+    Other = "other";
 }

@@ -40,7 +40,10 @@ pub use failure::{Cause, Cut, Failure};
 pub use finding::{Finding, FindingKind};
 pub use identity::{Digest, Fingerprint, Outcome, Success};
 pub(crate) use identity::{as_digest, hash};
-pub use issue::{BranchChoice, BranchReason, Issue, IssueCode};
+pub use issue::{
+    BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,
+    ReceivedKeys, SchemaType, Unit,
+};
 pub use limits::ParseLimits;
 pub use message::{Message, Notation};
 pub use objection::{Notice, Objection, Reason, Reply};

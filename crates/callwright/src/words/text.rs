@@ -194,19 +194,28 @@ fn push_dotted(out: &mut String, path: &Path) {
 
 /// Names in quotes, as many as fit into `max` characters, and how many more there are.
 pub(crate) fn list<S: AsRef<str>>(names: &[S], max: usize) -> String {
-    let names: Vec<String> = names.iter().map(|name| quoted(name.as_ref(), 40)).collect();
-    fitting(&names, max)
+    list_of(names, names.len(), max)
+}
+
+/// The same for the first of `count` names.
+pub(crate) fn list_of<S: AsRef<str>>(first: &[S], count: usize, max: usize) -> String {
+    let names: Vec<String> = first.iter().map(|name| quoted(name.as_ref(), 40)).collect();
+    fitting_of(&names, count, max)
 }
 
 /// As many phrases as fit into `max` characters, one at least, and how many more there are.
 pub(crate) fn fitting(phrases: &[String], max: usize) -> String {
+    fitting_of(phrases, phrases.len(), max)
+}
+
+fn fitting_of(phrases: &[String], count: usize, max: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
     for (at, phrase) in phrases.iter().enumerate() {
         let length = phrase.chars().count() + 2;
         if at > 0 && used + length > max {
             // Writing to a `String` cannot fail.
-            let _ = write!(out, " … +{}", phrases.len() - at);
+            let _ = write!(out, " … +{}", count - at);
             return out;
         }
         if at > 0 {

@@ -18,7 +18,7 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
         (Some(said), _) | (None, said) if !said.is_empty() => format!(": {}", ended(said)),
         _ => ".".to_owned(),
     };
-    // A sentence of its own, which is left out where nothing is remembered.
+    // Its own sentence, left out where nothing is remembered.
     let and_it = |brought: &str| match what.as_str() {
         "." => String::new(),
         what => format!(" {brought}{what}"),
@@ -131,7 +131,7 @@ pub(in crate::feedback) fn question(objection: &Objection, detail: &str) -> Stri
     format!("The model wants to call {tool} again. {detail} What now?")
 }
 
-/// What is told with a result.
+/// What is added to a result.
 pub(in crate::feedback) fn notice(notice: &Notice) -> String {
     let tool = quoted(&notice.tool, NAME);
     let (count, rounds) = (times(notice.count), rounds(notice.count));
@@ -175,7 +175,7 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
             format!("{tool} {failed}. Find the cause, or use another tool.")
         }
         Reason::UnknownTools => {
-            // It stands behind a refusal, which says what to do.
+            // It follows a refusal, which says what to do.
             format!("The last {rounds} called tools that do not exist.")
         }
         Reason::ToolCalls => {

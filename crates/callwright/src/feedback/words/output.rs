@@ -7,7 +7,7 @@ use crate::words::{ErrorSign, FailureKind, MorePages, Next, OutputFault, ToolFai
 
 use super::{NAME, PATH, syntax_at};
 
-/// How much of a sentence that a tool or an operator wrote is told. Longer ones are data, not a message.
+/// How much is shown of a sentence that a tool or an operator wrote. Longer ones are data, not a message.
 const OWN_WORDS: usize = 600;
 
 /// What is wrong with a result, for everything but single fields.
@@ -188,7 +188,7 @@ pub(in crate::feedback) fn tool_failure_hint(
     (said == Some("")).then(|| next_hint(Next::ChangeApproach).to_owned())
 }
 
-/// What to do next, where somebody says so and gives no hint with it.
+/// What to do next, where that is set without a hint.
 pub(in crate::feedback) fn next_hint(next: Next) -> &'static str {
     match next {
         Next::FixArguments => "Correct the arguments and call the tool again.",
@@ -207,7 +207,7 @@ pub(in crate::feedback) fn beside_result(note: &str) -> String {
 }
 
 fn duration(time: Duration) -> String {
-    // Nobody counts more than tenths of a second.
+    // Tenths of a second are precise enough.
     match (time.as_secs(), time.subsec_millis() / 100) {
         (0, _) => format!("{} ms", time.as_millis()),
         (1, 0) => "1 second".to_owned(),
@@ -223,7 +223,7 @@ fn ended(said: &str) -> String {
     sentence
 }
 
-/// Puts a full stop behind a sentence that has none.
+/// Ends a sentence with a full stop if it has none.
 pub(in crate::feedback) fn end_sentence(sentence: &mut String) {
     if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?', '…']) {
         sentence.push('.');

@@ -1,64 +1,111 @@
-//! The rules, one file each, in the order in which they are tried.
+//! The rules on values: one table, in the order in which they are tried.
 //!
 //! A rule looks at one objection and proposes at most one change there. It never decides: the validator
-//! is asked whether the change helps. Adding a rule is a file, a line here and cases in the corpus.
+//! is asked whether the change helps. Adding a rule is a function, a row here and cases in the corpus.
 
-mod array_from_scalar;
-mod boolean_from_string;
-mod date_separators;
-mod default_for_missing;
-mod default_left_out;
-mod enum_near;
-mod enum_spelling;
-mod json_from_string;
-mod key_near;
-mod key_repeated;
-mod key_spelling;
-mod key_words;
-mod layer_unwrapped;
-mod list_from_commas;
-mod list_from_text;
-mod list_layer;
-mod midnight_left_out;
-mod null_left_out;
-mod null_text_left_out;
-mod number_from_string;
-mod only_key_left;
-mod scalar_from_array;
-mod sole_parameter;
-mod string_from_boolean;
-mod string_from_scalar;
-mod unknown_key_dropped;
+mod absent;
+mod keys;
+mod layers;
+mod lists;
+mod types;
+mod values;
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use serde_json::Value as Schema;
 
+use super::table::RuleRow;
 use super::{Grade, Stakes};
-use crate::json::{Path, Value};
-use crate::validate::{CompiledSchema, Finding};
+use crate::json::{Member, Path, Value};
+use crate::validate::{CompiledSchema, LocatedIssue, Properties};
 use crate::words::IssueCode;
 
 /// A rule of repair.
-pub(super) struct Rule {
-    /// The stable name.
-    pub(super) name: &'static str,
-    /// How far its edits depart from what was sent.
-    pub(super) grade: Grade,
+pub(super) struct RepairRule {
+    /// What people are told about it.
+    pub(super) row: RuleRow,
     /// Which of two rules of one grade is tried first. Rules of the same cost that propose different
     /// values for one place make the call ambiguous.
     pub(super) cost: u8,
-    /// The highest stakes at which it is tried, whatever grade the operator allows.
-    pub(super) up_to: Stakes,
-    /// What it does, for people.
-    pub(super) about: &'static str,
     /// What it would change about an objection.
-    pub(super) propose: fn(&Site<'_>) -> Option<Change>,
+    pub(super) propose: fn(&Site<'_>) -> Option<ProposedEdit>,
+}
+
+macro_rules! rules {
+    ($(#[doc = $about:literal] $file:ident::$name:ident = $grade:ident, $cost:literal, $up_to:ident;)*) => {
+        /// All rules, by grade and cost.
+        pub(super) const RULES: &[RepairRule] = &[$(RepairRule {
+            row: RuleRow {
+                name: stringify!($name),
+                grade: Grade::$grade,
+                up_to: Stakes::$up_to,
+                about: $about.trim_ascii(),
+            },
+            cost: $cost,
+            propose: $file::$name,
+        }),*];
+    };
+}
+
+rules! {
+    /// A layer around the arguments whose name says nothing, `{"arguments": {…}}`, is taken off.
+    layers::layer_unwrapped = Lossless, 0, Destroys;
+    /// A list or an object that was sent as text, `"[1, 2]"`, is read, also as Python prints it.
+    types::json_from_string = Lossless, 1, Destroys;
+    /// A number that was sent as text, `"10"`, becomes a number, digit for digit.
+    types::number_from_string = Lossless, 1, Destroys;
+    /// A boolean that was sent as text, `"true"` or `"False"`, becomes one.
+    types::boolean_from_string = Lossless, 1, Destroys;
+    /// A text that was sent without quotes, `5`, becomes a text.
+    types::string_from_scalar = Lossless, 1, Destroys;
+    /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, is written as the schema does.
+    values::enum_spelling = Lossless, 1, Destroys;
+    /// A key in another spelling, `file_path` for `filePath`, is written as the schema does.
+    keys::key_spelling = Lossless, 1, Destroys;
+    /// A date or a time with other separators, `2026/01/31`, is written as its format asks.
+    values::date_separators = Lossless, 1, Destroys;
+    /// A required argument that is missing gets the default of the schema, if no value for it is anywhere in the call.
+    absent::default_for_missing = Lossless, 2, Changes;
+    /// An optional argument that was sent as null is left out; a required one gets the default of the schema.
+    absent::null_left_out = Lossless, 2, Changes;
+    /// A list of one, `["a"]`, for a single value becomes that value.
+    lists::scalar_from_array = Lossless, 2, Destroys;
+    /// One list too many around a list of lists or of objects is taken off.
+    lists::list_layer = Lossless, 2, Destroys;
+    /// An object that only repeats its key, `{"city": {"city": "Berlin"}}`, becomes the value inside.
+    layers::key_repeated = Lossless, 2, Destroys;
+    /// The only unknown key takes the place of the only missing one, if it has the same words: `grades` for `gradeDict`.
+    keys::key_words = Lossless, 2, Destroys;
+    /// A list of numbers or of allowed texts that was sent as one text, `"3, 4, 5"`, is split, if its commas only separate.
+    lists::list_from_text = Lossless, 3, Changes;
+    /// A boolean for a text that the schema lists, `true` for `"True"`, becomes that text.
+    types::string_from_boolean = Lossless, 3, Changes;
+    /// A key that the schema forbids is left out if it says nothing: null or empty.
+    keys::unknown_key_dropped = Lossy, 1, Reads;
+    /// A date with a time of midnight, `2026-01-31T00:00:00`, becomes the date.
+    values::midnight_left_out = Lossy, 1, Changes;
+    /// An optional argument with the default of the schema, which the schema itself refuses, is left out.
+    absent::default_left_out = Guess, 1, Reads;
+    /// An allowed value with one slip, `"shiped"`, becomes the only one that is near, unless it is a word of its own.
+    values::enum_near = Guess, 1, Changes;
+    /// A key with one slip, `qurey`, becomes the only one that is near, unless it is a word of its own.
+    keys::key_near = Guess, 1, Changes;
+    /// The only unknown key takes the place of the only missing one, if its name says nothing: `data`, `the_list`.
+    keys::only_key_left = Guess, 2, Changes;
+    /// An optional argument that was sent as `"null"`, `"None"` or an empty text is left out.
+    absent::null_text_left_out = Guess, 2, Reads;
+    /// A single value for a list becomes a list of one, if it is a number, an allowed text or an object with known keys.
+    lists::array_from_scalar = Guess, 3, Changes;
+    /// A list of numbers that was sent as one text with bare commas, `"3,4,5"`, is split, if they can be neither decimal nor thousands.
+    lists::list_from_commas = Guess, 3, Changes;
+    /// A bare value or word, `"Berlin"`, becomes the only required parameter.
+    layers::sole_parameter = Guess, 4, Reads;
 }
 
 /// An objection and what is known about it.
 pub(super) struct Site<'s> {
-    finding: &'s Finding,
+    located: &'s LocatedIssue,
     root: &'s Value<'static>,
     schema: &'s CompiledSchema,
     /// The part of the schema that objects. Most rules ask for it, and finding it takes longer than they do.
@@ -67,7 +114,7 @@ pub(super) struct Site<'s> {
 
 /// What a rule would change.
 #[derive(Debug)]
-pub(super) enum Change {
+pub(super) enum ProposedEdit {
     Replace(Path, Value<'static>),
     Insert(Path, Value<'static>),
     Remove(Path),
@@ -77,44 +124,14 @@ pub(super) enum Change {
     Rename(Path, String),
 }
 
-/// All rules, by grade and cost.
-pub(super) const RULES: &[Rule] = &[
-    layer_unwrapped::RULE,
-    json_from_string::RULE,
-    number_from_string::RULE,
-    boolean_from_string::RULE,
-    string_from_scalar::RULE,
-    enum_spelling::RULE,
-    key_spelling::RULE,
-    date_separators::RULE,
-    default_for_missing::RULE,
-    null_left_out::RULE,
-    scalar_from_array::RULE,
-    list_layer::RULE,
-    key_repeated::RULE,
-    key_words::RULE,
-    list_from_text::RULE,
-    string_from_boolean::RULE,
-    unknown_key_dropped::RULE,
-    midnight_left_out::RULE,
-    default_left_out::RULE,
-    enum_near::RULE,
-    key_near::RULE,
-    only_key_left::RULE,
-    null_text_left_out::RULE,
-    array_from_scalar::RULE,
-    list_from_commas::RULE,
-    sole_parameter::RULE,
-];
-
 impl<'s> Site<'s> {
     pub(super) fn new(
-        finding: &'s Finding,
+        located: &'s LocatedIssue,
         root: &'s Value<'static>,
         schema: &'s CompiledSchema,
     ) -> Self {
         Site {
-            finding,
+            located,
             root,
             schema,
             node: OnceCell::new(),
@@ -123,16 +140,16 @@ impl<'s> Site<'s> {
 
     /// The part of the schema that objects.
     fn node(&self) -> Option<&'s Schema> {
-        let find = || self.schema.node(&self.finding.owner);
+        let find = || self.schema.node(&self.located.owner);
         *self.node.get_or_init(find)
     }
 
     fn path(&self) -> &'s Path {
-        &self.finding.issue.path
+        &self.located.issue.path
     }
 
     fn code(&self) -> IssueCode {
-        self.finding.issue.code
+        self.located.issue.code
     }
 
     /// The value that is objected to.
@@ -164,6 +181,30 @@ impl<'s> Site<'s> {
         Some(self.schema.follow(node.get("items")?))
     }
 
+    /// The key that is objected to.
+    fn key(&self) -> Option<Cow<'s, str>> {
+        self.path().last()
+    }
+
+    /// The members of the object that is around the objection.
+    fn siblings(&self) -> Option<&'s [Member<'static>]> {
+        let is_inside = !self.path().is_root();
+        let around = self.root.at(&self.path().parent());
+        around.filter(|_| is_inside)?.as_object()
+    }
+
+    /// The properties that the schema lists for that object.
+    fn properties(&self) -> Properties<'s> {
+        Properties::of(self.schema, &self.located.owner)
+    }
+
+    /// The keys of that object that the schema does not list.
+    fn unknown_keys(&self) -> Option<impl Iterator<Item = &'s str>> {
+        let properties = self.properties();
+        let names = self.siblings()?.iter().map(|(name, _)| name.as_ref());
+        Some(names.filter(move |name| !properties.has(name)))
+    }
+
     /// Whether the schema node at a path requires a key.
     fn requires(&self, node: &Path, key: &str) -> bool {
         self.schema
@@ -172,7 +213,29 @@ impl<'s> Site<'s> {
             .is_some_and(|required| required.iter().any(|name| name == key))
     }
 
-    fn replace(&self, new: Value<'static>) -> Change {
-        Change::Replace(self.path().clone(), new)
+    fn rename(&self, from: &str, to: &str) -> ProposedEdit {
+        ProposedEdit::Rename(self.path().parent().key(from), to.to_owned())
+    }
+
+    fn replace(&self, new: Value<'static>) -> ProposedEdit {
+        ProposedEdit::Replace(self.path().clone(), new)
+    }
+}
+
+/// The only item, if there is exactly one.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next()?;
+    items.next().is_none().then_some(first)
+}
+
+/// Whether a value is more than a word or a bracket for nothing.
+fn says_something(value: &Value<'_>) -> bool {
+    const NOTHING: [&str; 7] = ["", "null", "none", "nil", "undefined", "nan", "n/a"];
+    match value {
+        Value::Null => false,
+        Value::String(text) => !NOTHING.contains(&text.trim().to_lowercase().as_str()),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
     }
 }

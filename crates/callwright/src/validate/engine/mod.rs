@@ -1,6 +1,6 @@
 //! The only folder that knows the `jsonschema` crate.
 //!
-//! Out goes a compiled schema that answers two questions about a [`Value`]: do you accept it
+//! Compiles a schema that then answers two questions about a [`Value`]: do you accept it
 //! (cheap), and what do you object to (only asked when the first answer was no). The crate walks our
 //! own tree in place ([`tree`]), so no `serde_json::Value` is built for a call, and unions are looked
 //! into one level at a time ([`outline`]). Nothing is ever loaded from the network or the disk, and
@@ -17,13 +17,15 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{
     EmailOptions, JsonType, PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator,
 };
+use serde_json::Number;
 
 pub(crate) use self::containment::covers;
 use self::outline::{Outline, can_outline};
 use self::tree::Tree;
-use super::fault::{Bound, Fault, FaultKind};
+use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value};
 use crate::text::{cut_line, snippet};
+use crate::words::{Comparison, Expected, IssueCode, SchemaType, Unit};
 
 /// How often a pattern may step back before it counts as undecided. A harmless pattern with a lookahead
 /// needs some steps for each character of a long text; a million take some tens of milliseconds.
@@ -77,12 +79,12 @@ impl Engine {
     }
 
     /// Every objection to a value, up to `limit`. `schema` is the one that was compiled.
-    pub(crate) fn faults(
+    pub(crate) fn violations(
         &self,
         schema: &serde_json::Value,
         value: &Value<'_>,
         limit: usize,
-    ) -> Vec<Fault> {
+    ) -> Vec<Violation> {
         let root = Path::root();
         match &self.explainer {
             Explainer::Copying(copying) => {
@@ -92,7 +94,7 @@ impl Engine {
                 let errors = validator.into_iter().flat_map(|all| all.iter_errors(&copy));
                 errors
                     .take(limit)
-                    .map(|error| fault(error, &root))
+                    .map(|error| violation(error, &root))
                     .collect()
             }
             Explainer::Outline(_) => {
@@ -105,13 +107,13 @@ impl Engine {
     }
 
     /// What one branch of a union objects to; `None` where the union cannot be looked into.
-    pub(crate) fn branch_faults(
+    pub(crate) fn branch_violations(
         &self,
         schema: &serde_json::Value,
         branch: &Path,
         value: &Value<'_>,
         limit: usize,
-    ) -> Option<Vec<Fault>> {
+    ) -> Option<Vec<Violation>> {
         let outline = self.outline(schema)?;
         let validator = outline.part(branch)?;
         Some(collect(validator, value, limit, branch))
@@ -167,14 +169,14 @@ fn collect(
     value: &Value<'_>,
     limit: usize,
     base: &Path,
-) -> Vec<Fault> {
+) -> Vec<Violation> {
     let errors = validator.iter_errors(value).take(limit);
-    errors.map(|error| fault(error, base)).collect()
+    errors.map(|error| violation(error, base)).collect()
 }
 
 /// `base` is the part of the schema that the validator was made of. The engine counts from there
-/// until it follows a reference, and from the root of the schema behind one.
-fn fault(error: ValidationError<'_>, base: &Path) -> Fault {
+/// until it follows a reference, and from the root of the schema after that.
+fn violation(error: ValidationError<'_>, base: &Path) -> Violation {
     let through_reference =
         base.is_root() || error.evaluation_path().as_str() != error.schema_path().as_str();
     let parts = error.into_parts();
@@ -187,74 +189,96 @@ fn fault(error: ValidationError<'_>, base: &Path) -> Fault {
     let kind = match parts.kind {
         ValidationErrorKind::Custom { message, .. } => {
             keyword = Path::from_pointer(message);
-            FaultKind::Union
+            ViolationKind::Union
         }
-        other => fault_kind(other, base),
+        other => violation_kind(other, base),
     };
-    Fault {
+    Violation {
         at: Path::from_pointer(parts.instance_path.as_str()),
         keyword,
         kind,
     }
 }
 
-fn fault_kind(kind: ValidationErrorKind, base: &Path) -> FaultKind {
+fn violation_kind(kind: ValidationErrorKind, base: &Path) -> ViolationKind {
+    use Comparison::{AtLeast, AtMost, LessThan, MoreThan};
+    use IssueCode as Code;
+    use Unit::{Characters, Items, Keys};
     use ValidationErrorKind as K;
+    let limit = |code, comparison, limit: Number, unit| {
+        let expected = Expected::Limit {
+            comparison,
+            limit,
+            unit,
+        };
+        ViolationKind::Expected(code, expected)
+    };
     match kind {
-        K::Type { kind } => FaultKind::Type(match kind {
-            TypeKind::Single(only) => vec![type_name(only)],
-            TypeKind::Multiple(set) => set.iter().map(type_name).collect(),
+        K::Type { kind } => ViolationKind::Type(match kind {
+            TypeKind::Single(only) => vec![schema_type(only)],
+            TypeKind::Multiple(set) => set.iter().map(schema_type).collect(),
         }),
         K::Required { property } => {
-            FaultKind::Required(property.as_str().unwrap_or_default().to_owned())
+            ViolationKind::Required(property.as_str().unwrap_or_default().to_owned())
         }
         K::AdditionalProperties { unexpected } | K::UnevaluatedProperties { unexpected } => {
-            FaultKind::UnknownKeys(unexpected)
+            ViolationKind::UnknownKeys(unexpected)
         }
-        K::AdditionalItems { .. } | K::UnevaluatedItems { .. } => FaultKind::ExtraItems,
-        K::Enum { options } => FaultKind::Enum(options),
-        K::Constant { expected_value } => FaultKind::Const(expected_value),
+        K::AdditionalItems { .. } | K::UnevaluatedItems { .. } => ViolationKind::ExtraItems,
+        K::Enum { options } => ViolationKind::Enum(options),
+        K::Constant { expected_value } => ViolationKind::Const(expected_value),
         K::AnyOf { .. } | K::OneOfNotValid { .. } | K::OneOfMultipleValid { .. } => {
-            FaultKind::Union
+            ViolationKind::Union
         }
-        K::Format { format } => FaultKind::Format(format),
-        K::Pattern { pattern } => FaultKind::Pattern(pattern),
-        K::Minimum { limit } => FaultKind::Bound(Bound::Minimum, limit.to_string()),
-        K::Maximum { limit } => FaultKind::Bound(Bound::Maximum, limit.to_string()),
-        K::ExclusiveMinimum { limit } => {
-            FaultKind::Bound(Bound::ExclusiveMinimum, limit.to_string())
+        K::Format { format } => ViolationKind::Expected(Code::Format, Expected::Format(format)),
+        K::Pattern { pattern } => {
+            ViolationKind::Expected(Code::Pattern, Expected::Pattern(pattern))
         }
-        K::ExclusiveMaximum { limit } => {
-            FaultKind::Bound(Bound::ExclusiveMaximum, limit.to_string())
+        K::BacktrackLimitExceeded { .. } | K::RegexEngineFailure { .. } => {
+            ViolationKind::Expected(Code::Pattern, Expected::ShorterText)
         }
-        K::MinLength { limit } => FaultKind::Bound(Bound::MinLength, limit.to_string()),
-        K::MaxLength { limit } => FaultKind::Bound(Bound::MaxLength, limit.to_string()),
-        K::MinItems { limit } => FaultKind::Bound(Bound::MinItems, limit.to_string()),
-        K::MaxItems { limit } => FaultKind::Bound(Bound::MaxItems, limit.to_string()),
-        K::MinProperties { limit } => FaultKind::Bound(Bound::MinProperties, limit.to_string()),
-        K::MaxProperties { limit } => FaultKind::Bound(Bound::MaxProperties, limit.to_string()),
-        K::BacktrackLimitExceeded { .. } | K::RegexEngineFailure { .. } => FaultKind::Undecided,
-        K::MultipleOf { multiple_of } => FaultKind::MultipleOf(multiple_of.to_string()),
-        K::UniqueItems => FaultKind::UniqueItems,
-        K::Contains => FaultKind::Contains,
-        K::PropertyNames { error } => FaultKind::PropertyName {
-            name: error.instance().as_str().unwrap_or_default().to_owned(),
-            inner: Box::new(fault(*error, base)),
-        },
-        K::Not { schema } => FaultKind::Not(schema),
-        K::FalseSchema => FaultKind::Never,
-        other => FaultKind::Other(other.keyword().to_owned()),
+        K::Minimum { limit: it } => limit(Code::Minimum, AtLeast, number(&it), None),
+        K::Maximum { limit: it } => limit(Code::Maximum, AtMost, number(&it), None),
+        K::ExclusiveMinimum { limit: it } => limit(Code::Minimum, MoreThan, number(&it), None),
+        K::ExclusiveMaximum { limit: it } => limit(Code::Maximum, LessThan, number(&it), None),
+        K::MinLength { limit: it } => limit(Code::MinLength, AtLeast, it.into(), Some(Characters)),
+        K::MaxLength { limit: it } => limit(Code::MaxLength, AtMost, it.into(), Some(Characters)),
+        K::MinItems { limit: it } => limit(Code::MinItems, AtLeast, it.into(), Some(Items)),
+        K::MaxItems { limit: it } => limit(Code::MaxItems, AtMost, it.into(), Some(Items)),
+        K::MinProperties { limit: it } => {
+            limit(Code::MinProperties, AtLeast, it.into(), Some(Keys))
+        }
+        K::MaxProperties { limit: it } => limit(Code::MaxProperties, AtMost, it.into(), Some(Keys)),
+        K::MultipleOf { multiple_of } => {
+            ViolationKind::Expected(Code::MultipleOf, Expected::MultipleOf(number(&multiple_of)))
+        }
+        K::UniqueItems => ViolationKind::Expected(Code::UniqueItems, Expected::UniqueItems),
+        K::Contains => ViolationKind::Contains,
+        K::PropertyNames { error } => {
+            let name = error.instance().as_str().unwrap_or_default().to_owned();
+            let rule = violation(*error, base).kind.expected();
+            ViolationKind::PropertyName(name, rule.filter(|it| *it != Expected::ShorterText))
+        }
+        K::Not { schema } => ViolationKind::Not(schema),
+        K::FalseSchema => ViolationKind::Never,
+        other => ViolationKind::Other(other.keyword().to_owned()),
     }
 }
 
-fn type_name(kind: JsonType) -> &'static str {
+/// A number of the schema, as it is written there.
+fn number(written: &impl ToString) -> Number {
+    let written = written.to_string();
+    written.parse().unwrap_or_else(|_| Number::from(0))
+}
+
+fn schema_type(kind: JsonType) -> SchemaType {
     match kind {
-        JsonType::Array => "array",
-        JsonType::Boolean => "boolean",
-        JsonType::Integer => "integer",
-        JsonType::Null => "null",
-        JsonType::Number => "number",
-        JsonType::Object => "object",
-        JsonType::String => "string",
+        JsonType::Array => SchemaType::Array,
+        JsonType::Boolean => SchemaType::Boolean,
+        JsonType::Integer => SchemaType::Integer,
+        JsonType::Null => SchemaType::Null,
+        JsonType::Number => SchemaType::Number,
+        JsonType::Object => SchemaType::Object,
+        JsonType::String => SchemaType::String,
     }
 }

@@ -1,5 +1,5 @@
 //! A schema compiled once more to explain refusals: each union is one opaque keyword in it, and each
-//! branch a validator of its own.
+//! branch has its own validator.
 //!
 //! The engine by itself collects the objections of every branch of every union inside every branch;
 //! in a recursive schema that is exponential in the depth of the value. With this, one level is asked
@@ -12,6 +12,7 @@ use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError, Validator, ValidatorMap};
 use serde_json::Value as Schema;
 
+use super::super::schema::children;
 use super::options;
 use super::tree::Tree;
 use crate::json::{Path, Value};
@@ -54,36 +55,24 @@ impl Outline {
     }
 }
 
-/// Whether a schema has unions that can be looked into. One with resources of its own inside (`$id`) is
+/// Whether a schema has unions that can be looked into. One with resources inside (`$id`) is
 /// left to the engine: places in it are not counted from the root.
 pub(super) fn can_outline(schema: &Schema) -> bool {
-    let inner_resource = schema
-        .as_object()
-        .into_iter()
-        .flat_map(|members| members.values())
-        .any(names_resource);
-    has_unions(schema) && !inner_resource
+    has_unions(schema) && !children(schema).any(|(_, inner)| names_resource(inner))
 }
 
 fn names_resource(node: &Schema) -> bool {
-    match node {
-        Schema::Object(members) => members.iter().any(|(key, member)| {
-            (matches!(key.as_str(), "$id" | "id") && member.is_string()) || names_resource(member)
-        }),
-        Schema::Array(items) => items.iter().any(names_resource),
-        _ => false,
-    }
+    children(node).any(|(key, member)| {
+        (matches!(key, "$id" | "id") && member.is_string()) || names_resource(member)
+    })
 }
 
-/// Whether a schema has any union.
-fn has_unions(schema: &Schema) -> bool {
-    match schema {
-        Schema::Object(members) => members.iter().any(|(key, member)| {
-            (matches!(key.as_str(), "anyOf" | "oneOf") && member.is_array()) || has_unions(member)
-        }),
-        Schema::Array(items) => items.iter().any(has_unions),
-        _ => false,
-    }
+fn has_unions(node: &Schema) -> bool {
+    children(node).any(|(key, member)| is_union(key, member) || has_unions(member))
+}
+
+fn is_union(keyword: &str, member: &Schema) -> bool {
+    matches!(keyword, "anyOf" | "oneOf") && member.is_array()
 }
 
 /// What is needed to make a union opaque.
@@ -153,7 +142,7 @@ fn union_pointers(schema: &Schema) -> HashMap<usize, String> {
             Schema::Object(members) => {
                 for (key, member) in members {
                     let place = here.key(key);
-                    if matches!(key.as_str(), "anyOf" | "oneOf") && member.is_array() {
+                    if is_union(key, member) {
                         found.insert(address(member), place.as_pointer().to_owned());
                     }
                     walk(member, &place, found);

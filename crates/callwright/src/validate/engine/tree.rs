@@ -103,7 +103,7 @@ impl<'a> Node<'a, Tree> for &'a Value<'a> {
 
     /// The engine keeps a copy of the offending value in every error. We look the value up in our
     /// own tree by its path, so it gets nothing to copy, except for strings: a property name that
-    /// is objected to stands nowhere in the tree.
+    /// is objected to is nowhere in the tree.
     fn lazy_value(&self) -> LazyInstance<'a> {
         let text = self.as_str().unwrap_or_default().as_bytes();
         LazyInstance::Deferred {
@@ -163,9 +163,9 @@ impl JsonNumber for &Number<'_> {
 }
 
 #[derive(Debug)]
-pub(super) struct Members<'a>(std::slice::Iter<'a, Member<'a>>);
+pub(super) struct MembersIter<'a>(std::slice::Iter<'a, Member<'a>>);
 
-impl<'a> Iterator for Members<'a> {
+impl<'a> Iterator for MembersIter<'a> {
     type Item = (&'a str, &'a Value<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -176,7 +176,7 @@ impl<'a> Iterator for Members<'a> {
 impl<'a> Object<'a, Tree> for &'a [Member<'a>] {
     type Node = &'a Value<'a>;
     type MemberName = &'a str;
-    type MembersIter = Members<'a>;
+    type MembersIter = MembersIter<'a>;
 
     fn len(&self) -> usize {
         <[Member<'a>]>::len(self)
@@ -188,8 +188,8 @@ impl<'a> Object<'a, Tree> for &'a [Member<'a>] {
             .map(|(_, value)| value)
     }
 
-    fn members(&self) -> Members<'a> {
-        Members(self.iter())
+    fn members(&self) -> MembersIter<'a> {
+        MembersIter(self.iter())
     }
 }
 

@@ -1,0 +1,145 @@
+//! A key under another name, or one that says nothing.
+
+use std::borrow::Cow;
+
+use serde_json::Value as Schema;
+
+use super::{ProposedEdit, Site, only};
+use crate::json::Value;
+use crate::nearest::{CLOSE, is_slip, same_spelling, similarity, single_nearest, words};
+use crate::words::{Correction, IssueCode};
+
+/// A key in another spelling: `file_path` for `filePath`.
+///
+/// Models mix the conventions of the languages they know. Lossless where exactly one key is the same but
+/// for case and separators; of a missing key also where signs are around it (`_class`, where a language reserves the
+/// word).
+pub(super) fn key_spelling(site: &Site<'_>) -> Option<ProposedEdit> {
+    let key = site.key()?;
+    match site.code() {
+        IssueCode::Required => {
+            let is_same = |name: &&str| same_spelling(name, &key) || same_bare(name, &key);
+            let sent = only(site.unknown_keys()?.filter(is_same))?;
+            Some(site.rename(sent, &key))
+        }
+        IssueCode::UnknownKey => {
+            let names = site.properties().names().into_iter();
+            let meant = only(names.filter(|name| same_spelling(name, &key)))?;
+            Some(site.rename(&key, meant))
+        }
+        _ => None,
+    }
+}
+
+/// Whether two names are the same but for signs around them.
+fn same_bare(left: &str, right: &str) -> bool {
+    let bare = |name: &str| name.trim_matches(['_', '.', ' ']).to_owned();
+    !bare(left).is_empty() && bare(left) == bare(right)
+}
+
+/// A key with a slip: `qurey` for `query`.
+///
+/// A guess, where exactly one key is near, one slip of the pen away, and the value fits. A similar name
+/// (`path` for `filePath`) is only proposed to the model: it is the right one too seldom.
+pub(super) fn key_near(site: &Site<'_>) -> Option<ProposedEdit> {
+    let key = site.key()?;
+    let slip = |sent: &str, meant: &str| is_slip(sent, meant).then(|| site.rename(sent, meant));
+    match (site.code(), &site.located.issue.suggestion) {
+        (IssueCode::Required, _) => slip(single_nearest(&key, site.unknown_keys()?)?, &key),
+        (IssueCode::UnknownKey, Some(Correction::Use(meant))) => slip(&key, meant),
+        _ => None,
+    }
+}
+
+/// The one key that is missing and the one key that is unknown have the same words: `grades` for `gradeDict`.
+///
+/// Lossless: nothing else is missing, nothing else is left over, the value is a list or an object that fits, and the words
+/// are the same but for plurals and for words that only say what kind of value follows. Any other word may turn the
+/// meaning round (`exclude_grades`, `old_grades`).
+pub(super) fn key_words(site: &Site<'_>) -> Option<ProposedEdit> {
+    let (sent, missing) = only_pair(site)?;
+    let words = full_words(sent);
+    (!words.is_empty() && words == full_words(&missing)).then(|| site.rename(sent, &missing))
+}
+
+/// The only unknown key of an object and the only key that it lacks, if the value is a list or an object: a text fits
+/// anywhere.
+fn only_pair<'s>(site: &Site<'s>) -> Option<(&'s str, Cow<'s, str>)> {
+    if site.code() != IssueCode::Required {
+        return None;
+    }
+    let members = site.siblings()?;
+    let required = site.node()?.get("required")?.as_array()?.iter();
+    let is_missing = |key: &&str| !members.iter().any(|(name, _)| name == key);
+    only(required.filter_map(Schema::as_str).filter(is_missing))?;
+    let properties = site.properties();
+    let (name, value) = only(members.iter().filter(|(name, _)| !properties.has(name)))?;
+    let is_container = matches!(value, Value::Array(_) | Value::Object(_));
+    (is_container && is_plain(name)).then_some((name.as_ref(), site.key()?))
+}
+
+/// Whether a name has no sign that may turn its meaning round: `!scopes`, `-scopes`.
+fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
+    name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.chars().all(plain)
+}
+
+/// Words of keys that say only what kind of value follows.
+const EMPTY_WORDS: &str = "a an the my data value values list array items input inputs param params parameter \
+    parameters arg args argument arguments field object dict json";
+
+/// The words of a key that say something, in the singular.
+fn full_words(name: &str) -> Vec<String> {
+    let mut words = words(name);
+    words.retain(|word| !EMPTY_WORDS.split(' ').any(|empty| empty == word));
+    for word in &mut words {
+        word.truncate(word.trim_end_matches('s').len());
+    }
+    words
+}
+
+/// The one key that is missing, and the one key that is unknown and says nothing: `data` for `scores`.
+///
+/// A guess, on strong evidence: nothing else is missing, nothing else is left over, and the value is a list or an object
+/// that fits.
+pub(super) fn only_key_left(site: &Site<'_>) -> Option<ProposedEdit> {
+    let (sent, missing) = only_pair(site)?;
+    full_words(sent)
+        .is_empty()
+        .then(|| site.rename(sent, &missing))
+}
+
+/// A key that the schema forbids and that says nothing is left out.
+///
+/// Nothing is said by null and by an empty value. A key that holds anything else is never dropped: it may forbid the call
+/// (`dry_run`), narrow it (`exclude`, which repeats a value by nature) or give it a unit. Lossy, since the key itself is
+/// gone, and for tools that read, since its name may say something. Only where the schema says that there are no other
+/// keys, and none that it lists is close.
+pub(super) fn unknown_key_dropped(site: &Site<'_>) -> Option<ProposedEdit> {
+    // These name a tool, and it may be another one.
+    const NAMES_OF_TOOLS: [&str; 5] = ["name", "tool", "tool_name", "function", "method"];
+    let key = site.key()?;
+    // An object of which nothing is left was meant to say something else.
+    let leaves_something = site.siblings()?.len() > 1;
+    if site.code() != IssueCode::UnknownKey
+        || !leaves_something
+        || NAMES_OF_TOOLS.contains(&key.as_ref())
+        || !is_empty(site.value()?)
+    {
+        return None;
+    }
+    // A key that is close to a known one is most likely that one.
+    let is_close = |name: &str| similarity(name, &key) >= CLOSE;
+    let is_misspelt = site.properties().names().into_iter().any(is_close);
+    (!is_misspelt).then(|| ProposedEdit::Remove(site.path().clone()))
+}
+
+fn is_empty(value: &Value<'_>) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}

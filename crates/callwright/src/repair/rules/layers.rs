@@ -1,0 +1,102 @@
+//! One layer too many around a value, or one too few.
+
+use serde_json::Value as Schema;
+
+use super::{ProposedEdit, Site, says_something};
+use crate::json::{Path, Value, parse_at};
+use crate::validate::Properties;
+
+/// How deep an object in a text may be nested.
+const DEEPEST: usize = 64;
+
+/// Names that models give to a layer around the arguments.
+const LAYERS: [&str; 8] = [
+    "arguments",
+    "parameters",
+    // The word with which a schema lists the arguments.
+    "properties",
+    "input",
+    "args",
+    "params",
+    "kwargs",
+    "tool_input",
+];
+
+/// One layer too many: `{"arguments": {"command": "ls"}}`.
+///
+/// Models wrap the arguments as they see them wrapped in transcripts. Lossless, where the layer is the
+/// only key, its name says nothing and the schema does not know it.
+pub(super) fn layer_unwrapped(site: &Site<'_>) -> Option<ProposedEdit> {
+    let [(key, inner)] = site.root.as_object()? else {
+        return None;
+    };
+    let properties = Properties::of(site.schema, &Path::root());
+    let takes_any_key = properties.names().is_empty()
+        || !properties.patterns().is_empty()
+        || site
+            .schema
+            .source()
+            .get("additionalProperties")
+            .is_some_and(Schema::is_object);
+    let says_nothing = key.trim().is_empty() || LAYERS.contains(&key.as_ref());
+    if !says_nothing || properties.has(key) || takes_any_key {
+        return None;
+    }
+    let inner = match inner {
+        Value::Object(_) => inner.clone(),
+        // The layer may hold its object as text.
+        Value::String(text) => match parse_at(text, 0, DEEPEST)? {
+            (object @ Value::Object(_), end) if end == text.len() => object,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(ProposedEdit::Replace(Path::root(), inner))
+}
+
+/// A value inside an object that repeats its key: `{"city": {"city": "Berlin"}}`.
+///
+/// Models write the key once for the argument and once more inside it. Lossless, where the object holds
+/// nothing else and an object is not what the schema wants there.
+pub(super) fn key_repeated(site: &Site<'_>) -> Option<ProposedEdit> {
+    site.siblings()?;
+    let [(name, inner)] = site.wrong_type()?.as_object()? else {
+        return None;
+    };
+    let is_repeated = *name == site.key()? && says_something(inner);
+    is_repeated.then(|| site.replace(inner.clone()))
+}
+
+/// The value of the only parameter without its key: `"Berlin"` for `{"city": "Berlin"}`.
+///
+/// A guess, where the tool has exactly one required parameter and the value fits it. Of texts only a single word counts:
+/// a sentence may say that the model does not want to call anything.
+pub(super) fn sole_parameter(site: &Site<'_>) -> Option<ProposedEdit> {
+    let bare = match site.root {
+        Value::Object(_) | Value::Null => false,
+        Value::String(text) => is_word(text.trim()),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    if !site.path().is_root() || !bare {
+        return None;
+    }
+    let required = site.schema.source().get("required")?.as_array()?;
+    let [Schema::String(only)] = required.as_slice() else {
+        return None;
+    };
+    let member = (only.clone().into(), site.root.clone());
+    Some(ProposedEdit::Replace(
+        Path::root(),
+        Value::Object(vec![member]),
+    ))
+}
+
+/// Whether a text is one word or name. Text that looks like JSON is broken JSON, and says nothing about one parameter.
+fn is_word(text: &str) -> bool {
+    let ends_like_a_sentence = text.ends_with(['.', '!', '?', ':', '…', '。']);
+    !matches!(text, "" | "null" | "None" | "undefined" | "NaN")
+        && !text.contains(char::is_whitespace)
+        && !text.contains(['{', '[', '"'])
+        && !ends_like_a_sentence
+}

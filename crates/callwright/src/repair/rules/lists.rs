@@ -1,0 +1,145 @@
+//! A list where a single value belongs, a single value or a text where a list belongs.
+
+use serde_json::Value as Schema;
+
+use super::super::tolerant::is_number;
+use super::{ProposedEdit, Site, only, says_something};
+use crate::json::{Number, Path, Value};
+
+/// A single value that was sent as a list of one: `["a"]` for a string.
+///
+/// Lossless: the one value is still there. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a
+/// filter must not become no filter.
+pub(super) fn scalar_from_array(site: &Site<'_>) -> Option<ProposedEdit> {
+    if site.path().is_root() {
+        return None;
+    }
+    match site.wrong_type()?.as_array()? {
+        [only] if says_something(only) => Some(site.replace(only.clone())),
+        _ => None,
+    }
+}
+
+/// A list of one that was sent as its only value: `5` for a list of numbers.
+///
+/// A guess: a model that sends one value where a list belongs may have lost the others. So it takes evidence
+/// that the value is an item: a number or a boolean that fits, an object whose keys the schema lists, or a
+/// text that it lists among the allowed items. Any other text fits every list of texts (it may be a list
+/// in some notation, or a word for nothing) and is left alone; so is an item of a list: there a list is
+/// missing, not its brackets.
+pub(super) fn array_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
+    site.siblings()?;
+    let single = site.wrong_type()?;
+    let is_item = match single {
+        Value::Null | Value::Array(_) => false,
+        Value::String(text) => site
+            .items()
+            .and_then(|items| items.get("enum")?.as_array())
+            .is_some_and(|allowed| allowed.iter().filter_map(Schema::as_str).any(|a| a == text)),
+        Value::Object(members) => {
+            let listed = site.items().and_then(|items| items.get("properties"));
+            let is_listed = |key: &str| listed.is_some_and(|keys| keys.get(key).is_some());
+            !members.is_empty() && members.iter().all(|(key, _)| is_listed(key))
+        }
+        Value::Bool(_) | Value::Number(_) => true,
+    };
+    is_item.then(|| site.replace(Value::Array(vec![single.clone()])))
+}
+
+/// One list too many around a list: `[[[1, 2], [3, 4]]]` for a list of points.
+///
+/// Models add a level of brackets to nested lists. Lossless where the outer list holds nothing else and
+/// what is inside is a list of lists or of objects that fits: each stays what it was. A list of plain
+/// values is left alone: `[["ls", "-l"]]` for a list of commands may be one command with its option, and
+/// `[[1, 5]]` a range.
+pub(super) fn list_layer(site: &Site<'_>) -> Option<ProposedEdit> {
+    let too_deep = site.wrong_type()?;
+    if !matches!(too_deep, Value::Array(_)) || site.path().is_root() {
+        return None;
+    }
+    // The list that is too much is the one around the objection, or the one around that.
+    let around = site.path().parent();
+    let candidates = [around.clone(), around.parent()];
+    let layers = candidates.into_iter();
+    only(layers.filter(|path| is_layer(site.root, path))).map(ProposedEdit::Unwrap)
+}
+
+/// How many items are looked at here. Each of many may be objected to, and each objection comes here; the
+/// validator sees them all.
+const LOOKED_AT: usize = 64;
+
+/// Whether the list at a path holds nothing but a list of lists or of objects.
+fn is_layer(root: &Value<'static>, path: &Path) -> bool {
+    let Some([Value::Array(items)]) = root.at(path).and_then(Value::as_array) else {
+        return false;
+    };
+    let mut first = items.iter().take(LOOKED_AT);
+    let lists = first.clone().all(|item| matches!(item, Value::Array(_)));
+    let objects = first.all(|item| matches!(item, Value::Object(_)));
+    !items.is_empty() && (lists || objects)
+}
+
+/// A list that was sent as one text with commas: `"3, 4, 5"` for a list of numbers.
+///
+/// Models write lists as people do. Lossless, and only where the schema says what the pieces are (numbers, or texts that
+/// it lists) and the commas can only separate them: each has a blank after it, or each number has a point. A list of any
+/// texts may hold a comma (`"Paris, France"`). Commas of both kinds (`1,5, 2,5`) have two readings.
+pub(super) fn list_from_text(site: &Site<'_>) -> Option<ProposedEdit> {
+    let text = site.misplaced_text()?;
+    if let Some(allowed) = site.items()?.get("enum") {
+        let allowed = allowed.as_array()?;
+        let is_allowed = |piece: &&str| allowed.iter().any(|option| option.as_str() == Some(piece));
+        let text_of = |piece: &str| Value::String(piece.to_owned().into());
+        let pieces: Vec<&str> = text.split(',').map(str::trim).collect();
+        return (pieces.len() > 1 && pieces.iter().all(is_allowed))
+            .then(|| site.replace(Value::Array(pieces.into_iter().map(text_of).collect())));
+    }
+    let pieces: Vec<&str> = text.split(',').collect();
+    let after_commas = pieces.get(1..)?;
+    let spaced = after_commas
+        .iter()
+        .all(|piece| piece.starts_with(char::is_whitespace));
+    let pointed = pieces.iter().all(|piece| piece.contains('.'));
+    if spaced || pointed {
+        numbers(site, &pieces)
+    } else {
+        None
+    }
+}
+
+/// The pieces as a list of numbers, if the schema wants one and that is what they are.
+fn numbers(site: &Site<'_>, pieces: &[&str]) -> Option<ProposedEdit> {
+    let kind = site.items()?.get("type").and_then(Schema::as_str);
+    let pieces = pieces.iter().map(|piece| piece.trim());
+    if !matches!(kind, Some("integer" | "number"))
+        || pieces.len() < 2
+        || !pieces.clone().all(is_number)
+    {
+        return None;
+    }
+    let number = |piece: &str| Value::Number(Number::from_literal(piece.to_owned()));
+    Some(site.replace(Value::Array(pieces.map(number).collect())))
+}
+
+/// Fewer may be a few decimal numbers among whole ones.
+const SHORTEST_ODD: usize = 5;
+
+/// A list of numbers that was sent as one text with bare commas: `"3,4,5"`.
+///
+/// A guess: a comma between digits may also be a decimal comma (`3,5`) or set off thousands (`1,234`). It separates where the
+/// items are whole or the list is odd (decimal commas come in pairs), and no piece could be a group of three digits.
+pub(super) fn list_from_commas(site: &Site<'_>) -> Option<ProposedEdit> {
+    let pieces: Vec<&str> = site.misplaced_text()?.split(',').collect();
+    let after_commas = pieces.get(1..)?;
+    let is_whole = site.items()?.get("type").and_then(Schema::as_str) == Some("integer");
+    let is_odd = pieces.len() % 2 == 1 && pieces.len() >= SHORTEST_ODD;
+    let group = |piece: &&str| piece.len() == 3 && piece.bytes().all(|byte| byte.is_ascii_digit());
+    let spaced = |piece: &&str| piece.starts_with(char::is_whitespace);
+    let unclear = after_commas
+        .iter()
+        .any(|piece| group(piece) || spaced(piece));
+    if unclear || !(is_whole || is_odd) {
+        return None;
+    }
+    numbers(site, &pieces)
+}

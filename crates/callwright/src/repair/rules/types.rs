@@ -1,0 +1,135 @@
+//! A value of the wrong type that holds the right one.
+
+use serde_json::Value as Schema;
+
+use super::super::tolerant::{self, is_number};
+use super::super::{Edit, syntax};
+use super::{ProposedEdit, Site, only};
+use crate::json::{Number, Value, parse_at};
+
+/// A number that was sent as text: `"10"`, `" 5"`, `"+5"` for a number.
+///
+/// The most common slip: everything in quotes. Lossless, digit for digit; `"5 apples"` and
+/// `"1,000"` are not numbers, and `"1.000"` is a thousand in half of the world.
+pub(super) fn number_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+    let text = site.misplaced_text()?.trim();
+    let digits = text
+        .strip_prefix('+')
+        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        .unwrap_or(text);
+    let wants_whole = site.node().and_then(|node| node.get("type")?.as_str()) == Some("integer");
+    (is_number(digits) && !may_be_thousands(digits, wants_whole))
+        .then(|| site.replace(Value::Number(Number::from_literal(digits.to_owned()))))
+}
+
+/// Whether a point may set off thousands: three digits after it, of an integer or all zero.
+fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
+    let Some((whole, fraction)) = text.trim_start_matches('-').split_once('.') else {
+        return false;
+    };
+    let grouped = (1..=3).contains(&whole.len()) && whole != "0" && fraction.len() == 3;
+    grouped && (wants_whole || fraction == "000")
+}
+
+/// A boolean that was sent as text: `"true"`, `"False"`.
+///
+/// Lossless. `"yes"`, `"1"` and the like are not taken: they may be values of their own.
+pub(super) fn boolean_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+    let text = site.misplaced_text()?.trim();
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    match (is("true"), is("false")) {
+        (true, _) => Some(site.replace(Value::Bool(true))),
+        (_, true) => Some(site.replace(Value::Bool(false))),
+        _ => None,
+    }
+}
+
+/// A text that was sent without quotes: `5` for a string.
+///
+/// Ids, zip codes and versions are texts that look like numbers. Lossless: the digits are kept as they
+/// were written. `true` is left alone: `"true"`, `"True"` or `"yes"` could be meant.
+pub(super) fn string_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
+    match site.wrong_type()? {
+        scalar @ Value::Number(_) => Some(site.replace(Value::String(scalar.to_string().into()))),
+        _ => None,
+    }
+}
+
+/// The words for true and false, per spelling.
+const SPELLINGS: [[&str; 2]; 3] = [["true", "false"], ["True", "False"], ["TRUE", "FALSE"]];
+
+/// A boolean for a text that is `"true"` or `"false"`: `true` for `"True"`.
+///
+/// Tools that pass options on declare switches as texts. Lossless, and only where the schema itself writes
+/// such a word among its allowed values, as its default or example, or both words in its description: that
+/// says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it the word is not known
+/// (`yes`, `on`, `1`), and with two spellings neither. The word itself must be there, or be
+/// spelt as it was sent: nothing is invented.
+pub(super) fn string_from_boolean(site: &Site<'_>) -> Option<ProposedEdit> {
+    let Value::Bool(sent) = site.value()? else {
+        return None;
+    };
+    let node = site.schema.follow(site.node()?);
+    if node.get("type")?.as_str()? != "string" {
+        return None;
+    }
+    let [yes, no] = only(SPELLINGS.iter().filter(|words| writes(node, words)))?;
+    let word = if *sent { *yes } else { *no };
+    let as_sent = [yes, no] == [&"true", &"false"];
+    let mut written = values(node).chain(description(node));
+    let known = as_sent || written.any(|written| written == word);
+    known.then(|| site.replace(Value::String(word.into())))
+}
+
+/// Whether a schema node writes one of these words as a value, or both in its description.
+fn writes(node: &Schema, words: &[&str; 2]) -> bool {
+    let described = |word: &&str| description(node).any(|said| said == *word);
+    words.iter().all(described) || values(node).any(|value| words.contains(&value))
+}
+
+fn values(node: &Schema) -> impl Iterator<Item = &str> {
+    let lists = ["enum", "examples"]
+        .into_iter()
+        .filter_map(|key| node.get(key)?.as_array());
+    let single = ["default", "const"]
+        .into_iter()
+        .filter_map(|key| node.get(key));
+    lists.flatten().chain(single).filter_map(Schema::as_str)
+}
+
+fn description(node: &Schema) -> impl Iterator<Item = &str> {
+    let text = node.get("description").and_then(Schema::as_str);
+    text.unwrap_or_default()
+        .split(|c: char| !c.is_alphanumeric())
+}
+
+/// How deep a value in a text may be nested.
+const DEEPEST: usize = 64;
+
+/// A list or an object that was sent as text: `"[1, 2]"` for a list.
+///
+/// Models that were trained on JSON inside JSON encode once too often; some providers do it to nested
+/// values. The text may be what Python prints (`"['a', 'b']"`). Lossless: the values are the same.
+pub(super) fn json_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+    let text = site.misplaced_text()?.trim();
+    if !text.starts_with(['[', '{']) {
+        return None;
+    }
+    let value = match parse_at(text, 0, DEEPEST) {
+        Some((value, end)) if end == text.len() => Some(value),
+        _ => read_python(text),
+    };
+    value.map(|value| site.replace(value))
+}
+
+/// What Python prints for a list or a dictionary. Escapes in it may be those of the text around it, so it has none.
+fn read_python(text: &str) -> Option<Value<'static>> {
+    const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
+    if text.contains('\\') {
+        return None;
+    }
+    let reading = tolerant::read(text, 0, DEEPEST).ok()?;
+    let by_python = |edit: &Edit| WRITTEN_BY_PYTHON.contains(&edit.rule);
+    let whole = text[reading.end..].is_empty() && reading.edits.iter().all(by_python);
+    whole.then_some(reading.value)
+}
