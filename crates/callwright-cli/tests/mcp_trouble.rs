@@ -200,7 +200,7 @@ fn answer(mut stream: BufReader<TcpStream>, id: &Value, result: &Value) {
 
 #[test]
 fn a_thousand_calls_at_once_over_http_are_all_answered() {
-    callwright_mcp::http::make_room();
+    callwright_mcp::http::raise_open_file_limit();
     let folder = Folder::new();
     let policy = folder.file("policy.toml", "[loops]\ntool_calls = false\n");
     let policy = policy.to_str().expect("UTF-8");

@@ -184,8 +184,7 @@ fn milliseconds(value: &[u8]) -> Option<Duration> {
     value.parse().ok().map(Duration::from_millis)
 }
 
-/// The event with other data, on one line, or without any. An event without data is not delivered, but its id still
-/// counts.
+/// The event with other data, or without any. An event without data is not delivered, but its id still counts.
 #[must_use]
 pub fn with_data(event: &[u8], data: Option<&[u8]>) -> Vec<u8> {
     let mut written = Vec::with_capacity(event.len() + data.map_or(0, <[u8]>::len));
@@ -195,18 +194,28 @@ pub fn with_data(event: &[u8], data: Option<&[u8]>) -> Vec<u8> {
             written.extend_from_slice(line);
             written.extend_from_slice(end);
         } else if let Some(data) = data.take() {
-            written.extend_from_slice(b"data: ");
-            written.extend_from_slice(data);
-            written.extend_from_slice(end);
+            write_data(&mut written, data, end);
         }
     }
     written
 }
 
-/// A new event. Neither the name nor the data may contain a line break.
+/// A new event. The name must not contain a line break.
 #[must_use]
 pub fn event(name: &str, data: &[u8]) -> Vec<u8> {
-    [b"event: ", name.as_bytes(), b"\ndata: ", data, b"\n\n"].concat()
+    let mut written = [b"event: ", name.as_bytes(), b"\n"].concat();
+    write_data(&mut written, data, b"\n");
+    written.push(b'\n');
+    written
+}
+
+/// Writes data, a field for each line of it: a line break within a field would end the field.
+fn write_data(written: &mut Vec<u8>, data: &[u8], end: &[u8]) {
+    for (line, _) in lines(data) {
+        for part in [b"data: ", line, end] {
+            written.extend_from_slice(part);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -282,6 +291,10 @@ mod tests {
             "id: 7\r\ndata: []\r\nevent: message\r\n: x\r\n\r\n"
         );
         assert_eq!(
+            String::from_utf8_lossy(&with_data(event, Some(b"[\n1]"))),
+            "id: 7\r\ndata: [\r\ndata: 1]\r\nevent: message\r\n: x\r\n\r\n"
+        );
+        assert_eq!(
             String::from_utf8_lossy(&with_data(event, None)),
             "id: 7\r\nevent: message\r\n: x\r\n\r\n"
         );
@@ -291,10 +304,12 @@ mod tests {
 
     #[test]
     fn a_new_event_reads_back() {
-        let event = event("ping", b"{}");
-        let fields = EventFields::read(&event);
-        assert_eq!(fields.name, Some(&b"ping"[..]));
-        assert_eq!(fields.data.as_deref(), Some(&b"{}"[..]));
+        for data in [&b"{}"[..], b"{\n}", b"{\n\n \"a\": 1\n}"] {
+            let event = event("ping", data);
+            let fields = EventFields::read(&event);
+            assert_eq!(fields.name, Some(&b"ping"[..]));
+            assert_eq!(fields.data.as_deref(), Some(data));
+        }
     }
 
     #[test]

@@ -220,26 +220,24 @@ impl fmt::Display for Upstream {
     }
 }
 
+#[cfg_attr(
+    not(feature = "tls"),
+    allow(clippy::unnecessary_wraps, reason = "with TLS it can fail")
+)]
 fn connector(timeout: Duration) -> io::Result<Connector> {
     let mut http = HttpConnector::new();
     http.set_connect_timeout(Some(timeout));
     http.set_keepalive(Some(TCP_KEEP_ALIVE));
     http.set_nodelay(true);
-    with_tls(http)
-}
-
-#[cfg(not(feature = "tls"))]
-#[allow(clippy::unnecessary_wraps, reason = "with TLS it can fail")]
-fn with_tls(http: HttpConnector) -> io::Result<Connector> {
+    #[cfg(feature = "tls")]
+    let http = {
+        http.enforce_http(false);
+        let ring = rustls::crypto::ring::default_provider();
+        let builder = hyper_rustls::HttpsConnectorBuilder::new();
+        let builder = builder.with_provider_and_native_roots(ring)?;
+        builder.https_or_http().enable_http1().wrap_connector(http)
+    };
     Ok(http)
-}
-
-#[cfg(feature = "tls")]
-fn with_tls(mut http: HttpConnector) -> io::Result<Connector> {
-    http.enforce_http(false);
-    let builder = hyper_rustls::HttpsConnectorBuilder::new()
-        .with_provider_and_native_roots(rustls::crypto::ring::default_provider())?;
-    Ok(builder.https_or_http().enable_http1().wrap_connector(http))
 }
 
 /// The error at the end of the chain, which says most.

@@ -76,13 +76,6 @@ impl<'m> Params<'m> {
         })
     }
 
-    /// What goes with the parameters of any request.
-    #[cfg(feature = "http")]
-    pub(crate) fn meta(params: Option<&'m RawValue>) -> Option<&'m RawValue> {
-        let [meta] = members(params?.get(), ["_meta"]).ok()?;
-        not_null(meta)
-    }
-
     /// The call, with the id of its request; `None` if it does not name a tool. Arguments that cannot be read are for the
     /// gate to refuse.
     pub(crate) fn call(&self, id: &'m str) -> Option<Call<'m>> {

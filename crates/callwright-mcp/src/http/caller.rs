@@ -14,11 +14,10 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 use super::headers::SESSION;
-use crate::call::Params;
 use crate::members::members;
 use crate::message::Message;
 
-/// Headers that say nothing about the caller. A `*` at the end stands for any rest.
+/// Headers that say nothing about the caller. A `*` at the end means any rest.
 const NOT_ABOUT_CALLERS: [&str; 4] = [
     // About the message.
     "accept accept-* cache-control content-* date expect idempotency-key if-* last-event-id mcp-* pragma priority \
@@ -141,10 +140,15 @@ const ABILITIES: [&str; 2] = [
 
 /// Since 2026-07-28 every request says what its client is and can do.
 fn abilities(message: &[u8]) -> u128 {
-    let Message::Request { params, .. } = Message::read(message) else {
+    let Message::Request {
+        params: Some(params),
+        ..
+    } = Message::read(message)
+    else {
         return 0;
     };
-    let said = Params::meta(params).and_then(|meta| members(meta.get(), ABILITIES).ok());
+    let meta = members(params.get(), ["_meta"]).ok();
+    let said = meta.and_then(|[meta]| members(meta?.get(), ABILITIES).ok());
     let text = |value: Option<&RawValue>| value.map_or("", RawValue::get).to_owned();
     let said = said.map(|[info, capabilities]| format!("{}\n{}", text(info), text(capabilities)));
     said.map_or(0, |said| xxh3_128_with_seed(said.as_bytes(), 0))

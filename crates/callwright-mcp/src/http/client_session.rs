@@ -2,7 +2,7 @@
 //!
 //! Takes messages of either side; returns what is sent on. A call that waits is held by the guard. The HTTP request that
 //! brought it waits here until the call is judged, and gets questions to the user meanwhile. The guard's own question for
-//! the tools is sent in a request of its own.
+//! the tools is sent separately.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};

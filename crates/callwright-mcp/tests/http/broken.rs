@@ -19,7 +19,7 @@ fn cut(kind: &str, body: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_an_answer_is_told_as_such() {
+async fn half_a_response_is_reported() {
     let whole: Script = |got| match parsed(&got.body)["method"].as_str() {
         Some("tools/call") => cut("application/json", r#"{"jsonrpc":"2.0","id":7,"res"#),
         _ => usual(got),
@@ -39,7 +39,7 @@ async fn half_an_answer_is_told_as_such() {
         assert_eq!(answer.status, status, "{answer:?}");
         assert!(answer.body.contains("broke off its response"), "{answer:?}");
         assert!(answer.body.contains(r#""id":7"#), "{answer:?}");
-        // It was sent once: whether it ran nobody knows.
+        // It was sent once: it is not known whether it ran.
         let calls = server.bodies();
         let calls = calls.iter().filter(|body| body.contains("tools/call"));
         assert_eq!(calls.count(), 1);
@@ -48,7 +48,7 @@ async fn half_an_answer_is_told_as_such() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_a_request_reaches_nobody() {
+async fn half_a_request_is_not_sent_on() {
     let server = Odd::start(usual).await;
     let guarded = Guarded::start(&server.url).await;
     let host = guarded.url.split('/').nth(2).expect("a host");
@@ -104,7 +104,7 @@ async fn fifty_megabytes_pass() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_goes_away_disturbs_nobody() {
+async fn clients_that_go_away_do_not_disturb_others() {
     // It answers when the connection has ended.
     let never: Script = |got| match parsed(&got.body)["params"]["arguments"]["n"].as_u64() {
         Some(0) => String::new(),

@@ -1,4 +1,4 @@
-"""An MCP client of the official SDK. It does what its arguments say and prints what came of it, a line each.
+"""An MCP client of the official SDK. It does what its arguments say and prints the outcome, a line each.
 
 `client.py URL MODE STEP...`
 """

@@ -1,4 +1,4 @@
-//! What official servers do not do, and others may: a server that answers what the test says, byte for byte.
+//! What official servers do not do, and others may: a server that answers exactly what the test says.
 
 use std::sync::{Arc, Mutex};
 
@@ -95,7 +95,7 @@ pub(crate) fn parsed(body: &str) -> Value {
 
 const HEARD: &str = ": hello\r\n\r\nid: 4\r\ndata: {\"method\":\r\ndata:  \"notifications/message\"}\r\n\r\nevent: other\r\ndata: 1\r\n\r\n";
 
-/// One tool, whose results are no good.
+/// One tool, whose results do not match its schema.
 pub(crate) fn usual(got: &Got) -> String {
     if got.body.is_empty() {
         return events(HEARD);
@@ -140,9 +140,11 @@ async fn only_data_of_a_changed_message_is_written_again() {
     assert_eq!(answer.status, 200, "{answer:?}");
     let rest = answer.body.strip_prefix(HEARD).expect("the same bytes");
     let changed = rest
-        .strip_prefix("id: 5\nevent: message\nretry: 7\ndata: ")
+        .strip_prefix("id: 5\nevent: message\nretry: 7\n")
         .expect("the same frame");
-    let result = parsed(changed.strip_suffix("\n\n").expect("one line"));
+    let changed = changed.strip_suffix("\n\n").expect("one event").lines();
+    let data = changed.map(|line| line.strip_prefix("data: ").expect("data"));
+    let result = parsed(&data.collect::<String>());
     assert_eq!(result["result"]["isError"], true, "{result}");
     assert_eq!(result["result"]["structuredContent"]["n"], "x", "{result}");
     guarded.end().await;
@@ -201,7 +203,7 @@ async fn headers_pass_and_streams_are_taken_up_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_led_round_the_guard() {
+async fn redirects_do_not_lead_around_the_guard() {
     let ping = r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#;
     let slash: Script = |got| {
         if got.head.starts_with("post /mcp/ ") {

@@ -150,7 +150,7 @@ impl Answer {
     }
 }
 
-/// One request over plain HTTP, on a connection of its own.
+/// One request over plain HTTP, on its own connection.
 pub(crate) async fn request(
     url: &str,
     method: &str,

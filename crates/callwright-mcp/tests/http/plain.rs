@@ -1,4 +1,4 @@
-//! What clients do not show: headers, bytes, and what happens when something is missing.
+//! What SDKs do not show: headers, exact bytes, and missing parts.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ async fn bytes_pass_as_they_are() {
         assert_eq!((answer.status, expected.status), (400, 400), "{body}");
         assert!(answer.body.contains(r#""error":{"code":-32"#), "{answer:?}");
     }
-    // A session that nobody knows, and one that has ended.
+    // An unknown session, and one that has ended.
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let call = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":1}}}"#;
     for body in [list, call] {
@@ -100,8 +100,8 @@ async fn refusals_are_answered_here() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_from_elsewhere_stay_outside() {
-    // Nobody listens there, so whoever gets in is told so.
+async fn web_pages_of_other_origins_are_refused() {
+    // Nothing listens there: a request that is let in gets that as an error.
     let guarded = Guarded::start("http://127.0.0.1:9/mcp").await;
     for (headers, status) in [
         (vec![], 502),
@@ -152,7 +152,7 @@ async fn a_server_that_is_down_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_have_an_end() {
+async fn messages_are_bounded() {
     let mut options = Options::new("http://127.0.0.1:9/mcp");
     options.most_bytes = 100;
     let guarded = Guarded::start_with(options).await;
@@ -179,7 +179,7 @@ async fn messages_have_an_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_under_way_are_finished() {
+async fn calls_in_progress_are_finished() {
     if !has_python() {
         return;
     }
@@ -206,7 +206,7 @@ async fn calls_under_way_are_finished() {
             post(&url, &session, call).await
         })
     };
-    // Until both are under way.
+    // Until both are in progress.
     tokio::time::sleep(Duration::from_secs(1)).await;
     guarded.end().await;
     let answer = calling.await.expect("no panic");
@@ -259,7 +259,7 @@ async fn clients_without_a_session_may_use_the_same_ids() {
 }
 
 #[tokio::test]
-async fn other_machines_stay_outside_unless_told_otherwise() {
+async fn other_machines_are_refused_unless_allowed() {
     let serve_at = |address: &'static str, options: Options| async move {
         let listener = TcpListener::bind(address).await.expect("a port");
         let settings = std::sync::Arc::new(Settings::default());

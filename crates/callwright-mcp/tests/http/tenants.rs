@@ -1,4 +1,4 @@
-//! Tenants behind one guard never meet: nothing of one is told to another, or counted against it.
+//! Tenants of one guard never meet: nothing of one is shown to another, or counted against it.
 
 use callwright_mcp::http::Options;
 use serde_json::{Value, json};
@@ -175,7 +175,7 @@ async fn conversations_by_a_header_of_the_operators() {
 
 /// Messages go by POST and to one place, so that each is judged.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_goes_round_the_guard() {
+async fn nothing_goes_around_the_guard() {
     let server = Odd::start(bank).await;
     let guarded = Guarded::start(&server.url).await;
     let base = guarded.url.strip_suffix("/mcp").expect("a path");
