@@ -101,7 +101,7 @@ fn is_refused(cluster: &Cluster) -> bool {
     known >= FEW_RESULTS && ratio(cluster.led_to.ran_fine, known) <= REFUSES_UP_TO
 }
 
-/// How far the farthest value is beyond its limit, on a scale of its own.
+/// How far the farthest value is beyond its limit, on a scale where more is farther.
 fn beyond(key: &ClusterKey, cluster: &Cluster) -> Option<f64> {
     let limit = SizeLimit::of(issue_code(key)?)?;
     let farthest = limit.farthest(cluster)?;

@@ -89,12 +89,11 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
                 "string" => "a text",
                 _ => return None,
             };
-            use HeldInText as Held;
             let other = match shape {
-                ValueShape::Holds(Held::Number | Held::Boolean) => ", without quotes",
-                ValueShape::Holds(Held::Object | Held::Array | Held::BrokenJson) => {
-                    ", not JSON inside a text"
-                }
+                ValueShape::Holds(HeldInText::Number | HeldInText::Boolean) => ", without quotes",
+                ValueShape::Holds(
+                    HeldInText::Object | HeldInText::Array | HeldInText::BrokenJson,
+                ) => ", not JSON inside a text",
                 ValueShape::Null => ", and to be left out where there is none",
                 _ => "",
             };
@@ -144,7 +143,7 @@ fn most_frequent_value(cluster: &Cluster) -> String {
     shortened(shown.unwrap_or("something else"), LONGEST_VALUE)
 }
 
-/// Looks for schemas that are looser than all traffic. SchemaAdvice only: what was never sent may be sent tomorrow.
+/// Looks for schemas that are looser than all traffic. Advice only: what was never sent may be sent tomorrow.
 pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
     let tools = summary.tools.iter();
     for (name, tool) in tools.filter(|(_, tool)| tool.sampled >= ENOUGH) {

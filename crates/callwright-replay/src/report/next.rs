@@ -62,7 +62,7 @@ pub(crate) fn accepting(view: &View<'_>) -> Option<NextStep> {
             )
         }
         _ => (
-            "take the changes that are proved and let no bug in".to_owned(),
+            "accept the changes that are proved and let no bug in".to_owned(),
             Some(safe.join(",")),
         ),
     };
