@@ -83,8 +83,8 @@ pub(super) fn allow_values_before_edge_cases(
             continue;
         }
         let is_farther = |(other, far): &&(ClusterKey, f64)| {
-            (&other.tool, other.side, &other.path, &other.issue)
-                == (&key.tool, key.side, &key.path, &key.issue)
+            (&other.tool, other.side, &other.path, issue_code(other))
+                == (&key.tool, key.side, &key.path, issue_code(key))
                 && *far >= own
         };
         if let Some((other, _)) = edge_cases.iter().find(is_farther) {

@@ -35,10 +35,10 @@ fn has_one_cluster_per_value(code: IssueCode) -> bool {
 }
 
 /// The tool, the side, the path and the issue.
-type PlaceKey<'k> = (&'k str, Side, &'k str, &'k str);
+type PlaceKey<'k> = (&'k str, Side, &'k str, Option<IssueCode>);
 
 fn place(key: &ClusterKey) -> PlaceKey<'_> {
-    (&key.tool, key.side, &key.path, &key.issue)
+    (&key.tool, key.side, &key.path, issue_code(key))
 }
 
 /// What several clusters led to, together.

@@ -77,7 +77,8 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
     let calls = count(cluster.calls, "call", "calls");
     let sent = most_frequent_value(cluster);
     let shape = ValueShape::of(key);
-    Some(match issue_code(key)? {
+    let code = issue_code(key)?;
+    Some(match code {
         Code::Type => {
             let wanted = nodes.iter().flat_map(|node| type_names(node)).next()?;
             let wanted = match wanted.to_lowercase().as_str() {
@@ -118,7 +119,7 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
             )
         }
         Code::Format | Code::Pattern => {
-            let keyword = key.issue.as_str();
+            let keyword = code.name();
             let rule = nodes.iter().find_map(|node| node.get(keyword)?.as_str())?;
             format!(
                 "give an example for {place} in its description ({keyword} {rule}): {calls} sent {sent}"

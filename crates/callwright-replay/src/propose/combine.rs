@@ -152,3 +152,58 @@ fn types(one: &Json, other: &Json) -> Option<Json> {
     }
     Some(one_or_list(&names))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::patch::patch;
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn becomes(base: &Json, changed: &[Json], expected: &Result<Json, Clash>) {
+        let patches = changed.iter().map(|changed| patch(base, changed));
+        let patches: Vec<(usize, Patch)> = patches.enumerate().collect();
+        assert_eq!(combined(base, &patches), *expected);
+    }
+
+    #[test]
+    fn what_only_widens_is_joined() {
+        let base = json!({"type": "integer", "maximum": 9, "enum": [1], "required": ["a", "b"]});
+        let changed = [
+            json!({"type": ["integer", "null"], "maximum": 9, "enum": [1, 2], "required": ["b"]}),
+            json!({"type": "number", "maximum": 30, "enum": [1, 3], "required": ["a"]}),
+            json!({"type": "integer", "maximum": 20, "enum": [1, 2], "required": ["a", "b"]}),
+        ];
+        let all =
+            json!({"type": ["null", "number"], "maximum": 30, "enum": [1, 2, 3], "required": []});
+        becomes(&base, &changed, &Ok(all));
+    }
+
+    #[test]
+    fn a_part_that_moves_is_not_changed_as_well() {
+        let base = json!({"a": {"type": "array", "items": {"type": "string"}}});
+        let changed = [
+            json!({"a": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}),
+            json!({"a": {"type": "array", "items": {"type": ["string", "integer"]}}}),
+        ];
+        becomes(&base, &changed, &Err(Clash::Between(0, 1)));
+    }
+
+    #[test]
+    fn a_rule_that_is_dropped_is_looser_than_one_that_is_widened() {
+        let base = json!({"type": "string", "format": "date", "maxLength": 3});
+        let changed = [
+            json!({"type": "string", "format": "date", "maxLength": 5}),
+            json!({"type": "string", "format": "date"}),
+        ];
+        let all = json!({"type": "string", "format": "date"});
+        becomes(&base, &changed, &Ok(all));
+    }
+
+    #[test]
+    fn a_patch_for_another_schema_is_named() {
+        let base = json!({"maximum": 9});
+        let patches = [(7, patch(&json!({"maximum": 8}), &json!({"maximum": 10})))];
+        assert_eq!(combined(&base, &patches), Err(Clash::Changed(7)));
+    }
+}

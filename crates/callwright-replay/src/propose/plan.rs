@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use callwright::validate::IssueCode;
 use serde_json::Value as Json;
 
 use super::editor::{Edited, Editor, Request};
@@ -13,7 +14,7 @@ use super::relaxation::{Family, Relaxation};
 use super::schema_hash::schema_hash;
 use super::title::title;
 use super::{ChangeKind, Proposal, Proposals, Unplaced};
-use crate::decide::{ClusterJudgement, Declaration, ValueShape, ViolationKind, values};
+use crate::decide::{ClusterJudgement, Declaration, ValueShape, ViolationKind, issue_code, values};
 use crate::schema::places;
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
@@ -49,7 +50,7 @@ pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals
     // Where something breaks a keyword and is not an edge case.
     let others: HashSet<_> = (judgements.iter())
         .filter(|judgement| judgement.kind != ViolationKind::EdgeCase)
-        .map(|it| (&it.cluster.tool, &it.cluster.path, &it.cluster.issue))
+        .map(|it| place(&it.cluster))
         .collect();
     let mut declarations: HashMap<&str, Declaration> = HashMap::new();
     for (key, group) in groups {
@@ -59,8 +60,7 @@ pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals
         let made = match schema.zip(recorded.get(&(key.tool, key.side))) {
             Some((schema, recorded)) => {
                 let mut clusters = group.clusters.iter();
-                let beside_others =
-                    clusters.any(|(it, _)| others.contains(&(&it.tool, &it.path, &it.issue)));
+                let beside_others = clusters.any(|(key, _)| others.contains(&place(key)));
                 make(schema, recorded, &key, &group, beside_others)
             }
             None => Err("the schema is not known"),
@@ -76,6 +76,11 @@ pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals
             }
         }
     }
+}
+
+/// Where a cluster is, and what is wrong there.
+fn place(key: &ClusterKey) -> (&str, &str, Option<IssueCode>) {
+    (&key.tool, &key.path, issue_code(key))
 }
 
 fn group<'k>(

@@ -62,7 +62,7 @@ pub(crate) fn accepting(view: &View<'_>) -> Option<NextStep> {
             )
         }
         _ => (
-            "accept the changes that are proved and let no bug in".to_owned(),
+            "take the changes that are proved and let no bug in".to_owned(),
             Some(safe.join(",")),
         ),
     };
