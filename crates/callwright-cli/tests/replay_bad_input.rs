@@ -220,7 +220,7 @@ fn clocks_that_jump() {
         &shown,
         1,
         &[
-            "1 call with times far from all others, as of a clock that jumped: counted, and left out of charts",
+            "1 call with times far from all others, as from a clock that jumped: counted, but left out of charts",
         ],
     );
     assert!(!replay("log.jsonl", log(50), true).stdout.contains("clock"));

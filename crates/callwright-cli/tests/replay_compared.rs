@@ -185,7 +185,7 @@ fn what_cannot_be_applied_says_why() {
             &[][..],
             "no proposal is accepted; give --accept",
         ),
-        (tools, &["--accept=1"], "these are no suggestions"),
+        (tools, &["--accept=1"], "not a suggestions file"),
         (&suggested.log, &["--accept=1"], "log.jsonl"),
     ] {
         let refused = apply(suggestions, more);

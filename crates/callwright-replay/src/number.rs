@@ -24,7 +24,7 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
 }
 
 /// The count of a [`Distinct`](crate::summary::Distinct): above 256 it is right to about six in a hundred, so two digits
-/// are told.
+/// are given.
 pub(crate) fn about(number: u64) -> String {
     if number <= 256 {
         return thousands(number);

@@ -189,7 +189,7 @@ fn what_cannot_be_applied_says_why() {
         .to_string();
     assert!(unread.starts_with("the tools file is not JSON"), "{unread}");
     let other = apply(TOOLS, &json!({"v": 1}), &[1], false).unwrap_err();
-    assert!(other.to_string().starts_with("these are no suggestions"));
+    assert!(other.to_string().starts_with("not a suggestions file"));
     let newer = apply(TOOLS, &json!({"v": 9, "tools": []}), &[1], false).unwrap_err();
     assert!(newer.to_string().contains("version 9"), "{newer}");
     refused(
@@ -219,7 +219,7 @@ fn what_is_not_proved_wants_to_be_forced() {
         TOOLS,
         &file,
         &[1],
-        "proposal 1 is not proved to only loosen: nobody knows; force it if you want it all the same",
+        "proposal 1 is not proved to loosen only: nobody knows; use --force to apply it anyway",
     );
     assert!(apply(TOOLS, &file, &[1], true).is_ok());
 }

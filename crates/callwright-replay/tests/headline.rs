@@ -68,7 +68,7 @@ fn all_faults_of_a_call_must_be_allowed() {
     // What is wrong with the result does not matter to the call.
     assert_eq!(counts(&with_faults(&[0, 7], &[])), [1_000, 0, 0]);
     assert_eq!(counts(&with_faults(&[7], &[])), [0, 0, 0]);
-    assert!(headline(&with_faults(&[0], &[])).contains("11,403 are not told apart"));
+    assert!(headline(&with_faults(&[0], &[])).contains("11,403 are not classified"));
 }
 
 #[test]

@@ -60,11 +60,10 @@ pub(super) fn described(facts: &Facts<'_>) -> Option<ScoredReason> {
     let mut around = of(&facts.around);
     around.push(facts.declaration.description.clone());
     let (is_for, name) = around.iter().find_map(|text| naming(facts, text))?;
-    Some(match is_for {
-        true => Sign::DescribedByTool.because(format!("the tool's description names {name}")),
-        false => {
-            Sign::DescribedAgainst.because(format!("the tool's description speaks against {name}"))
-        }
+    Some(if is_for {
+        Sign::DescribedByTool.because(format!("the tool's description names {name}"))
+    } else {
+        Sign::DescribedAgainst.because(format!("the tool's description speaks against {name}"))
     })
 }
 
@@ -77,11 +76,12 @@ fn said(facts: &Facts<'_>, text: &str) -> Option<ScoredReason> {
     };
     let says =
         |sign: Sign, word: &str| Some(sign.because(format!("the description says \"{word}\"")));
-    let says_unless_negated = |word: &str| match is_negated(&lower, position(&lower, word)?) {
-        true => {
+    let says_unless_negated = |word: &str| {
+        if is_negated(&lower, position(&lower, word)?) {
             Some(Sign::DescribedAgainst.because(format!("the description rules \"{word}\" out")))
+        } else {
+            says(Sign::Described, word)
         }
-        false => says(Sign::Described, word),
     };
     match (facts.code?, facts.shape) {
         (Code::Required, _) => match phrase(REQUIRED) {
@@ -179,7 +179,7 @@ fn naming(facts: &Facts<'_>, text: &str) -> Option<(bool, String)> {
     Some((!is_negated(&lower, at), format!("\"{name}\"")))
 }
 
-/// Where a word or a phrase stands in a text, as whole words.
+/// Where a word or a phrase is in a text, as whole words.
 fn position(text: &str, phrase: &str) -> Option<usize> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let found = text.match_indices(phrase).map(|(at, _)| at);

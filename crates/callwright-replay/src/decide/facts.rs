@@ -87,9 +87,10 @@ impl<'f> Facts<'f> {
             neighbours,
             values: values(cluster),
             nodes: at(&key.path),
-            around: match path.is_root() {
-                true => Vec::new(),
-                false => at(path.parent().as_pointer()),
+            around: if path.is_root() {
+                Vec::new()
+            } else {
+                at(path.parent().as_pointer())
             },
             name: path.last().unwrap_or_default().into_owned(),
         }

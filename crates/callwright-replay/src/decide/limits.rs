@@ -83,8 +83,8 @@ pub(super) fn allow_values_before_edge_cases(
             continue;
         }
         let is_farther = |(other, far): &&(ClusterKey, f64)| {
-            (&other.tool, other.side, &other.path, &other.issue)
-                == (&key.tool, key.side, &key.path, &key.issue)
+            (&other.tool, other.side, &other.path, issue_code(other))
+                == (&key.tool, key.side, &key.path, issue_code(key))
                 && *far >= own
         };
         if let Some((other, _)) = edge_cases.iter().find(is_farther) {
@@ -101,7 +101,7 @@ fn is_refused(cluster: &Cluster) -> bool {
     known >= FEW_RESULTS && ratio(cluster.led_to.ran_fine, known) <= REFUSES_UP_TO
 }
 
-/// How far the farthest value is beyond its limit, on a scale of its own.
+/// How far the farthest value is beyond its limit, on a scale where more is farther.
 fn beyond(key: &ClusterKey, cluster: &Cluster) -> Option<f64> {
     let limit = SizeLimit::of(issue_code(key)?)?;
     let farthest = limit.farthest(cluster)?;

@@ -35,10 +35,10 @@ fn has_one_cluster_per_value(code: IssueCode) -> bool {
 }
 
 /// The tool, the side, the path and the issue.
-type PlaceKey<'k> = (&'k str, Side, &'k str, &'k str);
+type PlaceKey<'k> = (&'k str, Side, &'k str, Option<IssueCode>);
 
 fn place(key: &ClusterKey) -> PlaceKey<'_> {
-    (&key.tool, key.side, &key.path, &key.issue)
+    (&key.tool, key.side, &key.path, issue_code(key))
 }
 
 /// What several clusters led to, together.
@@ -118,7 +118,7 @@ impl<'s> Neighbours<'s> {
 /// What the tool made of other values that break the same rule at the same place.
 pub(super) fn others_of_the_place(facts: &Facts<'_>) -> Option<ScoredReason> {
     let own = facts.cluster.led_to;
-    // With many results of its own a cluster speaks for itself.
+    // With many results a cluster speaks for itself.
     if own.ran_fine + own.tool_refused >= MANY_RESULTS {
         return None;
     }
@@ -173,7 +173,7 @@ pub(super) fn one_of_many_keys(facts: &Facts<'_>) -> Option<ScoredReason> {
     let is_one = facts.code == Some(IssueCode::UnknownKey)
         && keys.len() >= MANY_KEYS
         && ratio(own.unwrap_or_default(), all) < OWN_SHARE;
-    let why = || format!("one of {} keys there that nobody declared", keys.len());
+    let why = || format!("one of {} undeclared keys there", keys.len());
     is_one.then(|| Sign::OneOfManyKeys.because(why()))
 }
 

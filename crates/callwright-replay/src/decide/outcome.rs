@@ -41,13 +41,15 @@ pub(super) fn of_tool(facts: &Facts<'_>) -> Option<ScoredReason> {
     }
     let points = by_number(share, known);
     let is_unknown_key = facts.code == Some(IssueCode::UnknownKey);
-    let points = match is_unknown_key {
-        true => points.min(TAKES_UNKNOWN_KEY),
-        false => points,
+    let points = if is_unknown_key {
+        points.min(TAKES_UNKNOWN_KEY)
+    } else {
+        points
     };
-    let alike = match known > own {
-        true => " of such calls that look alike",
-        false => "",
+    let alike = if known > own {
+        " of such calls that look alike"
+    } else {
+        ""
     };
     let why = match known {
         1 if ran_fine == 1 => "the one call with a known result ran fine".to_owned(),
@@ -136,7 +138,7 @@ pub(super) fn of_model(facts: &Facts<'_>) -> Option<ScoredReason> {
     let is_corrected = followed >= CORRECTED_CALLS && ratio(corrected, followed) >= CORRECTED_SHARE;
     (has_failed && is_corrected && per_session <= CALLS_PER_SESSION).then(|| {
         Sign::Corrected.because(format!(
-            "{corrected} of {followed} were followed by a call without the fault"
+            "{corrected} of {followed} were followed by a call without the violation"
         ))
     })
 }

@@ -43,18 +43,15 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
             Some(Failure::UnknownTool) => "no such tool is declared",
             Some(Failure::TruncatedCall | Failure::TruncatedResponse) => "cut off before its end",
             Some(Failure::InvalidJson | Failure::InvalidOutputJson) => "not JSON",
-            _ => "no matter of the schema",
+            _ => "not about the schema",
         }));
     };
     let (sign, why) = match (code, facts.shape) {
         (Code::DuplicateKey, _) => (
             Sign::Never,
-            "one key stands twice, and nobody knows which is meant",
+            "a key appears twice, so it is unclear which is meant",
         ),
-        (_, ValueShape::Masked) => (
-            Sign::Never,
-            "the value is a secret, and nobody can look at it",
-        ),
+        (_, ValueShape::Masked) => (Sign::Never, "the value is a secret and cannot be looked at"),
         _ if facts.key.side == Side::Output => (Sign::OwnResult, "the tool itself answers so"),
         (Code::Type, _) if facts.key.path.is_empty() => {
             (Sign::Never, "arguments are always an object")
@@ -64,10 +61,7 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
         }
         (_, ValueShape::Null | ValueShape::Number) => return None,
         (Code::Type, _) => (Sign::OtherType, "another type is mostly a slip"),
-        (Code::UnknownKey, _) => (
-            Sign::UnknownKey,
-            "a key that nobody declared is mostly made up",
-        ),
+        (Code::UnknownKey, _) => (Sign::UnknownKey, "an undeclared key is mostly made up"),
         (
             Code::Union
             | Code::SeveralBranches
@@ -110,7 +104,7 @@ fn repaired(facts: &Facts<'_>) -> Option<ScoredReason> {
         _ => "",
     };
     if !quoted.is_empty() {
-        return Some(Sign::Repaired.because(format!("{quoted}: a slip that repair heals")));
+        return Some(Sign::Repaired.because(format!("{quoted}: a slip that repair fixes")));
     }
     if is_boolean_word(facts) {
         let why = "a word for true or false, in quotes: to many programs every text is true";
@@ -119,7 +113,7 @@ fn repaired(facts: &Facts<'_>) -> Option<ScoredReason> {
     SLIPS_THAT_REPAIR_FIXES.iter().find_map(|rule| {
         let calls = facts.cluster.calls;
         let times = times_applied(facts, rule)?;
-        let why = format!("{times} of {calls} are slips that repair heals ({rule})");
+        let why = format!("{times} of {calls} are slips that repair fixes ({rule})");
         Some(Sign::Repaired.because(why))
     })
 }
@@ -135,7 +129,7 @@ fn unquoted(facts: &Facts<'_>) -> impl Iterator<Item = ScoredReason> {
     let rules = ["string_from_scalar", "scalar_from_array"].into_iter();
     rules.filter_map(|rule| {
         let (times, calls) = (times_applied(facts, rule)?, facts.cluster.calls);
-        let why = format!("{times} of {calls} are mended by repair without loss ({rule})");
+        let why = format!("{times} of {calls} are repaired without loss ({rule})");
         Some(Sign::Unquoted.because(why))
     })
 }
@@ -166,7 +160,7 @@ fn placeholder(facts: &Facts<'_>) -> Option<ScoredReason> {
         Some(Code::Format | Code::Pattern | Code::Type) => Sign::Filler,
         _ => Sign::Placeholder,
     };
-    let why = format!("{first:?} stands for a value that was to be filled in");
+    let why = format!("{first:?} is a placeholder for a value");
     Some(sign.because(why))
 }
 

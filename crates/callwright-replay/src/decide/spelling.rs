@@ -1,6 +1,6 @@
 //! Whether a name is another one, misspelt.
 
-/// Names that are longer are no names.
+/// Longer texts are not names.
 const LONGEST: usize = 64;
 
 /// The known name that this one is a misspelling of, if there is one.

@@ -48,9 +48,10 @@ pub(super) fn over_time(facts: &Facts<'_>) -> Option<ScoredReason> {
                 _ => format!("{seen} {name}s"),
             };
             let sessions = facts.cluster.sessions.count();
-            let sign = match seen >= SEASON_FROM && sessions >= SEVERAL_SESSIONS {
-                true => Sign::Season,
-                false => Sign::Burst,
+            let sign = if seen >= SEASON_FROM && sessions >= SEVERAL_SESSIONS {
+                Sign::Season
+            } else {
+                Sign::Burst
             };
             Some(sign.because(format!(
                 "all {calls} came {on} {times}, though the tool was called {on} {of}"
@@ -131,7 +132,7 @@ pub(super) fn over_models(facts: &Facts<'_>) -> Option<ScoredReason> {
 /// Whether it is seldom the only violation of a call.
 pub(super) fn seldom_alone(facts: &Facts<'_>) -> Option<ScoredReason> {
     let (calls, alone) = (facts.cluster.calls, facts.cluster.alone);
-    let why = || format!("only {alone} of {calls} calls have no other fault");
+    let why = || format!("only {alone} of {calls} calls have no other violation");
     let is_seldom = calls >= SPREAD_CALLS && ratio(alone, calls) < ALONE_BELOW;
     is_seldom.then(|| Sign::SeldomAlone.because(why()))
 }

@@ -77,7 +77,8 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
     let calls = count(cluster.calls, "call", "calls");
     let sent = most_frequent_value(cluster);
     let shape = ValueShape::of(key);
-    Some(match issue_code(key)? {
+    let code = issue_code(key)?;
+    Some(match code {
         Code::Type => {
             let wanted = nodes.iter().flat_map(|node| type_names(node)).next()?;
             let wanted = match wanted.to_lowercase().as_str() {
@@ -89,12 +90,11 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
                 "string" => "a text",
                 _ => return None,
             };
-            use HeldInText as Held;
             let other = match shape {
-                ValueShape::Holds(Held::Number | Held::Boolean) => ", without quotes",
-                ValueShape::Holds(Held::Object | Held::Array | Held::BrokenJson) => {
-                    ", not JSON inside a text"
-                }
+                ValueShape::Holds(HeldInText::Number | HeldInText::Boolean) => ", without quotes",
+                ValueShape::Holds(
+                    HeldInText::Object | HeldInText::Array | HeldInText::BrokenJson,
+                ) => ", not JSON inside a text",
                 ValueShape::Null => ", and to be left out where there is none",
                 _ => "",
             };
@@ -119,7 +119,7 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
             )
         }
         Code::Format | Code::Pattern => {
-            let keyword = key.issue.as_str();
+            let keyword = code.name();
             let rule = nodes.iter().find_map(|node| node.get(keyword)?.as_str())?;
             format!(
                 "give an example for {place} in its description ({keyword} {rule}): {calls} sent {sent}"
@@ -144,7 +144,7 @@ fn most_frequent_value(cluster: &Cluster) -> String {
     shortened(shown.unwrap_or("something else"), LONGEST_VALUE)
 }
 
-/// Looks for schemas that are looser than all traffic. SchemaAdvice only: what was never sent may be sent tomorrow.
+/// Looks for schemas that are looser than all traffic. Advice only: what was never sent may be sent tomorrow.
 pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
     let tools = summary.tools.iter();
     for (name, tool) in tools.filter(|(_, tool)| tool.sampled >= ENOUGH) {

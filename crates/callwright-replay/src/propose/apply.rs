@@ -24,11 +24,11 @@ use crate::summary::Side;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
-    /// The tools file is no JSON.
+    /// The tools file is not JSON.
     #[error("the tools file is not JSON: {0}")]
     ToolsNotJson(serde_json::Error),
     /// The suggestions are not what `--suggest` writes.
-    #[error("these are no suggestions: {0}; write them with `callwright replay --suggest`")]
+    #[error("not a suggestions file: {0}; write one with `callwright replay --suggest`")]
     NoSuggestions(String),
     /// There is no such suggestion.
     #[error("there is no proposal {number}; there are {least} to {most}")]
@@ -69,9 +69,9 @@ pub enum ApplyError {
         /// The other.
         second: usize,
     },
-    /// Nobody knows whether the change only loosens.
+    /// It is not known whether the change only loosens.
     #[error(
-        "proposal {number} is not proved to only loosen: {why}; force it if you want it all the same"
+        "proposal {number} is not proved to loosen only: {why}; use --force to apply it anyway"
     )]
     NotProved {
         /// The proposal.
@@ -126,7 +126,7 @@ pub fn apply(
     let file = SuggestionsFile::deserialize(suggestions)
         .map_err(|error| ApplyError::NoSuggestions(error.to_string()))?;
     if file.v != VERSION {
-        let why = format!("they are of version {}, and {VERSION} is known", file.v);
+        let why = format!("version {} is not supported, only {VERSION}", file.v);
         return Err(ApplyError::NoSuggestions(why));
     }
     are_known(&file, accept)?;

@@ -4,8 +4,9 @@
 //! change at different places is simply taken over; what they change at the same place is joined where both only widen it.
 
 use json_patch::{Patch, PatchOperation, patch as apply_patch};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
+use super::node::one_or_list;
 use crate::schema::SizeLimit;
 
 /// Why patches do not go together.
@@ -27,36 +28,40 @@ pub(super) fn combined(schema: &Json, patches: &[(usize, Patch)]) -> Result<Json
         let only_drops = (patch.iter())
             .all(|it| matches!(it, PatchOperation::Test(_) | PatchOperation::Remove(_)));
         let with = |ours: &Json| merged("", Some(schema), Some(ours), Some(&own), only_drops);
-        all = with(&all).flatten().ok_or_else(|| {
-            let clashes = |(_, other): &&(usize, Json)| with(other).is_none();
+        let merged = with(&all).map_err(|Contradiction| {
+            let clashes = |(_, other): &&(usize, Json)| with(other).is_err();
             let first = earlier.iter().find(clashes).or(earlier.last());
             Clash::Between(first.map_or(*number, |(first, _)| *first), *number)
         })?;
+        // A schema that both sides have is never gone.
+        all = merged.unwrap_or(all);
         earlier.push((*number, own));
     }
     Ok(all)
 }
 
-/// The value of a keyword with the changes of both sides; the inner `None` where there is none any more, the outer one
-/// where they contradict each other.
+/// Two changes of one place that cannot be joined.
+struct Contradiction;
+
+/// The value of a keyword with the changes of both sides; `None` where there is none any more.
 fn merged(
     keyword: &str,
     base: Option<&Json>,
     ours: Option<&Json>,
     theirs: Option<&Json>,
     theirs_only_drops: bool,
-) -> Option<Option<Json>> {
+) -> Result<Option<Json>, Contradiction> {
     if ours == theirs || theirs == base {
-        return Some(ours.cloned());
+        return Ok(ours.cloned());
     }
     if ours == base {
-        return Some(theirs.cloned());
+        return Ok(theirs.cloned());
     }
     let (ours, theirs) = match (ours, theirs) {
         (Some(ours), Some(theirs)) => (ours, theirs),
         // A rule that is dropped is looser than one that is widened; a rule that moves elsewhere is not.
-        (Some(_), None) if theirs_only_drops => return Some(None),
-        _ => return None,
+        (Some(_), None) if theirs_only_drops => return Ok(None),
+        _ => return Err(Contradiction),
     };
     let none = Json::Object(Map::new());
     let base = match keyword {
@@ -75,7 +80,7 @@ fn merged(
             }
             Json::Object(all)
         }
-        (_, ours, theirs) if keyword == "type" => types(ours, theirs)?,
+        (_, ours, theirs) if keyword == "type" => types(ours, theirs).ok_or(Contradiction)?,
         (Some(Json::Array(base)), Json::Array(ours), Json::Array(theirs)) => {
             list(base, ours, theirs, theirs_only_drops)?
         }
@@ -83,16 +88,23 @@ fn merged(
             list(&[], ours, theirs, theirs_only_drops)?
         }
         _ => {
-            let limit = SizeLimit::of_keyword(keyword)?;
-            let is_tighter = limit.is_tighter(ours.as_f64()?, theirs.as_f64()?);
+            let limits = (ours.as_f64()).zip(theirs.as_f64());
+            let limit = SizeLimit::of_keyword(keyword).zip(limits);
+            let (limit, (our_limit, their_limit)) = limit.ok_or(Contradiction)?;
+            let is_tighter = limit.is_tighter(our_limit, their_limit);
             if is_tighter { theirs } else { ours }.clone()
         }
     };
-    Some(Some(value))
+    Ok(Some(value))
 }
 
 /// A list from which both sides took items, or which both changed or added to.
-fn list(base: &[Json], ours: &[Json], theirs: &[Json], theirs_only_drops: bool) -> Option<Json> {
+fn list(
+    base: &[Json],
+    ours: &[Json],
+    theirs: &[Json],
+    theirs_only_drops: bool,
+) -> Result<Json, Contradiction> {
     let mut all = Vec::new();
     let mut added = theirs;
     if ours.len() < base.len() || theirs.len() < base.len() {
@@ -117,7 +129,7 @@ fn list(base: &[Json], ours: &[Json], theirs: &[Json], theirs_only_drops: bool) 
             all.push(item.clone());
         }
     }
-    Some(Json::Array(all))
+    Ok(Json::Array(all))
 }
 
 /// All types of both. A number may be an integer.
@@ -138,8 +150,60 @@ fn types(one: &Json, other: &Json) -> Option<Json> {
     if names.iter().any(|name| name.eq_ignore_ascii_case("number")) {
         names.retain(|name| !name.eq_ignore_ascii_case("integer"));
     }
-    Some(match &names[..] {
-        [only] => json!(only),
-        several => json!(several),
-    })
+    Some(one_or_list(&names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::patch::patch;
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn becomes(base: &Json, changed: &[Json], expected: &Result<Json, Clash>) {
+        let patches = changed.iter().map(|changed| patch(base, changed));
+        let patches: Vec<(usize, Patch)> = patches.enumerate().collect();
+        assert_eq!(combined(base, &patches), *expected);
+    }
+
+    #[test]
+    fn what_only_widens_is_joined() {
+        let base = json!({"type": "integer", "maximum": 9, "enum": [1], "required": ["a", "b"]});
+        let changed = [
+            json!({"type": ["integer", "null"], "maximum": 9, "enum": [1, 2], "required": ["b"]}),
+            json!({"type": "number", "maximum": 30, "enum": [1, 3], "required": ["a"]}),
+            json!({"type": "integer", "maximum": 20, "enum": [1, 2], "required": ["a", "b"]}),
+        ];
+        let all =
+            json!({"type": ["null", "number"], "maximum": 30, "enum": [1, 2, 3], "required": []});
+        becomes(&base, &changed, &Ok(all));
+    }
+
+    #[test]
+    fn a_part_that_moves_is_not_changed_as_well() {
+        let base = json!({"a": {"type": "array", "items": {"type": "string"}}});
+        let changed = [
+            json!({"a": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}),
+            json!({"a": {"type": "array", "items": {"type": ["string", "integer"]}}}),
+        ];
+        becomes(&base, &changed, &Err(Clash::Between(0, 1)));
+    }
+
+    #[test]
+    fn a_rule_that_is_dropped_is_looser_than_one_that_is_widened() {
+        let base = json!({"type": "string", "format": "date", "maxLength": 3});
+        let changed = [
+            json!({"type": "string", "format": "date", "maxLength": 5}),
+            json!({"type": "string", "format": "date"}),
+        ];
+        let all = json!({"type": "string", "format": "date"});
+        becomes(&base, &changed, &Ok(all));
+    }
+
+    #[test]
+    fn a_patch_for_another_schema_is_named() {
+        let base = json!({"maximum": 9});
+        let patches = [(7, patch(&json!({"maximum": 8}), &json!({"maximum": 10})))];
+        assert_eq!(combined(&base, &patches), Err(Clash::Changed(7)));
+    }
 }

@@ -23,7 +23,7 @@ const DEEPEST: usize = 32;
 pub(super) struct Editor<'s> {
     pub(super) root: &'s Json,
     pub(super) positions: Positions<'s>,
-    judge: PartValidator<'s>,
+    validator: PartValidator<'s>,
 }
 
 /// What one change has to allow.
@@ -79,7 +79,7 @@ impl<'s> Editor<'s> {
         Editor {
             root,
             positions: Positions::of(root),
-            judge: PartValidator::of(root),
+            validator: PartValidator::of(root),
         }
     }
 
@@ -90,13 +90,13 @@ impl<'s> Editor<'s> {
     pub(super) fn carry_out(&mut self, request: &Request<'_>) -> Result<Edited, Why> {
         let all = || request.relaxations.iter();
         let edited = match all().next().ok_or("nothing is asked for")? {
-            Relaxation::Value(Json::Null) => self.types(request, vec![SchemaType::Null]),
+            Relaxation::Value(Json::Null) => self.types(request, &[SchemaType::Null]),
             Relaxation::Type(_) => {
                 let types = all().filter_map(|it| match it {
                     Relaxation::Type(kind) => Some(kind.clone()),
                     _ => None,
                 });
-                self.types(request, one_text(types.collect()))
+                self.types(request, &one_text(types.collect()))
             }
             Relaxation::Value(_) => self.values(request),
             Relaxation::Optional(key) => {
@@ -120,7 +120,7 @@ impl<'s> Editor<'s> {
             }
             Relaxation::Look(keyword, _) => self.look(request, keyword),
         }?;
-        self.verify(request, &edited)?;
+        verify(request, &edited)?;
         Ok(edited)
     }
 
@@ -128,22 +128,22 @@ impl<'s> Editor<'s> {
     fn objecting(&mut self, request: &Request<'_>) -> Result<Vec<SchemaPart>, Why> {
         let mut all = places(self.root, request.path);
         if all.is_empty() {
-            return Err("no part of the schema speaks about this place");
+            return Err("no part of the schema is about this place");
         }
-        all.retain(|place| target::objects(&mut self.judge, &place.at, request.samples));
+        all.retain(|place| target::objects(&mut self.validator, &place.at, request.samples));
         target::firm_or_only(all)
     }
 
     /// More types.
-    fn types(&mut self, request: &Request<'_>, types: Vec<SchemaType>) -> Result<Edited, Why> {
-        let change = match &types[..] {
+    fn types(&mut self, request: &Request<'_>, types: &[SchemaType]) -> Result<Edited, Why> {
+        let change = match types {
             [SchemaType::Null] => ChangeKind::Nullable,
             _ => ChangeKind::WiderType,
         };
         let what: Vec<String> = types.iter().map(SchemaType::with_article).collect();
         let mut edited = Edited::new(self.root, change, what.join(" or "));
         for place in self.objecting(request)? {
-            for kind in &types {
+            for kind in types {
                 self.one_type(&mut edited, place.at.clone(), kind)?;
             }
         }
@@ -201,12 +201,11 @@ impl<'s> Editor<'s> {
             })
             .collect();
         let is_open = values.len() >= OPEN_ENUM_FROM;
-        let (change, what) = match is_open {
-            true => (ChangeKind::OpenEnum, "any value of its type".to_owned()),
-            false => {
-                let written: Vec<String> = values.iter().map(Json::to_string).collect();
-                (ChangeKind::WiderEnum, written.join(" or "))
-            }
+        let (change, what) = if is_open {
+            (ChangeKind::OpenEnum, "any value of its type".to_owned())
+        } else {
+            let written: Vec<String> = values.iter().map(Json::to_string).collect();
+            (ChangeKind::WiderEnum, written.join(" or "))
         };
         let mut edited = Edited::new(self.root, change, what);
         let lists = |node: &Json| node.get("enum").is_some() || node.get("const").is_some();
@@ -218,12 +217,21 @@ impl<'s> Editor<'s> {
                 edited.edit(&place.at, |entry| Some(wrapped(entry, &branch)))?;
                 continue;
             }
-            match target::targets(self.root, &mut self.judge, place, request.samples, &lists) {
+            match target::targets(
+                self.root,
+                &mut self.validator,
+                place,
+                request.samples,
+                &lists,
+            ) {
                 Targets::Nodes(nodes) => {
                     for at in nodes {
-                        edited.edit(&at, |node| match is_open {
-                            true => with_any_value(node, &values),
-                            false => with_values(node, &values),
+                        edited.edit(&at, |node| {
+                            if is_open {
+                                with_any_value(node, &values)
+                            } else {
+                                with_values(node, &values)
+                            }
                         })?;
                     }
                 }
@@ -253,7 +261,13 @@ impl<'s> Editor<'s> {
         let mut edited = Edited::new(self.root, change, what);
         let holds = |node: &Json| edit(node).is_some();
         for place in &self.objecting(request)? {
-            match target::targets(self.root, &mut self.judge, place, request.samples, &holds) {
+            match target::targets(
+                self.root,
+                &mut self.validator,
+                place,
+                request.samples,
+                &holds,
+            ) {
                 Targets::Nodes(nodes) => {
                     for at in nodes {
                         edited.edit(&at, edit)?;
@@ -340,26 +354,26 @@ impl<'s> Editor<'s> {
         }
         Ok(edited)
     }
+}
 
-    /// Whether the change does what it is for.
-    fn verify(&self, request: &Request<'_>, edited: &Edited) -> Result<(), Why> {
-        let mut judge = PartValidator::of(&edited.schema);
-        let all = places(&edited.schema, request.path);
-        let are_alternatives = all.iter().all(|place| place.is_alternative);
-        for sample in request.samples {
-            let mut refuses = |place: &SchemaPart| judge.accepts(&place.at, sample) == Some(false);
-            let is_refused = match are_alternatives {
-                true => all.iter().all(&mut refuses),
-                false => all
-                    .iter()
-                    .any(|place| !place.is_alternative && refuses(place)),
-            };
-            if is_refused {
-                return Err("one change alone does not allow it");
-            }
+/// Whether the change does what it is for.
+fn verify(request: &Request<'_>, edited: &Edited) -> Result<(), Why> {
+    let mut validator = PartValidator::of(&edited.schema);
+    let all = places(&edited.schema, request.path);
+    let are_alternatives = all.iter().all(|place| place.is_alternative);
+    for sample in request.samples {
+        let mut refuses = |place: &SchemaPart| validator.accepts(&place.at, sample) == Some(false);
+        let is_refused = if are_alternatives {
+            all.iter().all(&mut refuses)
+        } else {
+            all.iter()
+                .any(|place| !place.is_alternative && refuses(place))
+        };
+        if is_refused {
+            return Err("one change alone does not allow it");
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn widened(limit: &SizeLimit, to: f64) -> (ChangeKind, String) {

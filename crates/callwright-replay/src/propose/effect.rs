@@ -95,8 +95,8 @@ impl<'r> RecordedCalls<'r> {
         let mut versions = BothVersions {
             old,
             new,
-            old_judge: PartValidator::of(old),
-            new_judge: PartValidator::of(new),
+            old_validator: PartValidator::of(old),
+            new_validator: PartValidator::of(new),
         };
         let shares: Vec<(f64, bool)> = self
             .clusters
@@ -148,7 +148,7 @@ fn part_of(calls: u64, share: f64) -> u64 {
     (calls as f64 * share).round() as u64
 }
 
-/// Whether a part that was changed speaks about the place of a cluster, or about what is around it or in it.
+/// Whether a part that was changed is about the place of a cluster, or about what is around it or in it.
 fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
     let path = Path::from_pointer(key.path.as_str());
     let is_about_key = matches!(issue_code(key), Some(Code::Required | Code::UnknownKey));
@@ -163,8 +163,8 @@ fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
 struct BothVersions<'s> {
     old: &'s Json,
     new: &'s Json,
-    old_judge: PartValidator<'s>,
-    new_judge: PartValidator<'s>,
+    old_validator: PartValidator<'s>,
+    new_validator: PartValidator<'s>,
 }
 
 impl BothVersions<'_> {
@@ -222,8 +222,8 @@ impl BothVersions<'_> {
         let all: u64 = kept.iter().map(|(_, calls)| calls).sum();
         let mut accepted = 0;
         for (value, calls) in &kept {
-            if accepts(self.new, &mut self.new_judge, &key.path, value)
-                && !accepts(self.old, &mut self.old_judge, &key.path, value)
+            if self.new_validator.accepts_at(&key.path, value)
+                && !self.old_validator.accepts_at(&key.path, value)
             {
                 accepted += calls;
             }
@@ -254,17 +254,5 @@ impl BothVersions<'_> {
             })
         };
         f64::from(u8::from(is_within(self.new) && !is_within(self.old)))
-    }
-}
-
-/// Whether all parts of a schema about a place accept a value; one of them, where they are alternatives.
-fn accepts(root: &Json, judge: &mut PartValidator<'_>, path: &str, value: &Json) -> bool {
-    let all = places(root, path);
-    let (alternatives, firm): (Vec<_>, Vec<_>) = all.iter().partition(|place| place.is_alternative);
-    let mut takes = |at: &Path| judge.accepts(at, value) == Some(true);
-    if firm.is_empty() {
-        alternatives.iter().any(|place| takes(&place.at))
-    } else {
-        firm.iter().all(|place| takes(&place.at))
     }
 }

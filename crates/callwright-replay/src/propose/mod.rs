@@ -43,7 +43,7 @@ pub struct Proposal {
     pub change: ChangeKind,
     /// What it does, in a few words: "`priority` may also be \"urgent\"".
     pub title: String,
-    /// What the clusters behind it were taken for: the least certain of them.
+    /// What the clusters that it allows were judged to be: the least certain of them.
     pub kind: ViolationKind,
     /// The clusters that it allows.
     pub clusters: Vec<ClusterKey>,
@@ -55,8 +55,8 @@ pub struct Proposal {
     pub after: Json,
     /// Where that part is: a JSON Pointer into the schema.
     pub pointer: String,
-    /// How many places of the schema refer to that part: the change loosens all of them. Zero if it is used where it
-    /// stands.
+    /// How many places of the schema refer to that part: the change loosens all of them. Zero if it is used in one
+    /// place only.
     #[serde(default)]
     pub shared_by: usize,
     /// Recorded calls that would become valid by this change alone.
@@ -108,7 +108,7 @@ pub enum ChangeKind {
 pub enum Proof {
     /// Shown; the text says by what.
     Proved(String),
-    /// Not shown; the text says why. `apply` refuses it unless told otherwise.
+    /// Not shown; the text says why. `apply` refuses it unless forced.
     NotProved(String),
 }
 
@@ -137,7 +137,7 @@ pub struct Unplaced {
 pub struct Proposals {
     /// Changes.
     pub changes: Vec<Proposal>,
-    /// SchemaAdvice to whoever writes the descriptions, and where a schema is looser than all traffic.
+    /// How to describe parameters better, and where a schema is looser than all traffic.
     pub advice: Vec<SchemaAdvice>,
     /// Edge cases for which there is no proposal.
     #[serde(default)]

@@ -67,7 +67,7 @@ fn spelt(name: &str, upper: bool) -> String {
 }
 
 /// One name by itself, several as a list.
-fn one_or_list<T: Into<Json> + Clone>(names: &[T]) -> Json {
+pub(super) fn one_or_list<T: Into<Json> + Clone>(names: &[T]) -> Json {
     match names {
         [only] => only.clone().into(),
         several => several.iter().cloned().map(Into::into).collect(),
@@ -227,7 +227,7 @@ pub(super) fn number(value: &Json) -> Option<f64> {
     }
 }
 
-/// A number as a person would write it.
+/// A number as people write it.
 #[expect(clippy::cast_possible_truncation, reason = "whole and small enough")]
 fn written(number: f64) -> Json {
     if number.fract() == 0.0 && number.abs() < EXACT {
@@ -248,8 +248,8 @@ pub(super) fn without(node: &Json, keyword: &str) -> Option<Json> {
 pub(super) fn with_look(node: &Json, keyword: &str, patterns: &[String]) -> Option<Json> {
     let mut changed = node.clone();
     let members = changed.as_object_mut()?;
-    let stood = members.shift_remove(keyword)?;
-    let mut branches = vec![json!({keyword: stood})];
+    let stated = members.shift_remove(keyword)?;
+    let mut branches = vec![json!({keyword: stated})];
     branches.extend(patterns.iter().map(|pattern| json!({"pattern": pattern})));
     let either = json!({"anyOf": &branches});
     if let Some(all) = members.get_mut("allOf").and_then(Json::as_array_mut) {

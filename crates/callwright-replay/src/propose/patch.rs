@@ -114,8 +114,8 @@ fn remove(at: &Path) -> PatchOperation {
 }
 
 /// The same patch at other places. `None` if one of them has none.
-pub(super) fn moved(patch: &Patch, to: impl Fn(&Path) -> Option<Path>) -> Option<Patch> {
-    let operations = patch.iter().cloned().map(|mut operation| {
+pub(super) fn moved(original: &Patch, to: impl Fn(&Path) -> Option<Path>) -> Option<Patch> {
+    let operations = original.iter().cloned().map(|mut operation| {
         let path = pointer(&to(&Path::from_pointer(operation.path().as_str()))?);
         match &mut operation {
             PatchOperation::Add(it) => it.path = path,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use callwright::validate::IssueCode;
 use serde_json::Value as Json;
 
 use super::editor::{Edited, Editor, Request};
@@ -13,7 +14,7 @@ use super::relaxation::{Family, Relaxation};
 use super::schema_hash::schema_hash;
 use super::title::title;
 use super::{ChangeKind, Proposal, Proposals, Unplaced};
-use crate::decide::{ClusterJudgement, Declaration, ValueShape, ViolationKind, values};
+use crate::decide::{ClusterJudgement, Declaration, ValueShape, ViolationKind, issue_code, values};
 use crate::schema::places;
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
@@ -24,21 +25,13 @@ const ANY_KEY_FROM: usize = 21;
 const MOST_SAMPLES: usize = 64;
 
 /// What clusters that one change can allow have in common.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GroupKey<'k> {
     tool: &'k str,
     side: Side,
     path: String,
     family: Family,
     kind: ViolationKind,
-}
-
-impl GroupKey<'_> {
-    /// The order in which changes are made, and reported where there are none.
-    fn rank(&self) -> (String, Side, String, String, ViolationKind) {
-        let (tool, path) = (self.tool.to_owned(), self.path.clone());
-        (tool, self.side, path, self.family.name(), self.kind)
-    }
 }
 
 /// The clusters of one change.
@@ -48,9 +41,7 @@ struct ClusterGroup<'k> {
     relaxations: Vec<Relaxation>,
 }
 
-/// Groups by their rank.
-type Groups<'k> =
-    BTreeMap<(String, Side, String, String, ViolationKind), (GroupKey<'k>, ClusterGroup<'k>)>;
+type Groups<'k> = BTreeMap<GroupKey<'k>, ClusterGroup<'k>>;
 
 /// Makes all proposals, in no order.
 pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals: &mut Proposals) {
@@ -59,18 +50,17 @@ pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals
     // Where something breaks a keyword and is not an edge case.
     let others: HashSet<_> = (judgements.iter())
         .filter(|judgement| judgement.kind != ViolationKind::EdgeCase)
-        .map(|it| (&it.cluster.tool, &it.cluster.path, &it.cluster.issue))
+        .map(|it| place(&it.cluster))
         .collect();
     let mut declarations: HashMap<&str, Declaration> = HashMap::new();
-    for (key, group) in groups.into_values() {
+    for (key, group) in groups {
         let declaration = (declarations.entry(key.tool))
             .or_insert_with(|| Declaration::newest_of(summary.tools.get(key.tool)));
         let schema = declaration.schema(key.side);
         let made = match schema.zip(recorded.get(&(key.tool, key.side))) {
             Some((schema, recorded)) => {
                 let mut clusters = group.clusters.iter();
-                let beside_others =
-                    clusters.any(|(it, _)| others.contains(&(&it.tool, &it.path, &it.issue)));
+                let beside_others = clusters.any(|(key, _)| others.contains(&place(key)));
                 make(schema, recorded, &key, &group, beside_others)
             }
             None => Err("the schema is not known"),
@@ -78,13 +68,19 @@ pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals
         match made {
             Ok(proposal) => proposals.changes.push(proposal),
             Err(why) => {
-                (proposals.unplaced).extend(group.clusters.iter().map(|(key, _)| Unplaced {
+                let unplaced = group.clusters.iter().map(|(key, _)| Unplaced {
                     cluster: (*key).clone(),
                     why: why.to_owned(),
-                }))
+                });
+                proposals.unplaced.extend(unplaced);
             }
         }
     }
+}
+
+/// Where a cluster is, and what is wrong there.
+fn place(key: &ClusterKey) -> (&str, &str, Option<IssueCode>) {
+    (&key.tool, &key.path, issue_code(key))
 }
 
 fn group<'k>(
@@ -92,7 +88,7 @@ fn group<'k>(
     judgements: &'k [ClusterJudgement],
     proposals: &mut Proposals,
 ) -> Groups<'k> {
-    let mut groups: HashMap<GroupKey<'k>, ClusterGroup<'k>> = HashMap::new();
+    let mut groups = Groups::new();
     for judgement in judgements.iter().filter(|it| it.kind != ViolationKind::Bug) {
         let key = &judgement.cluster;
         let Some(cluster) = summary.clusters.get(key) else {
@@ -119,10 +115,7 @@ fn group<'k>(
             }),
         }
     }
-    let groups = groups
-        .into_iter()
-        .map(|(key, group)| (key.rank(), (key, group)));
-    any_keys(groups.collect())
+    any_keys(groups)
 }
 
 /// Where too many keys of one object are missing, one group for all of them.
@@ -132,19 +125,18 @@ fn any_keys(groups: Groups<'_>) -> Groups<'_> {
         is_key.then(|| (key.tool.to_owned(), key.side, key.path.clone(), key.kind))
     };
     let mut counts: HashMap<_, usize> = HashMap::new();
-    for (key, _) in groups.values() {
+    for key in groups.keys() {
         if let Some(object) = object(key) {
             *counts.entry(object).or_insert(0) += 1;
         }
     }
     let mut merged = Groups::new();
-    for (mut key, group) in groups.into_values() {
+    for (mut key, group) in groups {
         let keys = object(&key).and_then(|object| counts.get(&object));
         if keys.is_some_and(|keys| *keys >= ANY_KEY_FROM) {
             key.family = Family::AnyKey;
         }
-        let into = merged.entry(key.rank());
-        let (_, into) = into.or_insert_with(|| (key, ClusterGroup::default()));
+        let into = merged.entry(key).or_default();
         into.clusters.extend(group.clusters);
         into.relaxations.extend(group.relaxations);
     }
@@ -226,7 +218,7 @@ fn samples(group: &ClusterGroup<'_>) -> Vec<Json> {
     samples
 }
 
-/// A change that allows a schema's own default is a kind of its own: the schema contradicts itself.
+/// A change that allows a schema's own default is its own kind: the schema contradicts itself.
 fn own_default(schema: &Json, path: &str, samples: &[Json], change: ChangeKind) -> ChangeKind {
     let [only] = samples else { return change };
     let is_about_values = matches!(

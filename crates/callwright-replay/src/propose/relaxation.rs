@@ -1,5 +1,7 @@
 //! A cluster → how the schema would have to be relaxed to allow it.
 
+use std::cmp::Ordering;
+
 use callwright::json::Path;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
@@ -55,7 +57,7 @@ pub(super) enum SchemaType {
 }
 
 /// Relaxations of one family at one place become one change.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Family {
     Null,
     Type,
@@ -139,9 +141,21 @@ fn unknown(key: &ClusterKey) -> String {
     format!("no single change is known for \"{}\"", key.issue)
 }
 
+/// Changes of one place are made and reported in the order of these names.
+impl Ord for Family {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name().cmp(&other.name())
+    }
+}
+
+impl PartialOrd for Family {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Family {
-    /// Changes of one place are made, and reported, in the order of these names.
-    pub(super) fn name(&self) -> String {
+    fn name(&self) -> String {
         match self {
             Family::Null => "null".to_owned(),
             Family::Type => "type".to_owned(),

@@ -86,9 +86,10 @@ fn written(text: &str, span: &Span, value: &Json) -> Option<String> {
     }
     // A short part of a text with blanks between things is written with blanks, too. Line ends inside of strings are
     // escaped, so all that there are were put in between things.
-    Some(match text.contains("\": ") {
-        true => (pretty(value, "")?.replace(",\n", ", ")).replace('\n', ""),
-        false => value.to_string(),
+    Some(if text.contains("\": ") {
+        (pretty(value, "")?.replace(",\n", ", ")).replace('\n', "")
+    } else {
+        value.to_string()
     })
 }
 

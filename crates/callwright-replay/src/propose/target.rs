@@ -24,15 +24,15 @@ pub(super) enum Targets {
 }
 
 /// Whether a part objects to one of the samples; without samples it is taken to.
-pub(super) fn objects(judge: &mut PartValidator<'_>, at: &Path, samples: &[Json]) -> bool {
+pub(super) fn objects(validator: &mut PartValidator<'_>, at: &Path, samples: &[Json]) -> bool {
     let mut samples_left = samples.iter();
-    samples.is_empty() || samples_left.any(|sample| judge.accepts(at, sample) == Some(false))
+    samples.is_empty() || samples_left.any(|sample| validator.accepts(at, sample) == Some(false))
 }
 
 /// The parts about a place that hold a keyword and object to one of the samples.
 pub(super) fn targets(
     root: &Json,
-    judge: &mut PartValidator<'_>,
+    validator: &mut PartValidator<'_>,
     place: &SchemaPart,
     samples: &[Json],
     holds: &dyn Fn(&Json) -> bool,
@@ -40,7 +40,7 @@ pub(super) fn targets(
     let mut found = fragments(root, place);
     found.retain(|fragment| {
         let node = root.pointer(fragment.at.as_pointer());
-        node.is_some_and(holds) && objects(judge, &fragment.at, samples)
+        node.is_some_and(holds) && objects(validator, &fragment.at, samples)
     });
     let is_firm =
         |it: &&SchemaPart| !it.is_alternative || place.is_alternative && it.at == place.at;

@@ -30,7 +30,7 @@ pub(crate) struct Breakdown {
 }
 
 impl Breakdown {
-    /// CallCounts. The violations of a call are known by their combination, so no call is counted twice.
+    /// Counts. The violations of a call are known by their combination, so no call is counted twice.
     pub(crate) fn of(report: &Report) -> Self {
         let summary = &report.summary;
         let proposals = report.proposals.changes.iter();
@@ -123,21 +123,22 @@ fn comparison(report: &Report) -> String {
     if stricter.0 + looser.0 == 0 {
         return "Compared: no verdict changes.".to_owned();
     }
-    let told = |(kinds, calls): (u64, u64), direction: &str, is_second: bool| match kinds {
+    let part = |(kinds, calls): (u64, u64), direction: &str, is_second: bool| match kinds {
         0 => format!("nothing gets {direction}"),
         _ => format!(
             "{}{} {direction} ({})",
             thousands(kinds),
-            match is_second {
-                true => noun(kinds, " gets", " get"),
-                false => noun(kinds, " kind of calls gets", " kinds of calls get"),
+            if is_second {
+                noun(kinds, " gets", " get")
+            } else {
+                noun(kinds, " kind of calls gets", " kinds of calls get")
             },
             count(calls, "call", "calls")
         ),
     };
     let (first, second) = (
-        told(stricter, "stricter", false),
-        told(looser, "looser", stricter.0 > 0),
+        part(stricter, "stricter", false),
+        part(looser, "looser", stricter.0 > 0),
     );
     format!("Compared: {first}; {second}.")
 }
@@ -207,7 +208,7 @@ fn consequence(breakdown: &Breakdown) -> String {
     }
     for (number, what) in [
         (breakdown.undecided, "left to look at"),
-        (breakdown.unknown(), "not told apart"),
+        (breakdown.unknown(), "not classified"),
     ] {
         if number > 0 {
             let verb = noun(number, "is", "are");

@@ -12,17 +12,17 @@ pub(crate) const LONGEST: usize = 160;
 
 // What is said of a number of calls, records and so on.
 const FAR: &str =
-    "with times far from all others, as of a clock that jumped: counted, and left out of charts";
-const WITHOUT_CALLS: &str = "in a known format without call, result or tool";
+    "with times far from all others, as from a clock that jumped: counted, but left out of charts";
+const WITHOUT_CALLS: &str = "in a known format but without a call, result or tool";
 const SHOWN_AGAIN: &str = "shown again by later requests, and counted once";
 const WITHOUT_CALL: &str = "without a call in the log";
 const FORGOTTEN: &str =
-    "forgotten before the end, for want of room: what their last calls led to is unknown";
-const MORE_TROUBLES: &str = "of trouble beyond those that are listed";
-const NO_ROOM: &str = "beyond those that there is room for, not in this report";
-const MORE_CHANGES: &str = "of changed verdicts beyond those that there is room for";
+    "forgotten before the end for lack of room: what their last calls led to is unknown";
+const MORE_TROUBLES: &str = "of trouble not listed";
+const NO_ROOM: &str = "left out of this report for lack of room";
+const MORE_CHANGES: &str = "of changed verdicts left out for lack of room";
 const MORE_COMBINATIONS: &str =
-    "of faults beyond those that there is room for: what changes allow is counted too low";
+    "of violations left out for lack of room: what changes allow is counted too low";
 
 /// All notes.
 pub(crate) fn notes(report: &Report) -> Vec<String> {
@@ -37,11 +37,11 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
     if unplaced > 0 {
         let clusters = count(unplaced, "kind of violation", "kinds of violations");
         notes.push(format!(
-            "For {clusters} that may be legitimate no change of the schema is known."
+            "No change of the schema is known for {clusters} that may be legitimate."
         ));
     }
     if summary.calls.calls > 0 && summary.time.is_empty() {
-        notes.push("The log carries no times, so nothing is known of when.".to_owned());
+        notes.push("The log has no times, so it is not known when calls were made.".to_owned());
     }
     let far = window::window(&summary.time).map_or(0, |window| window.far(&summary.time));
     let counted = [

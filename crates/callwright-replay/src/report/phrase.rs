@@ -40,7 +40,7 @@ const ISSUES: [(&str, &str); 35] = [
         "key is missing that another key requires",
     ),
     ("unknown_key", "key that the schema does not name"),
-    ("duplicate_key", "key stands twice"),
+    ("duplicate_key", "key appears twice"),
     ("type", "wrong type"),
     ("union", "fits none of the alternatives"),
     ("enum", "not one of the allowed values"),
@@ -54,8 +54,8 @@ const ISSUES: [(&str, &str); 35] = [
     ("max_length", "text is too long"),
     ("min_items", "too few items"),
     ("max_items", "too many items"),
-    ("unique_items", "item stands twice"),
-    ("contains", "no item is as one must be"),
+    ("unique_items", "item appears twice"),
+    ("contains", "lacks an item that is required"),
     ("min_properties", "too few keys"),
     ("max_properties", "too many keys"),
     ("property_name", "name of a key is not allowed"),
@@ -66,12 +66,12 @@ const ISSUES: [(&str, &str); 35] = [
     ("not", "fits what is ruled out"),
     ("not_allowed", "nothing is allowed here"),
     ("other", "breaks the schema in another way"),
-    ("invalid_json", "arguments are no JSON"),
+    ("invalid_json", "arguments are not JSON"),
     ("truncated_call", "call is cut off"),
     ("unknown_tool", "no such tool"),
     ("arguments_too_large", "arguments are too large"),
     ("ambiguous_call", "several repairs are possible"),
-    ("invalid_output_json", "result is no JSON"),
+    ("invalid_output_json", "result is not JSON"),
     ("truncated_response", "result is cut off"),
     ("schema_violation", "result breaks its schema"),
     ("empty_result", "result is empty"),
@@ -83,8 +83,8 @@ const STOPPED: [(&str, &str); 7] = [
     ("call_limit_exceeded", "more calls than the limit"),
     ("repeated_call", "the same call again and again"),
     ("repeated_result", "the same result again and again"),
-    ("cycle", "a few calls in a circle"),
-    ("error_streak", "one error after the other"),
+    ("cycle", "a few calls in a cycle"),
+    ("error_streak", "one error after another"),
     (
         "unknown_tool_streak",
         "tools that do not exist, again and again",
@@ -101,7 +101,7 @@ pub(crate) fn stopped(code: &str) -> String {
     words(&STOPPED, code)
 }
 
-/// The words for a code. A code from elsewhere is told as it is.
+/// The words for a code. A code that is not listed is shown as it is.
 fn words(table: &[(&str, &str)], code: &str) -> String {
     let row = table.iter().find(|(known, _)| *known == code);
     row.map_or_else(

@@ -252,7 +252,7 @@ impl Serialize for Time {
     }
 }
 
-/// CallCounts by name, the most frequent first. Programs get an object in the order of the names.
+/// Counts by name, the most frequent first. Programs get an object in the order of the names.
 pub(crate) struct ByName<'r> {
     pub(crate) most: Vec<(&'r str, u64)>,
     /// Names that there was no room for.

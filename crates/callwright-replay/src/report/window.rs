@@ -1,6 +1,6 @@
 //! The time in which nearly all calls lie.
 //!
-//! What a clock that jumped put far away is counted and told: in a chart it would press everything else into one bar.
+//! What a clock that jumped put far away is counted and reported: in a chart it would press everything else into one bar.
 
 use crate::summary::{Tally, Timeline};
 

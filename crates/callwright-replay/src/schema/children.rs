@@ -6,16 +6,16 @@ use serde_json::Value as Json;
 /// How a schema inside another bears on what the outer one accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SubschemaRole {
-    /// It speaks about a value inside the value. If it accepts more, so does the outer one.
+    /// It is about a value inside the value. If it accepts more, so does the outer one.
     Nested,
-    /// It speaks about the same value, and must accept it. If it accepts more, so does the outer one.
+    /// It is about the same value, and must accept it. If it accepts more, so does the outer one.
     Conjunct,
-    /// It speaks about the same value, and is one of several of which one is enough. If it accepts more, so does the
+    /// It is about the same value, and is one of several of which one is enough. If it accepts more, so does the
     /// outer one.
     Alternative,
-    /// It speaks about the same value, and is one of several of which exactly one must accept it.
+    /// It is about the same value, and is one of several of which exactly one must accept it.
     ExactlyOne,
-    /// It speaks about the same value if something else holds.
+    /// It is about the same value if something else holds.
     Conditional,
     /// It is only there to be referred to.
     Definition,
@@ -31,55 +31,40 @@ pub(crate) fn children(node: &Json) -> Vec<(Path, &Json, SubschemaRole)> {
     };
     for (keyword, value) in members {
         let at = Path::root().key(keyword);
-        match keyword.as_str() {
-            "properties" | "patternProperties" => {
-                named(&at, value, SubschemaRole::Nested, &mut found)
-            }
-            "$defs" | "definitions" => named(&at, value, SubschemaRole::Definition, &mut found),
-            "dependentSchemas" => named(&at, value, SubschemaRole::Conditional, &mut found),
+        let (is_by_name, role) = match keyword.as_str() {
+            "properties" | "patternProperties" => (true, SubschemaRole::Nested),
+            "$defs" | "definitions" => (true, SubschemaRole::Definition),
+            "dependentSchemas" => (true, SubschemaRole::Conditional),
             "items"
             | "prefixItems"
             | "additionalItems"
             | "additionalProperties"
-            | "propertyNames" => listed(at, value, SubschemaRole::Nested, &mut found),
-            "allOf" => listed(at, value, SubschemaRole::Conjunct, &mut found),
-            "anyOf" => listed(at, value, SubschemaRole::Alternative, &mut found),
-            "oneOf" => listed(at, value, SubschemaRole::ExactlyOne, &mut found),
-            "then" | "else" => listed(at, value, SubschemaRole::Conditional, &mut found),
+            | "propertyNames" => (false, SubschemaRole::Nested),
+            "allOf" => (false, SubschemaRole::Conjunct),
+            "anyOf" => (false, SubschemaRole::Alternative),
+            "oneOf" => (false, SubschemaRole::ExactlyOne),
+            "then" | "else" => (false, SubschemaRole::Conditional),
             "not" | "if" | "contains" | "unevaluatedItems" | "unevaluatedProperties" => {
-                listed(at, value, SubschemaRole::Negated, &mut found);
+                (false, SubschemaRole::Negated)
+            }
+            _ => continue,
+        };
+        match value {
+            Json::Object(named) if is_by_name => {
+                found.extend(
+                    named
+                        .iter()
+                        .map(|(name, inner)| (at.key(name), inner, role)),
+                );
+            }
+            // Words like `false` for "nothing more" are schemas too, with nothing inside.
+            Json::Object(_) => found.push((at, value, role)),
+            Json::Array(items) if !is_by_name => {
+                let items = items.iter().enumerate();
+                found.extend(items.map(|(index, inner)| (at.index(index), inner, role)));
             }
             _ => {}
         }
     }
     found
-}
-
-fn named<'s>(
-    at: &Path,
-    value: &'s Json,
-    role: SubschemaRole,
-    found: &mut Vec<(Path, &'s Json, SubschemaRole)>,
-) {
-    for (name, inner) in value.as_object().into_iter().flatten() {
-        found.push((at.key(name), inner, role));
-    }
-}
-
-/// One schema, or a list of them. Words like `false` for "nothing more" are schemas too, with nothing inside.
-fn listed<'s>(
-    at: Path,
-    value: &'s Json,
-    role: SubschemaRole,
-    found: &mut Vec<(Path, &'s Json, SubschemaRole)>,
-) {
-    match value {
-        Json::Array(items) => {
-            for (index, inner) in items.iter().enumerate() {
-                found.push((at.index(index), inner, role));
-            }
-        }
-        Json::Object(_) => found.push((at, value, role)),
-        _ => {}
-    }
 }

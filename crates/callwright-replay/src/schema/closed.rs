@@ -1,4 +1,4 @@
-//! A part of a schema as a schema of its own.
+//! A part of a schema as a whole schema.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! A place in the arguments → the parts of the schema that speak about it.
+//! A place in the arguments → the parts of the schema that are about it.
 
 use callwright::json::{Path, Value};
 use callwright::validate::CompiledSchema;
@@ -10,7 +10,7 @@ use super::position::follow;
 /// How many parts are looked at for one place: a bound against schemas that multiply unions.
 const MOST_PLACES: usize = 256;
 
-/// A part of a schema that speaks about a place in the arguments.
+/// A part of a schema that is about a place in the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SchemaPart {
     /// Where in the schema.
@@ -19,7 +19,7 @@ pub(crate) struct SchemaPart {
     pub(crate) is_alternative: bool,
 }
 
-/// The parts of a schema that speak about a place, in which `*` stands for any index, and for any key that the schema
+/// The parts of a schema that are about a place, in which `*` stands for any index, and for any key that the schema
 /// does not name. References, `allOf` and unions above the place are followed; what is in the parts is not.
 pub(crate) fn places(root: &Json, path: &str) -> Vec<SchemaPart> {
     let mut here = vec![SchemaPart {
@@ -39,7 +39,7 @@ pub(crate) fn places(root: &Json, path: &str) -> Vec<SchemaPart> {
     here
 }
 
-/// A part, and all parts of it that speak about the same value.
+/// A part, and all parts of it that are about the same value.
 pub(crate) fn fragments(root: &Json, place: &SchemaPart) -> Vec<SchemaPart> {
     let mut found = vec![place.clone()];
     let mut next = 0;
@@ -134,7 +134,7 @@ fn step(root: &Json, outer: &SchemaPart, segment: &str, next: &mut Vec<SchemaPar
     }
 }
 
-/// Whether a key is one of those that a pattern stands for.
+/// Whether a key matches a pattern.
 pub(crate) fn matches(pattern: &str, key: &str) -> bool {
     CompiledSchema::compile(json!({"pattern": pattern}))
         .is_ok_and(|compiled| compiled.accepts(&Value::from(&Json::from(key))))

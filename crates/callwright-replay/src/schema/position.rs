@@ -40,18 +40,18 @@ impl<'s> Positions<'s> {
         Positions { root, references }
     }
 
-    /// How many places of the schema refer to this part, or to something around it. None means that it is used where
-    /// it stands, and nowhere else.
+    /// How many places of the schema refer to this part, or to something around it. Zero means that it is used in
+    /// its own place only.
     pub(crate) fn uses(&self, at: &Path) -> usize {
         let around = self.references.iter().filter(|(_, to)| to.contains(at));
         around.count()
     }
 
     /// The smallest part of the schema around a place such that, if that part accepts more, so does the whole schema.
-    /// The place itself, where nothing stands against it.
+    /// That is the place itself, unless a keyword like `not` or `oneOf` is around it.
     pub(crate) fn monotone_part(&self, at: &Path) -> Path {
         let own = self.negated_above(at).unwrap_or_else(|| at.clone());
-        // Everything that refers to the monotone_part, and what refers to that.
+        // Everything that refers to it, and what refers to that.
         let mut reached = vec![own.clone()];
         let mut next = 0;
         while let Some(place) = reached.get(next).cloned() {

@@ -53,17 +53,19 @@ impl SizeLimit {
 
     /// Of a cluster of values beyond it, the one that is farthest.
     pub(crate) fn farthest(&self, cluster: &Cluster) -> Option<f64> {
-        match self.is_upper {
-            true => cluster.largest,
-            false => cluster.smallest,
+        if self.is_upper {
+            cluster.largest
+        } else {
+            cluster.smallest
         }
     }
 
     /// Whether a limit is tighter than a value.
     pub(crate) fn is_tighter(&self, limit: f64, value: f64) -> bool {
-        match self.is_upper {
-            true => limit < value,
-            false => limit > value,
+        if self.is_upper {
+            limit < value
+        } else {
+            limit > value
         }
     }
 }

@@ -1,4 +1,4 @@
-//! CallCounts over time → bars.
+//! Counts over time → bars.
 //!
 //! A chart covers the time in which nearly all calls lie. What a clock that jumped put far away is counted and reported, and
 //! not drawn: it would press everything else into one bar.

@@ -41,9 +41,10 @@ pub(super) fn diff(before: &Json, after: &Json) -> Vec<DiffLine> {
     let few = steps
         .iter()
         .map(|step| step.iter_changes(&before, &after).count());
-    let groups = match few.sum::<usize>() <= FEW {
-        true => vec![steps],
-        false => group_diff_ops(steps, AROUND),
+    let groups = if few.sum::<usize>() <= FEW {
+        vec![steps]
+    } else {
+        group_diff_ops(steps, AROUND)
     };
     let mut shown = Vec::new();
     let mut reached = 0;

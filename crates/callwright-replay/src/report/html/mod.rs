@@ -145,9 +145,12 @@ fn largest_rate<'v>(rows: impl Iterator<Item = &'v Tally> + Clone) -> f64 {
 
 /// The lengths of the two parts of a bar, between 0 and 100, and whether it would be longer. The worst row has all of it.
 fn bar(calls: u64, repaired: u64, refused: u64, largest: f64) -> Value {
-    let length = |part: u64| match largest > 0.0 {
-        true => hundredths(share(part, calls) / largest),
-        false => 0.0,
+    let length = |part: u64| {
+        if largest > 0.0 {
+            hundredths(share(part, calls) / largest)
+        } else {
+            0.0
+        }
     };
     let (repaired, refused) = (length(repaired).min(100.0), length(refused));
     context! {

@@ -1,4 +1,4 @@
-//! What single parts of a schema accept, asked again and again.
+//! What single parts of a schema accept.
 
 use std::collections::HashMap;
 
@@ -8,6 +8,7 @@ use callwright::validate::CompiledSchema;
 use serde_json::Value as Json;
 
 use super::closed::closed;
+use super::locate::{SchemaPart, places};
 
 /// Judges values by parts of one schema, in the form in which the gate compiles them. Each part is compiled once.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ impl<'s> PartValidator<'s> {
         }
     }
 
-    /// Whether the part at a place accepts a value; `None` if nobody can say.
+    /// Whether the part at a place accepts a value; `None` if that is not known.
     pub(crate) fn accepts(&mut self, at: &Path, value: &Json) -> Option<bool> {
         let root = self.root;
         let part = self
@@ -33,6 +34,18 @@ impl<'s> PartValidator<'s> {
             .entry(at.clone())
             .or_insert_with(|| compile(&closed(root, at)?));
         Some(part.as_ref()?.accepts(&Value::from(value)))
+    }
+
+    /// Whether all parts about a place in the arguments accept a value; one of them, where all are alternatives.
+    pub(crate) fn accepts_at(&mut self, path: &str, value: &Json) -> bool {
+        let (alternatives, firm): (Vec<_>, Vec<_>) =
+            (places(self.root, path).into_iter()).partition(|part| part.is_alternative);
+        let mut accepts = |part: &SchemaPart| self.accepts(&part.at, value) == Some(true);
+        if firm.is_empty() {
+            alternatives.iter().any(accepts)
+        } else {
+            firm.iter().all(&mut accepts)
+        }
     }
 }
 
