@@ -1,4 +1,4 @@
-//! Messages of our own: refusals, results with a note, the question for the tools.
+//! Messages of our own: refusals, results with a note, requests for lists.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,11 +12,11 @@ use crate::message::{Id, comma, place, with_edits, written};
 pub(crate) fn refusal(
     id: Id<'_>,
     text: &str,
-    says_all: bool,
+    has_result_type: bool,
     question: Option<(&str, &str)>,
 ) -> Vec<u8> {
     let mut result = json!({"content": [{"type": "text", "text": text}], "isError": true});
-    if says_all {
+    if has_result_type {
         result["resultType"] = json!("complete");
     }
     if let Some((question, form)) = question {
@@ -105,13 +105,8 @@ pub(crate) fn with_note(
     Some(with_edits(message, edits))
 }
 
-/// Asks the server for its tools. `cursor` is what the page before said, as it is written; `meta` is what the client
+/// Asks a server for a page of a list. `cursor` is from the page before, as it is written; `meta` is what the client
 /// sends with its own requests.
-pub(crate) fn list_request(id: &str, cursor: Option<&str>, meta: Option<&str>) -> Vec<u8> {
-    page_request("tools/list", id, cursor, meta)
-}
-
-/// The same for any list.
 pub(crate) fn page_request(
     method: &str,
     id: &str,
@@ -127,11 +122,11 @@ pub(crate) fn page_request(
 
 /// A protocol error, where a request cannot be answered otherwise.
 pub(crate) fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
-    let error = fault(code, message);
+    let error = error_object(code, message);
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes()
 }
 
-/// What such an error says.
-pub(crate) fn fault(code: i32, message: &str) -> String {
+/// The `error` member of such an answer.
+pub(crate) fn error_object(code: i32, message: &str) -> String {
     json!({"code": code, "message": message}).to_string()
 }

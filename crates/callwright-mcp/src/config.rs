@@ -13,11 +13,11 @@ use serde_json::{Map, Value, json};
 pub use self::expand::expand;
 
 /// The servers of a configuration file, by name.
-pub type Servers = BTreeMap<String, Server>;
+pub type Servers = BTreeMap<String, ServerEntry>;
 
 /// How a client reaches a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Server {
+pub enum ServerEntry {
     /// It starts it.
     Command {
         /// The program.
@@ -41,10 +41,10 @@ pub enum Server {
 /// What is wrong with a configuration file, and where.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct ConfigError(#[from] Fault);
+pub struct ConfigError(#[from] ConfigFault);
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum ConfigFault {
     #[error("this is not JSON: {0}")]
     NotJson(jsonc_parser::errors::ParseError),
     #[error("there are no servers here; put them under `mcpServers`, or `servers` in VS Code")]
@@ -142,11 +142,11 @@ pub fn print_config_of_all(file: &str, callwright_path: &str) -> String {
 /// assert_eq!(error.to_string(), "mcpServers.files.args: expected a list of texts, found a string");
 /// ```
 pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
-    let file = read_file(text).map_err(Fault::NotJson)?;
+    let file = read_file(text).map_err(ConfigFault::NotJson)?;
     let found = ["mcpServers", "servers"]
         .into_iter()
         .find_map(|key| Some((key, file.get(key)?)));
-    let (key, servers) = found.ok_or(Fault::NoServers)?;
+    let (key, servers) = found.ok_or(ConfigFault::NoServers)?;
     let servers = object(servers, key)?;
     let read = |(name, entry): (&String, &Value)| {
         let server = read_server(entry, &format!("{key}.{name}"))?;
@@ -187,7 +187,7 @@ fn is_disabled(entry: &Value) -> bool {
     says("disabled") == Some(true) || says("enabled") == Some(false)
 }
 
-fn read_server(entry: &Value, place: &str) -> Result<Server, Fault> {
+fn read_server(entry: &Value, place: &str) -> Result<ServerEntry, ConfigFault> {
     let members = object(entry, place)?;
     let member = |key: &str| {
         let value = members.get(key).filter(|value| !value.is_null());
@@ -197,40 +197,40 @@ fn read_server(entry: &Value, place: &str) -> Result<Server, Fault> {
     // Windsurf and Gemini have names of their own for it.
     let url = ["url", "serverUrl", "httpUrl"].into_iter().find_map(member);
     match (member("command"), url) {
-        (Some((command, at)), None) => Ok(Server::Command {
+        (Some((command, at)), None) => Ok(ServerEntry::Command {
             command: text(command, &at)?,
             args: member("args").map_or(Ok(Vec::new()), |(args, at)| list(args, &at))?,
             env: member("env").map_or(Ok(BTreeMap::new()), |(env, at)| texts(env, &at))?,
             cwd: member("cwd").map(|(cwd, at)| text(cwd, &at)).transpose()?,
         }),
-        (None, Some((url, at))) => Ok(Server::Url {
+        (None, Some((url, at))) => Ok(ServerEntry::Url {
             url: text(url, &at)?,
             headers: member("headers").map_or(Ok(BTreeMap::new()), |(all, at)| texts(all, &at))?,
         }),
-        (None, None) => Err(Fault::Neither { place }),
-        (Some(_), Some(_)) => Err(Fault::Both { place }),
+        (None, None) => Err(ConfigFault::Neither { place }),
+        (Some(_), Some(_)) => Err(ConfigFault::Both { place }),
     }
 }
 
-fn object<'v>(value: &'v Value, place: &str) -> Result<&'v Map<String, Value>, Fault> {
+fn object<'v>(value: &'v Value, place: &str) -> Result<&'v Map<String, Value>, ConfigFault> {
     value
         .as_object()
         .ok_or_else(|| kind(value, place, "an object"))
 }
 
-fn text(value: &Value, place: &str) -> Result<String, Fault> {
+fn text(value: &Value, place: &str) -> Result<String, ConfigFault> {
     let text = value.as_str().map(str::to_owned);
     text.ok_or_else(|| kind(value, place, "a text"))
 }
 
-fn list(value: &Value, place: &str) -> Result<Vec<String>, Fault> {
+fn list(value: &Value, place: &str) -> Result<Vec<String>, ConfigFault> {
     let items = value.as_array();
     let items = items.ok_or_else(|| kind(value, place, "a list of texts"))?;
     let read = |(at, item): (usize, &Value)| text(item, &format!("{place}[{at}]"));
     items.iter().enumerate().map(read).collect()
 }
 
-fn texts(value: &Value, place: &str) -> Result<BTreeMap<String, String>, Fault> {
+fn texts(value: &Value, place: &str) -> Result<BTreeMap<String, String>, ConfigFault> {
     let members = object(value, place)?.iter();
     members
         .map(|(key, value)| Ok((key.clone(), text(value, &format!("{place}.{key}"))?)))
@@ -238,8 +238,8 @@ fn texts(value: &Value, place: &str) -> Result<BTreeMap<String, String>, Fault> 
 }
 
 /// Never the value itself: environments and headers hold secrets.
-fn kind(value: &Value, place: &str, expected: &'static str) -> Fault {
-    Fault::Kind {
+fn kind(value: &Value, place: &str, expected: &'static str) -> ConfigFault {
+    ConfigFault::Kind {
         place: place.to_owned(),
         expected,
         found: match value {
@@ -267,7 +267,7 @@ mod tests {
             },
         }"#;
         let servers = read_servers(text).expect("settings as editors have them");
-        let Some(Server::Command { args, .. }) = servers.get("files") else {
+        let Some(ServerEntry::Command { args, .. }) = servers.get("files") else {
             panic!("{servers:?}");
         };
         assert_eq!(args[1], "https://x//y");
@@ -308,7 +308,7 @@ mod tests {
             };
             assert_eq!(
                 read["files"],
-                Server::Command {
+                ServerEntry::Command {
                     command: "npx".into(),
                     args: vec!["-y".into(), "x".into()],
                     env: texts(&[("A", "1")]),
@@ -317,7 +317,7 @@ mod tests {
             );
             assert_eq!(
                 read["web"],
-                Server::Url {
+                ServerEntry::Url {
                     url: "https://example.com/mcp".into(),
                     headers: texts(&[("Authorization", "Bearer x")]),
                 }

@@ -12,17 +12,17 @@ use callwright::repair::Edit;
 /// How many names are counted one by one; a model that makes up names does not take our memory.
 const MOST_NAMES: usize = 10_000;
 
-/// Counts of all sessions.
+/// ToolCounts of all sessions.
 #[derive(Debug, Default)]
 pub struct Status {
-    tools: Mutex<BTreeMap<String, Counts>>,
+    tools: Mutex<BTreeMap<String, ToolCounts>>,
     unreadable: AtomicU64,
 }
 
 /// What happened to calls of one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Counts {
+pub struct ToolCounts {
     /// How many calls came.
     pub calls: u64,
     /// How many went on although no schema could judge them.
@@ -86,11 +86,11 @@ impl Status {
     }
 
     /// The counts by tool.
-    pub fn tools(&self) -> BTreeMap<String, Counts> {
+    pub fn tools(&self) -> BTreeMap<String, ToolCounts> {
         self.lock().clone()
     }
 
-    fn count(&self, tool: &str, add: impl FnOnce(&mut Counts)) {
+    fn count(&self, tool: &str, add: impl FnOnce(&mut ToolCounts)) {
         let mut tools = self.lock();
         if let Some(counts) = tools.get_mut(tool) {
             return add(counts);
@@ -103,12 +103,12 @@ impl Status {
         add(tools.entry(name.to_owned()).or_default());
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Counts>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ToolCounts>> {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Display for Counts {
+impl fmt::Display for ToolCounts {
     /// `12 calls, 2 repaired, 1 refused`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.calls == 1 { "" } else { "s" };

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ConfigError, Fault, Server, Servers};
+use super::{ConfigError, ConfigFault, ServerEntry, Servers};
 
 /// Puts the values of variables in the place of placeholders, as clients do.
 ///
@@ -14,37 +14,40 @@ use super::{ConfigError, Fault, Server, Servers};
 /// If there is no such variable, or if a placeholder is one that only a client can fill in.
 ///
 /// ```
-/// use callwright_mcp::config::{Server, expand, read_servers};
+/// use callwright_mcp::config::{ServerEntry, expand, read_servers};
 ///
 /// let servers = read_servers(r#"{"mcpServers": {"a": {"url": "http://${HOST:-localhost}:${PORT}/mcp"}}}"#)?;
 /// let servers = expand(servers, |name| (name == "PORT").then(|| "8000".to_owned()))?;
-/// assert!(matches!(&servers["a"], Server::Url { url, .. } if url == "http://localhost:8000/mcp"));
+/// assert!(matches!(&servers["a"], ServerEntry::Url { url, .. } if url == "http://localhost:8000/mcp"));
 /// # Ok::<(), callwright_mcp::config::ConfigError>(())
 /// ```
 pub fn expand(
     servers: Servers,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Servers, ConfigError> {
-    let expanded = |(name, server): (String, Server)| {
+    let expanded = |(name, server): (String, ServerEntry)| {
         let text = |text: String| expand_text(&text, &name, &variable);
         let texts = |texts: BTreeMap<String, String>| {
             let pairs = texts.into_iter();
             let pairs = pairs.map(|(key, value)| Ok((key, text(value)?)));
-            pairs.collect::<Result<BTreeMap<_, _>, Fault>>()
+            pairs.collect::<Result<BTreeMap<_, _>, ConfigFault>>()
         };
         let server = match server {
-            Server::Command {
+            ServerEntry::Command {
                 command,
                 args,
                 env,
                 cwd,
-            } => Server::Command {
+            } => ServerEntry::Command {
                 command: text(command)?,
-                args: args.into_iter().map(text).collect::<Result<_, Fault>>()?,
+                args: args
+                    .into_iter()
+                    .map(text)
+                    .collect::<Result<_, ConfigFault>>()?,
                 env: texts(env)?,
                 cwd: cwd.map(text).transpose()?,
             },
-            Server::Url { url, headers } => Server::Url {
+            ServerEntry::Url { url, headers } => ServerEntry::Url {
                 url: text(url)?,
                 headers: texts(headers)?,
             },
@@ -58,7 +61,7 @@ fn expand_text(
     text: &str,
     server: &str,
     variable: &impl Fn(&str) -> Option<String>,
-) -> Result<String, Fault> {
+) -> Result<String, ConfigFault> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -86,18 +89,20 @@ fn value(
     inside: &str,
     server: &str,
     variable: &impl Fn(&str) -> Option<String>,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<String>, ConfigFault> {
     let server = || server.to_owned();
     if inside == "userHome" {
         let home = variable("HOME").or_else(|| variable("USERPROFILE"));
         let name = "HOME".to_owned();
         let server = server();
-        return home.map(Some).ok_or(Fault::NoVariable { server, name });
+        return home
+            .map(Some)
+            .ok_or(ConfigFault::NoVariable { server, name });
     }
     if inside.starts_with("input:") || inside.starts_with("workspaceFolder") {
         let placeholder = inside.to_owned();
         let server = server();
-        return Err(Fault::Placeholder {
+        return Err(ConfigFault::Placeholder {
             server,
             placeholder,
         });
@@ -115,7 +120,7 @@ fn value(
     let found = variable(name).filter(|value| default.is_none() || !value.is_empty());
     match found.or_else(|| default.map(str::to_owned)) {
         Some(value) => Ok(Some(value)),
-        None => Err(Fault::NoVariable {
+        None => Err(ConfigFault::NoVariable {
             server: server(),
             name: name.to_owned(),
         }),

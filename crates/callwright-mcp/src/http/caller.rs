@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 use super::headers::SESSION;
-use crate::call::Params;
+use crate::call::CallParams;
 use crate::message::Message;
 
 /// Headers about a message, a connection, the way here or a trace. They end in `*` where all that begin so are meant.
@@ -186,7 +186,7 @@ fn abilities(message: &[u8]) -> u128 {
     let Message::Request { params, .. } = Message::read(message) else {
         return 0;
     };
-    let meta = Params::meta(params);
+    let meta = CallParams::meta(params);
     let meta: Option<Meta<'_>> = meta.and_then(|meta| serde_json::from_str(meta.get()).ok());
     let Some(meta) = meta else { return 0 };
     let text = |value: Option<&RawValue>| value.map_or("", RawValue::get).to_owned();

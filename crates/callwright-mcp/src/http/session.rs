@@ -4,7 +4,6 @@
 //! brought it waits here until it is judged, and gets questions to the user meanwhile. The tools are asked for in a
 //! request of our own.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,7 +17,7 @@ use super::body::Messages;
 use super::headers;
 use super::relay::Shared;
 use super::reply::batch;
-use crate::guard::{Ask, Guard, Now, Outbox};
+use crate::guard::{Action, Guard, Now, UserQuestion};
 use crate::message::{Id, Message};
 
 /// How long a question waits if the guard does not say. It always does while calls wait.
@@ -127,86 +126,84 @@ impl Session {
         message: &[u8],
     ) -> Admitted {
         let mut admitted = Admitted::default();
-        let mut out = Outbox::default();
+        let mut actions = Vec::new();
         // Locked until everything that waits is known, or the answer could come before.
         let mut waiting = lock(&self.waiting);
-        self.guard.from_client(message, Now::by_clock(), &mut out);
+        self.guard
+            .from_client(message, Now::by_clock(), &mut actions);
         let came = requests(message);
         // A call that waited since an earlier message goes to the request that brought it.
-        let mut earlier = |ids: Vec<String>| {
-            let id = ids.into_iter().find(|id| !came.contains(id))?;
-            waiting.remove(&id)
-        };
-        let mut questions = Vec::new();
-        for sent in out.to_server {
-            if self.guard.has_asked(&sent) {
-                questions.push(sent.into_owned());
-            } else if let Some(waits) = earlier(requests(&sent)) {
-                let _gone = waits.send(Judged::Forward(sent.into_owned()));
-            } else {
-                admitted.forward.push(sent.into_owned());
-            }
-        }
-        for answer in out.to_client {
-            if let Some(waits) = earlier(answers(&answer)) {
-                let _gone = waits.send(Judged::Answer(answer.into_owned()));
-            } else if !matches!(Message::read(&answer), Message::Notification { .. }) {
-                admitted.answers.push(answer.into_owned());
-            }
-        }
-        if admitted.forward.len() != 1 || admitted.forward[0] != message {
-            let forward = admitted.forward.iter().flat_map(|sent| requests(sent));
-            let answered = admitted.answers.iter().flat_map(|sent| answers(sent));
-            let told: HashSet<String> = forward.chain(answered).collect();
-            for id in came {
-                if !told.contains(&id) {
+        let is_earlier = |id: &String| !came.contains(id);
+        let mut own_requests = Vec::new();
+        for action in actions {
+            match action {
+                Action::PassToServer(same) => admitted.forward.push(same.to_vec()),
+                Action::ToServer(sent) => {
+                    let earlier = requests(&sent).into_iter().find(is_earlier);
+                    match earlier.and_then(|id| waiting.remove(&id)) {
+                        Some(waits) => drop(waits.send(Judged::Forward(sent.into_owned()))),
+                        None => admitted.forward.push(sent.into_owned()),
+                    }
+                }
+                Action::ToClient(answer) => {
+                    let earlier = answers(&answer).into_iter().find(is_earlier);
+                    let is_note = matches!(Message::read(&answer), Message::Notification { .. });
+                    match earlier.and_then(|id| waiting.remove(&id)) {
+                        Some(waits) => drop(waits.send(Judged::Answer(answer.into_owned()))),
+                        None if is_note => {}
+                        None => admitted.answers.push(answer.into_owned()),
+                    }
+                }
+                // One that is held again is an earlier one, whose request waits already.
+                Action::Hold(id) if is_earlier(&id) => {}
+                Action::Hold(id) => {
                     let (sender, receiver) = unbounded_channel();
                     waiting.insert(id, sender);
                     admitted.held.push(receiver);
                 }
-            }
-            if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
-                // The guard has let it go, so nothing else wakes the request that waits for it.
-                waiting.remove(&id);
+                Action::AskUser(question) => self.ask_user(shared, &waiting, question),
+                Action::ListTools(request) => own_requests.push(request),
+                Action::Warn(warning) => shared.warn(&[warning]),
+                Action::PassToClient(_) => {}
             }
         }
-        self.ask_users(shared, &waiting, out.asks);
+        if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
+            // The guard has let it go, so nothing else wakes the request that waits for it.
+            waiting.remove(&id);
+        }
         drop(waiting);
-        shared.warn(&out.warnings);
-        for question in questions {
-            self.ask(shared, way, question);
+        for request in own_requests {
+            self.ask(shared, way, request);
         }
         admitted
     }
 
-    /// Gives questions to the user to the requests whose calls wait for the answer.
-    fn ask_users(
+    /// Gives a question to the user to the request whose call waits for the answer.
+    fn ask_user(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
         waiting: &HashMap<String, UnboundedSender<Judged>>,
-        asks: Vec<Ask>,
+        question: UserQuestion,
     ) {
-        for ask in asks {
-            if let Some(waits) = waiting.get(&ask.call) {
-                let _gone = waits.send(Judged::Ask(ask.message));
-            }
-            let (session, shared) = (Arc::clone(self), Arc::clone(shared));
-            tokio::spawn(async move {
-                while let Some(deadline) = session.guard.deadline() {
-                    sleep_until(deadline.into()).await;
-                    let mut out = Outbox::default();
-                    session.guard.tick(Now::by_clock(), &mut out);
-                    session.deliver(&shared, out);
-                }
-            });
+        if let Some(waits) = waiting.get(&question.call) {
+            let _gone = waits.send(Judged::Ask(question.message));
         }
+        let (session, shared) = (Arc::clone(self), Arc::clone(shared));
+        tokio::spawn(async move {
+            while let Some(deadline) = session.guard.deadline() {
+                sleep_until(deadline.into()).await;
+                let mut actions = Vec::new();
+                session.guard.tick(Now::by_clock(), &mut actions);
+                session.deliver(&shared, actions);
+            }
+        });
     }
 
     /// The client sends no more, so its user does not answer.
     pub(crate) fn client_ended(self: &Arc<Self>, shared: &Arc<Shared>) {
-        let mut out = Outbox::default();
-        self.guard.client_ended(Now::by_clock(), &mut out);
-        self.deliver(shared, out);
+        let mut actions = Vec::new();
+        self.guard.client_ended(Now::by_clock(), &mut actions);
+        self.deliver(shared, actions);
     }
 
     /// Judges a message of the server.
@@ -216,15 +213,20 @@ impl Session {
         way: &Way,
         message: &[u8],
     ) -> Passed {
-        let mut out = Outbox::default();
-        self.guard.from_server(message, Now::by_clock(), &mut out);
-        if let ([Cow::Borrowed(same)], true) = (&out.to_client[..], out.to_server.is_empty())
-            && same.len() == message.len()
+        let mut actions = Vec::new();
+        self.guard
+            .from_server(message, Now::by_clock(), &mut actions);
+        if let [rest @ .., Action::PassToClient(_)] = &actions[..]
+            && rest.iter().all(|action| matches!(action, Action::Warn(_)))
         {
-            shared.warn(&out.warnings);
+            for action in rest {
+                if let Action::Warn(warning) = action {
+                    shared.warn(std::slice::from_ref(warning));
+                }
+            }
             return Passed::Same;
         }
-        let (mut own, questions) = self.deliver(shared, out);
+        let (mut own, questions) = self.deliver(shared, actions);
         for question in questions {
             self.ask(shared, way, question);
         }
@@ -241,8 +243,8 @@ impl Session {
 
     /// The server says that its tools have changed, on somebody else's stream.
     pub(crate) fn tools_changed(&self, message: &[u8]) {
-        let mut out = Outbox::default();
-        self.guard.from_server(message, Now::by_clock(), &mut out);
+        self.guard
+            .from_server(message, Now::by_clock(), &mut Vec::new());
     }
 
     /// Asks for the tools, on its own: who brought the first call may go, others wait as well.
@@ -262,13 +264,13 @@ impl Session {
                     next = questions.into_iter().next();
                 } else {
                     // Nobody waits longer: the calls get from the server what we got.
-                    let mut out = Outbox::default();
+                    let mut actions = Vec::new();
                     let now = Now {
                         instant: latest.max(Instant::now()),
                         ..Now::by_clock()
                     };
-                    session.guard.tick(now, &mut out);
-                    session.deliver(&shared, out);
+                    session.guard.tick(now, &mut actions);
+                    session.deliver(&shared, actions);
                 }
             }
         });
@@ -289,9 +291,10 @@ impl Session {
         let mut messages = Messages::of(answer.await.ok()?)?;
         while let Some(message) = messages.next(&shared.upstream).await {
             if answers(&message) == asked {
-                let mut out = Outbox::default();
-                self.guard.from_server(&message, Now::by_clock(), &mut out);
-                return Some(self.deliver(shared, out).1);
+                let mut actions = Vec::new();
+                self.guard
+                    .from_server(&message, Now::by_clock(), &mut actions);
+                return Some(self.deliver(shared, actions).1);
             }
         }
         None
@@ -302,28 +305,31 @@ impl Session {
     fn deliver(
         self: &Arc<Self>,
         shared: &Arc<Shared>,
-        out: Outbox<'_>,
+        actions: Vec<Action<'_>>,
     ) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
-        shared.warn(&out.warnings);
         let mut own = Vec::new();
         let mut questions = Vec::new();
         let mut waiting = lock(&self.waiting);
-        self.ask_users(shared, &waiting, out.asks);
-        let mut waits = |ids: Vec<String>| ids.iter().find_map(|id| waiting.remove(id));
-        for message in out.to_server {
-            if self.guard.has_asked(&message) {
-                questions.push(message.into_owned());
-            } else if let Some(waits) = waits(requests(&message)) {
-                // Who has gone does not mind.
-                let _gone = waits.send(Judged::Forward(message.into_owned()));
-            }
-        }
-        for message in out.to_client {
-            match waits(answers(&message)) {
-                Some(waits) => {
-                    let _gone = waits.send(Judged::Answer(message.into_owned()));
+        let waits = |waiting: &mut HashMap<_, UnboundedSender<Judged>>, ids: Vec<String>| {
+            ids.iter().find_map(|id| waiting.remove(id))
+        };
+        for action in actions {
+            match action {
+                Action::ToServer(message) => {
+                    if let Some(waits) = waits(&mut waiting, requests(&message)) {
+                        // Who has gone does not mind.
+                        let _gone = waits.send(Judged::Forward(message.into_owned()));
+                    }
                 }
-                None => own.push(message.into_owned()),
+                Action::ToClient(message) => match waits(&mut waiting, answers(&message)) {
+                    Some(waits) => drop(waits.send(Judged::Answer(message.into_owned()))),
+                    None => own.push(message.into_owned()),
+                },
+                Action::PassToClient(message) => own.push(message.to_vec()),
+                Action::AskUser(question) => self.ask_user(shared, &waiting, question),
+                Action::ListTools(request) => questions.push(request),
+                Action::Warn(warning) => shared.warn(&[warning]),
+                Action::PassToServer(_) | Action::Hold(_) => {}
             }
         }
         (own, questions)
