@@ -296,17 +296,20 @@ impl Hub {
 
     /// Carries out what the guard has decided.
     fn perform(&self, actions: Vec<Action<'_>>, more: bool) {
+        // What passes between a client and a single server keeps even a missing line break.
+        let end = match self.router {
+            None => LineEnd::AsItIs,
+            Some(_) => LineEnd::Add,
+        };
         for action in actions {
             match action {
-                Action::PassToServer(message) => self.send_on(message, LineEnd::AsItIs, more),
+                Action::PassToServer(message) => self.send_on(message, end, more),
                 Action::ToServer(message) => self.send_on(&message, LineEnd::Add, more),
                 Action::ListTools(request) => {
                     self.send_on(&request, LineEnd::Add, more);
                     self.report(HubEvent::DeadlineChanged);
                 }
-                Action::PassToClient(message) => {
-                    self.send_to_client(message, LineEnd::AsItIs, more);
-                }
+                Action::PassToClient(message) => self.send_to_client(message, end, more),
                 Action::ToClient(message) => self.send_to_client(&message, LineEnd::Add, more),
                 Action::AskUser(question) => {
                     self.send_to_client(&question.message, LineEnd::Add, more);
