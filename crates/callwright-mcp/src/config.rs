@@ -38,6 +38,28 @@ pub enum ServerEntry {
     },
 }
 
+impl ServerEntry {
+    /// Everything in it that may have placeholders.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            ServerEntry::Command {
+                command,
+                args,
+                env,
+                cwd,
+            } => [command]
+                .into_iter()
+                .chain(args)
+                .chain(env.values_mut())
+                .chain(cwd)
+                .collect(),
+            ServerEntry::Url { url, headers } => {
+                [url].into_iter().chain(headers.values_mut()).collect()
+            }
+        }
+    }
+}
+
 /// What is wrong with a configuration file, and where.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]

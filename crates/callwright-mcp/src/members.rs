@@ -18,16 +18,16 @@ use crate::message::not_null;
 /// If the text is not an object, or if a name occurs twice or in another case.
 pub(crate) fn members<'m, const N: usize>(
     text: &'m str,
-    names: [&'static str; N],
+    names: [&str; N],
 ) -> Result<[Option<&'m RawValue>; N], serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let found = Named(names).deserialize(&mut reader)?;
+    let found = NamedMembers(names).deserialize(&mut reader)?;
     reader.end()?;
     Ok(found)
 }
 
 /// One member, unless it is `null`, or the value is not an object that every reader reads alike.
-pub(crate) fn member<'m>(of: Option<&'m RawValue>, name: &'static str) -> Option<&'m RawValue> {
+pub(crate) fn member<'m>(of: Option<&'m RawValue>, name: &str) -> Option<&'m RawValue> {
     let [value] = members(of?.get(), [name]).ok()?;
     not_null(value)
 }
@@ -43,9 +43,9 @@ pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
 #[derive(Deserialize)]
 struct Text<'m>(#[serde(borrow)] Cow<'m, str>);
 
-struct Named<const N: usize>([&'static str; N]);
+struct NamedMembers<'n, const N: usize>([&'n str; N]);
 
-impl<'de, const N: usize> DeserializeSeed<'de> for Named<N> {
+impl<'de, const N: usize> DeserializeSeed<'de> for NamedMembers<'_, N> {
     type Value = [Option<&'de RawValue>; N];
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
@@ -53,7 +53,7 @@ impl<'de, const N: usize> DeserializeSeed<'de> for Named<N> {
     }
 }
 
-impl<'de, const N: usize> Visitor<'de> for Named<N> {
+impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
     type Value = [Option<&'de RawValue>; N];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! The last lines that a server wrote to stderr: they usually say why it ended.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The end of a stack trace says why; its beginning is on our own stderr.
 const LINES: usize = 8;
@@ -9,65 +8,40 @@ const LINES: usize = 8;
 /// A line of a minified file must not fill the message.
 const LONGEST_LINE: usize = 400;
 
-/// The last lines.
-#[derive(Debug, Default)]
-pub(crate) struct StderrTail(Mutex<TailLines>);
+/// How much is kept: enough for the last lines even if they are long, and little enough for many servers.
+const KEPT: usize = 32 * 1024;
 
+/// The end of a server's stderr.
 #[derive(Debug, Default)]
-struct TailLines {
-    lines: VecDeque<Vec<u8>>,
-    /// A line without a line break so far.
-    unfinished: Vec<u8>,
-}
+pub(crate) struct StderrTail(Mutex<Vec<u8>>);
 
 impl StderrTail {
     /// Adds bytes as they come.
     pub(crate) fn push(&self, bytes: &[u8]) {
-        let mut tail = self.lock();
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LONGEST_LINE.saturating_sub(tail.unfinished.len());
-            let text = piece.trim_ascii_end();
-            tail.unfinished
-                .extend_from_slice(&text[..text.len().min(room)]);
-            if piece.ends_with(b"\n") {
-                tail.end_line();
-            } else {
-                // Spaces at the end of the piece do not end the line.
-                let room = LONGEST_LINE.saturating_sub(tail.unfinished.len());
-                let spaces = &piece[text.len()..];
-                tail.unfinished
-                    .extend_from_slice(&spaces[..spaces.len().min(room)]);
-            }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(bytes);
+        if kept.len() > 2 * KEPT {
+            let excess = kept.len() - KEPT;
+            kept.drain(..excess);
         }
     }
 
-    /// The lines as one text, which is empty if there are none.
+    /// The last lines as one text, which is empty if there are none.
     pub(crate) fn text(&self) -> String {
-        let mut tail = self.lock();
-        tail.end_line();
-        let lines: Vec<_> = tail
-            .lines
-            .iter()
-            .map(|line| String::from_utf8_lossy(line))
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = kept.split(|byte| *byte == b'\n');
+        let lines = lines.map(<[u8]>::trim_ascii_end);
+        let mut lines: Vec<_> = lines
+            .rev()
+            .filter(|line| !line.is_empty())
+            .take(LINES)
             .collect();
+        lines.reverse();
+        let cut = |line: &[u8]| {
+            String::from_utf8_lossy(&line[..line.len().min(LONGEST_LINE)]).into_owned()
+        };
+        let lines: Vec<String> = lines.into_iter().map(cut).collect();
         lines.join("\n")
-    }
-
-    fn lock(&self) -> MutexGuard<'_, TailLines> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl TailLines {
-    fn end_line(&mut self) {
-        let line = std::mem::take(&mut self.unfinished);
-        if line.is_empty() {
-            return;
-        }
-        if self.lines.len() == LINES {
-            self.lines.pop_front();
-        }
-        self.lines.push_back(line);
     }
 }
 

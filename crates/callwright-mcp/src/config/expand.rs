@@ -4,8 +4,6 @@
 //! In come texts of a server's entry, out go the same with the values. What is no placeholder stays, such as `$NAME` or
 //! `${NAME%.*}`, which are for a shell.
 
-use std::collections::BTreeMap;
-
 use super::{ConfigError, ConfigFault, ServerEntry, Servers};
 
 /// Puts the values of variables in the place of placeholders, as clients do.
@@ -25,33 +23,10 @@ pub fn expand(
     servers: Servers,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Servers, ConfigError> {
-    let expanded = |(name, server): (String, ServerEntry)| {
-        let text = |text: String| expand_text(&text, &name, &variable);
-        let texts = |texts: BTreeMap<String, String>| {
-            let pairs = texts.into_iter();
-            let pairs = pairs.map(|(key, value)| Ok((key, text(value)?)));
-            pairs.collect::<Result<BTreeMap<_, _>, ConfigFault>>()
-        };
-        let server = match server {
-            ServerEntry::Command {
-                command,
-                args,
-                env,
-                cwd,
-            } => ServerEntry::Command {
-                command: text(command)?,
-                args: args
-                    .into_iter()
-                    .map(text)
-                    .collect::<Result<_, ConfigFault>>()?,
-                env: texts(env)?,
-                cwd: cwd.map(text).transpose()?,
-            },
-            ServerEntry::Url { url, headers } => ServerEntry::Url {
-                url: text(url)?,
-                headers: texts(headers)?,
-            },
-        };
+    let expanded = |(name, mut server): (String, ServerEntry)| {
+        for text in server.texts_mut() {
+            *text = expand_text(text, &name, &variable)?;
+        }
         Ok((name, server))
     };
     servers.into_iter().map(expanded).collect()

@@ -3,11 +3,11 @@
 //! One thread reads the client, one each server. Each shows what it reads to the guard, and to the router if there are
 //! many servers, and sends the outcome on itself, so that a message costs one read and one write. A thread may wait for
 //! the client, but only the client's own thread ever waits for a server (see [`LineWriter`]); otherwise two sides that
-//! wait for each other could stop us. Timers and ended servers are handled on one more thread.
+//! wait for each other could stop us. Passed deadlines and ended servers are handled on threads of their own.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -31,45 +31,12 @@ pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 /// Reported to the lifecycle of the session.
 #[derive(Debug)]
 pub(super) enum HubEvent {
-    /// The client sends no more, or reads no more.
-    ClientEnded,
-    /// The client got its first message.
-    FirstMessage,
-    /// There may be a new deadline.
-    DeadlineChanged,
-    /// Deadlines that have passed are handled.
-    TickDone,
+    /// The client has ended or got its first message, or there may be a new deadline.
+    Changed,
     /// A server has closed its output.
     OutputEnded(usize),
-    /// A server has ended.
-    Exited(ServerExit),
-    /// Everything that waited for an ended server is answered; whether anything did.
-    ServerSettled { was_awaited: bool },
     /// A server has to be started again. Its writer is detached already.
     Restart(usize),
-}
-
-/// How a server ended.
-#[derive(Debug)]
-pub(super) struct ServerExit {
-    pub(super) server: usize,
-    /// Which start of the server it was, counted from 0.
-    pub(super) generation: usize,
-    /// Why it is gone, for the client.
-    pub(super) why: String,
-    /// `None` if it was never started, or is not a process.
-    pub(super) status: Option<std::process::ExitStatus>,
-}
-
-/// Work for the thread that does everything besides reading.
-#[derive(Debug)]
-pub(super) enum Errand {
-    /// A deadline has passed.
-    Tick,
-    /// A server has ended: whoever waits for it is answered.
-    ServerGone { server: usize, why: String },
-    /// A server has ended as it should, after the client: nothing is left to say.
-    ServerDone,
 }
 
 /// What all threads share.
@@ -144,11 +111,8 @@ impl Hub {
     }
 
     /// Reads a server until it sends no more, or is started again.
-    pub(super) fn read_server(&self, server: usize, output: impl Read) {
-        let Some(link) = self.servers.get(server) else {
-            return;
-        };
-        let generation = link.generation.load(Ordering::Acquire);
+    pub(super) fn read_server(&self, server: usize, generation: usize, output: impl Read) {
+        let link = &self.servers[server];
         let is_current = || link.generation.load(Ordering::Acquire) == generation;
         let mut lines = LineReader::new(output);
         loop {
@@ -195,42 +159,32 @@ impl Hub {
         let done = work();
         self.busy.fetch_sub(1, Ordering::AcqRel);
         if self.client_ended.load(Ordering::Acquire) {
-            self.report(HubEvent::DeadlineChanged);
+            self.report(HubEvent::Changed);
         }
         done
     }
 
-    /// Runs errands until nobody can send another one.
-    pub(super) fn run_errands(&self, errands: &mpsc::Receiver<Errand>) {
-        while let Ok(errand) = errands.recv() {
-            let event = match errand {
-                Errand::Tick => {
-                    self.busily(|| self.tick());
-                    HubEvent::TickDone
-                }
-                Errand::ServerGone { server, why } => HubEvent::ServerSettled {
-                    was_awaited: self.busily(|| self.server_gone(server, &why)),
-                },
-                Errand::ServerDone => HubEvent::ServerSettled { was_awaited: false },
-            };
-            self.report(event);
-        }
+    /// Handles deadlines that have passed.
+    pub(super) fn tick(&self) {
+        self.busily(|| {
+            let now = Now::by_clock();
+            if let Some(router) = &self.router {
+                let mut dispatch = Dispatch::default();
+                router.tick(now.instant, &mut dispatch);
+                self.deliver(dispatch, false);
+            }
+            let mut actions = Vec::new();
+            self.guard.tick(now, &mut actions);
+            self.perform(actions, false);
+        });
     }
 
-    fn tick(&self) {
-        let now = Now::by_clock();
-        if let Some(router) = &self.router {
-            let mut dispatch = Dispatch::default();
-            router.tick(now.instant, &mut dispatch);
-            self.deliver(dispatch, false);
-        }
-        let mut actions = Vec::new();
-        self.guard.tick(now, &mut actions);
-        self.perform(actions, false);
+    /// Answers everything that waits for a server that has ended; whether anything did.
+    pub(super) fn server_gone(&self, server: usize, why: &str) -> bool {
+        self.busily(|| self.answer_for(server, why))
     }
 
-    /// Answers everything that waits for a server; whether anything did.
-    fn server_gone(&self, server: usize, why: &str) -> bool {
+    fn answer_for(&self, server: usize, why: &str) -> bool {
         let is_ending = self.is_ending.load(Ordering::Relaxed);
         if !is_ending {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -259,9 +213,7 @@ impl Hub {
 
     /// Copies a server's stderr to ours, and keeps the end of it. Lines of one server among many get its name.
     pub(super) fn copy_stderr(&self, server: usize, stderr: impl Read) {
-        let Some(link) = self.servers.get(server) else {
-            return;
-        };
+        let link = &self.servers[server];
         let prefix = match link.label.as_str() {
             "" => String::new(),
             label => format!("[{label}] "),
@@ -307,14 +259,14 @@ impl Hub {
                 Action::ToServer(message) => self.send_on(&message, LineEnd::Add, more),
                 Action::ListTools(request) => {
                     self.send_on(&request, LineEnd::Add, more);
-                    self.report(HubEvent::DeadlineChanged);
+                    self.report(HubEvent::Changed);
                 }
                 Action::PassToClient(message) => self.send_to_client(message, end, more),
                 Action::ToClient(message) => self.send_to_client(&message, LineEnd::Add, more),
                 Action::AskUser(question) => {
                     self.send_to_client(&question.message, LineEnd::Add, more);
                 }
-                Action::Hold(_) => self.report(HubEvent::DeadlineChanged),
+                Action::Hold(_) => self.report(HubEvent::Changed),
                 Action::Warn(warning) => (self.warn)(&warning),
             }
         }
@@ -335,13 +287,14 @@ impl Hub {
     /// Carries out what the router has decided. The guard sees everything before the client does.
     pub(super) fn deliver(&self, dispatch: Dispatch<'_>, more: bool) {
         if dispatch.has_new_deadline {
-            self.report(HubEvent::DeadlineChanged);
+            self.report(HubEvent::Changed);
         }
         for warning in &dispatch.warnings {
             (self.warn)(warning);
         }
         for server in dispatch.restarts {
-            if let Some(link) = self.servers.get(server).filter(|link| link.is_process) {
+            let link = &self.servers[server];
+            if link.is_process {
                 link.generation.fetch_add(1, Ordering::AcqRel);
                 link.writer.detach();
                 self.report(HubEvent::Restart(server));
@@ -361,9 +314,7 @@ impl Hub {
     }
 
     fn send_to_server(&self, server: usize, message: &[u8], end: LineEnd, more: bool) {
-        let Some(link) = self.servers.get(server) else {
-            return;
-        };
+        let link = &self.servers[server];
         // A message for a server that has closed its input is lost, as it would be in the pipe: once the server has
         // ended, every request is answered.
         if link.writer.send(message, end, more) == Err(Unsent::Full)
@@ -384,7 +335,7 @@ impl Hub {
         }
         if !self.has_spoken.load(Ordering::Relaxed) {
             self.has_spoken.store(true, Ordering::Relaxed);
-            self.report(HubEvent::FirstMessage);
+            self.report(HubEvent::Changed);
         }
     }
 
@@ -399,7 +350,7 @@ impl Hub {
 
     fn end_of_client(&self) {
         if !self.client_ended.swap(true, Ordering::AcqRel) {
-            self.report(HubEvent::ClientEnded);
+            self.report(HubEvent::Changed);
         }
     }
 

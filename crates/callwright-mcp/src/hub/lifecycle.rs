@@ -3,25 +3,31 @@
 //! Signals are passed on. When the client has ended, all servers are told to end. A server that ends earlier is reported
 //! to the client, and the others go on. Returns the exit code and what went wrong.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::{sleep_until, timeout};
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::timeout;
 
 use super::group::{GroupMember, ServerGroup};
-use super::hub::{Errand, Hub, HubEvent, ServerExit, ServerLink, Warn};
+use super::hub::{Hub, HubEvent, ServerLink, Warn};
 use super::router::Router;
-use super::server::{ServerOrder, StartedServer, start, supervise};
+use super::server::{ServerExit, ServerOrder, StartedServer, start, until};
 use crate::guard::{Guard, Settings};
 use crate::line_writer::{LineSink, LineWriter};
 use crate::process::{OwnSignals, ServerSignal, exit_code};
 use crate::stderr_tail::StderrTail;
+
+/// Threads that each server may need: for its input, its output and its stderr, and the same once more while it is
+/// started again.
+const SERVER_THREADS: usize = 6;
+
+/// Threads besides: for the client, for deadlines, and some to spare.
+const OTHER_THREADS: usize = 8;
 
 /// How long a client may take for its first request if there is no server to answer it. Clients send it at once.
 const FIRST_REQUEST: Duration = Duration::from_secs(10);
@@ -56,15 +62,17 @@ pub fn run(
 ) -> io::Result<SessionEnd> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .max_blocking_threads(SERVER_THREADS * group.members.len() + OTHER_THREADS)
         .build()?;
-    runtime.block_on(serve(settings, group, Arc::new(warn)))
+    let end = runtime.block_on(serve(settings, group, Arc::new(warn)));
+    runtime.shutdown_background();
+    end
 }
 
 async fn serve(settings: Arc<Settings>, group: &ServerGroup, warn: Warn) -> io::Result<SessionEnd> {
     let signals = OwnSignals::new()?;
     let (stdin, stdout) = own_pipes()?;
     let (events_in, events) = unbounded_channel();
-    let (errands, errands_out) = mpsc::channel();
     let mut servers = Vec::with_capacity(group.members.len());
     let mut started = Vec::with_capacity(group.members.len());
     for member in &group.members {
@@ -98,7 +106,7 @@ async fn serve(settings: Arc<Settings>, group: &ServerGroup, warn: Warn) -> io::
         hub: Arc::clone(&hub),
         events,
         signals,
-        errands,
+        tasks: JoinSet::new(),
         members: group.members.clone(),
         orders: Vec::new(),
         running: 0,
@@ -107,18 +115,12 @@ async fn serve(settings: Arc<Settings>, group: &ServerGroup, warn: Warn) -> io::
         is_signalled: false,
         last_exit: None,
     };
-    spawn("callwright-errands", &hub, move |hub| {
-        hub.run_errands(&errands_out);
-    })?;
     for (server, started) in started.into_iter().enumerate() {
-        if !matches!(started, StartedServer::Failed(_)) {
-            spawn("callwright-queue", &hub, move |hub| {
-                hub.servers[server].writer.write_queued();
-            })?;
-        }
-        lifecycle.begin(server, started)?;
+        let writing = Arc::clone(&hub);
+        spawn_blocking(move || writing.servers[server].writer.write_queued());
+        lifecycle.begin(server, started);
     }
-    spawn("callwright-client", &hub, |hub| hub.read_client(stdin))?;
+    spawn_blocking(move || hub.read_client(stdin));
     lifecycle.until_the_end().await
 }
 
@@ -127,7 +129,7 @@ struct Lifecycle {
     hub: Arc<Hub>,
     events: UnboundedReceiver<HubEvent>,
     signals: OwnSignals,
-    errands: mpsc::Sender<Errand>,
+    tasks: JoinSet<Finished>,
     members: Vec<GroupMember>,
     /// Orders for each server that was started, and which it is.
     orders: Vec<(usize, UnboundedSender<ServerOrder>)>,
@@ -135,10 +137,20 @@ struct Lifecycle {
     running: usize,
     /// How many of them have ended.
     exited: usize,
-    /// Whether an errand handles a deadline.
+    /// Whether a deadline is being handled.
     is_ticking: bool,
     is_signalled: bool,
     last_exit: Option<LastExit>,
+}
+
+/// A task that is done.
+enum Finished {
+    /// Deadlines that had passed are handled.
+    Tick,
+    /// A server has ended.
+    Exited(ServerExit),
+    /// Everything that waited for an ended server is answered; whether anything did.
+    Settled { was_awaited: bool },
 }
 
 /// The end of the server that ended last.
@@ -153,56 +165,13 @@ struct LastExit {
 
 impl Lifecycle {
     /// Puts a server to work.
-    fn begin(&mut self, server: usize, started: StartedServer) -> io::Result<()> {
+    fn begin(&mut self, server: usize, started: StartedServer) {
         self.running += 1;
         let (orders_in, orders) = unbounded_channel();
         self.orders.push((server, orders_in));
-        let hub = Arc::clone(&self.hub);
         let description = self.members[server].description();
-        let generation = hub.servers[server].generation.load(Ordering::Acquire);
-        let exited = move |hub: &Hub, (why, status): (String, Option<ExitStatus>)| {
-            hub.report(HubEvent::Exited(ServerExit {
-                server,
-                generation,
-                why,
-                status,
-            }));
-        };
-        match started {
-            StartedServer::Process {
-                process,
-                stdout,
-                stderr,
-            } => {
-                let readers = [
-                    spawn("callwright-server", &hub, move |hub| {
-                        hub.read_server(server, stdout);
-                    })?,
-                    spawn("callwright-stderr", &hub, move |hub| {
-                        hub.copy_stderr(server, stderr);
-                    })?,
-                ];
-                tokio::spawn(async move {
-                    let link = &hub.servers[server];
-                    let ended = supervise(*process, link, readers, orders, &description).await;
-                    exited(&hub, ended);
-                });
-            }
-            #[cfg(feature = "http")]
-            StartedServer::Remote(remote, output) => {
-                spawn("callwright-server", &hub, move |hub| {
-                    hub.read_server(server, output);
-                })?;
-                tokio::spawn(async move {
-                    let link = &hub.servers[server];
-                    let ended =
-                        super::server::supervise_remote(*remote, link, orders, &description);
-                    exited(&hub, (ended.await, None));
-                });
-            }
-            StartedServer::Failed(why) => exited(&hub, (why, None)),
-        }
-        Ok(())
+        let run = started.run(Arc::clone(&self.hub), server, orders, description);
+        self.tasks.spawn(async { Finished::Exited(run.await) });
     }
 
     /// Starts a server again and ends the process it had.
@@ -210,7 +179,8 @@ impl Lifecycle {
         self.order(Some(server), ServerOrder::Signal(ServerSignal::Terminate));
         let (started, sink) = start(&self.members[server], &self.hub.warn)?;
         self.hub.servers[server].writer.attach(sink);
-        self.begin(server, started)
+        self.begin(server, started);
+        Ok(())
     }
 
     async fn until_the_end(mut self) -> io::Result<SessionEnd> {
@@ -224,7 +194,8 @@ impl Lifecycle {
             }
             let deadline = self.deadline().filter(|_| !self.is_ticking);
             tokio::select! {
-                Some(event) = self.events.recv() => self.note(event)?,
+                Some(event) = self.events.recv() => self.note(&event)?,
+                Some(Ok(finished)) = self.tasks.join_next() => self.finished(finished),
                 signal = self.signals.next() => {
                     if self.exited == self.running {
                         // Only a client that does not read keeps us.
@@ -237,7 +208,12 @@ impl Lifecycle {
                     self.order(None, ServerOrder::Signal(signal));
                 }
                 () = until(deadline) => {
-                    self.is_ticking = self.errands.send(Errand::Tick).is_ok();
+                    self.is_ticking = true;
+                    let hub = Arc::clone(&self.hub);
+                    self.tasks.spawn_blocking(move || {
+                        hub.tick();
+                        Finished::Tick
+                    });
                 }
             }
         }
@@ -294,22 +270,27 @@ impl Lifecycle {
         }
     }
 
-    fn note(&mut self, event: HubEvent) -> io::Result<()> {
+    fn note(&mut self, event: &HubEvent) -> io::Result<()> {
         match event {
-            HubEvent::Restart(server) => self.restart(server)?,
-            HubEvent::OutputEnded(server) => self.order(Some(server), ServerOrder::End),
-            HubEvent::TickDone => self.is_ticking = false,
-            HubEvent::Exited(exit) => self.server_exited(exit),
-            HubEvent::ServerSettled { was_awaited } => {
+            HubEvent::Restart(server) => self.restart(*server)?,
+            HubEvent::OutputEnded(server) => self.order(Some(*server), ServerOrder::End),
+            HubEvent::Changed => {}
+        }
+        Ok(())
+    }
+
+    fn finished(&mut self, finished: Finished) {
+        match finished {
+            Finished::Tick => self.is_ticking = false,
+            Finished::Exited(exit) => self.server_exited(exit),
+            Finished::Settled { was_awaited } => {
                 self.running -= 1;
                 self.exited -= 1;
                 if let Some(exit) = &mut self.last_exit {
                     exit.was_awaited = was_awaited;
                 }
             }
-            HubEvent::ClientEnded | HubEvent::FirstMessage | HubEvent::DeadlineChanged => {}
         }
-        Ok(())
     }
 
     fn server_exited(&mut self, exit: ServerExit) {
@@ -330,13 +311,10 @@ impl Lifecycle {
         let is_done = client_was_first
             && self.hub.router.is_none()
             && status.is_some_and(|status| status.success());
-        let errand = if is_done {
-            Errand::ServerDone
-        } else {
-            let why = why.clone();
-            Errand::ServerGone { server, why }
-        };
-        let _ = self.errands.send(errand);
+        let (hub, cause) = (Arc::clone(&self.hub), why.clone());
+        self.tasks.spawn_blocking(move || Finished::Settled {
+            was_awaited: !is_done && hub.server_gone(server, &cause),
+        });
         self.last_exit = Some(LastExit {
             why,
             status,
@@ -355,38 +333,17 @@ async fn last_requests(hub: &Hub, events: &mut UnboundedReceiver<HubEvent>) {
         }
     };
     let _ = timeout(FIRST_REQUEST, first).await;
-    while let Ok(Some(event)) = timeout(IN_TRANSIT, events.recv()).await {
-        if matches!(event, HubEvent::ClientEnded) {
-            return;
-        }
-    }
-}
-
-/// Never, if there is no such moment.
-async fn until(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => sleep_until(moment.into()).await,
-        None => std::future::pending().await,
-    }
-}
-
-fn spawn(
-    name: &str,
-    hub: &Arc<Hub>,
-    work: impl FnOnce(&Hub) + Send + 'static,
-) -> io::Result<JoinHandle<()>> {
-    let hub = Arc::clone(hub);
-    thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(move || work(&hub))
+    while !hub.client_ended.load(Ordering::Relaxed)
+        && timeout(IN_TRANSIT, events.recv()).await.is_ok()
+    {}
 }
 
 /// Our stdin and stdout without the buffers of the standard library, which would copy everything once more.
 #[cfg(unix)]
 fn own_pipes() -> io::Result<(impl Read + Send + 'static, LineSink)> {
     use std::os::fd::AsFd as _;
-    let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let stdin = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let stdout = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
     Ok((stdin, LineSink::Blocking(Box::new(stdout))))
 }
 

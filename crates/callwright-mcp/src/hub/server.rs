@@ -8,14 +8,14 @@ use std::io::{self, PipeReader};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{sleep, sleep_until};
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep, sleep_until, timeout};
 
 use super::group::{Endpoint, GroupMember};
-use super::hub::{ServerLink, Warn};
+use super::hub::{Hub, ServerLink, Warn};
 #[cfg(feature = "http")]
 use super::remote::{self, MemoryPipe, RemoteServer};
 use crate::line_writer::LineSink;
@@ -35,7 +35,7 @@ const LAST_OUTPUT: Duration = Duration::from_secs(1);
 /// How long to wait for its last lines on stderr, which are in a pipe too.
 const LAST_STDERR: Duration = Duration::from_millis(200);
 
-/// How often to check whether a thread has ended.
+/// How often to check whether all output is read.
 const STEP: Duration = Duration::from_millis(10);
 
 /// What a server is told to do.
@@ -106,126 +106,141 @@ pub(super) fn start(
     }
 }
 
-/// The steps that end a server, one after the other.
-#[derive(Default)]
-struct Ending {
-    next: Option<(Instant, ServerSignal)>,
+/// How a server ended.
+#[derive(Debug)]
+pub(super) struct ServerExit {
+    pub(super) server: usize,
+    /// Which start of the server it was, counted from 0.
+    pub(super) generation: usize,
+    /// Why it is gone, for the client.
+    pub(super) why: String,
+    /// `None` if it was never started, or is not a process.
+    pub(super) status: Option<ExitStatus>,
 }
 
-impl Ending {
-    /// The signal that an order means, if any; the later steps are due in time.
-    fn obey(&mut self, order: ServerOrder, link: &ServerLink) -> Option<ServerSignal> {
-        match order {
-            ServerOrder::End => {
-                link.writer.close();
-                let terminate = (Instant::now() + TO_END, ServerSignal::Terminate);
-                self.next.get_or_insert(terminate);
-                None
-            }
-            ServerOrder::Signal(signal) => {
-                if signal == ServerSignal::Terminate {
-                    self.next = Some((Instant::now() + TO_TERMINATE, ServerSignal::Kill));
+impl StartedServer {
+    /// Reads a server and passes orders on to it until it has ended. `description` is for messages.
+    pub(super) async fn run(
+        self,
+        hub: Arc<Hub>,
+        server: usize,
+        orders: UnboundedReceiver<ServerOrder>,
+        description: String,
+    ) -> ServerExit {
+        let link = &hub.servers[server];
+        let generation = link.generation.load(Ordering::Acquire);
+        let reader = Arc::clone(&hub);
+        let (why, status) = match self {
+            StartedServer::Process {
+                process,
+                stdout,
+                stderr,
+            } => {
+                let stdout = spawn_blocking(move || reader.read_server(server, generation, stdout));
+                let reader = Arc::clone(&hub);
+                let stderr = spawn_blocking(move || reader.copy_stderr(server, stderr));
+                let status = supervise(*process, link, &stdout, orders).await;
+                let _ = timeout(LAST_STDERR, stderr).await;
+                let why = match &status {
+                    Ok(status) => status.to_string(),
+                    Err(error) => error.to_string(),
+                };
+                let mut why = format!("the MCP server {description} has ended: {why}");
+                let tail = link.stderr_tail.text();
+                if !tail.is_empty() {
+                    why.push_str("; its last lines on stderr:\n");
+                    why.push_str(&tail);
                 }
-                Some(signal)
+                (why, status.ok())
             }
-        }
-    }
-
-    /// The next signal, when it is due.
-    async fn due(&mut self) -> ServerSignal {
-        let Some((at, signal)) = self.next else {
-            return std::future::pending().await;
-        };
-        sleep_until(at.into()).await;
-        self.next = Some((Instant::now() + TO_TERMINATE, ServerSignal::Kill));
-        signal
-    }
-
-    /// Waits for the next signal that the server should get.
-    async fn signal(
-        &mut self,
-        orders: &mut UnboundedReceiver<ServerOrder>,
-        link: &ServerLink,
-    ) -> ServerSignal {
-        loop {
-            tokio::select! {
-                Some(order) = orders.recv() => {
-                    if let Some(signal) = self.obey(order, link) {
-                        return signal;
+            #[cfg(feature = "http")]
+            StartedServer::Remote(remote, output) => {
+                spawn_blocking(move || reader.read_server(server, generation, output));
+                let (mut orders, mut next) = (orders, None);
+                let why = tokio::select! {
+                    why = remote.run(&description) => why,
+                    _ = next_signal(&mut orders, link, &mut next) => {
+                        format!("the MCP server {description} is no longer connected")
                     }
-                }
-                signal = self.due() => return signal,
+                };
+                (why, None)
             }
+            StartedServer::Failed(why) => (why, None),
+        };
+        ServerExit {
+            server,
+            generation,
+            why,
+            status,
         }
     }
 }
 
-/// Supervises a process until it and everything that it started have ended, and its output is read. `readers` are the
-/// threads for stdout and stderr.
-pub(super) async fn supervise(
+/// Waits until a process and everything that it started have ended, and its output is read.
+async fn supervise(
     mut process: ServerProcess,
     link: &ServerLink,
-    readers: [JoinHandle<()>; 2],
+    stdout: &tokio::task::JoinHandle<()>,
     mut orders: UnboundedReceiver<ServerOrder>,
-    description: &str,
-) -> (String, Option<ExitStatus>) {
-    let mut ending = Ending::default();
+) -> io::Result<ExitStatus> {
+    let mut next = None;
     let status = loop {
         tokio::select! {
             status = process.wait() => break status,
-            signal = ending.signal(&mut orders, link) => process.signal(signal),
+            signal = next_signal(&mut orders, link, &mut next) => process.signal(signal),
         }
     };
     // What it started itself ends with it.
     process.signal(ServerSignal::Terminate);
-    let [stdout, stderr] = readers;
     // A client may take its time; only waiting for the server counts.
     let mut waited = Duration::ZERO;
     while !stdout.is_finished() && waited < LAST_OUTPUT {
         tokio::select! {
             Some(ServerOrder::Signal(_)) = orders.recv() => break,
-            () = sleep(STEP) => {}
+            () = sleep(STEP) => waited += STEP,
         }
-        let is_awaited = link.is_awaited.load(Ordering::Relaxed);
-        waited = if is_awaited {
-            waited + STEP
-        } else {
-            Duration::ZERO
-        };
+        if !link.is_awaited.load(Ordering::Relaxed) {
+            waited = Duration::ZERO;
+        }
     }
-    process.signal(ServerSignal::Kill);
-    drop(process);
-    let mut waited = Duration::ZERO;
-    while !stderr.is_finished() && waited < LAST_STDERR {
-        sleep(STEP).await;
-        waited += STEP;
-    }
-    let how = match &status {
-        Ok(status) => status.to_string(),
-        Err(error) => error.to_string(),
-    };
-    let mut why = format!("the MCP server {description} has ended: {how}");
-    let tail = link.stderr_tail.text();
-    if !tail.is_empty() {
-        why.push_str("; its last lines on stderr:\n");
-        why.push_str(&tail);
-    }
-    (why, status.ok())
+    status
 }
 
-/// The same for a server over HTTP.
-#[cfg(feature = "http")]
-pub(super) async fn supervise_remote(
-    server: RemoteServer,
+/// Waits for the next signal that a server should get: by order, or because it did not end in time. `next` is the one
+/// that is due then.
+async fn next_signal(
+    orders: &mut UnboundedReceiver<ServerOrder>,
     link: &ServerLink,
-    mut orders: UnboundedReceiver<ServerOrder>,
-    description: &str,
-) -> String {
-    let mut ending = Ending::default();
-    tokio::select! {
-        why = server.run(description) => why,
-        _ = ending.signal(&mut orders, link) => {
-            format!("the MCP server {description} is no longer connected")
+    next: &mut Option<(Instant, ServerSignal)>,
+) -> ServerSignal {
+    let kill = || Some((Instant::now() + TO_TERMINATE, ServerSignal::Kill));
+    loop {
+        tokio::select! {
+            Some(order) = orders.recv() => match order {
+                ServerOrder::End => {
+                    link.writer.close();
+                    next.get_or_insert((Instant::now() + TO_END, ServerSignal::Terminate));
+                }
+                ServerOrder::Signal(signal) => {
+                    if signal == ServerSignal::Terminate {
+                        *next = kill();
+                    }
+                    return signal;
+                }
+            },
+            () = until(next.map(|(at, _)| at)) => {
+                if let Some((_, signal)) = std::mem::replace(next, kill()) {
+                    return signal;
+                }
+            }
         }
+    }
+}
+
+/// Never, if there is no such moment.
+pub(super) async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment.into()).await,
+        None => std::future::pending().await,
     }
 }

@@ -110,7 +110,8 @@ impl Aggregate {
             return None;
         };
         let wanted: &RawValue = serde_json::from_str(wanted).ok()?;
-        let is_wanted = member(Some(wanted), list.subscription())?.get() == "true";
+        let change = format!("{}ListChanged", list.capability());
+        let is_wanted = member(Some(wanted), &change)?.get() == "true";
         is_wanted.then(|| subscription_meta(&self.id))
     }
 }

@@ -16,7 +16,7 @@ use crate::message::{Id, Message, cancelled_id, place, with_edits};
 /// A server, and where the name that it knows goes.
 type Route = (usize, Option<(Range<usize>, String)>);
 
-fn text_member<'m>(of: Option<&'m RawValue>, name: &'static str) -> Option<Cow<'m, str>> {
+fn text_member<'m>(of: Option<&'m RawValue>, name: &str) -> Option<Cow<'m, str>> {
     member(of, name).and_then(string)
 }
 

@@ -1,4 +1,6 @@
-//! The methods that list something, a page at a time: one row for each.
+//! The methods that list something, a page at a time.
+
+use self::ListKind::{Prompts, Resources, Tasks, Templates, Tools};
 
 /// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -10,72 +12,30 @@ pub(super) enum ListKind {
     Tasks,
 }
 
-/// The names around a list.
-struct ListMethod {
-    kind: ListKind,
-    method: &'static str,
-    /// The member of the result that has the entries.
-    member: &'static str,
-    /// The capability of servers that have them.
-    capability: &'static str,
-    /// The member that tells entries apart.
-    key: &'static str,
-    /// What a client subscribes to in order to hear of changes.
-    subscription: &'static str,
-}
+/// For each list: its method, the member of the result that has the entries, the capability of servers that have them,
+/// and the member that tells entries apart.
+type ListMethod = (
+    ListKind,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
 
 /// In the order of [`ListKind`].
+#[rustfmt::skip]
 const LISTS: [ListMethod; 5] = [
-    ListMethod {
-        kind: ListKind::Tools,
-        method: "tools/list",
-        member: "tools",
-        capability: "tools",
-        key: "name",
-        subscription: "toolsListChanged",
-    },
-    ListMethod {
-        kind: ListKind::Prompts,
-        method: "prompts/list",
-        member: "prompts",
-        capability: "prompts",
-        key: "name",
-        subscription: "promptsListChanged",
-    },
-    ListMethod {
-        kind: ListKind::Resources,
-        method: "resources/list",
-        member: "resources",
-        capability: "resources",
-        key: "uri",
-        subscription: "resourcesListChanged",
-    },
-    ListMethod {
-        kind: ListKind::Templates,
-        method: "resources/templates/list",
-        member: "resourceTemplates",
-        capability: "resources",
-        key: "uriTemplate",
-        subscription: "resourcesListChanged",
-    },
-    ListMethod {
-        kind: ListKind::Tasks,
-        method: "tasks/list",
-        member: "tasks",
-        capability: "tasks",
-        key: "taskId",
-        subscription: "tasksListChanged",
-    },
+    (Tools, "tools/list", "tools", "tools", "name"),
+    (Prompts, "prompts/list", "prompts", "prompts", "name"),
+    (Resources, "resources/list", "resources", "resources", "uri"),
+    (Templates, "resources/templates/list", "resourceTemplates", "resources", "uriTemplate"),
+    (Tasks, "tasks/list", "tasks", "tasks", "taskId"),
 ];
 
 impl ListKind {
-    fn row(self) -> &'static ListMethod {
-        &LISTS[self as usize]
-    }
-
     pub(super) fn of_method(method: &str) -> Option<Self> {
-        let row = LISTS.iter().find(|row| row.method == method)?;
-        Some(row.kind)
+        let row = LISTS.iter().find(|row| row.1 == method)?;
+        Some(row.0)
     }
 
     /// What has changed, by the notification of a server.
@@ -83,34 +43,23 @@ impl ListKind {
         let capability = method
             .strip_prefix("notifications/")
             .and_then(|rest| rest.strip_suffix("/list_changed"));
-        let rows = LISTS
-            .iter()
-            .filter(move |row| capability == Some(row.capability));
-        rows.map(|row| row.kind)
+        let rows = LISTS.iter().filter(move |row| capability == Some(row.3));
+        rows.map(|row| row.0)
     }
 
     pub(super) fn method(self) -> &'static str {
-        self.row().method
+        LISTS[self as usize].1
     }
 
     pub(super) fn member(self) -> &'static str {
-        self.row().member
+        LISTS[self as usize].2
     }
 
     pub(super) fn capability(self) -> &'static str {
-        self.row().capability
+        LISTS[self as usize].3
     }
 
     pub(super) fn key(self) -> &'static str {
-        self.row().key
-    }
-
-    pub(super) fn subscription(self) -> &'static str {
-        self.row().subscription
-    }
-
-    /// The method of the notification that there are others now.
-    pub(super) fn change_notification(self) -> String {
-        format!("notifications/{}/list_changed", self.capability())
+        LISTS[self as usize].4
     }
 }

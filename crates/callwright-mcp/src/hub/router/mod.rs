@@ -298,7 +298,7 @@ impl RouterState {
 
     /// Tells the client that a list has changed, if it is ready to hear it.
     fn list_changed(&self, list: ListKind, dispatch: &mut Dispatch<'_>) {
-        let method = list.change_notification();
+        let method = format!("notifications/{}/list_changed", list.capability());
         let mut notify = |params: &str| {
             let message = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"{params}}}");
             dispatch.to_client.push(message.into_bytes().into());
