@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::message::{Id, comma, place, with_edits, written};
 
-/// The answer to a call that does not reach the server: a result that says that it is an error, since only then the
-/// model sees it. Protocols since 2026-07-28 ask every result whether it is all; older ones do not know the question. A
-/// question to the user, its id and its form, is for the program: models do not see `_meta`.
+/// The answer to a call that does not reach the server: a result marked as an error, since only then the model sees it.
+/// Results since protocol 2026-07-28 have a `resultType`; older protocols do not know it. A question to the user, with
+/// its id and its form, is for the program: models do not see `_meta`.
 pub(crate) fn refusal(
     id: Id<'_>,
     text: &str,
@@ -27,10 +27,10 @@ pub(crate) fn refusal(
     of(id, &result)
 }
 
-/// What a program may say that the user has answered.
+/// The answers of a user that a program may pass on.
 const ANSWERS: [&str; 3] = ["allow_once", "allow_tool", "stop"];
 
-/// Since 2026-07-28: the call is not over, the client asks the user and makes it again with the answer.
+/// Since 2026-07-28: the call is not over; the client asks the user and repeats it with the answer.
 pub(crate) fn input_required(id: Id<'_>, question: &str, form: &str) -> Vec<u8> {
     let form: Value = serde_json::from_str(form).unwrap_or_default();
     let asked = json!({"method": "elicitation/create", "params": form});
@@ -68,7 +68,7 @@ struct CallResult<'m> {
 }
 
 /// The answer of a server with a text beside the content of its result, and everything else byte for byte: before the
-/// content if the result is no good, behind it if it is only not all. `None` if the result is not written like one.
+/// content if the result is invalid, after it if it is merely incomplete. `None` if the result is not an object.
 pub(crate) fn with_note(
     message: &[u8],
     result: &RawValue,

@@ -4,7 +4,7 @@
 //! another one is collected and written together with it; a message on its own is written without a copy.
 //!
 //! Senders wait for the client, and never for a server: what a server's pipe has no room for goes to a queue that a
-//! thread of its own writes ([`LineWriter::write_queued`]). So a server that does not read holds up only itself.
+//! separate thread writes ([`LineWriter::write_queued`]). So a server that does not read holds up only itself.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeWriter, Write};

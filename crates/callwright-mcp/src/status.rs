@@ -9,7 +9,7 @@ use callwright::check::{Checked, OutputVerdict};
 use callwright::classify::{Class, Failure, Notice};
 use callwright::repair::Edit;
 
-/// How many names are counted one by one; a model that makes up names does not take our memory.
+/// How many names are counted one by one: a model that makes up names must not take all our memory.
 const MOST_NAMES: usize = 10_000;
 
 /// ToolCounts of all sessions.
@@ -25,15 +25,15 @@ pub struct Status {
 pub struct ToolCounts {
     /// How many calls came.
     pub calls: u64,
-    /// How many went on although no schema could judge them.
+    /// How many passed although no schema could judge them.
     pub unjudged: u64,
     /// How many were repaired.
     pub repaired: u64,
-    /// How many were refused for what they are.
+    /// How many were refused because they are invalid.
     pub refused: u64,
-    /// How many were refused because they were made too often, or in circles.
+    /// How many were refused as repetitions or loops.
     pub stopped: u64,
-    /// How many results were bad, or only a part.
+    /// How many results were invalid or incomplete.
     pub bad_results: u64,
     /// How many calls the tool itself failed.
     pub failed: u64,
@@ -49,12 +49,12 @@ impl Status {
         });
     }
 
-    /// A call went on, and no schema could judge it.
+    /// A call passed, and no schema could judge it.
     pub(crate) fn unjudged(&self, tool: &str) {
         self.count(tool, |counts| counts.unjudged += 1);
     }
 
-    /// A message of a client that cannot be read, or could be read in two ways.
+    /// A message of a client cannot be read, or could be read in two ways.
     pub(crate) fn could_not_read(&self) {
         self.unreadable.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,15 +1,15 @@
 //! Placeholders in a client's configuration: `${NAME}`, `${NAME:-default}` and `${env:NAME}` for variables of the
 //! environment, `${userHome}` for the folder of the user.
 //!
-//! In come texts of a server's entry, out go the same with the values. What is no placeholder stays, such as `$NAME` or
+//! Takes the strings of a server's entry; returns them with the values. Anything else stays, such as `$NAME` or
 //! `${NAME%.*}`, which are for a shell.
 
 use super::{ConfigError, ConfigFault, ServerEntry, Servers};
 
-/// Puts the values of variables in the place of placeholders, as clients do.
+/// Replaces placeholders with the values of variables, as clients do.
 ///
 /// # Errors
-/// If there is no such variable, or if a placeholder is one that only a client can fill in.
+/// If a variable is not set, or if only a client can fill in a placeholder.
 ///
 /// ```
 /// use callwright_mcp::config::{ServerEntry, expand, read_servers};
@@ -41,7 +41,7 @@ fn expand_text(
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         expanded.push_str(before);
-        let Some((inside, behind)) = after.split_once('}') else {
+        let Some((inside, after)) = after.split_once('}') else {
             expanded.push_str("${");
             rest = after;
             continue;
@@ -53,13 +53,13 @@ fn expand_text(
             expanded.push_str(inside);
             expanded.push('}');
         }
-        rest = behind;
+        rest = after;
     }
     expanded.push_str(rest);
     Ok(expanded)
 }
 
-/// What stands for a placeholder; `None` if it is none.
+/// The value of a placeholder; `None` if it is not one.
 fn value(
     inside: &str,
     server: &str,
@@ -91,7 +91,7 @@ fn value(
     if name.is_empty() || !name.chars().all(is_name) {
         return Ok(None);
     }
-    // An empty one counts as none where there is a default, as in a shell.
+    // Where there is a default, an empty variable counts as unset, as in a shell.
     let found = variable(name).filter(|value| default.is_none() || !value.is_empty());
     match found.or_else(|| default.map(str::to_owned)) {
         Some(value) => Ok(Some(value)),
@@ -136,7 +136,7 @@ mod tests {
             let error = expanded(text).expect_err(text);
             assert_eq!(
                 error,
-                "server \"files\": there is no environment variable B; set it, or write ${B:-default}"
+                "server \"files\": the environment variable B is not set; set it, or write ${B:-default}"
             );
         }
         for text in ["${input:key}", "${workspaceFolder}/x"] {

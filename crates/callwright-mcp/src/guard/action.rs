@@ -1,4 +1,4 @@
-//! What the guard decides: typed actions, which whoever does the IO carries out in order.
+//! What the guard decides: typed actions, which a driver with IO carries out in order.
 
 use std::borrow::Cow;
 

@@ -30,7 +30,7 @@ use crate::members::{members, string};
 use crate::message::{Id, not_null};
 use crate::tools::{ToolLookup, undeclared};
 
-/// How long a call waits for the user: after five minutes without an answer to a dialog, nobody is there.
+/// How long a call waits for the user: after five minutes without an answer, the user is most likely away.
 const LONGEST_ASKED: Duration = Duration::from_secs(5 * 60);
 
 /// How many questions may be open; a user answers one after the other.

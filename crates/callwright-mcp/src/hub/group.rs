@@ -1,4 +1,4 @@
-//! The servers behind one guard, and the prefixes of their tools' names.
+//! The servers that share a guard, and the prefixes of their tools' names.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use crate::process::ServerCommand;
 /// Leaves more than twenty letters for the name of a tool.
 const LONGEST_NAME: usize = 40;
 
-/// The servers behind one guard.
+/// The servers that share a guard.
 #[derive(Debug, Clone)]
 pub struct ServerGroup {
     pub(crate) members: Vec<GroupMember>,

@@ -100,7 +100,7 @@ impl Hub {
                 if !more {
                     let _ = only.writer.flush();
                 }
-                // Nobody else is held up, and the client should not fill our memory.
+                // This holds up only the client, which must not fill our memory.
                 only.writer.wait_until_drained();
             }
         }
@@ -354,7 +354,7 @@ impl Hub {
         }
     }
 
-    /// Once the session is over, nobody listens any more.
+    /// Once the session is over, events are lost.
     pub(super) fn report(&self, event: HubEvent) {
         let _ = self.events.send(event);
     }

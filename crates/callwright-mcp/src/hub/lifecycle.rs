@@ -1,6 +1,6 @@
 //! The session from beginning to end: all servers are started at once and supervised until they have ended.
 //!
-//! Signals are passed on. When the client has ended, all servers are told to end. A server that ends earlier is reported
+//! Signals are passed on. When the client has ended, all servers get the order to end. A server that ends earlier is reported
 //! to the client, and the others go on. Returns the exit code and what went wrong.
 
 use std::io::{self, Read};

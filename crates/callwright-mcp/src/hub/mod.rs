@@ -1,4 +1,4 @@
-//! One client in front of one server or many, all behind one guard.
+//! One client and its servers, one or many, with one guard in between.
 //!
 //! Takes a [`ServerGroup`]; starts or connects its servers and serves the client on our own stdin and stdout until either
 //! side ends. With a single server, names, ids and capabilities pass untouched and messages pass byte for byte. Many

@@ -38,7 +38,7 @@ const LAST_STDERR: Duration = Duration::from_millis(200);
 /// How often to check whether all output is read.
 const STEP: Duration = Duration::from_millis(10);
 
-/// What a server is told to do.
+/// An order to a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ServerOrder {
     /// Its input ends, and it should too.

@@ -1,4 +1,4 @@
-//! A router, and who talks to it.
+//! A router, and the messages of both sides.
 
 use std::time::{Duration, Instant};
 
@@ -79,9 +79,9 @@ impl Scene {
         let asked = scene.client(
             r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#,
         );
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities});
+        let info = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities});
         for (server, request) in &asked.to_servers {
-            scene.answer(*server, request, &hello);
+            scene.answer(*server, request, &info);
         }
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         assert_eq!(scene.client(ready).to_servers.len(), names.len());

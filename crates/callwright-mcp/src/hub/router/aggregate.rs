@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 
 use super::lists::ListKind;
-use super::{Dispatch, NO_METHOD, PendingRequest, RouterState, SERVER_GONE, server_info};
+use super::{NO_METHOD, PendingRequest, Routing, SERVER_GONE, server_info};
 use crate::answer;
 use crate::members::{member, string};
 use crate::message::{Id, place, with_edits};
@@ -121,14 +121,13 @@ fn subscription_meta(id: &str) -> String {
     format!("{{\"io.modelcontextprotocol/subscriptionId\":{id}}}")
 }
 
-impl RouterState {
+impl<'m> Routing<'_, 'm> {
     /// Asks servers, each with an id of ours.
     pub(super) fn ask(
         &mut self,
         request: &ClientRequest<'_>,
         kind: AggregateKind,
         servers: Vec<usize>,
-        dispatch: &mut Dispatch<'_>,
     ) {
         let bound = match kind {
             AggregateKind::Initialize { .. } | AggregateKind::Discover => LONGEST_HANDSHAKE,
@@ -138,7 +137,7 @@ impl RouterState {
         for server in servers {
             let mut part = ServerPart::new(server);
             if let AggregateKind::List(list) = kind
-                && let Some(pages) = self.servers[server].late_lists.remove(&list)
+                && let Some(pages) = self.state.servers[server].late_lists.remove(&list)
             {
                 part.pages = pages;
                 part.is_done = true;
@@ -147,16 +146,16 @@ impl RouterState {
         }
         let open = parts.iter().filter(|part| !part.is_done);
         let open: Vec<usize> = open.map(|part| part.server).collect();
-        let number = self.add(request, kind, parts, Some(self.latest + bound));
-        dispatch.has_new_deadline = true;
+        let number = self.add(request, kind, parts, Some(self.state.latest + bound));
+        self.out.has_new_deadline = true;
         for server in open {
             let id = own_id(number, server, 0);
             let range = place(request.message, request.id.0).unwrap_or_default();
             let message = with_edits(request.message, vec![(range, id.clone())]);
             let pending = PendingRequest::Part(number);
-            self.send(server, Id(&id), message.into(), pending, dispatch);
+            self.send(server, Id(&id), message.into(), pending);
         }
-        self.finish_if_done(number, dispatch);
+        self.finish_if_done(number);
     }
 
     fn add(
@@ -166,7 +165,7 @@ impl RouterState {
         parts: Vec<ServerPart>,
         deadline: Option<Instant>,
     ) -> u64 {
-        self.last_number += 1;
+        self.state.last_number += 1;
         let aggregate = Aggregate {
             id: request.id.0.to_owned(),
             kind,
@@ -176,49 +175,40 @@ impl RouterState {
             is_answered: false,
             verbatim: None,
         };
-        self.aggregates.insert(self.last_number, aggregate);
-        self.last_number
+        self.state
+            .aggregates
+            .insert(self.state.last_number, aggregate);
+        self.state.last_number
     }
 
     /// The client listens to changes, as clients do since 2026-07-28: all servers get its request under its own id. The
     /// acknowledgement is ours, since everything that the servers report passes.
-    pub(super) fn listen<'m>(&mut self, request: &ClientRequest<'m>, dispatch: &mut Dispatch<'m>) {
+    pub(super) fn listen(&mut self, request: &ClientRequest<'m>) {
         let servers = self.servers_there();
         if servers.is_empty() {
-            return dispatch.error(request.id, SERVER_GONE, "no MCP server is left");
+            return self.error(request.id, SERVER_GONE, "no MCP server is left");
         }
         let wanted = member(request.params, "notifications").map_or("{}", RawValue::get);
         let meta = subscription_meta(request.id.0);
         let acknowledged = format!(
             "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{{\"notifications\":{wanted},\"_meta\":{meta}}}}}"
         );
-        dispatch.to_client.push(acknowledged.into_bytes().into());
+        self.out.to_client.push(acknowledged.into_bytes().into());
         self.drop_aggregates(request.id);
         let wanted = wanted.to_owned();
         let parts = servers.iter().copied().map(ServerPart::new).collect();
         let number = self.add(request, AggregateKind::Listen { wanted }, parts, None);
         for server in servers {
             let pending = PendingRequest::Part(number);
-            self.send(
-                server,
-                request.id,
-                request.message.into(),
-                pending,
-                dispatch,
-            );
+            self.send(server, request.id, request.message.into(), pending);
         }
     }
 
     /// Looks for a resource that no server has listed: in one server after the other, until one has it.
-    pub(super) fn find_resource<'m>(
-        &mut self,
-        request: &ClientRequest<'m>,
-        uri: &str,
-        dispatch: &mut Dispatch<'m>,
-    ) {
+    pub(super) fn find_resource(&mut self, request: &ClientRequest<'m>, uri: &str) {
         let left = self.servers_to_list(ListKind::Resources);
         if let [only] = left[..] {
-            return self.send_to((only, None), request, dispatch);
+            return self.send_to((only, None), request);
         }
         self.drop_aggregates(request.id);
         let kind = AggregateKind::FindResource {
@@ -227,33 +217,33 @@ impl RouterState {
             left: left.into(),
         };
         let number = self.add(request, kind, Vec::new(), None);
-        self.ask_next(number, dispatch);
+        self.ask_next(number);
     }
 
     /// Asks the next server for a resource; without one, the client gets its answer.
-    fn ask_next(&mut self, number: u64, dispatch: &mut Dispatch<'_>) {
-        let Some(aggregate) = self.aggregates.get_mut(&number) else {
+    fn ask_next(&mut self, number: u64) {
+        let Some(aggregate) = self.state.aggregates.get_mut(&number) else {
             return;
         };
         if let AggregateKind::FindResource { message, left, .. } = &mut aggregate.kind {
             while let Some(server) = left.pop_front() {
-                if self.servers[server].is_there() {
+                if self.state.servers[server].is_there() {
                     aggregate.parts.push(ServerPart::new(server));
                     let (id, message) = (aggregate.id.clone(), message.clone());
                     let pending = PendingRequest::Part(number);
-                    return self.send(server, Id(&id), message.into(), pending, dispatch);
+                    return self.send(server, Id(&id), message.into(), pending);
                 }
             }
         }
-        self.finish_if_done(number, dispatch);
+        self.finish_if_done(number);
     }
 
     /// The servers to ask for a list: those that may have one, and are not late with one already.
     pub(super) fn servers_to_list(&self, list: ListKind) -> Vec<usize> {
         let mut servers = self.servers_there();
         servers.retain(|at| {
-            let server = &self.servers[*at];
-            let is_unknown = server.info.is_none() && !self.has_handshake;
+            let server = &self.state.servers[*at];
+            let is_unknown = server.info.is_none() && !self.state.has_handshake;
             (server.may_list(list) || is_unknown) && !self.is_late(*at, &AggregateKind::List(list))
         });
         servers
@@ -261,7 +251,7 @@ impl RouterState {
 
     /// Whether the client got an answer without this server, which still owes it.
     pub(super) fn is_late(&self, server: usize, kind: &AggregateKind) -> bool {
-        let aggregates = self.aggregates.values();
+        let aggregates = self.state.aggregates.values();
         let late = aggregates.filter(|aggregate| aggregate.is_answered && aggregate.kind == *kind);
         let mut parts = late.flat_map(|aggregate| &aggregate.parts);
         parts.any(|part| part.server == server && !part.is_done)
@@ -269,7 +259,7 @@ impl RouterState {
 
     /// Whether the client waits for the answer to its `initialize`.
     pub(super) fn is_initializing(&self) -> bool {
-        self.aggregates.values().any(|aggregate| {
+        self.state.aggregates.values().any(|aggregate| {
             !aggregate.is_answered && matches!(aggregate.kind, AggregateKind::Initialize { .. })
         })
     }
@@ -277,13 +267,14 @@ impl RouterState {
     /// The client no longer waits for a request.
     pub(super) fn drop_aggregates(&mut self, id: Id<'_>) {
         let key = id.key();
-        self.aggregates
+        self.state
+            .aggregates
             .retain(|_, aggregate| Id(&aggregate.id).key() != key);
     }
 
     /// The open part of a server.
     fn part(&mut self, number: u64, server: usize) -> Option<(&AggregateKind, &mut ServerPart)> {
-        let aggregate = self.aggregates.get_mut(&number)?;
+        let aggregate = self.state.aggregates.get_mut(&number)?;
         let mut parts = aggregate.parts.iter_mut();
         let part = parts.find(|part| part.server == server && !part.is_done)?;
         Some((&aggregate.kind, part))
@@ -296,7 +287,6 @@ impl RouterState {
         server: usize,
         result: Option<&RawValue>,
         message: &[u8],
-        dispatch: &mut Dispatch<'_>,
     ) {
         let Some((kind, part)) = self.part(number, server) else {
             return;
@@ -309,10 +299,10 @@ impl RouterState {
                 let next = member(result, "nextCursor").map(RawValue::get);
                 if let Some(next) = next.filter(|next| *next != "\"\"") {
                     if pages < MOST_PAGES {
-                        return self.ask_page(number, server, (list, pages, next), dispatch);
+                        return self.ask_page(number, server, (list, pages, next));
                     }
-                    let (name, what) = (&self.servers[server].name, list.member());
-                    dispatch.warnings.push(format!(
+                    let (name, what) = (&self.state.servers[server].name, list.member());
+                    self.out.warnings.push(format!(
                         "the MCP server {name:?} has more than {MOST_PAGES} pages of {what}; the rest is left out"
                     ));
                 }
@@ -320,21 +310,21 @@ impl RouterState {
             AggregateKind::Initialize { .. } | AggregateKind::Discover => {
                 let Ok(info) = serde_json::from_str(text) else {
                     let error = answer::error_object(SERVER_GONE, "its response is not valid MCP");
-                    return self.part_failed(number, server, &error, None, dispatch);
+                    return self.part_failed(number, server, &error, None);
                 };
-                self.servers[server].info = Some(info);
-                if let Some(initialized) = self.initialized.clone() {
-                    dispatch.to_servers.push((server, initialized.into()));
+                self.state.servers[server].info = Some(info);
+                if let Some(initialized) = self.state.initialized.clone() {
+                    self.out.to_servers.push((server, initialized.into()));
                 }
             }
             AggregateKind::SetLevel => {}
             AggregateKind::Listen { .. } => self.keep_verbatim(number, message),
             AggregateKind::FindResource { uri, .. } => {
-                let _of_another = self.routes.has_resource(server, &uri);
+                let _of_another = self.state.routes.has_resource(server, &uri);
                 self.keep_verbatim(number, message);
             }
         }
-        self.part_done(number, server, dispatch);
+        self.part_done(number, server);
     }
 
     fn ask_page(
@@ -342,20 +332,20 @@ impl RouterState {
         number: u64,
         server: usize,
         (list, page, cursor): (ListKind, usize, &str),
-        dispatch: &mut Dispatch<'_>,
     ) {
         let meta = self
+            .state
             .aggregates
             .get(&number)
             .and_then(|it| it.meta.as_deref());
         let id = own_id(number, server, page);
         let message = answer::page_request(list.method(), &id, Some(cursor), meta);
         let pending = PendingRequest::Part(number);
-        self.send(server, Id(&id), message.into(), pending, dispatch);
+        self.send(server, Id(&id), message.into(), pending);
     }
 
     fn keep_verbatim(&mut self, number: u64, message: &[u8]) {
-        if let Some(aggregate) = self.aggregates.get_mut(&number) {
+        if let Some(aggregate) = self.state.aggregates.get_mut(&number) {
             aggregate.verbatim = Some(message.to_vec());
         }
     }
@@ -367,7 +357,6 @@ impl RouterState {
         server: usize,
         error: &str,
         message: Option<&[u8]>,
-        dispatch: &mut Dispatch<'_>,
     ) {
         let Some((kind, part)) = self.part(number, server) else {
             return;
@@ -378,18 +367,18 @@ impl RouterState {
         let object: Option<&RawValue> = serde_json::from_str(error).ok();
         let text = member(object, "message").and_then(string);
         let why = text.as_deref().unwrap_or(error);
-        let failed = &mut self.servers[server];
+        let failed = &mut self.state.servers[server];
         let (name, is_there) = (&failed.name, failed.is_there());
         match kind {
             AggregateKind::Initialize { .. } if is_there => {
                 let why = format!("the MCP server {name:?} cannot be used: {why}");
-                dispatch.warnings.push(why.clone());
+                self.out.warnings.push(why.clone());
                 failed.gone = Some(why);
             }
             // A server that does not know the method has nothing to list.
             AggregateKind::List(list) if is_there && !is_unknown_method(object) => {
                 let what = list.member();
-                dispatch.warnings.push(format!(
+                self.out.warnings.push(format!(
                     "the MCP server {name:?} does not list its {what}: {why}"
                 ));
             }
@@ -400,7 +389,7 @@ impl RouterState {
             }
             AggregateKind::FindResource { .. } => {
                 if let (Some(message), Some(aggregate)) =
-                    (message, self.aggregates.get_mut(&number))
+                    (message, self.state.aggregates.get_mut(&number))
                 {
                     // The first server says why.
                     aggregate.verbatim.get_or_insert_with(|| message.to_vec());
@@ -408,15 +397,15 @@ impl RouterState {
                 if let Some((_, part)) = self.part(number, server) {
                     part.is_done = true;
                 }
-                return self.ask_next(number, dispatch);
+                return self.ask_next(number);
             }
             _ => {}
         }
-        self.part_done(number, server, dispatch);
+        self.part_done(number, server);
     }
 
-    fn part_done(&mut self, number: u64, server: usize, dispatch: &mut Dispatch<'_>) {
-        let Some(aggregate) = self.aggregates.get_mut(&number) else {
+    fn part_done(&mut self, number: u64, server: usize) {
+        let Some(aggregate) = self.state.aggregates.get_mut(&number) else {
             return;
         };
         let mut parts = aggregate.parts.iter_mut();
@@ -427,54 +416,55 @@ impl RouterState {
         if aggregate.is_answered && part.error.is_none() {
             let pages = std::mem::take(&mut part.pages);
             match aggregate.kind {
-                AggregateKind::Initialize { .. } => self.all_lists_changed(server, dispatch),
+                AggregateKind::Initialize { .. } => self.all_lists_changed(server),
                 AggregateKind::List(list) => {
-                    self.servers[server].late_lists.insert(list, pages);
-                    self.list_changed(list, dispatch);
+                    self.state.servers[server].late_lists.insert(list, pages);
+                    self.list_changed(list);
                 }
                 _ => {}
             }
         }
-        self.finish_if_done(number, dispatch);
+        self.finish_if_done(number);
     }
 
-    fn finish_if_done(&mut self, number: u64, dispatch: &mut Dispatch<'_>) {
+    fn finish_if_done(&mut self, number: u64) {
         let is_done = |it: &Aggregate| it.parts.iter().all(|part| part.is_done);
-        if self.aggregates.get(&number).is_some_and(is_done)
-            && let Some(aggregate) = self.aggregates.remove(&number)
+        if self.state.aggregates.get(&number).is_some_and(is_done)
+            && let Some(aggregate) = self.state.aggregates.remove(&number)
             && !aggregate.is_answered
         {
-            self.answer(&aggregate, dispatch);
+            self.answer(&aggregate);
         }
     }
 
     /// Requests that have waited long enough are answered with what there is.
-    pub(super) fn tick(&mut self, now: Instant, dispatch: &mut Dispatch<'_>) {
+    pub(super) fn tick(&mut self, now: Instant) {
         let is_due =
             |it: &Aggregate| !it.is_answered && it.deadline.is_some_and(|deadline| deadline <= now);
         let due = self
+            .state
             .aggregates
             .iter()
             .filter(|(_, aggregate)| is_due(aggregate));
         let due: Vec<u64> = due.map(|(number, _)| *number).collect();
         for number in due {
-            let Some(mut aggregate) = self.aggregates.remove(&number) else {
+            let Some(mut aggregate) = self.state.aggregates.remove(&number) else {
                 continue;
             };
             for part in aggregate.parts.iter().filter(|part| !part.is_done) {
-                let name = &self.servers[part.server].name;
-                dispatch.warnings.push(format!(
+                let name = &self.state.servers[part.server].name;
+                self.out.warnings.push(format!(
                     "the MCP server {name:?} is slow; the client goes on without it and is notified when it is there"
                 ));
             }
-            self.answer(&aggregate, dispatch);
+            self.answer(&aggregate);
             aggregate.is_answered = true;
-            self.aggregates.insert(number, aggregate);
+            self.state.aggregates.insert(number, aggregate);
         }
     }
 
     /// One answer made of those that are there.
-    fn answer(&mut self, aggregate: &Aggregate, dispatch: &mut Dispatch<'_>) {
+    fn answer(&mut self, aggregate: &Aggregate) {
         let Aggregate {
             id, kind, parts, ..
         } = aggregate;
@@ -487,24 +477,31 @@ impl RouterState {
         let result = match kind {
             AggregateKind::Initialize { version } => {
                 if self.servers_there().is_empty() {
-                    let why = self.servers.iter().filter_map(|it| it.gone.as_deref());
+                    let why = self
+                        .state
+                        .servers
+                        .iter()
+                        .filter_map(|it| it.gone.as_deref());
                     let why = why.collect::<Vec<_>>().join("\n");
                     Err(answer::error_object(SERVER_GONE, &why))
                 } else {
-                    Ok(server_info::initialized(&self.servers, version.as_deref()))
+                    Ok(server_info::initialized(
+                        &self.state.servers,
+                        version.as_deref(),
+                    ))
                 }
             }
             AggregateKind::Discover if is_whole && !good.is_empty() => {
-                Ok(server_info::discovered(&self.servers))
+                Ok(server_info::discovered(&self.state.servers))
             }
             AggregateKind::Discover => {
                 // Now the client falls back to `initialize`, which all of them know. Those that have answered this
                 // request may not accept it any more.
-                self.is_mixed = true;
-                dispatch
+                self.state.is_mixed = true;
+                self.out
                     .restarts
                     .extend(good.iter().map(|(server, _)| *server));
-                for server in &mut self.servers {
+                for server in &mut self.state.servers {
                     server.info = None;
                 }
                 let why = "not all of the MCP servers know `server/discover`; send `initialize`";
@@ -512,7 +509,7 @@ impl RouterState {
             }
             AggregateKind::List(list) => match error.filter(|_| good.is_empty()) {
                 Some(error) => Err(error),
-                None => Ok(self.merged(*list, &good, is_whole, &mut dispatch.warnings)),
+                None => Ok(self.merged(*list, &good, is_whole)),
             },
             AggregateKind::SetLevel => match (good.first(), error) {
                 (Some((_, pages)), _) => Ok(pages.first().cloned().unwrap_or_default()),
@@ -538,9 +535,9 @@ impl RouterState {
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{member}\":{value}}}").into_bytes()
             }
         };
-        dispatch.to_client.push(Cow::Owned(answer));
+        self.out.to_client.push(Cow::Owned(answer));
         if matches!(kind, AggregateKind::Initialize { .. }) {
-            self.release_early(dispatch);
+            self.release_early();
         }
     }
 }

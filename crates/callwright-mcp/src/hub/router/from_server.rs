@@ -4,52 +4,46 @@ use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::lists::ListKind;
-use super::{Dispatch, PendingRequest, RouterState};
+use super::{PendingRequest, Routing};
 use crate::hub::request_ids::marked;
 use crate::members::{member, string};
 use crate::message::{Id, Message, cancelled_id, place, with_edits};
 
-impl RouterState {
-    pub(super) fn from_server<'m>(
-        &mut self,
-        server: usize,
-        message: &'m [u8],
-        read: Message<'m>,
-        dispatch: &mut Dispatch<'m>,
-    ) {
+impl<'m> Routing<'_, 'm> {
+    pub(super) fn from_server(&mut self, server: usize, message: &'m [u8], read: Message<'m>) {
         match read {
             Message::Request { id, params, .. } => {
                 let token = member(member(params, "_meta"), "progressToken");
                 let ids = [Some(id.0), token.map(RawValue::get)];
-                dispatch
+                self.out
                     .to_client
                     .push(with_marks(server, message, ids).into());
             }
             Message::Notification { method, params } => {
                 for list in ListKind::of_change(&method) {
-                    self.servers[server].late_lists.remove(&list);
+                    self.state.servers[server].late_lists.remove(&list);
                 }
                 match method.as_ref() {
                     // The client has got ours.
                     "notifications/subscriptions/acknowledged" => {}
                     "notifications/cancelled" => {
                         let ids = [cancelled_id(params).map(|id| id.0)];
-                        dispatch
+                        self.out
                             .to_client
                             .push(with_marks(server, message, ids).into());
                     }
-                    _ => dispatch.to_client.push(message.into()),
+                    _ => self.out.to_client.push(message.into()),
                 }
             }
             Message::Response { id, result, error } => {
-                self.server_response(server, message, id, (result, error), dispatch);
+                self.server_response(server, message, id, (result, error));
             }
             Message::Batch(_) | Message::Other => {
-                let from = &mut self.servers[server];
+                let from = &mut self.state.servers[server];
                 if !message.trim_ascii().is_empty() && !std::mem::replace(&mut from.is_noisy, true)
                 {
                     let name = &from.name;
-                    dispatch.warnings.push(format!(
+                    self.out.warnings.push(format!(
                         "the MCP server {name:?} writes lines that are not messages; the client does not get them"
                     ));
                 }
@@ -57,30 +51,29 @@ impl RouterState {
         }
     }
 
-    fn server_response<'m>(
+    fn server_response(
         &mut self,
         server: usize,
         message: &'m [u8],
         id: Id<'_>,
         (result, error): (Option<&RawValue>, Option<&RawValue>),
-        dispatch: &mut Dispatch<'m>,
     ) {
-        // An answer that nobody asked this server for might pass for that of another one.
-        match self.servers[server].pending.remove(id.key().as_ref()) {
+        // An answer that this server was not asked for might pass for that of another one.
+        match self.state.servers[server].pending.remove(id.key().as_ref()) {
             None => {}
             Some(PendingRequest::Passes { .. }) => {
                 if memmem::find(message, b"\"taskId\"").is_some()
                     && let Some(task) = task_id(result)
                 {
-                    self.routes.has_task(server, &task);
+                    self.state.routes.has_task(server, &task);
                 }
-                dispatch.to_client.push(message.into());
+                self.out.to_client.push(message.into());
             }
             Some(PendingRequest::Part(number)) => match error {
                 Some(error) => {
-                    self.part_failed(number, server, error.get(), Some(message), dispatch);
+                    self.part_failed(number, server, error.get(), Some(message));
                 }
-                None => self.part_answered(number, server, result, message, dispatch),
+                None => self.part_answered(number, server, result, message),
             },
         }
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::RouterState;
+use super::Routing;
 use super::lists::ListKind;
 use crate::members::{member, string};
 use crate::message::{place, with_edits};
@@ -30,14 +30,13 @@ struct PageMembers {
     pages: usize,
 }
 
-impl RouterState {
+impl Routing<'_, '_> {
     /// One list made of those of the servers. `is_whole` says that all of them have answered.
     pub(super) fn merged(
         &mut self,
         list: ListKind,
         parts: &[(usize, &[String])],
         is_whole: bool,
-        warnings: &mut Vec<String>,
     ) -> String {
         let mut others = PageMembers::default();
         let mut all: Vec<Cow<'_, str>> = Vec::new();
@@ -57,33 +56,32 @@ impl RouterState {
                     }
                 }));
             }
-            all.extend(self.shown(list, *server, &entries, warnings));
+            all.extend(self.shown(list, *server, &entries));
         }
         let (member, all, others) = (list.member(), all.join(","), others.merged(is_whole));
         format!("{{\"{member}\":[{all}]{others}}}")
     }
 
     /// The entries of a server as the client gets them. What they are known by is remembered.
-    fn shown<'m>(
+    fn shown<'e>(
         &mut self,
         list: ListKind,
         server: usize,
-        entries: &[ListEntry<'m>],
-        warnings: &mut Vec<String>,
-    ) -> Vec<Cow<'m, str>> {
+        entries: &[ListEntry<'e>],
+    ) -> Vec<Cow<'e, str>> {
         let names = match list {
-            ListKind::Tools => &mut self.servers[server].tools,
-            ListKind::Prompts => &mut self.servers[server].prompts,
+            ListKind::Tools => &mut self.state.servers[server].tools,
+            ListKind::Prompts => &mut self.state.servers[server].prompts,
             _ => {
                 let entries = entries.iter();
-                let shown = entries.filter(|entry| self.is_first(list, server, entry, warnings));
+                let shown = entries.filter(|entry| self.is_first(list, server, entry));
                 return shown.map(|entry| entry.text.into()).collect();
             }
         };
         let keys = entries.iter().filter_map(|entry| entry.key.as_ref());
         let originals: Vec<Cow<'_, str>> = keys.map(|(_, name)| name.clone()).collect();
         let mut shown = names.shown(&originals).into_iter();
-        let renamed = |entry: &ListEntry<'m>| {
+        let renamed = |entry: &ListEntry<'e>| {
             let Some((written, _)) = &entry.key else {
                 return Cow::Borrowed(entry.text);
             };
@@ -97,27 +95,24 @@ impl RouterState {
     }
 
     /// Notes whose an entry is. `false` if another server has a resource of the same URI already.
-    fn is_first(
-        &mut self,
-        list: ListKind,
-        server: usize,
-        entry: &ListEntry<'_>,
-        warnings: &mut Vec<String>,
-    ) -> bool {
+    fn is_first(&mut self, list: ListKind, server: usize, entry: &ListEntry<'_>) -> bool {
         let Some((_, key)) = &entry.key else {
             return true;
         };
         let other = match list {
-            ListKind::Resources => self.routes.has_resource(server, key),
-            ListKind::Templates => self.routes.has_template(server, key),
+            ListKind::Resources => self.state.routes.has_resource(server, key),
+            ListKind::Templates => self.state.routes.has_template(server, key),
             _ => {
-                self.routes.has_task(server, key);
+                self.state.routes.has_task(server, key);
                 None
             }
         };
         if let Some(other) = other {
-            let (first, second) = (&self.servers[other].name, &self.servers[server].name);
-            warnings.push(format!(
+            let (first, second) = (
+                &self.state.servers[other].name,
+                &self.state.servers[server].name,
+            );
+            self.out.warnings.push(format!(
                 "the MCP servers {first:?} and {second:?} both have the resource {key:?}; the first one is asked for it"
             ));
         }

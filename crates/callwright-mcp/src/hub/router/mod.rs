@@ -67,10 +67,6 @@ pub struct Dispatch<'m> {
 }
 
 impl Dispatch<'_> {
-    fn error(&mut self, id: Id<'_>, code: i32, why: &str) {
-        self.to_client.push(answer::error(id.0, code, why).into());
-    }
-
     /// Adds what another message led to, which is not kept.
     fn append(&mut self, other: Dispatch<'_>) {
         let owned = |message: Cow<'_, [u8]>| Cow::Owned(message.into_owned());
@@ -104,6 +100,12 @@ struct RouterState {
     early: Vec<Vec<u8>>,
     /// The time of the client's last message.
     latest: Instant,
+}
+
+/// One message on its way through the router.
+struct Routing<'s, 'm> {
+    state: &'s mut RouterState,
+    out: &'s mut Dispatch<'m>,
 }
 
 /// A request that a server has not answered.
@@ -141,20 +143,22 @@ impl Router {
     }
 
     /// Takes a message of the client.
-    pub fn from_client<'m>(&self, message: &'m [u8], now: Instant, dispatch: &mut Dispatch<'m>) {
-        let mut state = self.state();
+    pub fn from_client<'m>(&self, message: &'m [u8], now: Instant, out: &mut Dispatch<'m>) {
+        let state = &mut *self.state();
         state.latest = now;
+        let mut routing = Routing { state, out };
         for (part, read) in each(message) {
-            state.from_client(part, read, dispatch);
+            routing.from_client(part, read);
         }
     }
 
     /// Takes a message of a server.
-    pub fn from_server<'m>(&self, server: usize, message: &'m [u8], dispatch: &mut Dispatch<'m>) {
-        let mut state = self.state();
+    pub fn from_server<'m>(&self, server: usize, message: &'m [u8], out: &mut Dispatch<'m>) {
+        let state = &mut *self.state();
         if server < state.servers.len() {
+            let mut routing = Routing { state, out };
             for (part, read) in each(message) {
-                state.from_server(server, part, read, dispatch);
+                routing.from_server(server, part, read);
             }
         }
     }
@@ -176,10 +180,10 @@ impl Router {
     }
 
     /// A server is gone, and why.
-    pub fn server_gone(&self, server: usize, why: &str, dispatch: &mut Dispatch<'_>) {
-        let mut state = self.state();
+    pub fn server_gone(&self, server: usize, why: &str, out: &mut Dispatch<'_>) {
+        let state = &mut *self.state();
         if server < state.servers.len() {
-            state.server_gone(server, why, dispatch);
+            Routing { state, out }.server_gone(server, why);
         }
     }
 
@@ -191,8 +195,9 @@ impl Router {
     }
 
     /// Time has passed: requests that have waited long enough for all servers are answered without the late ones.
-    pub fn tick(&self, now: Instant, dispatch: &mut Dispatch<'_>) {
-        self.state().tick(now, dispatch);
+    pub fn tick(&self, now: Instant, out: &mut Dispatch<'_>) {
+        let state = &mut *self.state();
+        Routing { state, out }.tick(now);
     }
 
     /// Nothing here panics while it holds the lock.
@@ -227,17 +232,15 @@ fn each(message: &[u8]) -> Vec<(&[u8], Message<'_>)> {
     }
 }
 
-impl RouterState {
+impl<'m> Routing<'_, 'm> {
+    fn error(&mut self, id: Id<'_>, code: i32, why: &str) {
+        let error = answer::error(id.0, code, why);
+        self.out.to_client.push(error.into());
+    }
+
     /// Sends a request to a server; if the server is gone, the request is answered.
-    fn send<'m>(
-        &mut self,
-        server: usize,
-        id: Id<'_>,
-        message: Cow<'m, [u8]>,
-        pending: PendingRequest,
-        dispatch: &mut Dispatch<'m>,
-    ) {
-        let to = &mut self.servers[server];
+    fn send(&mut self, server: usize, id: Id<'_>, message: Cow<'m, [u8]>, pending: PendingRequest) {
+        let to = &mut self.state.servers[server];
         let why = match &to.gone {
             Some(why) => why.clone(),
             None if to.pending.len() >= MOST_REQUESTS => {
@@ -248,65 +251,60 @@ impl RouterState {
             }
             None => {
                 to.pending.insert(id.key().into_owned(), pending);
-                return dispatch.to_servers.push((server, message));
+                return self.out.to_servers.push((server, message));
             }
         };
-        self.unanswered(server, pending, &why, dispatch);
+        self.unanswered(server, pending, &why);
     }
 
     /// No answer to a request will come.
-    fn unanswered(
-        &mut self,
-        server: usize,
-        pending: PendingRequest,
-        why: &str,
-        dispatch: &mut Dispatch<'_>,
-    ) {
+    fn unanswered(&mut self, server: usize, pending: PendingRequest, why: &str) {
         match pending {
-            PendingRequest::Passes { id } => dispatch.error(Id(&id), SERVER_GONE, why),
+            PendingRequest::Passes { id } => self.error(Id(&id), SERVER_GONE, why),
             PendingRequest::Part(number) => {
                 let error = answer::error_object(SERVER_GONE, why);
-                self.part_failed(number, server, &error, None, dispatch);
+                self.part_failed(number, server, &error, None);
             }
         }
     }
 
-    fn server_gone(&mut self, server: usize, why: &str, dispatch: &mut Dispatch<'_>) {
-        let lost = &mut self.servers[server];
+    fn server_gone(&mut self, server: usize, why: &str) {
+        let lost = &mut self.state.servers[server];
         let was_there = lost.is_there();
         lost.gone = Some(why.to_owned());
         let mut pending: Vec<_> = lost.pending.drain().collect();
         // In the same order every time.
         pending.sort_by(|(one, _), (other, _)| one.cmp(other));
-        self.routes.forget(server);
+        self.state.routes.forget(server);
         for (_, pending) in pending {
-            self.unanswered(server, pending, why, dispatch);
+            self.unanswered(server, pending, why);
         }
         if was_there {
-            self.all_lists_changed(server, dispatch);
+            self.all_lists_changed(server);
         }
     }
 
     /// Tells the client that everything a server lists has changed.
-    fn all_lists_changed(&self, server: usize, dispatch: &mut Dispatch<'_>) {
+    fn all_lists_changed(&mut self, server: usize) {
         for list in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
-            if self.servers[server].may_list(list) {
-                self.list_changed(list, dispatch);
+            if self.state.servers[server].may_list(list) {
+                self.list_changed(list);
             }
         }
     }
 
     /// Tells the client that a list has changed, if it is ready to hear it.
-    fn list_changed(&self, list: ListKind, dispatch: &mut Dispatch<'_>) {
+    fn list_changed(&mut self, list: ListKind) {
         let method = format!("notifications/{}/list_changed", list.capability());
         let mut notify = |params: &str| {
             let message = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"{params}}}");
-            dispatch.to_client.push(message.into_bytes().into());
+            self.out.to_client.push(message.into_bytes().into());
         };
-        if self.initialized.is_some() {
+        if self.state.initialized.is_some() {
             notify("");
         }
         for meta in self
+            .state
             .aggregates
             .values()
             .filter_map(|it| it.listens_to(list))
@@ -317,7 +315,7 @@ impl RouterState {
 
     /// All servers that are not gone.
     fn servers_there(&self) -> Vec<usize> {
-        let all = self.servers.iter().enumerate();
+        let all = self.state.servers.iter().enumerate();
         let there = all.filter(|(_, server)| server.is_there());
         there.map(|(at, _)| at).collect()
     }

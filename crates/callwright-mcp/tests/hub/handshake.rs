@@ -1,10 +1,10 @@
-//! How the client and the servers get to know each other.
+//! `initialize` and `server/discover`, for all servers at once.
 
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, request};
 
-fn hello(version: &str, capabilities: &Value, instructions: &str) -> Value {
+fn server_info(version: &str, capabilities: &Value, instructions: &str) -> Value {
     json!({
         "protocolVersion": version,
         "capabilities": capabilities,
@@ -25,13 +25,13 @@ fn servers_introduce_themselves_as_one() {
     let answer = scene.answer_all(
         &asked,
         &[
-            hello("2024-11-05", &json!({"tools": {}, "logging": {}}), "Do a."),
-            hello(
+            server_info("2024-11-05", &json!({"tools": {}, "logging": {}}), "Do a."),
+            server_info(
                 "2025-06-18",
                 &json!({"prompts": {}, "resources": {"subscribe": true}, "experimental": {"x": {}}}),
                 " ",
             ),
-            hello("2025-03-26", &json!({"resources": {"subscribe": false}}), "Do c."),
+            server_info("2025-03-26", &json!({"resources": {"subscribe": false}}), "Do c."),
         ],
     );
     let answer = answer.answer();
@@ -67,7 +67,7 @@ fn a_server_that_cannot_be_used_costs_nobody_the_others() {
     let asked = scene.client(&request(1, "initialize", &json!({})));
     let (server, message) = asked.sent();
     assert_eq!(server, 1);
-    let result = hello("2025-11-25", &json!({"tools": {}}), "");
+    let result = server_info("2025-11-25", &json!({"tools": {}}), "");
     let answer = scene.answer(1, message, &result).answer();
     assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
 
@@ -97,7 +97,7 @@ fn who_is_slow_comes_later() {
         "initialize",
         &json!({"protocolVersion": "2025-11-25"}),
     ));
-    let result = hello("2025-11-25", &json!({"tools": {}}), "");
+    let result = server_info("2025-11-25", &json!({"tools": {}}), "");
     scene.answer(0, &asked.to_servers[0].1, &result);
     assert!(scene.router.deadline().is_some());
     let came = scene.after(60);
@@ -112,7 +112,7 @@ fn who_is_slow_comes_later() {
     let listed = scene.client(&request(2, "tools/list", &json!({})));
     assert_eq!(listed.sent().0, 0);
 
-    let result = hello("2025-11-25", &json!({"tools": {}, "prompts": {}}), "");
+    let result = server_info("2025-11-25", &json!({"tools": {}, "prompts": {}}), "");
     let came = scene.answer(1, &asked.to_servers[1].1, &result);
     assert_eq!(came.sent(), (1, ready));
     assert_eq!(
@@ -132,7 +132,7 @@ fn who_does_not_wait_for_the_answer_loses_nothing() {
     for early in [ready, &list] {
         assert_eq!(scene.client(early), crate::scene::Came::default());
     }
-    let result = hello("2025-11-25", &json!({"tools": {}}), "");
+    let result = server_info("2025-11-25", &json!({"tools": {}}), "");
     let came = scene.answer_all(&asked, &[result.clone(), result]);
     assert_eq!(came.answer()["id"], 1);
     let methods: Vec<Value> = came
