@@ -120,6 +120,17 @@ pub(crate) fn page_request(
     request(id, method, &format!("{{{params}}}"))
 }
 
+/// Error codes of JSON-RPC and MCP.
+pub(crate) mod code {
+    pub(crate) const NOT_JSON: i32 = -32_700;
+    pub(crate) const NOT_A_MESSAGE: i32 = -32_600;
+    pub(crate) const NO_METHOD: i32 = -32_601;
+    pub(crate) const BAD_PARAMS: i32 = -32_602;
+    pub(crate) const NO_RESOURCE: i32 = -32_002;
+    /// In the range that JSON-RPC leaves to servers: the server is gone, does not read, or is too busy.
+    pub(crate) const SERVER_FAILED: i32 = -32_000;
+}
+
 /// A protocol error, where a request cannot be answered otherwise.
 pub(crate) fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
     let error = error_object(code, message);

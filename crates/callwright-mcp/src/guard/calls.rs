@@ -15,16 +15,13 @@ use super::action::{Action, Fate, Sender};
 use super::consent::RefusedCall;
 use super::results::ServerAnswer;
 use super::state::{ForwardedCall, HeldCall, SessionState};
-use crate::answer;
+use crate::answer::{self, code};
 use crate::call::CallParams;
 use crate::message::{Id, Message, cancelled_id};
 use crate::tools::{ToolLookup, undeclared};
 
 /// How long an answer may be that is kept until the tools are known. A thousand of them are a gigabyte.
 const LONGEST_EARLY_ANSWER: usize = 1_000_000;
-
-/// In the range that JSON-RPC leaves to servers: there is no room for more calls.
-const BUSY: i32 = -32_000;
 
 /// A call as the client sent it.
 pub(super) struct IncomingCall<'m> {
@@ -71,7 +68,7 @@ impl<'a> Step<'a, '_> {
                 return self.state.pass(id);
             }
             let why = "too many calls wait for an answer; wait for some of them";
-            return Fate::Reply(answer::error(id.0, BUSY, why));
+            return Fate::Reply(answer::error(id.0, code::SERVER_FAILED, why));
         }
         self.expire_list();
         let Some(answer) = self.state.take_user_answer(&call) else {

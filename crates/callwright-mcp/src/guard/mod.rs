@@ -29,7 +29,7 @@ use self::action::{Fate, Sender};
 use self::results::ServerAnswer;
 pub use self::settings::{Now, Settings};
 use self::state::{SessionState, ToolsRequest};
-use crate::answer;
+use crate::answer::{self, code};
 use crate::call::can_elicit;
 use crate::message::{Id, Message};
 
@@ -50,9 +50,6 @@ struct Step<'a, 'm> {
     now: Now,
     out: &'a mut Vec<Action<'m>>,
 }
-
-/// In the range that JSON-RPC leaves to servers: the server is gone.
-const SERVER_GONE: i32 = -32_000;
 
 impl Guard {
     /// The guard of a new session. The name tells it from other sessions in the ledger and in events.
@@ -122,7 +119,7 @@ impl Guard {
                 ref method,
                 params,
             } => match (&step.state.gone, method.as_ref()) {
-                (Some(why), _) => Fate::Reply(answer::error(id.0, SERVER_GONE, why)),
+                (Some(why), _) => Fate::Reply(answer::error(id.0, code::SERVER_FAILED, why)),
                 (None, "tools/call") if !is_off => step.call(message, id, params),
                 (None, "tools/list") if !is_off => step.state.client_lists(id, params),
                 (None, method) => {
@@ -261,7 +258,7 @@ impl Guard {
             call.forget(&self.settings.sinks);
         }
         ids.sort();
-        let error = |id: String| answer::error(&id, SERVER_GONE, why).into();
+        let error = |id: String| answer::error(&id, code::SERVER_FAILED, why).into();
         out.extend(ids.into_iter().map(|id| Action::ToClient(error(id))));
     }
 

@@ -8,14 +8,9 @@ use serde_json::value::RawValue;
 
 use super::action::{Action, Fate, Sender};
 use super::{Guard, Now, Step};
-use crate::answer;
+use crate::answer::{self, code};
 use crate::members::members;
 use crate::message::{Id, not_null};
-
-/// Error codes of JSON-RPC.
-const NOT_JSON: i32 = -32_700;
-const NOT_A_MESSAGE: i32 = -32_600;
-const BAD_PARAMS: i32 = -32_602;
 
 impl Guard {
     /// A line that is several lines to some servers.
@@ -24,7 +19,7 @@ impl Guard {
         let mut fate = Fate::Pass;
         if self.settings.mode != Validation::Off {
             fate = self.step(Now::by_clock(), out, |step| {
-                step.refuse_unread(None, NOT_JSON, why)
+                step.refuse_unread(None, code::NOT_JSON, why)
             });
         }
         Sender::Client.push(line, fate, out);
@@ -41,24 +36,24 @@ impl Step<'_, '_> {
         let is_json = |text: &&str| serde_json::from_str::<&RawValue>(text).is_ok();
         let Some(text) = text.ok().filter(is_json) else {
             let why = "the message is not one JSON value in UTF-8";
-            return self.refuse_unread(None, NOT_JSON, why);
+            return self.refuse_unread(None, code::NOT_JSON, why);
         };
         let id = members(text, ["id"]).ok().and_then(|[id]| not_null(id));
         let why = "the message is not JSON-RPC, or has a member twice or in another case";
-        self.refuse_unread(id.map(|id| Id(id.get())), NOT_A_MESSAGE, why)
+        self.refuse_unread(id.map(|id| Id(id.get())), code::NOT_A_MESSAGE, why)
     }
 
     /// A call whose parameters do not name one tool, or have a member twice.
     pub(super) fn bad_params(&mut self, id: Id<'_>) -> Fate {
         let why = "the parameters of a call are an object with one `name`, a string, and at most one `arguments`";
-        self.refuse_unread(Some(id), BAD_PARAMS, why)
+        self.refuse_unread(Some(id), code::BAD_PARAMS, why)
     }
 
     /// A call that cannot be answered, because it has no id. Servers may run it all the same.
     pub(super) fn call_without_id(&mut self, message: &[u8]) -> Fate {
         let has_null = std::str::from_utf8(message)
             .is_ok_and(|text| matches!(members(text.trim_ascii(), ["id"]), Ok([Some(_)])));
-        match self.refuse_unread(None, NOT_A_MESSAGE, "a `tools/call` needs an `id`") {
+        match self.refuse_unread(None, code::NOT_A_MESSAGE, "a `tools/call` needs an `id`") {
             // A notification has no answer.
             Fate::Reply(_) if !has_null => Fate::Keep,
             fate => fate,

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::router::{Dispatch, Router};
-use crate::answer;
+use crate::answer::{self, code};
 use crate::guard::{Action, Guard, Now};
 use crate::line_reader::{LineReader, has_inner_line_break};
 use crate::line_writer::{LineEnd, LineWriter, Unsent};
@@ -21,9 +21,6 @@ use crate::stderr_tail::StderrTail;
 
 /// A longer line on stderr is copied in pieces.
 const LONGEST_STDERR_LINE: u64 = 8 * 1024;
-
-/// In the range that JSON-RPC leaves to servers: this one does not read.
-const NOT_READING: i32 = -32_000;
 
 /// Gets a sentence each for the operator.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
@@ -325,7 +322,11 @@ impl Hub {
                 label => format!("the MCP server {label:?}"),
             };
             let why = format!("{which} does not read what it is sent");
-            self.from_server(server, &answer::error(id.0, NOT_READING, &why), false);
+            self.from_server(
+                server,
+                &answer::error(id.0, code::SERVER_FAILED, &why),
+                false,
+            );
         }
     }
 

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 
 use super::lists::ListKind;
-use super::{NO_METHOD, PendingRequest, Routing, SERVER_GONE, server_info};
-use crate::answer;
+use super::{PendingRequest, Routing, server_info};
+use crate::answer::{self, code};
 use crate::members::{member, string};
 use crate::message::{Id, place, with_edits};
 
@@ -26,9 +26,6 @@ const LONGEST_LIST: Duration = Duration::from_secs(5);
 
 /// How many pages a list of one server may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
-
-/// MCP: resource not found.
-const NO_RESOURCE: i32 = -32_002;
 
 /// A request of the client.
 #[derive(Clone, Copy)]
@@ -103,6 +100,9 @@ impl ServerPart {
     }
 }
 
+/// What a server answers: a result or an error object.
+pub(super) type PartOutcome<'m> = Result<Option<&'m RawValue>, &'m str>;
+
 impl Aggregate {
     /// The `_meta` of notifications for a client that listens to changes of a list.
     pub(super) fn listens_to(&self, list: ListKind) -> Option<String> {
@@ -133,52 +133,58 @@ impl<'m> Routing<'_, 'm> {
             AggregateKind::Initialize { .. } | AggregateKind::Discover => LONGEST_HANDSHAKE,
             _ => LONGEST_LIST,
         };
-        let mut parts = Vec::with_capacity(servers.len());
+        let (number, mut aggregate) = self.new_aggregate(request, kind);
+        aggregate.deadline = Some(self.state.latest + bound);
+        self.out.has_new_deadline = true;
         for server in servers {
             let mut part = ServerPart::new(server);
-            if let AggregateKind::List(list) = kind
+            if let AggregateKind::List(list) = aggregate.kind
                 && let Some(pages) = self.state.servers[server].late_lists.remove(&list)
             {
                 part.pages = pages;
                 part.is_done = true;
+            } else {
+                let id = own_id(number, server, 0);
+                let range = place(request.message, request.id.0).unwrap_or_default();
+                let message = with_edits(request.message, vec![(range, id.clone())]);
+                self.send_part(number, Id(&id), message.into(), &mut part);
             }
-            parts.push(part);
+            aggregate.parts.push(part);
         }
-        let open = parts.iter().filter(|part| !part.is_done);
-        let open: Vec<usize> = open.map(|part| part.server).collect();
-        let number = self.add(request, kind, parts, Some(self.state.latest + bound));
-        self.out.has_new_deadline = true;
-        for server in open {
-            let id = own_id(number, server, 0);
-            let range = place(request.message, request.id.0).unwrap_or_default();
-            let message = with_edits(request.message, vec![(range, id.clone())]);
-            let pending = PendingRequest::Part(number);
-            self.send(server, Id(&id), message.into(), pending);
-        }
-        self.finish_if_done(number);
+        self.keep_or_answer(number, aggregate);
     }
 
-    fn add(
+    fn new_aggregate(
         &mut self,
         request: &ClientRequest<'_>,
         kind: AggregateKind,
-        parts: Vec<ServerPart>,
-        deadline: Option<Instant>,
-    ) -> u64 {
+    ) -> (u64, Aggregate) {
         self.state.last_number += 1;
         let aggregate = Aggregate {
             id: request.id.0.to_owned(),
             kind,
-            parts,
+            parts: Vec::new(),
             meta: member(request.params, "_meta").map(|meta| meta.get().to_owned()),
-            deadline,
+            deadline: None,
             is_answered: false,
             verbatim: None,
         };
-        self.state
-            .aggregates
-            .insert(self.state.last_number, aggregate);
-        self.state.last_number
+        (self.state.last_number, aggregate)
+    }
+
+    /// Sends a part of a request to its server; if that is not possible, the part has failed.
+    fn send_part(
+        &mut self,
+        number: u64,
+        id: Id<'_>,
+        message: Cow<'m, [u8]>,
+        part: &mut ServerPart,
+    ) {
+        let pending = PendingRequest::Part(number);
+        if let Err(why) = self.send(part.server, id, message, pending) {
+            part.error = Some(answer::error_object(code::SERVER_FAILED, &why));
+            part.is_done = true;
+        }
     }
 
     /// The client listens to changes, as clients do since 2026-07-28: all servers get its request under its own id. The
@@ -186,7 +192,7 @@ impl<'m> Routing<'_, 'm> {
     pub(super) fn listen(&mut self, request: &ClientRequest<'m>) {
         let servers = self.servers_there();
         if servers.is_empty() {
-            return self.error(request.id, SERVER_GONE, "no MCP server is left");
+            return self.error(request.id, code::SERVER_FAILED, "no MCP server is left");
         }
         let wanted = member(request.params, "notifications").map_or("{}", RawValue::get);
         let meta = subscription_meta(request.id.0);
@@ -196,12 +202,13 @@ impl<'m> Routing<'_, 'm> {
         self.out.to_client.push(acknowledged.into_bytes().into());
         self.drop_aggregates(request.id);
         let wanted = wanted.to_owned();
-        let parts = servers.iter().copied().map(ServerPart::new).collect();
-        let number = self.add(request, AggregateKind::Listen { wanted }, parts, None);
+        let (number, mut aggregate) = self.new_aggregate(request, AggregateKind::Listen { wanted });
         for server in servers {
-            let pending = PendingRequest::Part(number);
-            self.send(server, request.id, request.message.into(), pending);
+            let mut part = ServerPart::new(server);
+            self.send_part(number, request.id, request.message.into(), &mut part);
+            aggregate.parts.push(part);
         }
+        self.keep_or_answer(number, aggregate);
     }
 
     /// Looks for a resource that no server has listed: in one server after the other, until one has it.
@@ -216,26 +223,25 @@ impl<'m> Routing<'_, 'm> {
             message: request.message.to_vec(),
             left: left.into(),
         };
-        let number = self.add(request, kind, Vec::new(), None);
-        self.ask_next(number);
+        let (number, mut aggregate) = self.new_aggregate(request, kind);
+        self.ask_next(number, &mut aggregate);
+        self.keep_or_answer(number, aggregate);
     }
 
-    /// Asks the next server for a resource; without one, the client gets its answer.
-    fn ask_next(&mut self, number: u64) {
-        let Some(aggregate) = self.state.aggregates.get_mut(&number) else {
-            return;
-        };
-        if let AggregateKind::FindResource { message, left, .. } = &mut aggregate.kind {
-            while let Some(server) = left.pop_front() {
-                if self.state.servers[server].is_there() {
-                    aggregate.parts.push(ServerPart::new(server));
-                    let (id, message) = (aggregate.id.clone(), message.clone());
-                    let pending = PendingRequest::Part(number);
-                    return self.send(server, Id(&id), message.into(), pending);
-                }
+    /// Asks the next server for a resource, if there is one.
+    fn ask_next(&mut self, number: u64, aggregate: &mut Aggregate) {
+        let Aggregate {
+            id, kind, parts, ..
+        } = aggregate;
+        if let AggregateKind::FindResource { message, left, .. } = kind {
+            while parts.iter().all(|part| part.is_done)
+                && let Some(server) = left.pop_front()
+            {
+                let mut part = ServerPart::new(server);
+                self.send_part(number, Id(id), message.clone().into(), &mut part);
+                parts.push(part);
             }
         }
-        self.finish_if_done(number);
     }
 
     /// The servers to ask for a list: those that may have one, and are not late with one already.
@@ -272,34 +278,93 @@ impl<'m> Routing<'_, 'm> {
             .retain(|_, aggregate| Id(&aggregate.id).key() != key);
     }
 
-    /// The open part of a server.
-    fn part(&mut self, number: u64, server: usize) -> Option<(&AggregateKind, &mut ServerPart)> {
-        let aggregate = self.state.aggregates.get_mut(&number)?;
-        let mut parts = aggregate.parts.iter_mut();
-        let part = parts.find(|part| part.server == server && !part.is_done)?;
-        Some((&aggregate.kind, part))
-    }
-
-    /// A server answers its part.
+    /// A server answers its part. There is no message if it never will, because it is gone.
     pub(super) fn part_answered(
         &mut self,
         number: u64,
         server: usize,
-        result: Option<&RawValue>,
-        message: &[u8],
+        message: Option<&[u8]>,
+        outcome: PartOutcome<'_>,
     ) {
-        let Some((kind, part)) = self.part(number, server) else {
+        let Some(mut aggregate) = self.state.aggregates.remove(&number) else {
             return;
         };
+        let is_open = |part: &ServerPart| part.server == server && !part.is_done;
+        if let Some(at) = aggregate.parts.iter().position(is_open) {
+            let mut part = aggregate.parts.remove(at);
+            self.take_answer(number, &mut aggregate, &mut part, message, outcome);
+            aggregate.parts.insert(at, part);
+            self.ask_next(number, &mut aggregate);
+        }
+        self.keep_or_answer(number, aggregate);
+    }
+
+    fn take_answer(
+        &mut self,
+        number: u64,
+        aggregate: &mut Aggregate,
+        part: &mut ServerPart,
+        message: Option<&[u8]>,
+        outcome: PartOutcome<'_>,
+    ) {
+        let message = message.map(<[u8]>::to_vec);
+        let taken = match outcome {
+            Ok(result) => self.take_result(&aggregate.kind, part, result),
+            Err(error) => Err(error.to_owned()),
+        };
+        match (taken, &aggregate.kind) {
+            (Ok(Some(cursor)), AggregateKind::List(list)) => {
+                let id = own_id(number, part.server, part.pages.len());
+                let meta = aggregate.meta.as_deref();
+                let request = answer::page_request(list.method(), &id, Some(&cursor), meta);
+                return self.send_part(number, Id(&id), request.into(), part);
+            }
+            (Ok(_), _) => {}
+            (Err(error), kind) => {
+                self.part_failed(kind, part.server, &error);
+                part.error = Some(error);
+                part.pages.clear();
+            }
+        }
+        part.is_done = true;
+        match aggregate.kind {
+            // The first server says why there is no such resource.
+            AggregateKind::FindResource { .. } if part.error.is_some() => {
+                aggregate.verbatim = aggregate.verbatim.take().or(message);
+            }
+            AggregateKind::FindResource { .. } | AggregateKind::Listen { .. } => {
+                aggregate.verbatim = message.or(aggregate.verbatim.take());
+            }
+            AggregateKind::Initialize { .. } if aggregate.is_answered && part.is_good() => {
+                self.all_lists_changed(part.server);
+            }
+            AggregateKind::List(list) if aggregate.is_answered && part.is_good() => {
+                let pages = std::mem::take(&mut part.pages);
+                self.state.servers[part.server]
+                    .late_lists
+                    .insert(list, pages);
+                self.list_changed(list);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in a result; returns the cursor of the next page, or an error object if the result is not valid.
+    fn take_result(
+        &mut self,
+        kind: &AggregateKind,
+        part: &mut ServerPart,
+        result: Option<&RawValue>,
+    ) -> Result<Option<String>, String> {
+        let server = part.server;
         let text = result.map_or("{}", RawValue::get);
         part.pages.push(text.to_owned());
-        let pages = part.pages.len();
-        match kind.clone() {
+        match kind {
             AggregateKind::List(list) => {
                 let next = member(result, "nextCursor").map(RawValue::get);
-                if let Some(next) = next.filter(|next| *next != "\"\"") {
-                    if pages < MOST_PAGES {
-                        return self.ask_page(number, server, (list, pages, next));
+                if let Some(cursor) = next.filter(|next| *next != "\"\"") {
+                    if part.pages.len() < MOST_PAGES {
+                        return Ok(Some(cursor.to_owned()));
                     }
                     let (name, what) = (&self.state.servers[server].name, list.member());
                     self.out.warnings.push(format!(
@@ -308,131 +373,55 @@ impl<'m> Routing<'_, 'm> {
                 }
             }
             AggregateKind::Initialize { .. } | AggregateKind::Discover => {
-                let Ok(info) = serde_json::from_str(text) else {
-                    let error = answer::error_object(SERVER_GONE, "its response is not valid MCP");
-                    return self.part_failed(number, server, &error, None);
-                };
+                let invalid = "its response is not valid MCP";
+                let info = serde_json::from_str(text)
+                    .map_err(|_| answer::error_object(code::SERVER_FAILED, invalid))?;
                 self.state.servers[server].info = Some(info);
                 if let Some(initialized) = self.state.initialized.clone() {
                     self.out.to_servers.push((server, initialized.into()));
                 }
             }
-            AggregateKind::SetLevel => {}
-            AggregateKind::Listen { .. } => self.keep_verbatim(number, message),
             AggregateKind::FindResource { uri, .. } => {
-                let _of_another = self.state.routes.has_resource(server, &uri);
-                self.keep_verbatim(number, message);
+                let _of_another = self.state.routes.has_resource(server, uri);
             }
+            AggregateKind::SetLevel | AggregateKind::Listen { .. } => {}
         }
-        self.part_done(number, server);
+        Ok(None)
     }
 
-    fn ask_page(
-        &mut self,
-        number: u64,
-        server: usize,
-        (list, page, cursor): (ListKind, usize, &str),
-    ) {
-        let meta = self
-            .state
-            .aggregates
-            .get(&number)
-            .and_then(|it| it.meta.as_deref());
-        let id = own_id(number, server, page);
-        let message = answer::page_request(list.method(), &id, Some(cursor), meta);
-        let pending = PendingRequest::Part(number);
-        self.send(server, Id(&id), message.into(), pending);
-    }
-
-    fn keep_verbatim(&mut self, number: u64, message: &[u8]) {
-        if let Some(aggregate) = self.state.aggregates.get_mut(&number) {
-            aggregate.verbatim = Some(message.to_vec());
-        }
-    }
-
-    /// A server answers its part with an error, or not at all: then there is no message.
-    pub(super) fn part_failed(
-        &mut self,
-        number: u64,
-        server: usize,
-        error: &str,
-        message: Option<&[u8]>,
-    ) {
-        let Some((kind, part)) = self.part(number, server) else {
+    /// A server cannot answer: the operator hears of it where that matters.
+    fn part_failed(&mut self, kind: &AggregateKind, server: usize, error: &str) {
+        let failed = &mut self.state.servers[server];
+        if !failed.is_there() {
             return;
-        };
-        part.error = Some(error.to_owned());
-        part.pages.clear();
-        let kind = kind.clone();
+        }
         let object: Option<&RawValue> = serde_json::from_str(error).ok();
         let text = member(object, "message").and_then(string);
         let why = text.as_deref().unwrap_or(error);
-        let failed = &mut self.state.servers[server];
-        let (name, is_there) = (&failed.name, failed.is_there());
+        let code = member(object, "code").map(RawValue::get);
+        let name = &failed.name;
         match kind {
-            AggregateKind::Initialize { .. } if is_there => {
+            AggregateKind::Initialize { .. } => {
                 let why = format!("the MCP server {name:?} cannot be used: {why}");
                 self.out.warnings.push(why.clone());
                 failed.gone = Some(why);
             }
             // A server that does not know the method has nothing to list.
-            AggregateKind::List(list) if is_there && !is_unknown_method(object) => {
+            AggregateKind::List(list) if code != Some(&code::NO_METHOD.to_string()) => {
                 let what = list.member();
                 self.out.warnings.push(format!(
                     "the MCP server {name:?} does not list its {what}: {why}"
                 ));
             }
-            AggregateKind::Listen { .. } => {
-                if let Some(message) = message {
-                    self.keep_verbatim(number, message);
-                }
-            }
-            AggregateKind::FindResource { .. } => {
-                if let (Some(message), Some(aggregate)) =
-                    (message, self.state.aggregates.get_mut(&number))
-                {
-                    // The first server says why.
-                    aggregate.verbatim.get_or_insert_with(|| message.to_vec());
-                }
-                if let Some((_, part)) = self.part(number, server) {
-                    part.is_done = true;
-                }
-                return self.ask_next(number);
-            }
             _ => {}
         }
-        self.part_done(number, server);
     }
 
-    fn part_done(&mut self, number: u64, server: usize) {
-        let Some(aggregate) = self.state.aggregates.get_mut(&number) else {
-            return;
-        };
-        let mut parts = aggregate.parts.iter_mut();
-        let Some(part) = parts.find(|part| part.server == server) else {
-            return;
-        };
-        part.is_done = true;
-        if aggregate.is_answered && part.error.is_none() {
-            let pages = std::mem::take(&mut part.pages);
-            match aggregate.kind {
-                AggregateKind::Initialize { .. } => self.all_lists_changed(server),
-                AggregateKind::List(list) => {
-                    self.state.servers[server].late_lists.insert(list, pages);
-                    self.list_changed(list);
-                }
-                _ => {}
-            }
-        }
-        self.finish_if_done(number);
-    }
-
-    fn finish_if_done(&mut self, number: u64) {
-        let is_done = |it: &Aggregate| it.parts.iter().all(|part| part.is_done);
-        if self.state.aggregates.get(&number).is_some_and(is_done)
-            && let Some(aggregate) = self.state.aggregates.remove(&number)
-            && !aggregate.is_answered
-        {
+    /// Answers the client once all parts are done.
+    fn keep_or_answer(&mut self, number: u64, aggregate: Aggregate) {
+        if !aggregate.parts.iter().all(|part| part.is_done) {
+            self.state.aggregates.insert(number, aggregate);
+        } else if !aggregate.is_answered {
             self.answer(&aggregate);
         }
     }
@@ -483,7 +472,7 @@ impl<'m> Routing<'_, 'm> {
                         .iter()
                         .filter_map(|it| it.gone.as_deref());
                     let why = why.collect::<Vec<_>>().join("\n");
-                    Err(answer::error_object(SERVER_GONE, &why))
+                    Err(answer::error_object(code::SERVER_FAILED, &why))
                 } else {
                     Ok(server_info::initialized(
                         &self.state.servers,
@@ -505,7 +494,7 @@ impl<'m> Routing<'_, 'm> {
                     server.info = None;
                 }
                 let why = "not all of the MCP servers know `server/discover`; send `initialize`";
-                Err(answer::error_object(NO_METHOD, why))
+                Err(answer::error_object(code::NO_METHOD, why))
             }
             AggregateKind::List(list) => match error.filter(|_| good.is_empty()) {
                 Some(error) => Err(error),
@@ -518,11 +507,11 @@ impl<'m> Routing<'_, 'm> {
             },
             AggregateKind::Listen { .. } => {
                 let why = "no MCP server reports changes any more";
-                Err(answer::error_object(SERVER_GONE, why))
+                Err(answer::error_object(code::SERVER_FAILED, why))
             }
             AggregateKind::FindResource { uri, .. } => {
                 let why = format!("no MCP server has the resource {uri:?}");
-                Err(answer::error_object(NO_RESOURCE, &why))
+                Err(answer::error_object(code::NO_RESOURCE, &why))
             }
         };
         let (member, value) = match &result {
@@ -545,9 +534,4 @@ impl<'m> Routing<'_, 'm> {
 /// The id of a request of ours. No client counts up to it.
 fn own_id(number: u64, server: usize, page: usize) -> String {
     format!("\"callwright-part-{number}-{server}-{page}\"")
-}
-
-/// Whether an error says that the server does not know the method.
-fn is_unknown_method(error: Option<&RawValue>) -> bool {
-    member(error, "code").is_some_and(|code| code.get() == NO_METHOD.to_string())
 }

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use super::aggregate::{AggregateKind, ClientRequest};
 use super::lists::ListKind;
-use super::{BAD_PARAMS, Dispatch, MOST_REQUESTS, NO_METHOD, PendingRequest, RouterState, Routing};
+use super::{Dispatch, MOST_REQUESTS, PendingRequest, RouterState, Routing};
+use crate::answer::code;
 use crate::hub::request_ids::unmarked;
 use crate::members::{member, string};
 use crate::message::{Id, Message, cancelled_id, place, with_edits};
@@ -78,7 +79,7 @@ impl<'m> Routing<'_, 'm> {
         if let Some(list) = ListKind::of_method(method) {
             if member(params, "cursor").is_some() {
                 let why = "unknown cursor: lists are returned in a single page";
-                return self.error(id, BAD_PARAMS, why);
+                return self.error(id, code::BAD_PARAMS, why);
             }
             let servers = self.servers_to_list(list);
             return self.ask(request, AggregateKind::List(list), servers);
@@ -136,7 +137,7 @@ impl<'m> Routing<'_, 'm> {
                     Some(server) => self.send_to((server, None), request),
                     None => {
                         let why = format!("no MCP server can be asked for {method:?}");
-                        self.error(id, NO_METHOD, &why);
+                        self.error(id, code::NO_METHOD, &why);
                     }
                 }
             }
@@ -152,7 +153,7 @@ impl<'m> Routing<'_, 'm> {
     ) {
         let written = member(named_in, "name");
         let Some((written, name)) = written.and_then(|it| Some((it, string(it)?))) else {
-            return self.error(request.id, BAD_PARAMS, "`name` is missing");
+            return self.error(request.id, code::BAD_PARAMS, "`name` is missing");
         };
         let route = self
             .state
@@ -175,7 +176,7 @@ impl<'m> Routing<'_, 'm> {
                 let why = format!(
                     "no MCP server has {name:?}; names start with the name of their server"
                 );
-                self.error(request.id, BAD_PARAMS, &why);
+                self.error(request.id, code::BAD_PARAMS, &why);
             }
         }
     }
@@ -183,7 +184,7 @@ impl<'m> Routing<'_, 'm> {
     /// Sends a request to the server that has a resource.
     fn send_by_uri(&mut self, request: &ClientRequest<'m>, named_in: Option<&RawValue>) {
         let Some(uri) = text_member(named_in, "uri") else {
-            return self.error(request.id, BAD_PARAMS, "`uri` is missing");
+            return self.error(request.id, code::BAD_PARAMS, "`uri` is missing");
         };
         match self.state.routes.of_uri(&uri) {
             Some(server) => self.send_to((server, None), request),
@@ -197,7 +198,9 @@ impl<'m> Routing<'_, 'm> {
             None => Cow::Borrowed(request.message),
         };
         let pending = PendingRequest::passes(request.id);
-        self.send(server, request.id, message, pending);
+        if let Err(why) = self.send(server, request.id, message, pending) {
+            self.error(request.id, code::SERVER_FAILED, &why);
+        }
     }
 
     fn client_notification(

@@ -69,12 +69,10 @@ impl<'m> Routing<'_, 'm> {
                 }
                 self.out.to_client.push(message.into());
             }
-            Some(PendingRequest::Part(number)) => match error {
-                Some(error) => {
-                    self.part_failed(number, server, error.get(), Some(message));
-                }
-                None => self.part_answered(number, server, result, message),
-            },
+            Some(PendingRequest::Part(number)) => {
+                let outcome = error.map_or(Ok(result), |error| Err(error.get()));
+                self.part_answered(number, server, Some(message), outcome);
+            }
         }
     }
 }

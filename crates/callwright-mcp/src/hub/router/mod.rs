@@ -29,17 +29,8 @@ use self::lists::ListKind;
 use self::server_state::ServerState;
 use super::group::ServerGroup;
 use super::routes::Routes;
-use crate::answer;
+use crate::answer::{self, code};
 use crate::message::{Id, Message};
-
-/// In the range that JSON-RPC leaves to servers: the server is gone.
-const SERVER_GONE: i32 = -32_000;
-
-/// JSON-RPC: unknown method.
-const NO_METHOD: i32 = -32_601;
-
-/// JSON-RPC: bad parameters.
-const BAD_PARAMS: i32 = -32_602;
 
 /// How many requests may be in progress at one server: a client that never reads answers must not take all our memory.
 const MOST_REQUESTS: usize = 100_000;
@@ -173,7 +164,7 @@ impl Router {
         match Message::read(message) {
             Message::Request { id, method, params } => {
                 let why = state.why_lost(&method, params)?;
-                Some(answer::error(id.0, SERVER_GONE, why))
+                Some(answer::error(id.0, code::SERVER_FAILED, why))
             }
             _ => None,
         }
@@ -238,34 +229,27 @@ impl<'m> Routing<'_, 'm> {
         self.out.to_client.push(error.into());
     }
 
-    /// Sends a request to a server; if the server is gone, the request is answered.
-    fn send(&mut self, server: usize, id: Id<'_>, message: Cow<'m, [u8]>, pending: PendingRequest) {
+    /// Sends a request to a server; returns why not, if that is not possible.
+    fn send(
+        &mut self,
+        server: usize,
+        id: Id<'_>,
+        message: Cow<'m, [u8]>,
+        pending: PendingRequest,
+    ) -> Result<(), String> {
         let to = &mut self.state.servers[server];
-        let why = match &to.gone {
-            Some(why) => why.clone(),
-            None if to.pending.len() >= MOST_REQUESTS => {
-                let name = &to.name;
-                format!(
-                    "the MCP server {name:?} has {MOST_REQUESTS} requests to answer; wait for it"
-                )
-            }
-            None => {
-                to.pending.insert(id.key().into_owned(), pending);
-                return self.out.to_servers.push((server, message));
-            }
-        };
-        self.unanswered(server, pending, &why);
-    }
-
-    /// No answer to a request will come.
-    fn unanswered(&mut self, server: usize, pending: PendingRequest, why: &str) {
-        match pending {
-            PendingRequest::Passes { id } => self.error(Id(&id), SERVER_GONE, why),
-            PendingRequest::Part(number) => {
-                let error = answer::error_object(SERVER_GONE, why);
-                self.part_failed(number, server, &error, None);
-            }
+        if let Some(why) = &to.gone {
+            return Err(why.clone());
         }
+        if to.pending.len() >= MOST_REQUESTS {
+            let name = &to.name;
+            return Err(format!(
+                "the MCP server {name:?} has {MOST_REQUESTS} requests to answer; wait for it"
+            ));
+        }
+        to.pending.insert(id.key().into_owned(), pending);
+        self.out.to_servers.push((server, message));
+        Ok(())
     }
 
     fn server_gone(&mut self, server: usize, why: &str) {
@@ -277,7 +261,13 @@ impl<'m> Routing<'_, 'm> {
         pending.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.state.routes.forget(server);
         for (_, pending) in pending {
-            self.unanswered(server, pending, why);
+            match pending {
+                PendingRequest::Passes { id } => self.error(Id(&id), code::SERVER_FAILED, why),
+                PendingRequest::Part(number) => {
+                    let error = answer::error_object(code::SERVER_FAILED, why);
+                    self.part_answered(number, server, None, Err(&error));
+                }
+            }
         }
         if was_there {
             self.all_lists_changed(server);
