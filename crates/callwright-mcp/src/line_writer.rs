@@ -24,6 +24,10 @@ pub(crate) enum LineSink {
     #[cfg(unix)]
     Pipe(PipeWriter),
     /// Only the queue's thread writes.
+    #[cfg_attr(
+        not(feature = "http"),
+        allow(dead_code, reason = "only HTTP and Windows need it")
+    )]
     Queued(Box<dyn Write + Send>),
 }
 

@@ -228,13 +228,13 @@ impl<'m> Routing<'_, 'm> {
         self.keep_or_answer(number, aggregate);
     }
 
-    /// Asks the next server for a resource, if there is one.
+    /// Asks the next server for a resource, if all before it have failed.
     fn ask_next(&mut self, number: u64, aggregate: &mut Aggregate) {
         let Aggregate {
             id, kind, parts, ..
         } = aggregate;
         if let AggregateKind::FindResource { message, left, .. } = kind {
-            while parts.iter().all(|part| part.is_done)
+            while parts.iter().all(|part| part.error.is_some())
                 && let Some(server) = left.pop_front()
             {
                 let mut part = ServerPart::new(server);
