@@ -136,7 +136,7 @@ fn warn_of_lost_records(sinks: &Sinks) {
 fn report(status: &Status) {
     let tools = status.tools();
     let total =
-        |of: fn(&callwright_mcp::status::ToolCounts) -> u64| tools.values().map(of).sum::<u64>();
+        |of: fn(&callwright_mcp::status::CallCounts) -> u64| tools.values().map(of).sum::<u64>();
     let calls = total(|counts| counts.calls);
     let plural = if calls == 1 { "" } else { "s" };
     let mut summary = format!(

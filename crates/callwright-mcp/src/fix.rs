@@ -29,7 +29,7 @@ struct ToolList<'m> {
 }
 
 #[derive(Deserialize)]
-struct ToolEntry<'m> {
+struct ToolDeclaration<'m> {
     #[serde(borrow)]
     name: Cow<'m, str>,
     #[serde(borrow, default, rename = "inputSchema", deserialize_with = "written")]
@@ -44,7 +44,7 @@ pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedTo
     let mut tools = Vec::new();
     let mut edits = Vec::new();
     for tool in list.tools {
-        let Ok(entry) = serde_json::from_str::<ToolEntry<'_>>(tool.get()) else {
+        let Ok(entry) = serde_json::from_str::<ToolDeclaration<'_>>(tool.get()) else {
             continue;
         };
         let mut is_faulty = true;

@@ -323,14 +323,12 @@ impl PendingLines {
             && !self.is_detached
             && let Some(sink) = &mut self.sink
         {
-            match sink.write_now(bytes) {
-                Ok(count) => written = count,
-                Err(_) => {
-                    self.sink = None;
-                    self.is_closed = true;
-                    return Err(Unsent::Closed);
-                }
-            }
+            let Ok(count) = sink.write_now(bytes) else {
+                self.sink = None;
+                self.is_closed = true;
+                return Err(Unsent::Closed);
+            };
+            written = count;
         }
         if written < bytes.len() {
             let rest = bytes[written..].to_vec();
@@ -367,8 +365,8 @@ mod tests {
     fn blocking() -> (LineWriter, impl Fn() -> Vec<String>) {
         let (sender, written) = mpsc::channel();
         let sink = LineSink::Blocking(Box::new(Writes(sender)));
-        let writes = move || written.try_iter().collect::<Vec<_>>();
-        (LineWriter::new(Some(sink)), writes)
+        let taken = move || written.try_iter().collect::<Vec<_>>();
+        (LineWriter::new(Some(sink)), taken)
     }
 
     fn to_pipe() -> (LineWriter, io::PipeReader) {
@@ -384,25 +382,25 @@ mod tests {
 
     #[test]
     fn a_message_followed_by_another_is_written_with_it() {
-        let (writer, writes) = blocking();
+        let (writer, written) = blocking();
         writer.send(b"a\n", LineEnd::Add, true).unwrap();
-        assert!(writes().is_empty());
+        assert!(written().is_empty());
         writer.send(b"b", LineEnd::Add, false).unwrap();
-        assert_eq!(writes(), ["a\nb\n"]);
+        assert_eq!(written(), ["a\nb\n"]);
         writer.send(b"c\n", LineEnd::Add, false).unwrap();
         writer.send(b"half", LineEnd::AsItIs, false).unwrap();
-        assert_eq!(writes(), ["c\n", "half"]);
+        assert_eq!(written(), ["c\n", "half"]);
         writer.send(b"d\n", LineEnd::Add, false).unwrap();
-        assert_eq!(writes(), ["\nd\n"]);
+        assert_eq!(written(), ["\nd\n"]);
     }
 
     #[test]
     fn long_messages_are_not_collected() {
-        let (writer, writes) = blocking();
+        let (writer, written) = blocking();
         let long = format!("{}\n", "x".repeat(MOST_COLLECTED));
         writer.send(b"a\n", LineEnd::Add, true).unwrap();
         writer.send(long.as_bytes(), LineEnd::Add, true).unwrap();
-        assert_eq!(writes(), ["a\n", long.as_str()]);
+        assert_eq!(written(), ["a\n", long.as_str()]);
     }
 
     #[test]

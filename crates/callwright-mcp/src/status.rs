@@ -12,17 +12,17 @@ use callwright::repair::Edit;
 /// How many names are counted one by one: a model that makes up names must not take all our memory.
 const MOST_NAMES: usize = 10_000;
 
-/// ToolCounts of all sessions.
+/// The counts of all sessions.
 #[derive(Debug, Default)]
 pub struct Status {
-    tools: Mutex<BTreeMap<String, ToolCounts>>,
+    tools: Mutex<BTreeMap<String, CallCounts>>,
     unreadable: AtomicU64,
 }
 
 /// What happened to calls of one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct ToolCounts {
+pub struct CallCounts {
     /// How many calls came.
     pub calls: u64,
     /// How many passed although no schema could judge them.
@@ -86,11 +86,11 @@ impl Status {
     }
 
     /// The counts by tool.
-    pub fn tools(&self) -> BTreeMap<String, ToolCounts> {
+    pub fn tools(&self) -> BTreeMap<String, CallCounts> {
         self.lock().clone()
     }
 
-    fn count(&self, tool: &str, add: impl FnOnce(&mut ToolCounts)) {
+    fn count(&self, tool: &str, add: impl FnOnce(&mut CallCounts)) {
         let mut tools = self.lock();
         if let Some(counts) = tools.get_mut(tool) {
             return add(counts);
@@ -103,12 +103,12 @@ impl Status {
         add(tools.entry(name.to_owned()).or_default());
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ToolCounts>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, CallCounts>> {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Display for ToolCounts {
+impl fmt::Display for CallCounts {
     /// `12 calls, 2 repaired, 1 refused`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.calls == 1 { "" } else { "s" };

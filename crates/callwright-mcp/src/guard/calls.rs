@@ -10,9 +10,9 @@ use callwright::tool::Tool;
 use callwright::{Call, Gate, Opened, Verdict};
 use serde_json::value::RawValue;
 
-use super::Step;
+use super::GuardStep;
 use super::action::{Action, Fate, Sender};
-use super::consent::RefusedCall;
+use super::consent::WordedRefusal;
 use super::results::ServerAnswer;
 use super::state::{ForwardedCall, HeldCall, SessionState};
 use crate::answer::{self, code};
@@ -56,7 +56,7 @@ impl<'m> IncomingCall<'m> {
     }
 }
 
-impl<'a> Step<'a, '_> {
+impl<'a> GuardStep<'a, '_> {
     /// A call of the client.
     pub(super) fn call(&mut self, message: &[u8], id: Id<'_>, params: Option<&RawValue>) -> Fate {
         let Some(call) = IncomingCall::new(message, id, params) else {
@@ -241,7 +241,7 @@ impl<'a> Step<'a, '_> {
                     self.warn(format!("tool {tool:?}: the call would be refused: {text}"));
                     return self.state.pass(incoming.id);
                 }
-                let refused = RefusedCall {
+                let refused = WordedRefusal {
                     tool,
                     failure,
                     text,
@@ -302,7 +302,7 @@ impl<'a> Step<'a, '_> {
         self.state.passed.remove(key.as_ref());
         if let Some(asking) = self.state.take_asking(&key) {
             self.state.rounds.end(now);
-            self.to_client(asking.withdrawn());
+            self.answer_client(asking.withdrawn());
             return Fate::Keep;
         }
         if let Some(at) = self.state.held.iter().position(|held| held.key == key) {

@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 use super::action::{Action, Fate, Sender, UserQuestion};
 use super::calls::IncomingCall;
 use super::state::SessionState;
-use super::{Guard, Now, Step};
+use super::{Guard, GuardStep, Now};
 use crate::answer;
 use crate::members::{members, string};
 use crate::message::{Id, not_null};
@@ -69,7 +69,7 @@ pub(super) struct UserAnswer {
 }
 
 /// A refusal, and its wording.
-pub(super) struct RefusedCall {
+pub(super) struct WordedRefusal {
     /// The tool as it may be shown.
     pub(super) tool: String,
     pub(super) failure: Failure,
@@ -95,11 +95,11 @@ impl Guard {
     }
 }
 
-impl Step<'_, '_> {
+impl GuardStep<'_, '_> {
     /// Refuses a call: with a question if the user may allow it.
-    pub(super) fn refuse(&mut self, incoming: &IncomingCall<'_>, refused: RefusedCall) -> Fate {
+    pub(super) fn refuse(&mut self, incoming: &IncomingCall<'_>, refused: WordedRefusal) -> Fate {
         let guard = self.guard;
-        let RefusedCall {
+        let WordedRefusal {
             tool,
             failure,
             text,
@@ -210,7 +210,7 @@ impl Step<'_, '_> {
                 .record_refused(&call.call.tool, failure, asking.event);
             let has_result_type = call.params.names_protocol();
             let refusal = answer::refusal(call.id, &asking.text, has_result_type, None);
-            self.to_client(refusal);
+            self.answer_client(refusal);
         }
     }
 
@@ -226,7 +226,7 @@ impl Step<'_, '_> {
 
     fn stop_asking(&mut self, calls: Vec<AskedCall>) {
         for asking in calls {
-            self.to_client(asking.withdrawn());
+            self.answer_client(asking.withdrawn());
             self.unanswered(asking);
         }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Step;
+use super::GuardStep;
 use super::action::{Action, Fate};
 use super::state::{ClientListRequest, SessionState, ToolsRequest};
 use crate::answer;
@@ -29,7 +29,7 @@ struct ListParams<'m> {
     cursor: Option<&'m RawValue>,
 }
 
-impl Step<'_, '_> {
+impl GuardStep<'_, '_> {
     /// The client gets a list.
     pub(super) fn client_listed(
         &mut self,
@@ -44,15 +44,18 @@ impl Step<'_, '_> {
         }
     }
 
-    /// Takes in a page of tools. `None` if it is not one; otherwise where the next page is.
-    fn learn(&mut self, result: Option<&RawValue>, is_first: bool) -> Option<Option<String>> {
+    /// Takes in a page of tools. Returns whether it is one, and the cursor of the next page.
+    fn learn(&mut self, result: Option<&RawValue>, is_first: bool) -> (bool, Option<String>) {
         let settings = &self.guard.settings;
-        let page = ToolPage::read(result?.get(), settings)?;
+        let page = result.and_then(|result| ToolPage::read(result.get(), settings));
+        let Some(page) = page else {
+            return (false, None);
+        };
         let next = page.next.clone();
         let warnings = self.state.tools.learn(page, is_first, settings);
         self.state.listed = Some(self.now.instant);
         self.warn_all(warnings);
-        Some(next)
+        (true, next)
     }
 
     /// Some clients choke on a list: it is corrected if the operator wants that.
@@ -116,18 +119,18 @@ impl Step<'_, '_> {
             return;
         };
         match self.learn(result, request.pages == 0) {
-            Some(Some(next)) if request.pages + 1 < MOST_PAGES => {
+            (true, Some(next)) if request.pages + 1 < MOST_PAGES => {
                 request.pages += 1;
                 return self.request_page(request, Some(&next));
             }
-            Some(Some(_)) => {
+            (true, Some(_)) => {
                 self.state.tools.endless();
                 self.warn(format!(
                     "the list of tools has more than {MOST_PAGES} pages; calls of tools after them pass unjudged"
                 ));
             }
-            Some(None) => {}
-            None => {
+            (true, None) => {}
+            (false, _) => {
                 self.state.tools.not_listed();
                 self.warn("the server does not list its tools; calls pass unjudged");
             }

@@ -44,7 +44,7 @@ pub struct Guard {
 }
 
 /// One message on its way through the guard.
-struct Step<'a, 'm> {
+struct GuardStep<'a, 'm> {
     guard: &'a Guard,
     state: &'a mut SessionState,
     now: Now,
@@ -99,7 +99,7 @@ impl Guard {
         out: &mut Vec<Action<'_>>,
     ) -> Fate {
         let is_off = self.settings.mode == Validation::Off;
-        let mut step = Step {
+        let mut step = GuardStep {
             guard: self,
             state: &mut self.state(),
             now,
@@ -153,7 +153,7 @@ impl Guard {
             Message::Response { id, result, error } => {
                 let key = id.key();
                 let mut state = self.state();
-                let mut step = Step {
+                let mut step = GuardStep {
                     guard: self,
                     state: &mut state,
                     now,
@@ -201,9 +201,9 @@ impl Guard {
         &self,
         now: Now,
         out: &mut Vec<Action<'m>>,
-        work: impl FnOnce(&mut Step<'_, 'm>) -> T,
+        work: impl FnOnce(&mut GuardStep<'_, 'm>) -> T,
     ) -> T {
-        work(&mut Step {
+        work(&mut GuardStep {
             guard: self,
             state: &mut self.state(),
             now,
@@ -297,7 +297,7 @@ impl Guard {
     }
 }
 
-impl Step<'_, '_> {
+impl GuardStep<'_, '_> {
     fn warn(&mut self, warning: impl Into<String>) {
         self.out.push(Action::Warn(warning.into()));
     }
@@ -306,7 +306,7 @@ impl Step<'_, '_> {
         self.out.extend(warnings.into_iter().map(Action::Warn));
     }
 
-    fn to_client(&mut self, message: Vec<u8>) {
+    fn answer_client(&mut self, message: Vec<u8>) {
         self.out.push(Action::ToClient(message.into()));
     }
 

@@ -7,7 +7,7 @@ use callwright::policy::Validation;
 use serde_json::value::RawValue;
 
 use super::action::{Action, Fate, Sender};
-use super::{Guard, Now, Step};
+use super::{Guard, GuardStep, Now};
 use crate::answer::{self, code};
 use crate::members::members;
 use crate::message::{Id, not_null};
@@ -26,7 +26,7 @@ impl Guard {
     }
 }
 
-impl Step<'_, '_> {
+impl GuardStep<'_, '_> {
     /// Something that is not one message.
     pub(super) fn unreadable(&mut self, message: &[u8]) -> Fate {
         if message.trim_ascii().is_empty() {

@@ -119,7 +119,8 @@ impl Hub {
             if !has_line || !is_current() {
                 break;
             }
-            let is_sent = self.busily(|| self.from_server(server, lines.line(), lines.has_next()));
+            let is_sent =
+                self.busily(|| self.handle_server_message(server, lines.line(), lines.has_next()));
             if !is_sent {
                 break;
             }
@@ -131,7 +132,7 @@ impl Hub {
     }
 
     /// Handles a message of a server; `more` says that another one is here already. `false` if the client reads no more.
-    fn from_server(&self, server: usize, message: &[u8], more: bool) -> bool {
+    fn handle_server_message(&self, server: usize, message: &[u8], more: bool) -> bool {
         match &self.router {
             None => self.through_guard(message, more),
             Some(router) => {
@@ -176,12 +177,13 @@ impl Hub {
         });
     }
 
-    /// Answers everything that waits for a server that has ended; whether anything did.
-    pub(super) fn server_gone(&self, server: usize, why: &str) -> bool {
-        self.busily(|| self.answer_for(server, why))
+    /// Settles everything that waits for a server that has ended, and answers it if the client should hear of it;
+    /// returns whether there was anything to answer.
+    pub(super) fn server_gone(&self, server: usize, why: &str, is_reported: bool) -> bool {
+        self.busily(|| self.settle(server, why, is_reported))
     }
 
-    fn answer_for(&self, server: usize, why: &str) -> bool {
+    fn settle(&self, server: usize, why: &str, is_reported: bool) -> bool {
         let is_ending = self.is_ending.load(Ordering::Relaxed);
         if !is_ending {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -189,6 +191,7 @@ impl Hub {
         let Some(router) = &self.router else {
             let mut actions = Vec::new();
             self.guard.server_gone(why, &mut actions);
+            actions.retain(|_| is_reported);
             let was_awaited = !actions.is_empty();
             self.perform(actions, false);
             return was_awaited;
@@ -227,8 +230,8 @@ impl Hub {
                 stderr.consume(copied.len());
                 read
             } else {
-                let mut line = (&mut stderr).take(LONGEST_STDERR_LINE);
-                line.read_until(b'\n', &mut copied)
+                let mut piece = (&mut stderr).take(LONGEST_STDERR_LINE);
+                piece.read_until(b'\n', &mut copied)
             };
             match read {
                 Ok(1..) => {}
@@ -322,7 +325,7 @@ impl Hub {
                 label => format!("the MCP server {label:?}"),
             };
             let why = format!("{which} does not read what it is sent");
-            self.from_server(
+            self.handle_server_message(
                 server,
                 &answer::error(id.0, code::SERVER_FAILED, &why),
                 false,

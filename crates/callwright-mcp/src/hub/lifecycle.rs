@@ -307,13 +307,13 @@ impl Lifecycle {
         }
         self.exited += 1;
         let client_was_first = self.client_ended();
-        // A server that did what it should left unanswered what it left on purpose.
+        // A server that ended as it should left requests unanswered on purpose; they are only recorded.
         let is_done = client_was_first
             && self.hub.router.is_none()
             && status.is_some_and(|status| status.success());
         let (hub, cause) = (Arc::clone(&self.hub), why.clone());
         self.tasks.spawn_blocking(move || Finished::Settled {
-            was_awaited: !is_done && hub.server_gone(server, &cause),
+            was_awaited: hub.server_gone(server, &cause, !is_done),
         });
         self.last_exit = Some(LastExit {
             why,
@@ -333,9 +333,11 @@ async fn last_requests(hub: &Hub, events: &mut UnboundedReceiver<HubEvent>) {
         }
     };
     let _ = timeout(FIRST_REQUEST, first).await;
-    while !hub.client_ended.load(Ordering::Relaxed)
-        && timeout(IN_TRANSIT, events.recv()).await.is_ok()
-    {}
+    while !hub.client_ended.load(Ordering::Relaxed) {
+        if timeout(IN_TRANSIT, events.recv()).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Our stdin and stdout without the buffers of the standard library, which would copy everything once more.

@@ -307,7 +307,7 @@ impl<'m> Routing<'_, 'm> {
         message: Option<&[u8]>,
         outcome: PartOutcome<'_>,
     ) {
-        let message = message.map(<[u8]>::to_vec);
+        let copied = || message.map(<[u8]>::to_vec);
         let taken = match outcome {
             Ok(result) => self.take_result(&aggregate.kind, part, result),
             Err(error) => Err(error.to_owned()),
@@ -330,10 +330,10 @@ impl<'m> Routing<'_, 'm> {
         match aggregate.kind {
             // The first server says why there is no such resource.
             AggregateKind::FindResource { .. } if part.error.is_some() => {
-                aggregate.verbatim = aggregate.verbatim.take().or(message);
+                aggregate.verbatim = aggregate.verbatim.take().or_else(copied);
             }
             AggregateKind::FindResource { .. } | AggregateKind::Listen { .. } => {
-                aggregate.verbatim = message.or(aggregate.verbatim.take());
+                aggregate.verbatim = copied().or(aggregate.verbatim.take());
             }
             AggregateKind::Initialize { .. } if aggregate.is_answered && part.is_good() => {
                 self.all_lists_changed(part.server);

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::aggregate::{AggregateKind, ClientRequest};
 use super::lists::ListKind;
+use super::server_state::ServerState;
 use super::{Dispatch, MOST_REQUESTS, PendingRequest, RouterState, Routing};
 use crate::answer::code;
 use crate::hub::request_ids::unmarked;
@@ -35,7 +36,7 @@ impl RouterState {
 }
 
 impl<'m> Routing<'_, 'm> {
-    pub(super) fn from_client(&mut self, message: &'m [u8], read: Message<'m>) {
+    pub(super) fn route_client_message(&mut self, message: &'m [u8], read: Message<'m>) {
         match read {
             // A client should wait, and servers that have not answered `initialize` cannot be asked anything.
             Message::Request { .. } | Message::Notification { .. }
@@ -69,7 +70,7 @@ impl<'m> Routing<'_, 'm> {
                 state: self.state,
                 out: &mut out,
             };
-            routing.from_client(&message, Message::read(&message));
+            routing.route_client_message(&message, Message::read(&message));
             self.out.append(out);
         }
     }
@@ -133,13 +134,11 @@ impl<'m> Routing<'_, 'm> {
                 let task = text_member(params, "taskId");
                 let by_task = task.and_then(|task| self.state.routes.of_task(&task));
                 let only = (self.state.servers.len() == 1).then_some(0);
-                match by_task.or(only) {
-                    Some(server) => self.send_to((server, None), request),
-                    None => {
-                        let why = format!("no MCP server can be asked for {method:?}");
-                        self.error(id, code::NO_METHOD, &why);
-                    }
+                if let Some(server) = by_task.or(only) {
+                    return self.send_to((server, None), request);
                 }
+                let why = format!("no MCP server can be asked for {method:?}");
+                self.error(id, code::NO_METHOD, &why);
             }
         }
     }
@@ -170,15 +169,11 @@ impl<'m> Routing<'_, 'm> {
                 let range = place(request.message, written.get())?;
                 Some((at, Some((range, json!(original).to_string()))))
             });
-        match route {
-            Some(route) => self.send_to(route, request),
-            None => {
-                let why = format!(
-                    "no MCP server has {name:?}; names start with the name of their server"
-                );
-                self.error(request.id, code::BAD_PARAMS, &why);
-            }
+        if let Some(route) = route {
+            return self.send_to(route, request);
         }
+        let why = format!("no MCP server has {name:?}; names start with the name of their server");
+        self.error(request.id, code::BAD_PARAMS, &why);
     }
 
     /// Sends a request to the server that has a resource.
@@ -256,7 +251,7 @@ impl<'m> Routing<'_, 'm> {
                 .state
                 .servers
                 .get(server)
-                .is_some_and(|server| server.is_there())
+                .is_some_and(ServerState::is_there)
         {
             let message = with_edits(message, vec![(range, original)]);
             self.out.to_servers.push((server, message.into()));

@@ -10,7 +10,12 @@ use crate::members::{member, string};
 use crate::message::{Id, Message, cancelled_id, place, with_edits};
 
 impl<'m> Routing<'_, 'm> {
-    pub(super) fn from_server(&mut self, server: usize, message: &'m [u8], read: Message<'m>) {
+    pub(super) fn route_server_message(
+        &mut self,
+        server: usize,
+        message: &'m [u8],
+        read: Message<'m>,
+    ) {
         match read {
             Message::Request { id, params, .. } => {
                 let token = member(member(params, "_meta"), "progressToken");

@@ -139,7 +139,7 @@ impl Router {
         state.latest = now;
         let mut routing = Routing { state, out };
         for (part, read) in each(message) {
-            routing.from_client(part, read);
+            routing.route_client_message(part, read);
         }
     }
 
@@ -149,7 +149,7 @@ impl Router {
         if server < state.servers.len() {
             let mut routing = Routing { state, out };
             for (part, read) in each(message) {
-                routing.from_server(server, part, read);
+                routing.route_server_message(server, part, read);
             }
         }
     }
