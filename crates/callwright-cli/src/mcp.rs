@@ -1,10 +1,10 @@
-//! `callwright mcp`: guards an MCP server, over stdin and stdout or over HTTP, or several of them.
+//! `callwright mcp`: guards one MCP server or many, on stdin and stdout or over HTTP.
 //!
-//! stdout carries only the protocol. What the operator should know goes to stderr, beside what the server says there, and
-//! so does what happened, at the end.
+//! stdout carries only the protocol. Warnings go to stderr, next to what the servers write there, and so do the counts at
+//! the end.
 
 mod http;
-mod several;
+mod servers;
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -18,27 +18,29 @@ use callwright::event::{JsonLines, Sinks, Values};
 use callwright::feedback::Feedback;
 use callwright_mcp::config;
 use callwright_mcp::guard::Settings;
+use callwright_mcp::hub::{self, ServerGroup};
 use callwright_mcp::status::Status;
-use callwright_mcp::stdio::{self, ServerCommand};
 
 use crate::args::McpArguments;
 use crate::input::{self, printable};
 use crate::{Outcome, say};
 
-/// How long the last records are waited for. A disk that is busy takes a second at worst.
+const NO_COMMAND: &str = "no server command given; add it after `--`";
+
+/// How long to wait for the last records. A busy disk takes a second at worst.
 const LAST_RECORDS: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
     match &arguments.servers {
-        Some(file) if arguments.print_config => return several::print_config(file),
+        Some(file) if arguments.print_config => return servers::print_config(file),
         None if arguments.print_config => return print_config(arguments),
         _ => {}
     }
     let settings = Arc::new(settings(arguments)?);
     let outcome = match (&arguments.upstream, &arguments.servers) {
         (Some(upstream), _) => http::serve(upstream, arguments, &settings)?,
-        (None, Some(file)) => Outcome::Passed(several::serve(file, &settings)?),
-        (None, None) => Outcome::Passed(over_stdio(arguments, &settings)?),
+        (None, Some(file)) => Outcome::Passed(guard(&servers::read(file)?, &settings)?),
+        (None, None) => Outcome::Passed(guard(&command(arguments)?, &settings)?),
     };
     warn_of_lost_records(&settings.sinks);
     report(&settings.status);
@@ -64,23 +66,23 @@ fn settings(arguments: &McpArguments) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Starts the server and stands in front of it; its exit code.
-fn over_stdio(arguments: &McpArguments, settings: &Arc<Settings>) -> Result<u8> {
-    let Some((program, rest)) = arguments.command.split_first() else {
-        bail!("there is no command of a server; write it behind `--`");
-    };
-    let command = ServerCommand {
-        program: program.clone(),
-        arguments: rest.to_vec(),
-    };
-    let ended = stdio::run(Arc::clone(settings), &command, |warning| {
-        tell("warning", warning);
-    })
-    .context("cannot stand between the client and the server")?;
-    if let Some(error) = &ended.error {
+/// Starts the servers and guards them; returns the exit code.
+fn guard(servers: &ServerGroup, settings: &Arc<Settings>) -> Result<u8> {
+    let warn = |warning: &str| tell("warning", warning);
+    let end = hub::run(Arc::clone(settings), servers, warn)
+        .context("cannot run between the client and its servers")?;
+    if let Some(error) = &end.error {
         tell("error", error);
     }
-    Ok(ended.code)
+    Ok(end.code)
+}
+
+/// The one server of the command line.
+fn command(arguments: &McpArguments) -> Result<ServerGroup> {
+    let Some((program, rest)) = arguments.command.split_first() else {
+        bail!(NO_COMMAND);
+    };
+    Ok(ServerGroup::direct(program.clone(), rest.to_vec()))
 }
 
 /// The entry of the server in a client's configuration, before and after.
@@ -91,7 +93,7 @@ fn print_config(arguments: &McpArguments) -> Result<Outcome> {
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let Some((program, rest)) = words.split_first() else {
-        bail!("there is no command of a server; write it behind `--`");
+        bail!(NO_COMMAND);
     };
     let name = Path::new(program)
         .file_stem()
@@ -134,7 +136,7 @@ fn warn_of_lost_records(sinks: &Sinks) {
 fn report(status: &Status) {
     let tools = status.tools();
     let total =
-        |of: fn(&callwright_mcp::status::Counts) -> u64| tools.values().map(of).sum::<u64>();
+        |of: fn(&callwright_mcp::status::CallCounts) -> u64| tools.values().map(of).sum::<u64>();
     let calls = total(|counts| counts.calls);
     let plural = if calls == 1 { "" } else { "s" };
     let mut summary = format!(
@@ -157,7 +159,7 @@ fn report(status: &Status) {
     }
 }
 
-/// A message among those of the server, so it says whose it is.
+/// A message among those of the servers, so it says where it comes from.
 fn tell(label: &str, text: &str) {
     for line in text.lines() {
         say(&format!("callwright: {label}"), &printable(line));

@@ -193,14 +193,14 @@ fn a_wrong_file_is_named() {
     let folder = Folder::new();
     for (content, says) in [
         ("{", "this is not JSON"),
-        ("{}", "there are no servers here"),
+        ("{}", "no servers found"),
         (
             r#"{"mcpServers": {"a": {"command": "x", "disabled": true}}}"#,
-            "there is no server to guard",
+            "no server to guard",
         ),
         (
             r#"{"servers": {"a": {"command": "x", "args": ["${NO_SUCH_VARIABLE}"]}}}"#,
-            "server \"a\": there is no environment variable NO_SUCH_VARIABLE",
+            "server \"a\": the environment variable NO_SUCH_VARIABLE is not set",
         ),
         (
             r#"{"mcpServers": {"a b": {"command": "x"}, "a.b": {"command": "y"}}}"#,

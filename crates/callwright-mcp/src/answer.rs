@@ -1,4 +1,4 @@
-//! Messages of our own: refusals, results with a note, the question for the tools.
+//! Messages of our own: refusals, results with a note, requests for lists.
 
 use callwright::feedback::{Content, Presented};
 use callwright::internal::first_bytes;
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use crate::message::{Id, comma, place, with_edits, written};
 
-/// The answer to a call that does not reach the server: a result that says that it is an error, since only then the
-/// model sees it. Protocols since 2026-07-28 ask every result whether it is all; older ones do not know the question. A
-/// question to the user, its id and its form, is for the program: models do not see `_meta`.
+/// The answer to a call that does not reach the server: a result marked as an error, since only then the model sees it.
+/// Results since protocol 2026-07-28 have a `resultType`; older protocols do not know it. A question to the user, with
+/// its id and its form, is for the program: models do not see `_meta`.
 pub(crate) fn refusal(
     id: Id<'_>,
     text: &str,
-    says_all: bool,
+    has_result_type: bool,
     question: Option<(&str, &str)>,
 ) -> Vec<u8> {
     let mut result = json!({"content": [{"type": "text", "text": text}], "isError": true});
-    if says_all {
+    if has_result_type {
         result["resultType"] = json!("complete");
     }
     if let Some((question, form)) = question {
@@ -30,10 +30,10 @@ pub(crate) fn refusal(
     of(id, &result)
 }
 
-/// What a program may say that the user has answered.
+/// The answers of a user that a program may pass on.
 const ANSWERS: [&str; 3] = ["allow_once", "allow_tool", "stop"];
 
-/// Since 2026-07-28: the call is not over, the client asks the user and makes it again with the answer.
+/// Since 2026-07-28: the call is not over; the client asks the user and repeats it with the answer.
 pub(crate) fn input_required(id: Id<'_>, question: &str, form: &str) -> Vec<u8> {
     let form: Value = serde_json::from_str(form).unwrap_or_default();
     let asked = json!({"method": "elicitation/create", "params": form});
@@ -154,13 +154,8 @@ fn with_note(message: &[u8], result: &RawValue, note: &str) -> Option<Vec<u8>> {
     Some(with_edits(message, vec![edit]))
 }
 
-/// Asks the server for its tools. `cursor` is what the page before said, as it is written; `meta` is what the client
+/// Asks a server for a page of a list. `cursor` is from the page before, as it is written; `meta` is what the client
 /// sends with its own requests.
-pub(crate) fn list_request(id: &str, cursor: Option<&str>, meta: Option<&str>) -> Vec<u8> {
-    page_request("tools/list", id, cursor, meta)
-}
-
-/// The same for any list.
 pub(crate) fn page_request(
     method: &str,
     id: &str,
@@ -174,13 +169,24 @@ pub(crate) fn page_request(
     request(id, method, &format!("{{{params}}}"))
 }
 
+/// Error codes of JSON-RPC and MCP.
+pub(crate) mod code {
+    pub(crate) const NOT_JSON: i32 = -32_700;
+    pub(crate) const NOT_A_MESSAGE: i32 = -32_600;
+    pub(crate) const NO_METHOD: i32 = -32_601;
+    pub(crate) const BAD_PARAMS: i32 = -32_602;
+    pub(crate) const NO_RESOURCE: i32 = -32_002;
+    /// In the range that JSON-RPC leaves to servers: the server is gone, does not read, or is too busy.
+    pub(crate) const SERVER_FAILED: i32 = -32_000;
+}
+
 /// A protocol error, where a request cannot be answered otherwise.
 pub(crate) fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
-    let error = fault(code, message);
+    let error = error_object(code, message);
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes()
 }
 
-/// What such an error says.
-pub(crate) fn fault(code: i32, message: &str) -> String {
+/// The `error` member of such an answer.
+pub(crate) fn error_object(code: i32, message: &str) -> String {
     json!({"code": code, "message": message}).to_string()
 }

@@ -1,4 +1,4 @@
-//! A `tools/call` as it travels: where its name and its arguments stand, and the same call with others.
+//! A `tools/call` as it travels: where its name and its arguments are, and the same call with others.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::message::{not_null, place, with_edits};
 
 /// The parameters of a call, as they are written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Params<'m> {
+pub(crate) struct CallParams<'m> {
     name: &'m RawValue,
     arguments: Option<&'m RawValue>,
     pub(crate) meta: Option<&'m RawValue>,
@@ -23,7 +23,7 @@ pub(crate) struct Params<'m> {
     pub(crate) request_state: Option<&'m RawValue>,
 }
 
-/// What they are called.
+/// Their names.
 const PARAMS: [&str; 5] = [
     "name",
     "arguments",
@@ -32,11 +32,11 @@ const PARAMS: [&str; 5] = [
     "requestState",
 ];
 
-/// What our question is called among those that a result asks the client.
+/// The name of our question among the input requests of a result.
 pub(crate) const ASKED_AS: &str = "callwright";
 
 #[derive(Default, Deserialize)]
-struct Meta<'m> {
+struct CallMeta<'m> {
     #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
     protocol: Option<&'m RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
@@ -62,12 +62,12 @@ fn has_forms(capabilities: Option<&RawValue>) -> bool {
     matches!(modes, Ok([Some(_), _] | [None, None]))
 }
 
-impl<'m> Params<'m> {
+impl<'m> CallParams<'m> {
     /// Reads the parameters; `None` if they are not those of a call, or could be read in two ways.
     pub(crate) fn read(params: Option<&'m RawValue>) -> Option<Self> {
         let [name, arguments, meta, input_responses, request_state] =
             members(params?.get(), PARAMS).ok()?;
-        Some(Params {
+        Some(CallParams {
             name: name?,
             arguments,
             meta: not_null(meta),
@@ -94,14 +94,14 @@ impl<'m> Params<'m> {
         Some(call)
     }
 
-    fn read_meta(&self) -> Meta<'m> {
+    fn read_meta(&self) -> CallMeta<'m> {
         let meta = self
             .meta
             .and_then(|meta| serde_json::from_str(meta.get()).ok());
         meta.unwrap_or_default()
     }
 
-    /// Whether the call says of which protocol it is, as calls do since 2026-07-28.
+    /// Whether the call names its protocol, as calls do since 2026-07-28.
     pub(crate) fn names_protocol(&self) -> bool {
         self.read_meta().protocol.is_some()
     }
@@ -111,15 +111,15 @@ impl<'m> Params<'m> {
         has_forms(self.read_meta().capabilities)
     }
 
-    /// What its program says that the user has answered.
+    /// The user's answer, as the client's program passes it on.
     pub(crate) fn consent(&self) -> Option<&'m RawValue> {
         // Looked for before anything is read.
         let meta = self.meta.filter(|meta| meta.get().contains("callwright"))?;
-        let meta: Meta<'m> = serde_json::from_str(meta.get()).ok()?;
+        let meta: CallMeta<'m> = serde_json::from_str(meta.get()).ok()?;
         meta.consent
     }
 
-    /// What its user has answered to our question, if it goes on after one.
+    /// The user's answer to our question, if the call goes on after one.
     pub(crate) fn input_response(&self) -> Option<Value<'static>> {
         let [response] = members(self.input_responses?.get(), [ASKED_AS]).ok()?;
         let response = read_value(response?.get()).ok()?;
@@ -176,7 +176,7 @@ mod tests {
         let Message::Request { params, .. } = Message::read(text.as_bytes()) else {
             panic!("a request")
         };
-        let read = Params::read(params).expect("a call");
+        let read = CallParams::read(params).expect("a call");
         let value = read_value(arguments).expect("JSON");
         let bytes = read.rewritten(text.as_bytes(), params.expect("some"), tool, &value);
         String::from_utf8(bytes.expect("it is there")).expect("text")
@@ -186,7 +186,9 @@ mod tests {
     fn newer_calls_name_their_protocol() {
         let names = |params: &str| {
             let params: &RawValue = serde_json::from_str(params).expect("JSON");
-            Params::read(Some(params)).expect("a call").names_protocol()
+            CallParams::read(Some(params))
+                .expect("a call")
+                .names_protocol()
         };
         assert!(names(
             r#"{"name":"t","_meta":{"x":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#

@@ -1,7 +1,7 @@
-//! The configuration of MCP clients: the entry of a server, before and after there is a guard in front of it.
+//! The configuration of MCP clients: the entry of a server, with and without a guard in front of it.
 //!
 //! Claude Desktop, Claude Code, Cursor, Windsurf and others keep `mcpServers`, VS Code keeps `servers`; the entries are
-//! the same. In comes the text of such a file, out go the servers in it. No file is looked for or written here.
+//! the same. Takes the text of such a file; returns the servers in it. No file is looked for or written here.
 
 mod expand;
 
@@ -13,41 +13,63 @@ use serde_json::{Map, Value, json};
 pub use self::expand::expand;
 
 /// The servers of a configuration file, by name.
-pub type Servers = BTreeMap<String, Server>;
+pub type Servers = BTreeMap<String, ServerEntry>;
 
 /// How a client reaches a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Server {
-    /// It starts it.
+pub enum ServerEntry {
+    /// The client starts it.
     Command {
         /// The program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// What its environment has beside the client's.
+        /// Added to the client's environment.
         env: BTreeMap<String, String>,
-        /// The folder that it runs in.
+        /// Its working directory.
         cwd: Option<String>,
     },
-    /// It asks it over HTTP.
+    /// The client reaches it over HTTP.
     Url {
-        /// Where.
+        /// Its address.
         url: String,
-        /// What goes with each request.
+        /// Sent with each request.
         headers: BTreeMap<String, String>,
     },
+}
+
+impl ServerEntry {
+    /// Everything in it that may have placeholders.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            ServerEntry::Command {
+                command,
+                args,
+                env,
+                cwd,
+            } => [command]
+                .into_iter()
+                .chain(args)
+                .chain(env.values_mut())
+                .chain(cwd)
+                .collect(),
+            ServerEntry::Url { url, headers } => {
+                [url].into_iter().chain(headers.values_mut()).collect()
+            }
+        }
+    }
 }
 
 /// What is wrong with a configuration file, and where.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct ConfigError(#[from] Fault);
+pub struct ConfigError(#[from] ConfigFault);
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum ConfigFault {
     #[error("this is not JSON: {0}")]
     NotJson(jsonc_parser::errors::ParseError),
-    #[error("there are no servers here; put them under `mcpServers`, or `servers` in VS Code")]
+    #[error("no servers found; put them under `mcpServers`, or `servers` for VS Code")]
     NoServers,
     #[error("{place}: expected {expected}, found {found}")]
     Kind {
@@ -55,31 +77,31 @@ pub(crate) enum Fault {
         expected: &'static str,
         found: &'static str,
     },
-    #[error("{place}: there is neither a `command` nor a `url`; give it one of them")]
+    #[error("{place}: neither `command` nor `url` given; add one of them")]
     Neither { place: String },
-    #[error("{place}: there are both a `command` and a `url`; leave one of them out")]
+    #[error("{place}: both `command` and `url` given; remove one of them")]
     Both { place: String },
     #[error(
-        "server {server:?}: there is no environment variable {name}; set it, or write ${{{name}:-default}}"
+        "server {server:?}: the environment variable {name} is not set; set it, or write ${{{name}:-default}}"
     )]
     NoVariable { server: String, name: String },
     #[error(
         "server {server:?}: only the client can fill in ${{{placeholder}}}; write the value, or take it from an environment variable"
     )]
     Placeholder { server: String, placeholder: String },
-    #[error("there is no server to guard; all of them are disabled, or there is none")]
+    #[error("no server to guard; the file has none, or all of them are disabled")]
     NoneToGuard,
     #[error(
-        "server {name:?}: tools are called after it, so its name must have 1 to {most} letters; rename it"
+        "server {name:?}: the names of its tools start with its name, which must have 1 to {most} letters; rename it"
     )]
     Name { name: String, most: usize },
     #[error(
-        "servers {name:?} and {other:?}: nobody could tell whose tool is meant, since their tools are called after them; rename one of them"
+        "servers {name:?} and {other:?}: the names of their tools start with their names and could not be told apart; rename one of them"
     )]
     SameNames { name: String, other: String },
 }
 
-/// The entry of a server in a client's configuration, as it is and with the guard in front.
+/// The entry of a server in a client's configuration, before and after the guard is in front of it.
 ///
 /// ```
 /// use callwright_mcp::config::print_config;
@@ -114,7 +136,7 @@ pub fn print_config(name: &str, command: &str, args: &[String], callwright_path:
     format!("before:\n{before}\nafter:\n{after}")
 }
 
-/// The one entry in a client's configuration that stands for all servers of a file.
+/// The one entry in a client's configuration that replaces all servers of a file.
 ///
 /// ```
 /// use callwright_mcp::config::print_config_of_all;
@@ -128,25 +150,25 @@ pub fn print_config_of_all(file: &str, callwright_path: &str) -> String {
     format!("{entry:#}\n")
 }
 
-/// Reads the servers of a client's configuration file, but for those that are disabled. Members that only clients know
-/// are left alone.
+/// Reads the servers of a client's configuration file, except those that are disabled. Members that only clients know
+/// are ignored.
 ///
 /// # Errors
-/// Says what is wrong, and in which entry.
+/// Names the entry and what is wrong with it.
 ///
 /// ```
 /// use callwright_mcp::config::read_servers;
 ///
 /// let text = r#"{"mcpServers": {"files": {"command": "npx", "args": "-y"}}}"#;
 /// let error = read_servers(text).expect_err("arguments are a list");
-/// assert_eq!(error.to_string(), "mcpServers.files.args: expected a list of texts, found a string");
+/// assert_eq!(error.to_string(), "mcpServers.files.args: expected a list of strings, found a string");
 /// ```
 pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
-    let file = read_file(text).map_err(Fault::NotJson)?;
+    let file = read_file(text).map_err(ConfigFault::NotJson)?;
     let found = ["mcpServers", "servers"]
         .into_iter()
         .find_map(|key| Some((key, file.get(key)?)));
-    let (key, servers) = found.ok_or(Fault::NoServers)?;
+    let (key, servers) = found.ok_or(ConfigFault::NoServers)?;
     let servers = object(servers, key)?;
     let read = |(name, entry): (&String, &Value)| {
         let server = read_server(entry, &format!("{key}.{name}"))?;
@@ -159,7 +181,7 @@ pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
         .collect()
 }
 
-/// JSON; with comments and commas at the end of a list, as editors allow them in their settings, and no other liberty.
+/// JSON with comments and trailing commas, as editors allow them in their settings, and nothing else.
 fn read_file(text: &str) -> Result<Value, jsonc_parser::errors::ParseError> {
     let collect = CollectOptions {
         comments: CommentCollectionStrategy::Off,
@@ -181,56 +203,56 @@ fn read_file(text: &str) -> Result<Value, jsonc_parser::errors::ParseError> {
     Ok(value.map_or(Value::Null, Value::from))
 }
 
-/// Clients have either word for it.
+/// Some clients have one word for it, some the other.
 fn is_disabled(entry: &Value) -> bool {
     let says = |key: &str| entry.get(key).and_then(Value::as_bool);
     says("disabled") == Some(true) || says("enabled") == Some(false)
 }
 
-fn read_server(entry: &Value, place: &str) -> Result<Server, Fault> {
+fn read_server(entry: &Value, place: &str) -> Result<ServerEntry, ConfigFault> {
     let members = object(entry, place)?;
     let member = |key: &str| {
         let value = members.get(key).filter(|value| !value.is_null());
         value.map(|value| (value, format!("{place}.{key}")))
     };
     let place = place.to_owned();
-    // Windsurf and Gemini have names of their own for it.
+    // Windsurf and Gemini call it differently.
     let url = ["url", "serverUrl", "httpUrl"].into_iter().find_map(member);
     match (member("command"), url) {
-        (Some((command, at)), None) => Ok(Server::Command {
+        (Some((command, at)), None) => Ok(ServerEntry::Command {
             command: text(command, &at)?,
             args: member("args").map_or(Ok(Vec::new()), |(args, at)| list(args, &at))?,
             env: member("env").map_or(Ok(BTreeMap::new()), |(env, at)| texts(env, &at))?,
             cwd: member("cwd").map(|(cwd, at)| text(cwd, &at)).transpose()?,
         }),
-        (None, Some((url, at))) => Ok(Server::Url {
+        (None, Some((url, at))) => Ok(ServerEntry::Url {
             url: text(url, &at)?,
             headers: member("headers").map_or(Ok(BTreeMap::new()), |(all, at)| texts(all, &at))?,
         }),
-        (None, None) => Err(Fault::Neither { place }),
-        (Some(_), Some(_)) => Err(Fault::Both { place }),
+        (None, None) => Err(ConfigFault::Neither { place }),
+        (Some(_), Some(_)) => Err(ConfigFault::Both { place }),
     }
 }
 
-fn object<'v>(value: &'v Value, place: &str) -> Result<&'v Map<String, Value>, Fault> {
+fn object<'v>(value: &'v Value, place: &str) -> Result<&'v Map<String, Value>, ConfigFault> {
     value
         .as_object()
         .ok_or_else(|| kind(value, place, "an object"))
 }
 
-fn text(value: &Value, place: &str) -> Result<String, Fault> {
+fn text(value: &Value, place: &str) -> Result<String, ConfigFault> {
     let text = value.as_str().map(str::to_owned);
-    text.ok_or_else(|| kind(value, place, "a text"))
+    text.ok_or_else(|| kind(value, place, "a string"))
 }
 
-fn list(value: &Value, place: &str) -> Result<Vec<String>, Fault> {
+fn list(value: &Value, place: &str) -> Result<Vec<String>, ConfigFault> {
     let items = value.as_array();
-    let items = items.ok_or_else(|| kind(value, place, "a list of texts"))?;
+    let items = items.ok_or_else(|| kind(value, place, "a list of strings"))?;
     let read = |(at, item): (usize, &Value)| text(item, &format!("{place}[{at}]"));
     items.iter().enumerate().map(read).collect()
 }
 
-fn texts(value: &Value, place: &str) -> Result<BTreeMap<String, String>, Fault> {
+fn texts(value: &Value, place: &str) -> Result<BTreeMap<String, String>, ConfigFault> {
     let members = object(value, place)?.iter();
     members
         .map(|(key, value)| Ok((key.clone(), text(value, &format!("{place}.{key}"))?)))
@@ -238,8 +260,8 @@ fn texts(value: &Value, place: &str) -> Result<BTreeMap<String, String>, Fault> 
 }
 
 /// Never the value itself: environments and headers hold secrets.
-fn kind(value: &Value, place: &str, expected: &'static str) -> Fault {
-    Fault::Kind {
+fn kind(value: &Value, place: &str, expected: &'static str) -> ConfigFault {
+    ConfigFault::Kind {
         place: place.to_owned(),
         expected,
         found: match value {
@@ -267,7 +289,7 @@ mod tests {
             },
         }"#;
         let servers = read_servers(text).expect("settings as editors have them");
-        let Some(Server::Command { args, .. }) = servers.get("files") else {
+        let Some(ServerEntry::Command { args, .. }) = servers.get("files") else {
             panic!("{servers:?}");
         };
         assert_eq!(args[1], "https://x//y");
@@ -308,7 +330,7 @@ mod tests {
             };
             assert_eq!(
                 read["files"],
-                Server::Command {
+                ServerEntry::Command {
                     command: "npx".into(),
                     args: vec!["-y".into(), "x".into()],
                     env: texts(&[("A", "1")]),
@@ -317,7 +339,7 @@ mod tests {
             );
             assert_eq!(
                 read["web"],
-                Server::Url {
+                ServerEntry::Url {
                     url: "https://example.com/mcp".into(),
                     headers: texts(&[("Authorization", "Bearer x")]),
                 }
@@ -334,7 +356,7 @@ mod tests {
             ),
             (
                 "{}",
-                "there are no servers here; put them under `mcpServers`, or `servers` in VS Code",
+                "no servers found; put them under `mcpServers`, or `servers` for VS Code",
             ),
             (
                 r#"{"mcpServers": []}"#,
@@ -346,19 +368,19 @@ mod tests {
             ),
             (
                 r#"{"mcpServers": {"a": {"args": []}}}"#,
-                "mcpServers.a: there is neither a `command` nor a `url`; give it one of them",
+                "mcpServers.a: neither `command` nor `url` given; add one of them",
             ),
             (
                 r#"{"mcpServers": {"a": {"command": "x", "url": "y"}}}"#,
-                "mcpServers.a: there are both a `command` and a `url`; leave one of them out",
+                "mcpServers.a: both `command` and `url` given; remove one of them",
             ),
             (
                 r#"{"mcpServers": {"a": {"command": "x", "args": ["-p", 80]}}}"#,
-                "mcpServers.a.args[1]: expected a text, found a number",
+                "mcpServers.a.args[1]: expected a string, found a number",
             ),
             (
                 r#"{"mcpServers": {"a": {"command": "x", "env": {"PIN": 4711}}}}"#,
-                "mcpServers.a.env.PIN: expected a text, found a number",
+                "mcpServers.a.env.PIN: expected a string, found a number",
             ),
         ] {
             let error = read_servers(text).expect_err(text);

@@ -1,8 +1,7 @@
 //! Lists of tools as clients can read them.
 //!
-//! One schema that is not written by the book makes some clients refuse every request. In comes the answer to a
-//! `tools/list`, out goes the same answer with such schemas corrected and everything else byte for byte. Only what has
-//! exactly one reading is corrected; the rest stays as it is.
+//! One malformed schema makes some clients refuse every request. Takes the answer to a `tools/list`; returns the same
+//! answer with such schemas corrected and everything else byte for byte. Only what has exactly one reading is corrected.
 
 use std::borrow::Cow;
 
@@ -13,24 +12,24 @@ use serde_json::{Map, Value as Schema, json};
 
 use crate::message::{comma, not_null, place, with_edits, written};
 
-/// What is wrong with a list, and the list without it.
+/// A corrected list, and which tools needed it.
 #[derive(Debug)]
-pub(crate) struct Fixed {
-    /// The names of the tools whose schemas are not written by the book, in the order of the list. A schema without
-    /// `properties` is, though some clients want them.
+pub(crate) struct FixedToolList {
+    /// The names of the tools with malformed schemas, in the order of the list. A schema without `properties` is well
+    /// formed, though some clients want them.
     pub(crate) tools: Vec<String>,
     /// The whole message.
     pub(crate) message: Vec<u8>,
 }
 
 #[derive(Deserialize)]
-struct List<'m> {
+struct ToolList<'m> {
     #[serde(borrow)]
     tools: Vec<&'m RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Entry<'m> {
+struct ToolDeclaration<'m> {
     #[serde(borrow)]
     name: Cow<'m, str>,
     #[serde(borrow, default, rename = "inputSchema", deserialize_with = "written")]
@@ -40,24 +39,24 @@ struct Entry<'m> {
 }
 
 /// Corrects the list in a message; `None` if there is nothing to correct.
-pub(crate) fn fixed(message: &[u8], result: &RawValue) -> Option<Fixed> {
-    let list: List<'_> = serde_json::from_str(result.get()).ok()?;
+pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedToolList> {
+    let list: ToolList<'_> = serde_json::from_str(result.get()).ok()?;
     let mut tools = Vec::new();
     let mut edits = Vec::new();
     for tool in list.tools {
-        let Ok(entry) = serde_json::from_str::<Entry<'_>>(tool.get()) else {
+        let Ok(entry) = serde_json::from_str::<ToolDeclaration<'_>>(tool.get()) else {
             continue;
         };
         let mut is_faulty = true;
         let before = edits.len();
         if entry.output.is_some() && not_null(entry.output).is_none() {
-            // A member that says nothing but that it is there: only leaving it out says the same.
+            // `null` says nothing, so only leaving the member out says the same.
             let whole = place(message, tool.get())?;
             edits.extend(without_output(tool.get()).map(|text| (whole, text)));
         } else {
             match (entry.input, entry.input.and_then(fixed_input)) {
-                (Some(input), Some((schema, is_by_the_book))) => {
-                    is_faulty = !is_by_the_book;
+                (Some(input), Some((schema, is_well_formed))) => {
+                    is_faulty = !is_well_formed;
                     edits.push((place(message, input.get())?, schema.to_string()));
                 }
                 (None, _) => {
@@ -79,18 +78,18 @@ pub(crate) fn fixed(message: &[u8], result: &RawValue) -> Option<Fixed> {
             tools.push(entry.name.into_owned());
         }
     }
-    (!edits.is_empty()).then(|| Fixed {
+    (!edits.is_empty()).then(|| FixedToolList {
         tools,
         message: with_edits(message, edits),
     })
 }
 
-/// The schema of a tool of which nobody knows what it takes.
+/// The schema of a tool that does not declare its arguments.
 fn no_arguments() -> Schema {
     json!({"type": "object", "properties": {}})
 }
 
-/// The corrected schema of arguments, and whether it was by the book all the same.
+/// The corrected schema of arguments, and whether it was well formed all the same.
 fn fixed_input(declared: &RawValue) -> Option<(Schema, bool)> {
     let declared: Schema = serde_json::from_str(declared.get()).ok()?;
     let mut root = match normalise(&declared).into_owned() {
@@ -98,7 +97,7 @@ fn fixed_input(declared: &RawValue) -> Option<(Schema, bool)> {
         Schema::Null | Schema::Bool(true) => Map::new(),
         _ => return None,
     };
-    // Arguments are an object, whatever else is said of them.
+    // Arguments are an object, whatever else the schema says.
     let accepts_objects = match root.get("type") {
         None => true,
         Some(Schema::Array(names)) => names.contains(&json!("object")),
@@ -111,12 +110,12 @@ fn fixed_input(declared: &RawValue) -> Option<(Schema, bool)> {
         root.remove("type");
         root.shift_insert(0, "type".to_owned(), json!("object"));
     }
-    let is_by_the_book = declared.as_object() == Some(&root);
+    let is_well_formed = declared.as_object() == Some(&root);
     if !root.contains_key("properties") {
         root.insert("properties".to_owned(), json!({}));
     }
     let fixed = Schema::Object(root);
-    (fixed != declared).then_some((fixed, is_by_the_book))
+    (fixed != declared).then_some((fixed, is_well_formed))
 }
 
 /// Results may be anything, so nothing is added here.
@@ -148,7 +147,7 @@ mod tests {
         let Message::Response { result, .. } = Message::read(message.as_bytes()) else {
             panic!("an answer")
         };
-        let fixed = fixed(message.as_bytes(), result.expect("a result"))?;
+        let fixed = fix_tool_list(message.as_bytes(), result.expect("a result"))?;
         let text = String::from_utf8(fixed.message).expect("text");
         let (before, after) = (r#"{"id": 1, "result":{"tools":[ "#, r#" ],"x":[ ]}}"#);
         let text = text

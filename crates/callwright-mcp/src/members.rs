@@ -1,7 +1,7 @@
 //! The members of a JSON object by their names, each at most once.
 //!
-//! Readers disagree about an object that has a name twice, or in another case: Python and Node take the last one, Go does
-//! not tell `Method` from `method`. Such an object is not read at all, so that no server reads it differently.
+//! Readers disagree about an object that has a name twice or in another case: Python and Node take the last one, and Go
+//! does not tell `Method` from `method`. Such an object is not read at all, so that no server reads it differently.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,21 +10,29 @@ use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The members with these names, as they are written. `null` is a member; what has another name is passed over.
+use crate::message::not_null;
+
+/// The members with these names, as they are written. `null` is a member; members with other names are skipped.
 ///
 /// # Errors
 /// If the text is not an object, or if a name occurs twice or in another case.
 pub(crate) fn members<'m, const N: usize>(
     text: &'m str,
-    names: [&'static str; N],
+    names: [&str; N],
 ) -> Result<[Option<&'m RawValue>; N], serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let found = Named(names).deserialize(&mut reader)?;
+    let found = NamedMembers(names).deserialize(&mut reader)?;
     reader.end()?;
     Ok(found)
 }
 
-/// A text, if the value is one.
+/// One member, unless it is `null`, or the value is not an object that every reader reads alike.
+pub(crate) fn member<'m>(of: Option<&'m RawValue>, name: &str) -> Option<&'m RawValue> {
+    let [value] = members(of?.get(), [name]).ok()?;
+    not_null(value)
+}
+
+/// The string, if the value is one.
 pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(value.get())
         .ok()
@@ -35,9 +43,9 @@ pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
 #[derive(Deserialize)]
 struct Text<'m>(#[serde(borrow)] Cow<'m, str>);
 
-struct Named<const N: usize>([&'static str; N]);
+struct NamedMembers<'n, const N: usize>([&'n str; N]);
 
-impl<'de, const N: usize> DeserializeSeed<'de> for Named<N> {
+impl<'de, const N: usize> DeserializeSeed<'de> for NamedMembers<'_, N> {
     type Value = [Option<&'de RawValue>; N];
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
@@ -45,7 +53,7 @@ impl<'de, const N: usize> DeserializeSeed<'de> for Named<N> {
     }
 }
 
-impl<'de, const N: usize> Visitor<'de> for Named<N> {
+impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
     type Value = [Option<&'de RawValue>; N];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,8 +78,8 @@ impl<'de, const N: usize> Visitor<'de> for Named<N> {
     }
 }
 
-/// Whether a reader that does not tell cases apart takes one name for the other. Letters outside ASCII count: `ſ` is an
-/// `s` in upper case, and the sign for kelvin a `k` in lower case.
+/// Whether a reader that ignores case takes one name for the other. Letters outside ASCII count: `ſ` is an `s` in upper
+/// case, and the kelvin sign a `k` in lower case.
 fn is_alike(known: &str, name: &str) -> bool {
     known.len() == name.chars().count()
         && name.chars().zip(known.chars()).all(|(one, other)| {

@@ -9,34 +9,34 @@ use std::ops::Range;
 use serde::{Deserialize as _, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::members::{members, string};
+use crate::members::{member, members, string};
 
-/// A message of the client's or the server's.
+/// A message of the client or the server.
 #[derive(Debug)]
 pub enum Message<'m> {
-    /// Wants an answer.
+    /// Expects an answer.
     Request {
         /// As it is written.
         id: Id<'m>,
-        /// What is wanted.
+        /// What is asked for.
         method: Cow<'m, str>,
-        /// With what.
+        /// The details.
         params: Option<&'m RawValue>,
     },
-    /// Wants none.
+    /// Expects none.
     Notification {
-        /// What is told.
+        /// What has happened.
         method: Cow<'m, str>,
-        /// With what.
+        /// The details.
         params: Option<&'m RawValue>,
     },
     /// The answer to a request.
     Response {
         /// As it is written in the request.
         id: Id<'m>,
-        /// What came of it.
+        /// The outcome.
         result: Option<&'m RawValue>,
-        /// Why nothing came of it.
+        /// Why there is no outcome.
         error: Option<&'m RawValue>,
     },
     /// Several messages at once, as protocols up to 2025-03-26 allow.
@@ -50,7 +50,7 @@ pub enum Message<'m> {
 pub struct Id<'m>(pub &'m str);
 
 impl<'m> Id<'m> {
-    /// What is the same for all ways to write one id: a server may answer `"\u00e9"` to `"é"`, and `1` to `1.0`.
+    /// The same for all ways to write one id: a server may answer `"\u00e9"` to `"é"`, and `1` to `1.0`.
     pub(crate) fn key(self) -> Cow<'m, str> {
         let text = self.0;
         if text.starts_with('"') {
@@ -70,20 +70,20 @@ impl<'m> Id<'m> {
     }
 }
 
-/// What the members of a message are called.
+/// The names of the members of a message.
 const ENVELOPE: [&str; 5] = ["id", "method", "params", "result", "error"];
 
-/// Up to here every integer is a number of its own in a language that has floating-point numbers only.
+/// The largest integer up to which a language with floating-point numbers only tells all integers apart.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
-/// A member as it is written, `null` included: only one that is not there is `None`.
+/// A member as it is written, `null` included: only a missing one is `None`.
 pub(crate) fn written<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// A member, unless it is `null`, which says nothing.
+/// A member, unless it is `null`, which counts as missing.
 pub(crate) fn not_null(value: Option<&RawValue>) -> Option<&RawValue> {
     value.filter(|value| value.get() != "null")
 }
@@ -118,7 +118,12 @@ impl<'m> Message<'m> {
     }
 }
 
-/// Where a part stands in the bytes that it was read from.
+/// The id of the request that a `notifications/cancelled` is about.
+pub(crate) fn cancelled_id(params: Option<&RawValue>) -> Option<Id<'_>> {
+    member(params, "requestId").map(|id| Id(id.get()))
+}
+
+/// Where a part is in the bytes that it was read from.
 pub(crate) fn place(whole: &[u8], part: &str) -> Option<Range<usize>> {
     let start = (part.as_ptr().addr()).checked_sub(whole.as_ptr().addr())?;
     let end = start.checked_add(part.len())?;
@@ -140,7 +145,7 @@ pub(crate) fn with_edits(whole: &[u8], mut edits: Vec<(Range<usize>, String)>) -
     edited
 }
 
-/// What stands before another member: a comma, unless the array or the object holds nothing yet.
+/// What goes before another member: a comma, unless the array or the object is empty.
 pub(crate) fn comma(of: &RawValue) -> &'static str {
     let text = of.get();
     let inside = text

@@ -1,6 +1,6 @@
-//! The process of a server: started in a group of its own, signalled as one, never left behind.
+//! The process of a server: started in its own process group, signalled as a group, never left behind.
 //!
-//! The group matters where the command is a wrapper such as `npx` or a shell: what it starts ends with it.
+//! The group matters where the command is a wrapper such as `npx` or a shell: whatever it starts ends with it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,42 +11,36 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-/// Longer commands are cut where they are told.
+/// Longer commands are cut in messages.
 const LONGEST_COMMAND: usize = 200;
 
-/// Shorter values of variables are no secrets, and may be a part of any word.
+/// Shorter values of variables are not secrets, and may be part of any word.
 const SHORTEST_SECRET: usize = 6;
 
 /// How a server is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerCommand {
-    /// The program.
-    pub program: OsString,
-    /// What it is started with.
-    pub arguments: Vec<OsString>,
-}
-
-/// Where a server is started.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Surroundings {
-    /// What its environment has beside ours.
+pub(crate) struct ServerCommand {
+    pub(crate) program: OsString,
+    pub(crate) arguments: Vec<OsString>,
+    /// Added to our own environment.
     pub(crate) variables: BTreeMap<String, String>,
-    /// Its folder, if it is not ours.
+    /// The working directory, if it is not ours.
     pub(crate) folder: Option<PathBuf>,
 }
 
 impl ServerCommand {
-    /// The command as it may be told to a client: without what looks like a secret.
-    pub(crate) fn told(&self) -> String {
+    /// The command as it may be shown to a client: without anything that looks like a secret.
+    pub(crate) fn redacted(&self) -> String {
         let variables = std::env::vars_os();
         let variables = variables.filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
-        self.told_without(variables)
+        self.redacted_without(variables)
     }
 
-    /// The same; these variables may have been put into the arguments by whoever wrote the command.
-    fn told_without(&self, variables: impl Iterator<Item = (String, String)>) -> String {
+    /// The same, also without the values of those variables that are named like secrets: a shell may have put them into
+    /// the arguments.
+    fn redacted_without(&self, variables: impl Iterator<Item = (String, String)>) -> String {
         let mut text = self.program.to_string_lossy().into_owned();
         let mut is_secret_next = false;
         for argument in &self.arguments {
@@ -76,8 +70,8 @@ impl ServerCommand {
     }
 }
 
-/// An address without who logs in there and how: `postgres://…@host/db`. A password may have any letters, so all up to
-/// the last `@` goes.
+/// A URL without the login: `postgres://…@host/db`. A password may contain any character, so everything up to the last
+/// `@` goes.
 fn without_password(argument: &str) -> Cow<'_, str> {
     let parts = argument
         .split_once("://")
@@ -88,7 +82,7 @@ fn without_password(argument: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether an option or a variable of this name holds something that is nobody's business.
+/// Whether an option or a variable with this name holds a secret.
 fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [
@@ -104,136 +98,160 @@ fn names_secret(name: &str) -> bool {
     .any(|part| name.contains(part))
 }
 
-/// What is sent to a server that should end.
+/// Signals that we pass on to servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
+pub(crate) enum ServerSignal {
     HangUp,
     Interrupt,
     Terminate,
     Kill,
 }
 
-/// A server that runs.
+/// A server that runs. Dropping it kills the whole group.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct ServerProcess {
     child: Child,
-    /// The group, which has the number of the process that it was made for.
+    /// The group's id, which is that of the process it was made for.
     #[cfg(unix)]
     group: Option<rustix::process::Pid>,
 }
 
-/// Our ends of the pipes to a server.
+/// Our ends of the pipes to a server. They block, so that a message costs one read and one write.
 #[derive(Debug)]
-pub(crate) struct Pipes {
+pub(crate) struct ServerPipes {
     pub(crate) stdin: PipeWriter,
     pub(crate) stdout: PipeReader,
     pub(crate) stderr: PipeReader,
 }
 
-/// Theirs.
-#[derive(Debug)]
-pub(crate) struct ServerPipes {
-    stdin: PipeReader,
-    stdout: PipeWriter,
-    stderr: PipeWriter,
-}
-
-/// Pipes for a server that is yet to be started. They block, so that a message costs one read and one write.
-pub(crate) fn pipes() -> io::Result<(Pipes, ServerPipes)> {
-    let (their_stdin, stdin) = io::pipe()?;
-    let (stdout, their_stdout) = io::pipe()?;
-    let (stderr, their_stderr) = io::pipe()?;
-    let ours = Pipes {
-        stdin,
-        stdout,
-        stderr,
-    };
-    let theirs = ServerPipes {
-        stdin: their_stdin,
-        stdout: their_stdout,
-        stderr: their_stderr,
-    };
-    Ok((ours, theirs))
-}
-
-impl Process {
-    /// Starts a server. Our copies of its ends of the pipes are closed in any case.
-    pub(crate) fn start(command: &ServerCommand, pipes: ServerPipes) -> io::Result<Self> {
-        Process::start_in(command, &Surroundings::default(), pipes)
-    }
-
-    /// The same in surroundings of its own.
-    pub(crate) fn start_in(
-        command: &ServerCommand,
-        surroundings: &Surroundings,
-        pipes: ServerPipes,
-    ) -> io::Result<Self> {
+impl ServerProcess {
+    pub(crate) fn start(command: &ServerCommand) -> io::Result<(Self, ServerPipes)> {
+        let (their_stdin, stdin) = io::pipe()?;
+        let (stdout, their_stdout) = io::pipe()?;
+        let (stderr, their_stderr) = io::pipe()?;
         let mut starts = Command::new(&command.program);
-        if let Some(folder) = &surroundings.folder {
+        if let Some(folder) = &command.folder {
             starts.current_dir(folder);
         }
         starts
             .args(&command.arguments)
-            .envs(&surroundings.variables)
-            .stdin(pipes.stdin)
-            .stdout(pipes.stdout)
-            .stderr(pipes.stderr)
+            .envs(&command.variables)
+            .stdin(their_stdin)
+            .stdout(their_stdout)
+            .stderr(their_stderr)
             .kill_on_drop(true);
         #[cfg(unix)]
         starts.process_group(0);
         let child = starts.spawn()?;
-        Ok(Process {
+        let process = ServerProcess {
             #[cfg(unix)]
             group: child
                 .id()
                 .and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?)),
             child,
-        })
+        };
+        let pipes = ServerPipes {
+            stdin,
+            stdout,
+            stderr,
+        };
+        Ok((process, pipes))
     }
 
-    /// Waits until the server has ended. May be dropped and called again.
+    /// Waits until the server has ended. Safe to cancel and call again.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Signals the whole group. One that is gone has nothing to be told.
+    /// Signals the whole group. A group that is gone needs no signal.
     #[cfg(unix)]
-    pub(crate) fn signal(&mut self, signal: Signal) {
-        use rustix::process::{Signal as Number, kill_process_group};
-        let number = match signal {
-            Signal::HangUp => Number::HUP,
-            Signal::Interrupt => Number::INT,
-            Signal::Terminate => Number::TERM,
-            Signal::Kill => Number::KILL,
+    pub(crate) fn signal(&mut self, signal: ServerSignal) {
+        use rustix::process::{Signal, kill_process_group};
+        let signal = match signal {
+            ServerSignal::HangUp => Signal::HUP,
+            ServerSignal::Interrupt => Signal::INT,
+            ServerSignal::Terminate => Signal::TERM,
+            ServerSignal::Kill => Signal::KILL,
         };
         if let Some(group) = self.group {
-            let _ = kill_process_group(group, number);
+            let _ = kill_process_group(group, signal);
         }
     }
 
-    /// There are no signals here: only the end.
+    /// Without signals, a server can only be killed.
     #[cfg(not(unix))]
-    pub(crate) fn signal(&mut self, signal: Signal) {
-        if matches!(signal, Signal::Terminate | Signal::Kill) {
+    pub(crate) fn signal(&mut self, signal: ServerSignal) {
+        if matches!(signal, ServerSignal::Terminate | ServerSignal::Kill) {
             let _ = self.child.start_kill();
         }
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
-        self.signal(Signal::Kill);
+        self.signal(ServerSignal::Kill);
     }
 }
 
-/// The code that a process ends with if it passes on how another one ended: 128 and the signal, as shells say it.
+/// The signals sent to us, which no longer end this process once this exists.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct OwnSignals {
+    hang_up: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl OwnSignals {
+    pub(crate) fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(OwnSignals {
+            hang_up: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// The next one. Safe to cancel and call again.
+    pub(crate) async fn next(&mut self) -> ServerSignal {
+        tokio::select! {
+            Some(()) = self.hang_up.recv() => ServerSignal::HangUp,
+            Some(()) = self.interrupt.recv() => ServerSignal::Interrupt,
+            Some(()) = self.terminate.recv() => ServerSignal::Terminate,
+            else => std::future::pending().await,
+        }
+    }
+}
+
+/// Ctrl-C, which is all there is.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub(crate) struct OwnSignals;
+
+#[cfg(not(unix))]
+impl OwnSignals {
+    #[allow(clippy::unnecessary_wraps, reason = "it can fail on Unix")]
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(OwnSignals)
+    }
+
+    pub(crate) async fn next(&mut self) -> ServerSignal {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => ServerSignal::Terminate,
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+/// The exit code of a server, to pass on as our own: 128 and the signal if one ended it, as in shells.
 pub(crate) fn exit_code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
     #[cfg(not(unix))]
     let signal = None;
     let code = status.code().or(signal).unwrap_or(1);
-    // Windows has larger ones; an error stays one.
+    // Windows has larger codes; an error stays an error.
     u8::try_from(code).unwrap_or(1)
 }
 
@@ -241,40 +259,42 @@ pub(crate) fn exit_code(status: ExitStatus) -> u8 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn secrets_of_the_environment_are_not_told() {
-        let command = ServerCommand {
-            program: "server".into(),
-            arguments: vec!["tok-123456".into(), "en_GB".into()],
-        };
-        let variables = [("GITHUB_TOKEN", "tok-123456"), ("LANGUAGE", "en_GB")];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let told = command.told_without(variables.into_iter());
-        assert_eq!(told, "server … en_GB");
+    fn command(text: &str) -> ServerCommand {
+        let mut words = text.split(' ').map(OsString::from);
+        ServerCommand {
+            program: words.next().unwrap_or_default(),
+            arguments: words.collect(),
+            variables: BTreeMap::new(),
+            folder: None,
+        }
     }
 
     #[test]
-    fn secrets_are_not_told() {
-        let told = |text: &str| {
-            let mut words = text.split(' ').map(OsString::from);
-            ServerCommand {
-                program: words.next().unwrap_or_default(),
-                arguments: words.collect(),
-            }
-            .told()
-        };
-        assert_eq!(told("npx -y a/server --port 5"), "npx -y a/server --port 5");
-        assert_eq!(told("s --api-key 123 x"), "s --api-key … x");
+    fn secrets_of_the_environment_are_not_shown() {
+        let variables = [("GITHUB_TOKEN", "tok-123456"), ("LANGUAGE", "en_GB")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let shown = command("server tok-123456 en_GB").redacted_without(variables.into_iter());
+        assert_eq!(shown, "server … en_GB");
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let shown = |text: &str| command(text).redacted();
         assert_eq!(
-            told("env API_TOKEN=abc s --auth=x"),
+            shown("npx -y a/server --port 5"),
+            "npx -y a/server --port 5"
+        );
+        assert_eq!(shown("s --api-key 123 x"), "s --api-key … x");
+        assert_eq!(
+            shown("env API_TOKEN=abc s --auth=x"),
             "env API_TOKEN=… s --auth=…"
         );
         assert_eq!(
-            told("s postgres://me:p/@ss@host/db?ssl=1 --url=http://host/x"),
+            shown("s postgres://me:p/@ss@host/db?ssl=1 --url=http://host/x"),
             "s postgres://…@host/db?ssl=1 --url=http://host/x"
         );
-        assert_eq!(told("s http://me:pass@h/?key=1"), "s http://…@h/?key=…");
-        let long = told(&format!("s {}", "x".repeat(1_000)));
+        assert_eq!(shown("s http://me:pass@h/?key=1"), "s http://…@h/?key=…");
+        let long = shown(&format!("s {}", "x".repeat(1_000)));
         assert_eq!(long.chars().count(), LONGEST_COMMAND + 1);
     }
 }

@@ -10,31 +10,31 @@ use callwright::check::OutputVerdict;
 use callwright::classify::{Class, Failure};
 use callwright::repair::Edit;
 
-/// How many names are counted one by one; a model that makes up names does not take our memory.
+/// How many names are counted one by one: a model that makes up names must not take all our memory.
 const MOST_NAMES: usize = 10_000;
 
-/// Counts of all sessions.
+/// The counts of all sessions.
 #[derive(Debug, Default)]
 pub struct Status {
-    tools: Mutex<BTreeMap<String, Counts>>,
+    tools: Mutex<BTreeMap<String, CallCounts>>,
     unreadable: AtomicU64,
 }
 
 /// What happened to calls of one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Counts {
+pub struct CallCounts {
     /// How many calls came.
     pub calls: u64,
-    /// How many went on although no schema could judge them.
+    /// How many passed although no schema could judge them.
     pub unjudged: u64,
     /// How many were repaired.
     pub repaired: u64,
-    /// How many were refused for what they are.
+    /// How many were refused because they are invalid.
     pub refused: u64,
-    /// How many were refused because they were made too often, or in circles.
+    /// How many were refused as repetitions or loops.
     pub stopped: u64,
-    /// How many results were bad, or only a part.
+    /// How many results were invalid or incomplete.
     pub bad_results: u64,
     /// How many calls the tool itself failed.
     pub failed: u64,
@@ -50,12 +50,12 @@ impl Status {
         });
     }
 
-    /// A call went on, and no schema could judge it.
+    /// A call passed, and no schema could judge it.
     pub(crate) fn unjudged(&self, tool: &str) {
         self.count(tool, |counts| counts.unjudged += 1);
     }
 
-    /// A message of a client that cannot be read, or could be read in two ways.
+    /// A message of a client cannot be read, or could be read in two ways.
     pub(crate) fn could_not_read(&self) {
         self.unreadable.fetch_add(1, Ordering::Relaxed);
     }
@@ -87,11 +87,11 @@ impl Status {
     }
 
     /// The counts by tool.
-    pub fn tools(&self) -> BTreeMap<String, Counts> {
+    pub fn tools(&self) -> BTreeMap<String, CallCounts> {
         self.lock().clone()
     }
 
-    fn count(&self, tool: &str, add: impl FnOnce(&mut Counts)) {
+    fn count(&self, tool: &str, add: impl FnOnce(&mut CallCounts)) {
         let mut tools = self.lock();
         if let Some(counts) = tools.get_mut(tool) {
             return add(counts);
@@ -104,12 +104,12 @@ impl Status {
         add(tools.entry(name.to_owned()).or_default());
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Counts>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, CallCounts>> {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Display for Counts {
+impl fmt::Display for CallCounts {
     /// `12 calls, 2 repaired, 1 refused`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.calls == 1 { "" } else { "s" };

@@ -1,8 +1,8 @@
-//! The tools of a server, as its own lists tell them.
+//! The tools of a server, as its lists declare them.
 //!
-//! In come the answers to `tools/list` that pass by, or that we asked for ourselves; out goes a gate for what they list.
-//! A list may come in pages, and a client may stop at the first. What a server says of its own tools makes repair more
-//! careful, and bolder only if the operator trusts it.
+//! Takes the answers to `tools/list`, whether the client or we asked for them; returns a gate for the tools in them. A
+//! list may come in pages, and a client may stop at the first. What a server says about its own tools makes repair more
+//! careful, and bolder only if the operator trusts the server.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,37 +15,38 @@ use serde_json::value::RawValue;
 use crate::guard::Settings;
 use crate::message::not_null;
 
-/// How many warnings are remembered, so that none is said twice.
-const MOST_TOLD: usize = 1_000;
+/// How many warnings are remembered, so that none is given twice.
+const MOST_WARNINGS: usize = 1_000;
 
-/// What is known of a server's tools.
+/// What is known about a server's tools.
 #[derive(Debug, Default)]
-pub(crate) struct Tools {
+pub(crate) struct ListedTools {
     gate: Option<Arc<Gate>>,
     specs: Vec<ToolSpec>,
-    extent: Extent,
+    extent: ListExtent,
     /// Whether the server said that they have changed.
     is_stale: bool,
     /// Whether the server does not list tools at all.
     is_unlisted: bool,
-    told: HashSet<String>,
+    /// Warnings that were given already.
+    given: HashSet<String>,
 }
 
 /// How much of a list is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Extent {
+enum ListExtent {
     #[default]
     Whole,
-    /// There are pages that nobody has asked for.
+    /// There are pages that were not asked for.
     Part,
-    /// There are more pages than anybody reads.
+    /// There are more pages than we read.
     Endless,
 }
 
-/// What a call is judged by.
+/// What is known about a tool.
 #[derive(Debug)]
-pub(crate) enum Known {
-    /// This gate.
+pub(crate) enum ToolLookup {
+    /// This gate judges its calls.
     Gate(Arc<Gate>),
     /// The server has to be asked first.
     NotYet,
@@ -55,15 +56,15 @@ pub(crate) enum Known {
 
 /// A page of a list.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct ToolPage {
     specs: Vec<ToolSpec>,
     faults: Vec<String>,
-    /// What the next page is asked for with, as it is written.
+    /// The cursor of the next page, as it is written.
     pub(crate) next: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct List<'m> {
+struct ToolListResult<'m> {
     #[serde(borrow)]
     tools: Vec<&'m RawValue>,
     #[serde(borrow, rename = "nextCursor")]
@@ -71,22 +72,22 @@ struct List<'m> {
 }
 
 #[derive(Deserialize)]
-struct Hints {
-    annotations: Option<Annotations>,
+struct ToolHints {
+    annotations: Option<ToolAnnotations>,
 }
 
 #[derive(Deserialize)]
-struct Annotations {
+struct ToolAnnotations {
     #[serde(rename = "destructiveHint")]
     destructive: Option<bool>,
 }
 
-impl Page {
-    /// Reads the result of a `tools/list`; `None` if it is none. An entry that is no tool does not cost the others
+impl ToolPage {
+    /// Reads the result of a `tools/list`; `None` if it is not one. An entry that is not a tool does not cost the others
     /// their guard.
     pub(crate) fn read(result: &str, settings: &Settings) -> Option<Self> {
-        let list: List<'_> = serde_json::from_str(result).ok()?;
-        let mut page = Page {
+        let list: ToolListResult<'_> = serde_json::from_str(result).ok()?;
+        let mut page = ToolPage {
             specs: Vec::with_capacity(list.tools.len()),
             faults: Vec::new(),
             next: not_null(list.next)
@@ -100,7 +101,7 @@ impl Page {
                     .specs
                     .extend(specs.into_iter().map(|spec| doubted(spec, entry))),
                 Err(_) => page.faults.push(format!(
-                    "entry {at} of the list of tools is no tool with a name"
+                    "entry {at} of the list of tools is not a tool with a name"
                 )),
             }
         }
@@ -108,12 +109,12 @@ impl Page {
     }
 }
 
-/// A tool whose hints are believed only where they make repair more careful: that it destroys, or writes. One that claims
-/// to read gets no bolder repairs for it, and one that claims that twice is as good as once no second try.
+/// A tool whose hints are believed only where they make repair more careful: that it destroys, or writes. Claiming to only
+/// read does not get it bolder repairs, and claiming to be idempotent does not get it a second try.
 fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
     spec.idempotent = false;
     if spec.effect == Effect::Read {
-        let hints: Option<Hints> = serde_json::from_str(entry.get()).ok();
+        let hints: Option<ToolHints> = serde_json::from_str(entry.get()).ok();
         let destructive = hints.and_then(|hints| hints.annotations?.destructive);
         spec.effect = match destructive {
             Some(true) => Effect::Destructive,
@@ -129,18 +130,18 @@ pub(crate) fn undeclared(tool: &str, settings: &Settings) -> Option<Arc<Gate>> {
     gate.ok().map(Arc::new)
 }
 
-impl Tools {
-    /// What a call of a tool is judged by.
-    pub(crate) fn known(&self, tool: &str) -> Known {
+impl ListedTools {
+    /// What is known about a tool.
+    pub(crate) fn lookup(&self, tool: &str) -> ToolLookup {
         if self.is_unlisted {
-            return Known::Undeclared;
+            return ToolLookup::Undeclared;
         }
         match self.gate.as_ref().filter(|_| !self.is_stale) {
-            Some(gate) if gate.tool(tool).is_some() || self.extent == Extent::Whole => {
-                Known::Gate(Arc::clone(gate))
+            Some(gate) if gate.tool(tool).is_some() || self.extent == ListExtent::Whole => {
+                ToolLookup::Gate(Arc::clone(gate))
             }
-            Some(_) if self.extent == Extent::Endless => Known::Undeclared,
-            _ => Known::NotYet,
+            Some(_) if self.extent == ListExtent::Endless => ToolLookup::Undeclared,
+            _ => ToolLookup::NotYet,
         }
     }
 
@@ -156,23 +157,32 @@ impl Tools {
         self.is_unlisted = true;
     }
 
-    /// The list has no end that anybody waits for.
+    /// The list has more pages than we read.
     pub(crate) fn endless(&mut self) {
-        self.extent = Extent::Endless;
+        self.extent = ListExtent::Endless;
     }
 
-    /// The server says that they have changed.
+    /// The tools have changed.
     pub(crate) fn changed(&mut self) {
         self.is_stale = true;
         self.is_unlisted = false;
     }
 
-    /// Takes in a page: the first of a list, or one behind it. Says what is wrong with the tools on it, once.
-    pub(crate) fn learn(&mut self, page: Page, is_first: bool, settings: &Settings) -> Vec<String> {
+    /// Takes in a page: the first of a list, or a later one. Returns what is wrong with its tools, once.
+    pub(crate) fn learn(
+        &mut self,
+        page: ToolPage,
+        is_first: bool,
+        settings: &Settings,
+    ) -> Vec<String> {
         let mut specs = std::mem::take(&mut self.specs);
-        // A page behind one that nobody has seen does not make the list whole.
+        // A page after one that we have not seen does not make the list whole.
         let is_part = page.next.is_some() || (!is_first && self.gate.is_none());
-        self.extent = if is_part { Extent::Part } else { Extent::Whole };
+        self.extent = if is_part {
+            ListExtent::Part
+        } else {
+            ListExtent::Whole
+        };
         if is_first {
             specs.clear();
             self.is_stale = false;
@@ -207,7 +217,7 @@ impl Tools {
                         }));
                     }
                 }
-                if self.extent == Extent::Whole {
+                if self.extent == ListExtent::Whole {
                     let names = gate.tools().map(callwright::tool::Tool::name);
                     let unmatched = settings.policy.warnings(names);
                     warnings.extend(unmatched.iter().map(|what| format!("policy, {what}")));
@@ -220,13 +230,14 @@ impl Tools {
             }
         }
         warnings.sort();
-        self.untold(warnings)
+        self.new_warnings(warnings)
     }
 
-    /// Those of some warnings that have not been given yet.
-    pub(crate) fn untold(&mut self, mut warnings: Vec<String>) -> Vec<String> {
-        warnings
-            .retain(|warning| self.told.len() >= MOST_TOLD || self.told.insert(warning.clone()));
+    /// Those of the warnings that have not been given yet.
+    pub(crate) fn new_warnings(&mut self, mut warnings: Vec<String>) -> Vec<String> {
+        warnings.retain(|warning| {
+            self.given.len() >= MOST_WARNINGS || self.given.insert(warning.clone())
+        });
         warnings
     }
 }

@@ -2,7 +2,6 @@
 //! a lenient server takes for a call was judged. The same as a script of one client and two servers.
 #![no_main]
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,8 +9,8 @@ use std::time::{Duration, Instant};
 use callwright::policy::Validation;
 use callwright_fuzz::plant;
 use callwright_mcp::config::read_servers;
-use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
-use callwright_mcp::several::{Group, Mail, Router};
+use callwright_mcp::guard::{Action, Guard, Now, Settings};
+use callwright_mcp::hub::{Dispatch, Router, ServerGroup};
 use libfuzzer_sys::fuzz_target;
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
@@ -59,7 +58,7 @@ fn run(mode: Validation, script: &[(bool, &[u8])]) -> [Vec<Vec<u8>>; 2] {
     settings.fix_schemas = true;
     let settings = Arc::new(settings);
     let guard = Guard::new(Arc::clone(&settings), "s");
-    let mut out = Outbox::default();
+    let mut out = Vec::new();
     for (is_client, message) in script {
         if *is_client {
             guard.from_client(message, Now::by_clock(), &mut out);
@@ -69,14 +68,17 @@ fn run(mode: Validation, script: &[(bool, &[u8])]) -> [Vec<Vec<u8>>; 2] {
     }
     guard.tick(Now::by_clock(), &mut out);
     guard.client_ended(Now::by_clock(), &mut out);
+    let to_server = out.iter().filter_map(Action::for_server);
+    let to_server: Vec<Vec<u8>> = to_server.map(<[u8]>::to_vec).collect();
+    let to_client = out.iter().filter_map(Action::for_client);
     if mode == Validation::Strict {
-        assert_seen(&out.to_server, &settings);
+        assert_seen(&to_server, &settings);
     }
-    [out.to_server, out.to_client].map(|all| all.into_iter().map(Cow::into_owned).collect())
+    [to_server, to_client.map(<[u8]>::to_vec).collect()]
 }
 
 /// Every call in what went to the server, as a lenient reader finds it, was judged and let through.
-fn assert_seen(sent: &[Cow<'_, [u8]>], settings: &Settings) {
+fn assert_seen(sent: &[Vec<u8>], settings: &Settings) {
     let mut taken: BTreeMap<String, u64> = BTreeMap::new();
     for message in sent {
         let text = String::from_utf8_lossy(message);
@@ -137,23 +139,23 @@ fn folded(value: Value) -> Value {
 /// What goes to two servers and to the client: lines that begin with `T` are of the second server.
 fn run_two(text: &[u8]) {
     let servers = read_servers(r#"{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}}"#);
-    let group = Group::new(servers.expect("servers")).expect("a group");
+    let group = ServerGroup::new(servers.expect("servers")).expect("a group");
     let now = Instant::now();
     let router = Router::new(&group, now);
-    let mut mail = Mail::default();
+    let mut dispatch = Dispatch::default();
     for line in text.split(|byte| *byte == b'\n') {
         let Some((of, message)) = line.split_first() else {
             continue;
         };
         match of {
-            b'C' => router.from_client(message, now, &mut mail),
-            of => router.from_server(usize::from(*of == b'T'), message, &mut mail),
+            b'C' => router.from_client(message, now, &mut dispatch),
+            of => router.from_server(usize::from(*of == b'T'), message, &mut dispatch),
         }
     }
-    router.tick(now + Duration::from_secs(60), &mut mail);
-    router.server_gone(0, "gone", &mut mail);
-    let to_servers = mail.to_servers.iter().map(|(_, message)| message);
-    for message in mail.to_client.iter().chain(to_servers) {
+    router.tick(now + Duration::from_secs(60), &mut dispatch);
+    router.server_gone(0, "gone", &mut dispatch);
+    let to_servers = dispatch.to_servers.iter().map(|(_, message)| message);
+    for message in dispatch.to_client.iter().chain(to_servers) {
         let text = String::from_utf8_lossy(message);
         assert!(serde_json::from_str::<&RawValue>(&text).is_ok(), "{text}");
     }

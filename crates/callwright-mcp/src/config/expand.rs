@@ -1,54 +1,32 @@
 //! Placeholders in a client's configuration: `${NAME}`, `${NAME:-default}` and `${env:NAME}` for variables of the
 //! environment, `${userHome}` for the folder of the user.
 //!
-//! In come texts of a server's entry, out go the same with the values. What is no placeholder stays, such as `$NAME` or
+//! Takes the strings of a server's entry; returns them with the values. Anything else stays, such as `$NAME` or
 //! `${NAME%.*}`, which are for a shell.
 
-use std::collections::BTreeMap;
+use super::{ConfigError, ConfigFault, ServerEntry, Servers};
 
-use super::{ConfigError, Fault, Server, Servers};
-
-/// Puts the values of variables in the place of placeholders, as clients do.
+/// Replaces placeholders with the values of variables, as clients do.
 ///
 /// # Errors
-/// If there is no such variable, or if a placeholder is one that only a client can fill in.
+/// If a variable is not set, or if only a client can fill in a placeholder.
 ///
 /// ```
-/// use callwright_mcp::config::{Server, expand, read_servers};
+/// use callwright_mcp::config::{ServerEntry, expand, read_servers};
 ///
 /// let servers = read_servers(r#"{"mcpServers": {"a": {"url": "http://${HOST:-localhost}:${PORT}/mcp"}}}"#)?;
 /// let servers = expand(servers, |name| (name == "PORT").then(|| "8000".to_owned()))?;
-/// assert!(matches!(&servers["a"], Server::Url { url, .. } if url == "http://localhost:8000/mcp"));
+/// assert!(matches!(&servers["a"], ServerEntry::Url { url, .. } if url == "http://localhost:8000/mcp"));
 /// # Ok::<(), callwright_mcp::config::ConfigError>(())
 /// ```
 pub fn expand(
     servers: Servers,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Servers, ConfigError> {
-    let expanded = |(name, server): (String, Server)| {
-        let text = |text: String| expand_text(&text, &name, &variable);
-        let texts = |texts: BTreeMap<String, String>| {
-            let pairs = texts.into_iter();
-            let pairs = pairs.map(|(key, value)| Ok((key, text(value)?)));
-            pairs.collect::<Result<BTreeMap<_, _>, Fault>>()
-        };
-        let server = match server {
-            Server::Command {
-                command,
-                args,
-                env,
-                cwd,
-            } => Server::Command {
-                command: text(command)?,
-                args: args.into_iter().map(text).collect::<Result<_, Fault>>()?,
-                env: texts(env)?,
-                cwd: cwd.map(text).transpose()?,
-            },
-            Server::Url { url, headers } => Server::Url {
-                url: text(url)?,
-                headers: texts(headers)?,
-            },
-        };
+    let expanded = |(name, mut server): (String, ServerEntry)| {
+        for text in server.texts_mut() {
+            *text = expand_text(text, &name, &variable)?;
+        }
         Ok((name, server))
     };
     servers.into_iter().map(expanded).collect()
@@ -58,12 +36,12 @@ fn expand_text(
     text: &str,
     server: &str,
     variable: &impl Fn(&str) -> Option<String>,
-) -> Result<String, Fault> {
+) -> Result<String, ConfigFault> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         expanded.push_str(before);
-        let Some((inside, behind)) = after.split_once('}') else {
+        let Some((inside, after)) = after.split_once('}') else {
             expanded.push_str("${");
             rest = after;
             continue;
@@ -75,29 +53,31 @@ fn expand_text(
             expanded.push_str(inside);
             expanded.push('}');
         }
-        rest = behind;
+        rest = after;
     }
     expanded.push_str(rest);
     Ok(expanded)
 }
 
-/// What stands for a placeholder; `None` if it is none.
+/// The value of a placeholder; `None` if it is not one.
 fn value(
     inside: &str,
     server: &str,
     variable: &impl Fn(&str) -> Option<String>,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<String>, ConfigFault> {
     let server = || server.to_owned();
     if inside == "userHome" {
         let home = variable("HOME").or_else(|| variable("USERPROFILE"));
         let name = "HOME".to_owned();
         let server = server();
-        return home.map(Some).ok_or(Fault::NoVariable { server, name });
+        return home
+            .map(Some)
+            .ok_or(ConfigFault::NoVariable { server, name });
     }
     if inside.starts_with("input:") || inside.starts_with("workspaceFolder") {
         let placeholder = inside.to_owned();
         let server = server();
-        return Err(Fault::Placeholder {
+        return Err(ConfigFault::Placeholder {
             server,
             placeholder,
         });
@@ -111,11 +91,11 @@ fn value(
     if name.is_empty() || !name.chars().all(is_name) {
         return Ok(None);
     }
-    // An empty one counts as none where there is a default, as in a shell.
+    // Where there is a default, an empty variable counts as unset, as in a shell.
     let found = variable(name).filter(|value| default.is_none() || !value.is_empty());
     match found.or_else(|| default.map(str::to_owned)) {
         Some(value) => Ok(Some(value)),
-        None => Err(Fault::NoVariable {
+        None => Err(ConfigFault::NoVariable {
             server: server(),
             name: name.to_owned(),
         }),
@@ -156,7 +136,7 @@ mod tests {
             let error = expanded(text).expect_err(text);
             assert_eq!(
                 error,
-                "server \"files\": there is no environment variable B; set it, or write ${B:-default}"
+                "server \"files\": the environment variable B is not set; set it, or write ${B:-default}"
             );
         }
         for text in ["${input:key}", "${workspaceFolder}/x"] {

@@ -8,241 +8,227 @@ use callwright::check::{Ran, ToolFailure};
 use callwright::event::{Event, Judgement};
 use callwright::tool::Tool;
 use callwright::{Call, Gate, Opened, Verdict};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::consent::Told;
-use super::results::with_outcome;
-use super::state::{Held, Running, State};
-use super::{Fate, Guard, Now, Outbox};
-use crate::answer;
-use crate::call::Params;
-use crate::message::{Id, Message};
-use crate::tools::{Known, undeclared};
+use super::GuardStep;
+use super::action::{Action, Fate, Sender};
+use super::consent::WordedRefusal;
+use super::results::{ServerAnswer, with_outcome};
+use super::state::{ForwardedCall, HeldCall, SessionState};
+use crate::answer::{self, code};
+use crate::call::CallParams;
+use crate::message::{Id, Message, cancelled_id};
+use crate::tools::{ToolLookup, undeclared};
 
 /// How long an answer may be that is kept until the tools are known. A thousand of them are a gigabyte.
 const LONGEST_EARLY_ANSWER: usize = 1_000_000;
 
-/// What JSON-RPC leaves to servers: there is no room for more.
-const BUSY: i32 = -32_000;
-
-/// A call as it travels.
-pub(super) struct Sent<'m> {
+/// A call as the client sent it.
+pub(super) struct IncomingCall<'m> {
     pub(super) message: &'m [u8],
     pub(super) id: Id<'m>,
-    params: &'m RawValue,
-    pub(super) read: Params<'m>,
+    raw_params: &'m RawValue,
+    pub(super) params: CallParams<'m>,
     pub(super) call: Call<'m>,
     /// Whether the user may be asked about it: not twice.
     pub(super) may_ask: bool,
 }
 
-#[derive(Deserialize)]
-struct Cancelled<'m> {
-    #[serde(borrow, rename = "requestId")]
-    id: &'m RawValue,
+impl<'m> IncomingCall<'m> {
+    fn new(message: &'m [u8], id: Id<'m>, params: Option<&'m RawValue>) -> Option<Self> {
+        let read = CallParams::read(params)?;
+        Some(IncomingCall {
+            message,
+            id,
+            raw_params: params?,
+            call: read.call(id.0)?,
+            params: read,
+            may_ask: true,
+        })
+    }
+
+    /// Reads a message that was a call before.
+    pub(super) fn read(message: &'m [u8]) -> Option<Self> {
+        match Message::read(message) {
+            Message::Request { id, params, .. } => IncomingCall::new(message, id, params),
+            _ => None,
+        }
+    }
 }
 
-impl Guard {
-    /// A call of the client's.
-    pub(super) fn call(
-        &self,
-        state: &mut State,
-        message: &[u8],
-        id: Id<'_>,
-        params: Option<&RawValue>,
-        now: Now,
-        out: &mut Outbox<'_>,
-    ) -> Fate {
-        let Some(sent) = Sent::read(message, id, params) else {
-            return self.bad_params(state, id, out);
+impl<'a> GuardStep<'a, '_> {
+    /// A call of the client.
+    pub(super) fn call(&mut self, message: &[u8], id: Id<'_>, params: Option<&RawValue>) -> Fate {
+        let Some(call) = IncomingCall::new(message, id, params) else {
+            return self.bad_params(id);
         };
-        if state.is_full() && self.settings.only_warns() {
-            self.settings.status.unjudged(&sent.call.tool);
-            return state.passes(id);
-        }
-        if state.is_full() {
+        if self.state.is_full() {
+            if self.guard.settings.only_warns() {
+                self.guard.settings.status.unjudged(&call.call.tool);
+                return self.state.pass(id);
+            }
             let why = "too many calls wait for an answer; wait for some of them";
-            return Fate::Answered(answer::error(id.0, BUSY, why));
+            return Fate::Reply(answer::error(id.0, code::SERVER_FAILED, why));
         }
-        self.let_lists_age(state, now);
-        let Some(answer) = state.take_answer(&sent) else {
-            return self.judge_known(state, &sent, now, out);
-        };
-        let reply = answer.reply;
-        let judge = |state: &mut State, sent: &Sent<'_>, out: &mut Outbox<'_>| match &reply {
-            Some(reply) => self.user_said(state, sent, reply, now, out),
-            None => self.judge_known(state, sent, now, out),
+        self.expire_list();
+        let Some(answer) = self.state.take_user_answer(&call) else {
+            return self.judge_known(&call);
         };
         if !answer.is_in_params {
-            return judge(state, &sent, out);
+            return self.judge_answered(&call, answer.reply.as_ref());
         }
         // The server knows nothing of our question.
-        let Some(message) = Params::without_answers(message, sent.params) else {
-            return self.bad_params(state, id, out);
+        let message = CallParams::without_answers(message, call.raw_params);
+        let Some(message) = message else {
+            return self.bad_params(id);
         };
-        let read = match Message::read(&message) {
-            Message::Request { id, params, .. } => Sent::read(&message, id, params),
-            _ => None,
-        };
-        let Some(mut sent) = read else {
-            return self.bad_params(state, id, out);
+        let Some(mut call) = IncomingCall::read(&message) else {
+            return self.bad_params(id);
         };
         // A client asks again as often as it is told to, and its user has just been asked.
-        sent.may_ask = false;
-        match judge(state, &sent, out) {
-            Fate::Passes => Fate::Becomes(message),
+        call.may_ask = false;
+        match self.judge_answered(&call, answer.reply.as_ref()) {
+            Fate::Pass => Fate::Replace(message),
             fate => fate,
         }
     }
 
-    /// Judges a call by what is known of its tool; it waits if nothing is.
-    pub(super) fn judge_known(
-        &self,
-        state: &mut State,
-        sent: &Sent<'_>,
-        now: Now,
-        out: &mut Outbox<'_>,
-    ) -> Fate {
-        let (message, id) = (sent.message, sent.id);
-        match state.tools.known(&sent.call.tool) {
-            Known::Gate(gate) => self.judge(state, &gate, sent, now, out),
-            Known::Undeclared => self.judge_undeclared(state, sent, now, out),
-            Known::NotYet if state.asked.as_ref().is_some_and(|asked| asked.gave_up) => {
-                self.judge_undeclared(state, sent, now, out)
-            }
-            Known::NotYet => {
-                let is_sent = self.settings.only_warns();
-                state.held.push_back(Held {
-                    key: id.key().into_owned(),
-                    id: id.0.to_owned(),
-                    message: message.to_vec(),
-                    is_sent,
-                    answer: None,
-                });
-                let meta = sent.read.meta.map(|meta| meta.get().to_owned());
-                self.ask(state, meta, now, out);
-                if is_sent { Fate::Passes } else { Fate::Stays }
-            }
+    /// Judges a call by what is known about its tool; if nothing is known yet, the call is held.
+    pub(super) fn judge_known(&mut self, call: &IncomingCall<'_>) -> Fate {
+        let has_given_up = |state: &SessionState| {
+            state
+                .tools_request
+                .as_ref()
+                .is_some_and(|request| request.gave_up)
+        };
+        match self.state.tools.lookup(&call.call.tool) {
+            ToolLookup::Gate(gate) => self.judge(&gate, call),
+            ToolLookup::NotYet if !has_given_up(self.state) => self.hold(call),
+            ToolLookup::NotYet | ToolLookup::Undeclared => self.judge_undeclared(call),
         }
     }
 
-    /// The tools are known, as far as they ever will be: a call that waited for them is judged.
-    pub(super) fn release(
-        &self,
-        state: &mut State,
-        held: Held,
-        now: Now,
-        out: &mut Outbox<'_>,
-    ) -> Option<Vec<u8>> {
-        let Message::Request { id, params, .. } = Message::read(&held.message) else {
-            return None;
+    fn hold(&mut self, call: &IncomingCall<'_>) -> Fate {
+        let is_sent = self.guard.settings.only_warns();
+        self.state.held.push_back(HeldCall {
+            key: call.id.key().into_owned(),
+            id: call.id.0.to_owned(),
+            message: call.message.to_vec(),
+            is_sent,
+            answer: None,
+        });
+        self.request_tools(call.params.meta.map(|meta| meta.get().to_owned()));
+        if is_sent {
+            return Fate::Pass;
+        }
+        self.out.push(Action::Hold(call.id.0.to_owned()));
+        Fate::Keep
+    }
+
+    /// The tools are known, as far as they ever will be: calls that waited for them are judged.
+    pub(super) fn release_all(&mut self) {
+        for held in std::mem::take(&mut self.state.held) {
+            self.release(held);
+        }
+    }
+
+    fn release(&mut self, held: HeldCall) {
+        let Message::Request { id, .. } = Message::read(&held.message) else {
+            return;
         };
-        let fate = match Sent::read(&held.message, id, params) {
-            Some(sent) => match state.tools.known(&sent.call.tool) {
-                Known::Gate(gate) => self.judge(state, &gate, &sent, now, out),
-                Known::NotYet | Known::Undeclared => self.judge_undeclared(state, &sent, now, out),
+        let fate = match IncomingCall::read(&held.message) {
+            Some(call) => match self.state.tools.lookup(&call.call.tool) {
+                ToolLookup::Gate(gate) => self.judge(&gate, &call),
+                ToolLookup::NotYet | ToolLookup::Undeclared => self.judge_undeclared(&call),
             },
-            None => state.passes(id),
+            None => self.state.pass(id),
         };
-        if held.answer.is_some() {
-            state.passed.remove(&held.key);
-        }
-        if let Some(answer) = &held.answer
-            && let Some(running) = state.calls.remove(&held.key)
-        {
-            state.rounds.end(now.instant);
-            match Message::read(answer) {
-                Message::Response { id, result, error } => {
-                    self.result(running, answer, id, result, error, now, out);
-                }
-                _ => running.forget(&self.settings.sinks),
+        if let Some(message) = &held.answer {
+            self.state.passed.remove(&held.key);
+            if let Some(call) = self.state.calls.remove(&held.key) {
+                self.state.rounds.end(self.now.instant);
+                self.settle_early(call, message);
             }
         }
-        match fate {
-            _ if held.is_sent => None,
-            Fate::Passes => Some(held.message),
-            Fate::Becomes(other) => Some(other),
-            Fate::Answered(answer) => {
-                out.to_client.push(answer.into());
-                None
-            }
-            Fate::Stays => None,
+        if !held.is_sent {
+            self.out.extend(Sender::Client.later(held.message, fate));
+        }
+    }
+
+    /// Judges an answer that came before the call could be judged. The client has it already.
+    fn settle_early(&mut self, call: ForwardedCall, message: &[u8]) {
+        let Message::Response { id, result, error } = Message::read(message) else {
+            return call.forget(&self.guard.settings.sinks);
+        };
+        let answer = ServerAnswer {
+            message,
+            id,
+            result,
+            error,
+        };
+        let (_, unfinished) = self.guard.result(call, &answer, self.now, self.out);
+        if let Some(call) = unfinished {
+            self.state.left_unfinished(call);
         }
     }
 
     /// A call of a tool that no list declares.
-    fn judge_undeclared(
-        &self,
-        state: &mut State,
-        sent: &Sent<'_>,
-        now: Now,
-        out: &mut Outbox<'_>,
-    ) -> Fate {
-        if let Some(gate) = undeclared(&sent.call.tool, &self.settings) {
-            return self.judge(state, &gate, sent, now, out);
+    fn judge_undeclared(&mut self, call: &IncomingCall<'_>) -> Fate {
+        if let Some(gate) = undeclared(&call.call.tool, &self.guard.settings) {
+            return self.judge(&gate, call);
         }
-        self.settings.status.unjudged(&sent.call.tool);
-        state.passes(sent.id)
+        self.guard.settings.status.unjudged(&call.call.tool);
+        self.state.pass(call.id)
     }
 
-    pub(super) fn judge(
-        &self,
-        state: &mut State,
-        gate: &Arc<Gate>,
-        sent: &Sent<'_>,
-        now: Now,
-        out: &mut Outbox<'_>,
-    ) -> Fate {
+    pub(super) fn judge(&mut self, gate: &Arc<Gate>, incoming: &IncomingCall<'_>) -> Fate {
         let began = Instant::now();
-        let settings = &self.settings;
-        let call = &sent.call;
-        let place = self.place(state, now);
+        let guard = self.guard;
+        let (settings, remembers, now) = (&guard.settings, guard.remembers, self.now);
+        let call = &incoming.call;
+        let place = self.place();
         let verdict = gate.judge(call);
         let recorded = !settings.sinks.is_empty();
         let event = |verdict: &Verdict<'_>| {
             let event = Event::of(gate, call, verdict, now.time);
-            if self.remembers {
-                event.at(place)
-            } else {
-                event
-            }
+            if remembers { event.at(place) } else { event }
         };
         let judged = recorded.then(|| event(&verdict));
-        // A call that goes on after a question of the server's is the same call, not another one.
-        let goes_on = sent.read.goes_on() && state.goes_on(gate.fingerprint(call, &verdict));
-        let counted = (self.remembers && !goes_on).then_some(place);
+        // A call that goes on after a question of the server is the same call, not another one.
+        let goes_on =
+            incoming.params.goes_on() && self.state.goes_on(gate.fingerprint(call, &verdict));
+        let counted = (remembers && !goes_on).then_some(place);
         match gate.admit(call, verdict, counted) {
             Opened::Admitted(ticket) => {
                 let is_unjudged = is_unjudged(ticket.tool());
-                let (fate, open) = self.admitted(sent, ticket, out);
+                let (fate, open) = self.admitted(incoming, ticket);
                 let judged = judged.map(|mut event| {
                     if is_unjudged {
                         event.verdict = Judgement::Unjudged;
                     }
                     event
                 });
-                let mut running = Running {
-                    id: sent.id.0.to_owned(),
+                let mut forwarded = ForwardedCall {
+                    id: incoming.id.0.to_owned(),
                     open,
                     gate: Arc::clone(gate),
                     began: now.instant,
                     gate_time: began.elapsed(),
                     event: judged,
-                    says_all: sent.read.names_protocol(),
+                    has_result_type: incoming.params.names_protocol(),
                     shares_id: false,
                 };
-                let key = sent.id.key().into_owned();
-                if let Some(other) = state.calls.remove(&key) {
-                    state.rounds.end(now.instant);
+                let key = incoming.id.key().into_owned();
+                if let Some(other) = self.state.calls.remove(&key) {
+                    self.state.rounds.end(now.instant);
                     other.forget(&settings.sinks);
-                    running.shares_id = true;
+                    forwarded.shares_id = true;
                 }
-                state.calls.insert(key, running);
+                self.state.calls.insert(key, forwarded);
                 fate
             }
             Opened::Refused(refused) => {
-                state.rounds.end(now.instant);
+                self.state.rounds.end(now.instant);
                 let tool = refused.shown_name(call).to_owned();
                 let text = settings
                     .feedback
@@ -251,104 +237,99 @@ impl Guard {
                 let event = recorded
                     .then(|| event(&Verdict::Refused(refused)).with_gate_time(began.elapsed()));
                 if settings.only_warns() {
-                    self.refused(&tool, &failure, event);
-                    out.warnings
-                        .push(format!("tool {tool:?}: the call would be refused: {text}"));
-                    return state.passes(sent.id);
+                    guard.record_refused(&tool, &failure, event);
+                    self.warn(format!("tool {tool:?}: the call would be refused: {text}"));
+                    return self.state.pass(incoming.id);
                 }
-                let told = Told {
+                let refused = WordedRefusal {
                     tool,
                     failure,
                     text,
                     event,
                 };
-                self.refuse(state, sent, told, now, out)
+                self.refuse(incoming, refused)
             }
         }
     }
 
-    /// Where in the conversation a call is that begins now.
-    pub(super) fn place(&self, state: &mut State, now: Now) -> Place<'_> {
+    /// The place in the conversation of a call that begins now.
+    pub(super) fn place(&mut self) -> Place<'a> {
+        let (guard, now) = (self.guard, self.now.instant);
         Place {
-            session: &self.session,
-            at: state.rounds.begin(now.instant, self.settings.quiet),
+            session: &guard.session,
+            at: self.state.rounds.begin(now, guard.settings.quiet),
         }
     }
 
     fn admitted(
-        &self,
-        sent: &Sent<'_>,
+        &mut self,
+        incoming: &IncomingCall<'_>,
         ticket: Ticket<'_>,
-        out: &mut Outbox<'_>,
     ) -> (Fate, Ticket<'static>) {
+        let settings = &self.guard.settings;
         let tool = ticket.tool().name();
         let edits = ticket.edits();
-        self.settings.status.admitted(tool, edits);
+        settings.status.admitted(tool, edits);
         if is_unjudged(ticket.tool()) {
-            self.settings.status.unjudged(tool);
+            settings.status.unjudged(tool);
         }
-        let rewritten = if edits.is_empty() {
+        let repaired = if edits.is_empty() {
             None
-        } else if self.settings.only_warns() {
+        } else if settings.only_warns() {
             // By their names, since their values may be secret.
             let rules: Vec<&str> = edits.iter().map(|edit| edit.rule).collect();
             let rules = rules.join(", ");
-            out.warnings.push(format!(
+            self.warn(format!(
                 "tool {tool:?}: the call would be repaired: {rules}"
             ));
             None
         } else {
-            let arguments = ticket.arguments();
-            sent.read
-                .rewritten(sent.message, sent.params, tool, arguments)
+            let IncomingCall {
+                message,
+                raw_params,
+                ..
+            } = *incoming;
+            incoming
+                .params
+                .rewritten(message, raw_params, tool, ticket.arguments())
         };
         (
-            rewritten.map_or(Fate::Passes, Fate::Becomes),
+            repaired.map_or(Fate::Pass, Fate::Replace),
             ticket.into_owned(),
         )
     }
 
-    /// The client gives up on a request.
-    pub(super) fn cancelled(
-        &self,
-        state: &mut State,
-        params: Option<&RawValue>,
-        now: Now,
-        out: &mut Outbox<'_>,
-    ) -> Fate {
-        let id = params.and_then(|params| {
-            let cancelled: Cancelled<'_> = serde_json::from_str(params.get()).ok()?;
-            Some(cancelled.id)
-        });
-        let Some(id) = id else {
-            return Fate::Passes;
+    /// The client cancels a request.
+    pub(super) fn cancelled(&mut self, params: Option<&RawValue>) -> Fate {
+        let Some(id) = cancelled_id(params) else {
+            return Fate::Pass;
         };
-        let key = Id(id.get()).key();
-        state.passed.remove(key.as_ref());
-        if let Some(asking) = state.take_asking(&key) {
-            state.rounds.end(now.instant);
-            out.to_client.push(asking.withdrawn().into());
-            return Fate::Stays;
+        let key = id.key();
+        let now = self.now.instant;
+        self.state.passed.remove(key.as_ref());
+        if let Some(asking) = self.state.take_asking(&key) {
+            self.state.rounds.end(now);
+            self.answer_client(asking.withdrawn());
+            return Fate::Keep;
         }
-        if let Some(at) = state.held.iter().position(|held| held.key == key) {
-            let is_sent = state.held.remove(at).is_some_and(|held| held.is_sent);
+        if let Some(at) = self.state.held.iter().position(|held| held.key == key) {
+            let is_sent = self.state.held.remove(at).is_some_and(|held| held.is_sent);
             // Otherwise the server never heard of it.
-            return if is_sent { Fate::Passes } else { Fate::Stays };
+            return if is_sent { Fate::Pass } else { Fate::Keep };
         }
-        if let Some(running) = state.calls.remove(key.as_ref()) {
-            // A server need not answer it any more, and what it answers nobody reads.
-            state.rounds.end(now.instant);
+        if let Some(call) = self.state.calls.remove(key.as_ref()) {
+            // A server need not answer it any more, and its answer would not be read.
+            self.state.rounds.end(now);
             let ran = Ran::failed(ToolFailure::cancelled());
-            let settled = running.gate.close(running.open, ran);
-            if let Some(event) = running.event {
-                let latency = now.instant.saturating_duration_since(running.began);
+            let settled = call.gate.close(call.open, ran);
+            if let Some(event) = call.event {
+                let latency = now.saturating_duration_since(call.began);
                 let event = with_outcome(event, &settled).ran(1, latency);
-                self.settings
-                    .sinks
-                    .send(event.with_gate_time(running.gate_time));
+                let event = event.with_gate_time(call.gate_time);
+                self.guard.settings.sinks.send(event);
             }
         }
-        Fate::Passes
+        Fate::Pass
     }
 }
 
@@ -357,10 +338,10 @@ fn is_unjudged(tool: &Tool) -> bool {
     tool.quarantined().is_some() || tool.spec().input_schema.is_none()
 }
 
-impl State {
+impl SessionState {
     /// The server answers a call that it got before we knew its tools: both are judged when we do.
     pub(super) fn answered_early(&mut self, key: &str, answer: &[u8]) {
-        let is_this = |held: &&mut Held| held.is_sent && held.key == key;
+        let is_this = |held: &&mut HeldCall| held.is_sent && held.key == key;
         if let Some(held) = self.held.iter_mut().find(is_this) {
             let is_short = answer.len() <= LONGEST_EARLY_ANSWER;
             held.answer = Some(if is_short {
@@ -369,23 +350,5 @@ impl State {
                 Vec::new()
             });
         }
-    }
-}
-
-impl<'m> Sent<'m> {
-    pub(super) fn read(
-        message: &'m [u8],
-        id: Id<'m>,
-        params: Option<&'m RawValue>,
-    ) -> Option<Self> {
-        let read = Params::read(params)?;
-        Some(Sent {
-            message,
-            id,
-            params: params?,
-            call: read.call(id.0)?,
-            read,
-            may_ask: true,
-        })
     }
 }

@@ -1,9 +1,16 @@
-//! One session between a client and a server: what passes, what is answered, what is changed.
+//! The guard of one session between a client and its server: which messages pass, are changed, answered or held.
 //!
-//! In comes a message of either side, out goes what is to be sent to whom, in order. Everything that is not about tools
-//! passes byte for byte. Calls are judged before they reach the server, results before they reach the client. Nothing here
-//! does IO or asks a clock what to do, so that stdio and HTTP have the same guard.
+//! Takes the messages of both sides; returns [`Action`]s, in order. Everything that is not about tools passes byte for
+//! byte. Calls are judged before they reach the server, results before they reach the client. The guard does no IO and
+//! has no clock, so that stdio and HTTP share it.
+//!
+//! - `calls`, `results`: a call on its way to the server, and its result on the way back
+//! - `lists`: the lists of tools that calls are judged by
+//! - `consent`: refusals that the user may overrule
+//! - `unreadable`: messages that could be read in two ways
+//! - `action`, `settings`, `state`: what goes out, what sessions share, what a session remembers
 
+mod action;
 mod calls;
 mod consent;
 mod lists;
@@ -12,16 +19,17 @@ mod settings;
 mod state;
 mod unreadable;
 
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use callwright::policy::Validation;
-use serde_json::value::RawValue;
 
-pub use self::settings::{Ask, Now, Outbox, Settings};
-use self::state::State;
-use crate::answer;
+pub use self::action::{Action, UserQuestion};
+use self::action::{Fate, Sender};
+use self::results::ServerAnswer;
+pub use self::settings::{Now, Settings};
+use self::state::{SessionState, ToolsRequest};
+use crate::answer::{self, code};
 use crate::call::can_elicit;
 use crate::message::{Id, Message};
 
@@ -32,27 +40,19 @@ pub struct Guard {
     session: String,
     /// Whether calls are counted, and their results remembered.
     remembers: bool,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
-/// What becomes of a message.
-#[derive(Debug)]
-enum Fate {
-    /// It goes on as it is.
-    Passes,
-    /// This goes on in its stead.
-    Becomes(Vec<u8>),
-    /// It does not go on; whoever sent it gets this.
-    Answered(Vec<u8>),
-    /// It does not go on, or not now.
-    Stays,
+/// One message on its way through the guard.
+struct GuardStep<'a, 'm> {
+    guard: &'a Guard,
+    state: &'a mut SessionState,
+    now: Now,
+    out: &'a mut Vec<Action<'m>>,
 }
-
-/// What JSON-RPC leaves to servers: the server is not there.
-const SERVER_GONE: i32 = -32_000;
 
 impl Guard {
-    /// The guard of a new session. The name tells it from others in the ledger and in events.
+    /// The guard of a new session. The name tells it from other sessions in the ledger and in events.
     pub fn new(settings: Arc<Settings>, session: impl Into<String>) -> Self {
         Guard {
             settings,
@@ -62,8 +62,8 @@ impl Guard {
         }
     }
 
-    /// A guard for requests that may be anybody's: it judges each call by itself and remembers none. It knows the tools,
-    /// for a while.
+    /// A guard for requests of unknown callers: it judges each call by itself and remembers none. It knows the tools, for
+    /// a while.
     pub fn forgetful(settings: Arc<Settings>, session: impl Into<String>) -> Self {
         Guard {
             remembers: false,
@@ -77,187 +77,192 @@ impl Guard {
         self.state().elicits = true;
     }
 
-    /// A message of the client.
-    pub fn from_client<'m>(&self, message: &'m [u8], now: Now, out: &mut Outbox<'m>) {
-        let read = Message::read(message);
-        for (part, fate) in each(message, read, |part, read| {
-            self.fate_of_client(part, &read, now, out)
-        }) {
-            match fate {
-                Fate::Passes => out.to_server.push(Cow::Borrowed(part)),
-                Fate::Becomes(other) => out.to_server.push(Cow::Owned(other)),
-                Fate::Answered(answer) => out.to_client.push(Cow::Owned(answer)),
-                Fate::Stays => {}
-            }
-        }
+    /// Takes a message of the client.
+    pub fn from_client<'m>(&self, message: &'m [u8], now: Now, out: &mut Vec<Action<'m>>) {
+        Sender::Client.decide(message, out, |part, read, out| {
+            self.client_message(part, read, now, out)
+        });
     }
 
-    /// A message of the server.
-    pub fn from_server<'m>(&self, message: &'m [u8], now: Now, out: &mut Outbox<'m>) {
-        let read = Message::read(message);
-        for (part, fate) in each(message, read, |part, read| {
-            self.fate_of_server(part, &read, now, out)
-        }) {
-            match fate {
-                Fate::Passes => out.to_client.push(Cow::Borrowed(part)),
-                Fate::Becomes(other) => out.to_client.push(Cow::Owned(other)),
-                Fate::Answered(answer) => out.to_server.push(Cow::Owned(answer)),
-                Fate::Stays => {}
-            }
-        }
+    /// Takes a message of the server.
+    pub fn from_server<'m>(&self, message: &'m [u8], now: Now, out: &mut Vec<Action<'m>>) {
+        Sender::Server.decide(message, out, |part, read, out| {
+            self.server_message(part, read, now, out)
+        });
     }
 
-    fn fate_of_client(
+    fn client_message(
         &self,
         message: &[u8],
         read: &Message<'_>,
         now: Now,
-        out: &mut Outbox<'_>,
+        out: &mut Vec<Action<'_>>,
     ) -> Fate {
         let is_off = self.settings.mode == Validation::Off;
-        match read {
-            // A batch within a batch, or nothing that is a message.
-            Message::Batch(_) | Message::Other if !is_off => {
-                self.unreadable(&mut self.state(), message, out)
+        let mut step = GuardStep {
+            guard: self,
+            state: &mut self.state(),
+            now,
+            out,
+        };
+        match *read {
+            // A batch within a batch, or not a message at all.
+            Message::Batch(_) | Message::Other if !is_off => step.unreadable(message),
+            Message::Notification { ref method, .. } if method == "tools/call" && !is_off => {
+                step.call_without_id(message)
             }
-            Message::Notification { method, .. } if method == "tools/call" && !is_off => {
-                self.call_without_id(&mut self.state(), message, out)
+            Message::Notification { ref method, params } if method == "notifications/cancelled" => {
+                step.cancelled(params)
             }
-            Message::Request { id, method, params } => {
-                let mut state = self.state();
-                if let Some(why) = &state.gone {
-                    return Fate::Answered(answer::error(id.0, SERVER_GONE, why));
-                }
-                match method.as_ref() {
-                    "tools/call" if !is_off => {
-                        self.call(&mut state, message, *id, *params, now, out)
+            Message::Request {
+                id,
+                ref method,
+                params,
+            } => match (&step.state.gone, method.as_ref()) {
+                (Some(why), _) => Fate::Reply(answer::error(id.0, code::SERVER_FAILED, why)),
+                (None, "tools/call") if !is_off => step.call(message, id, params),
+                (None, "tools/list") if !is_off => step.state.client_lists(id, params),
+                (None, method) => {
+                    if method == "initialize" {
+                        step.state.elicits = can_elicit(params);
                     }
-                    "tools/list" if !is_off => state.client_lists(*id, *params),
-                    "initialize" => {
-                        state.elicits = can_elicit(*params);
-                        state.passes(*id)
-                    }
-                    _ => state.passes(*id),
+                    step.state.pass(id)
                 }
-            }
-            Message::Notification { method, params } if method == "notifications/cancelled" => {
-                self.cancelled(&mut self.state(), *params, now, out)
-            }
+            },
             Message::Response { id, result, .. } if !is_off => {
-                let mut state = self.state();
-                match state.take_asked(&id.key()) {
-                    Some(asking) => self.user_answered(&mut state, asking, *result, now, out),
+                match step.state.take_asked(&id.key()) {
+                    Some(asking) => step.user_answered(asking, result),
                     // Too late; the server never asked.
-                    None if self.is_ours(*id) => {}
-                    None => return Fate::Passes,
+                    None if self.is_ours(id) => {}
+                    None => return Fate::Pass,
                 }
-                Fate::Stays
+                Fate::Keep
             }
-            _ => Fate::Passes,
+            _ => Fate::Pass,
         }
     }
 
-    fn fate_of_server(
+    fn server_message(
         &self,
         message: &[u8],
         read: &Message<'_>,
         now: Now,
-        out: &mut Outbox<'_>,
+        out: &mut Vec<Action<'_>>,
     ) -> Fate {
-        match read {
+        match *read {
             Message::Response { id, result, error } => {
                 let key = id.key();
                 let mut state = self.state();
-                if state.asked.as_ref().is_some_and(|asked| asked.key == key) {
-                    self.listed(&mut state, *result, now, out);
-                    return Fate::Stays;
+                let mut step = GuardStep {
+                    guard: self,
+                    state: &mut state,
+                    now,
+                    out,
+                };
+                let is_for_us = |request: &ToolsRequest| request.key == key;
+                if step.state.tools_request.as_ref().is_some_and(is_for_us) {
+                    step.listed(result);
+                    return Fate::Keep;
                 }
-                if let Some(listing) = state.lists.remove(key.as_ref()) {
-                    let is_first = listing.is_first;
-                    return self.client_listed(&mut state, message, *result, is_first, now, out);
+                if let Some(request) = step.state.lists.remove(key.as_ref()) {
+                    return step.client_listed(message, result, request.is_first);
                 }
-                if let Some(running) = state.calls.remove(key.as_ref()) {
-                    state.rounds.end(now.instant);
-                    drop(state);
-                    return self.result(running, message, *id, *result, *error, now, out);
+                let Some(call) = state.calls.remove(key.as_ref()) else {
+                    state.passed.remove(key.as_ref());
+                    state.answered_early(&key, message);
+                    return Fate::Pass;
+                };
+                state.rounds.end(now.instant);
+                // Other messages need not wait while the result is checked.
+                drop(state);
+                let answer = ServerAnswer {
+                    message,
+                    id,
+                    result,
+                    error,
+                };
+                let (fate, unfinished) = self.result(call, &answer, now, out);
+                if let Some(call) = unfinished {
+                    self.state().left_unfinished(call);
                 }
-                state.passed.remove(key.as_ref());
-                state.answered_early(&key, message);
-                Fate::Passes
+                fate
             }
-            Message::Notification { method, .. }
+            Message::Notification { ref method, .. }
                 if method == "notifications/tools/list_changed" =>
             {
                 self.state().tools_changed();
-                Fate::Passes
+                Fate::Pass
             }
-            _ => Fate::Passes,
+            _ => Fate::Pass,
         }
+    }
+
+    fn step<'m, T>(
+        &self,
+        now: Now,
+        out: &mut Vec<Action<'m>>,
+        work: impl FnOnce(&mut GuardStep<'_, 'm>) -> T,
+    ) -> T {
+        work(&mut GuardStep {
+            guard: self,
+            state: &mut self.state(),
+            now,
+            out,
+        })
     }
 
     /// When [`Guard::tick`] has something to do.
     pub fn deadline(&self) -> Option<Instant> {
         let state = self.state();
-        [state.waits_until(), state.asks_until()]
-            .into_iter()
-            .flatten()
-            .min()
+        let deadlines = [state.list_deadline(), state.user_deadline()];
+        deadlines.into_iter().flatten().min()
     }
 
     /// The same for the list of tools alone.
     #[cfg(feature = "http")]
     pub(crate) fn list_deadline(&self) -> Option<Instant> {
-        self.state().waits_until()
+        self.state().list_deadline()
     }
 
     /// Time has passed: calls that have waited too long for the list of tools go on without it, and those that have waited
     /// too long for the user are refused.
-    pub fn tick(&self, now: Now, out: &mut Outbox<'_>) {
-        let mut state = self.state();
-        self.stop_asking(&mut state, now, out);
-        if !state.gives_up(now.instant) {
-            return;
-        }
-        out.warnings.push(
-            "the server does not answer `tools/list`; calls pass unjudged until it does".to_owned(),
-        );
-        for held in std::mem::take(&mut state.held) {
-            let passed = self.release(&mut state, held, now, out);
-            out.to_server.extend(passed.map(Cow::Owned));
-        }
+    pub fn tick(&self, now: Now, out: &mut Vec<Action<'_>>) {
+        self.step(now, out, |step| {
+            step.stop_asking_late();
+            if step.state.gives_up(now.instant) {
+                let warning =
+                    "the server does not answer `tools/list`; calls pass unjudged until it does";
+                step.warn(warning);
+                step.release_all();
+            }
+        });
     }
 
-    /// The server is gone: answers for everybody who still waits for one, and from now on for every request.
-    pub fn server_gone(&self, why: &str, out: &mut Outbox<'_>) {
+    /// The server is gone: everything that waits is answered, and so is every later request.
+    pub fn server_gone(&self, why: &str, out: &mut Vec<Action<'_>>) {
         let mut state = self.state();
-        state.asked = None;
+        state.tools_request = None;
         state.gone = Some(why.to_owned());
-        let passed = std::mem::take(&mut state.passed);
-        let held = std::mem::take(&mut state.held);
-        let lists = std::mem::take(&mut state.lists);
-        let calls = std::mem::take(&mut state.calls);
-        let asking = std::mem::take(&mut state.asking);
         state.rounds.nothing_runs();
-        drop(state);
-        let mut ids: Vec<String> = held.into_iter().map(|held| held.id).collect();
-        ids.extend(passed.into_values());
-        for asking in asking {
-            out.to_client.push(Cow::Owned(asking.withdrawn()));
+        let mut ids: Vec<String> = state.held.drain(..).map(|held| held.id).collect();
+        ids.extend(state.passed.drain().map(|(_, id)| id));
+        ids.extend(state.lists.drain().map(|(_, list)| list.id));
+        for asking in state.asking.drain(..) {
+            out.push(Action::ToClient(asking.withdrawn().into()));
             ids.push(asking.id);
         }
-        ids.extend(lists.into_values().map(|listing| listing.id));
-        for running in calls.into_values() {
-            ids.push(running.id.clone());
-            running.forget(&self.settings.sinks);
+        let calls: Vec<_> = state.calls.drain().map(|(_, call)| call).collect();
+        drop(state);
+        for call in calls {
+            ids.push(call.id.clone());
+            call.forget(&self.settings.sinks);
         }
         ids.sort();
-        for id in ids {
-            out.to_client
-                .push(Cow::Owned(answer::error(&id, SERVER_GONE, why)));
-        }
+        let error = |id: String| answer::error(&id, code::SERVER_FAILED, why).into();
+        out.extend(ids.into_iter().map(|id| Action::ToClient(error(id))));
     }
 
-    /// No answer comes to a request any more: nobody waits for it, or it never arrived. What came of it nobody knows.
+    /// No answer to a request will come: its caller went away, or it never arrived. Its outcome is unknown.
     pub fn abandoned(&self, id: Id<'_>, now: Now) {
         let key = id.key();
         let mut state = self.state();
@@ -267,24 +272,17 @@ impl Guard {
         if state.take_asking(&key).is_some() {
             state.rounds.end(now.instant);
         }
-        if let Some(running) = state.calls.remove(key.as_ref()) {
+        if let Some(call) = state.calls.remove(key.as_ref()) {
             state.rounds.end(now.instant);
-            running.forget(&self.settings.sinks);
+            call.forget(&self.settings.sinks);
         }
     }
 
-    /// Whether a request has an id of ours. A text that no client counts up to, and that other guards on the way do not use.
+    /// Whether a request has an id of ours, which no client counts up to and other guards on the way do not use.
     fn is_ours(&self, id: Id<'_>) -> bool {
         let rest = id.0.strip_prefix("\"callwright-");
         let rest = rest.and_then(|rest| rest.strip_prefix(self.session.as_str()));
         rest.is_some_and(|rest| rest.starts_with('-'))
-    }
-
-    /// Whether a message to the server is our own question for the tools.
-    #[cfg(feature = "http")]
-    pub(crate) fn has_asked(&self, message: &[u8]) -> bool {
-        matches!(Message::read(message), Message::Request { id, method, .. }
-            if method == "tools/list" && self.is_ours(id))
     }
 
     /// How a tool declares its arguments, if it is known.
@@ -294,29 +292,28 @@ impl Guard {
     }
 
     /// Nothing here panics while it holds the lock.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The fate of a message, or of each message of a batch. A batch to which nothing happens stays whole.
-fn each<'m>(
-    message: &'m [u8],
-    read: Message<'m>,
-    mut fate: impl FnMut(&'m [u8], Message<'m>) -> Fate,
-) -> Vec<(&'m [u8], Fate)> {
-    let Message::Batch(parts) = read else {
-        let fate = fate(message, read);
-        return vec![(message, fate)];
-    };
-    let fates: Vec<(&[u8], Fate)> = parts
-        .into_iter()
-        .map(RawValue::get)
-        .map(str::as_bytes)
-        .map(|part| (part, fate(part, Message::read(part))))
-        .collect();
-    if fates.iter().all(|(_, fate)| matches!(fate, Fate::Passes)) {
-        return vec![(message, Fate::Passes)];
+impl GuardStep<'_, '_> {
+    fn warn(&mut self, warning: impl Into<String>) {
+        self.out.push(Action::Warn(warning.into()));
     }
-    fates
+
+    fn warn_all(&mut self, warnings: Vec<String>) {
+        self.out.extend(warnings.into_iter().map(Action::Warn));
+    }
+
+    fn answer_client(&mut self, message: Vec<u8>) {
+        self.out.push(Action::ToClient(message.into()));
+    }
+
+    /// The id of the next request of ours, as JSON.
+    fn next_id(&mut self) -> String {
+        self.state.requests += 1;
+        let name = format!("callwright-{}-{}", self.guard.session, self.state.requests);
+        serde_json::json!(name).to_string()
+    }
 }

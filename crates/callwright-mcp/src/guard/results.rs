@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use callwright::admit::Fingerprint;
 use callwright::check::{Ran, ToolFailure};
 use callwright::event::Event;
 use callwright::json::Value;
@@ -9,31 +10,41 @@ use callwright::parse::read_value;
 use callwright::{Settled, wire};
 use serde_json::value::RawValue;
 
-use super::state::Running;
-use super::{Fate, Guard, Now, Outbox};
+use super::action::{Action, Fate};
+use super::state::ForwardedCall;
+use super::{Guard, Now};
 use crate::answer;
 use crate::message::Id;
 
+/// The server's answer to a call.
+pub(super) struct ServerAnswer<'m> {
+    pub(super) message: &'m [u8],
+    pub(super) id: Id<'m>,
+    pub(super) result: Option<&'m RawValue>,
+    pub(super) error: Option<&'m RawValue>,
+}
+
 impl Guard {
-    /// What came of a call.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one message")]
+    /// Settles a call with the server's answer. The second value is the call if it is not finished: it goes on with the
+    /// next such call.
     pub(super) fn result(
         &self,
-        running: Running,
-        message: &[u8],
-        id: Id<'_>,
-        result: Option<&RawValue>,
-        error: Option<&RawValue>,
+        call: ForwardedCall,
+        answer: &ServerAnswer<'_>,
         now: Now,
-        out: &mut Outbox<'_>,
-    ) -> Fate {
+        out: &mut Vec<Action<'_>>,
+    ) -> (Fate, Option<Fingerprint>) {
         let came = Instant::now();
         let settings = &self.settings;
+        let ServerAnswer {
+            message, result, ..
+        } = *answer;
         let value = result.and_then(|result| read_value(result.get()).ok());
-        let ran = match (&value, error) {
-            _ if running.shares_id => None,
+        let mut unfinished = None;
+        let ran = match (&value, answer.error) {
+            _ if call.shares_id => None,
             (Some(value), _) if is_unfinished(value) => {
-                self.state().left_unfinished(running.open.fingerprint());
+                unfinished = Some(call.open.fingerprint());
                 None
             }
             (Some(value), _) => Some(wire::read_mcp_result(value)),
@@ -41,45 +52,50 @@ impl Guard {
             (None, None) => None,
         };
         let Some(ran) = ran else {
-            running.forget(&settings.sinks);
-            return Fate::Passes;
+            call.forget(&settings.sinks);
+            return (Fate::Pass, unfinished);
         };
-        let latency = now.instant.saturating_duration_since(running.began);
-        let tool = running.open.tool().name().to_owned();
-        let typed = running.open.tool().spec().output_schema.is_some();
-        let settled = running.gate.close(running.open, ran);
+        let latency = now.instant.saturating_duration_since(call.began);
+        let tool = call.open.tool().name().to_owned();
+        let typed = call.open.tool().spec().output_schema.is_some();
+        let settled = call.gate.close(call.open, ran);
         settings.status.settled(&tool, &settled);
         let presented = settings.feedback.present(&settled);
-        let mut fate = Fate::Passes;
+        let mut fate = Fate::Pass;
         if presented.note.is_none() {
             if let Some(failure) = settled.failure().filter(|_| !presented.is_error) {
                 let text = settings.feedback.render(failure);
-                out.warnings.push(format!("tool {tool:?}: {text}"));
+                out.push(Action::Warn(format!("tool {tool:?}: {text}")));
             }
         } else if settings.only_warns() {
             let note = presented.note.unwrap_or_default();
-            out.warnings
-                .push(format!("tool {tool:?}: the model would be told: {note}"));
+            let warning = format!("tool {tool:?}: the model would be told: {note}");
+            out.push(Action::Warn(warning));
         } else if let (Some(result), Some(value)) = (result, &value) {
             fate = match answer::presented(message, result, value, &presented, typed) {
-                Some(placed) => Fate::Becomes(placed),
+                Some(placed) => Fate::Replace(placed),
                 None if presented.is_error => {
                     let note = presented.note.unwrap_or_default();
-                    Fate::Becomes(answer::refusal(id, &note, running.says_all, None))
+                    Fate::Replace(answer::refusal(
+                        answer.id,
+                        &note,
+                        call.has_result_type,
+                        None,
+                    ))
                 }
-                None => Fate::Passes,
+                None => Fate::Pass,
             };
         }
-        if let Some(event) = running.event {
+        if let Some(event) = call.event {
             let mut event = with_outcome(event, &settled)
                 .ran(1, latency)
-                .with_gate_time(running.gate_time + came.elapsed());
+                .with_gate_time(call.gate_time + came.elapsed());
             if let Some(value) = value.filter(|_| settings.keep_output) {
                 event = event.with_output(value);
             }
             settings.sinks.send(event);
         }
-        fate
+        (fate, None)
     }
 }
 
@@ -94,7 +110,7 @@ pub(super) fn with_outcome(event: Event, settled: &Settled<'_>) -> Event {
     }
 }
 
-/// Whether the call goes on: as a task that is asked for later, or after a question that the client answers.
+/// Whether the call goes on: as a task whose result comes later, or after a question that the client answers.
 fn is_unfinished(result: &Value<'_>) -> bool {
     let is_task = matches!(result.get("task"), Some(Value::Object(_)))
         && result.get("content").is_none()

@@ -1,6 +1,5 @@
-//! What all sessions share, the time, and what goes out.
+//! What all sessions share, and the time.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -17,27 +16,27 @@ use crate::status::Status;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Settings {
-    /// What is asked of tools.
+    /// The rules for tools.
     pub policy: Policy,
-    /// What an objection leads to, whatever the policy says of single tools: with `Warn` and `Off` nothing is changed.
+    /// What an objection leads to, whatever the policy says about single tools: with `Warn` and `Off` nothing is changed.
     pub mode: Validation,
-    /// Whether a server's own hints about its tools may make the guard bolder. Without it `readOnlyHint` and
-    /// `idempotentHint` count as not said, and hints that a tool writes or destroys make repair careful. What the policy
-    /// says of a tool counts in any case.
+    /// Whether a server's own hints about its tools may make the guard bolder. Otherwise `readOnlyHint` and
+    /// `idempotentHint` are ignored, and hints that a tool writes or destroys make repair careful. What the policy says
+    /// about a tool always counts.
     pub trust_annotations: bool,
-    /// Whether schemas that clients choke on are corrected in the lists that pass by. Otherwise there is only a warning.
+    /// Whether schemas that clients choke on are corrected in lists of tools. Otherwise there is only a warning.
     pub fix_schemas: bool,
-    /// How the model is told what is wrong.
+    /// How problems are worded for the model.
     pub feedback: Feedback,
-    /// How long a client is silent before its next call begins a turn.
+    /// After how long a silence of the client its next call begins a turn.
     pub quiet: Duration,
-    /// Remembers what calls brought.
+    /// Remembers calls and their outcomes.
     pub ledger: Arc<dyn Ledger>,
     /// Gets a record of every call.
     pub sinks: Sinks,
-    /// Whether records hold what tools answered.
+    /// Whether records contain the results of tools.
     pub keep_output: bool,
-    /// Counts.
+    /// Counts calls.
     pub status: Arc<Status>,
 }
 
@@ -74,44 +73,21 @@ impl Settings {
     }
 }
 
-/// The time, from whoever has a clock.
+/// The time, from a caller that has a clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
-    /// To measure by.
+    /// For measuring.
     pub instant: Instant,
-    /// To write down.
+    /// For records.
     pub time: SystemTime,
 }
 
 impl Now {
-    /// This very moment, by the clock of this machine.
+    /// The current time of this machine.
     pub fn by_clock() -> Self {
         Now {
             instant: Instant::now(),
             time: SystemTime::now(),
         }
     }
-}
-
-/// What is to be sent, in order, and what the operator should know.
-#[derive(Debug, Default)]
-pub struct Outbox<'m> {
-    /// To the server.
-    pub to_server: Vec<Cow<'m, [u8]>>,
-    /// To the client.
-    pub to_client: Vec<Cow<'m, [u8]>>,
-    /// Questions to the user, for the client.
-    pub asks: Vec<Ask>,
-    /// To the operator, a sentence each.
-    pub warnings: Vec<String>,
-}
-
-/// A question to the user about a call that waits for the answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Ask {
-    /// The id of the call, as the client wrote it.
-    pub call: String,
-    /// The request to the client, which goes where the answer to the call would go.
-    pub message: Vec<u8>,
 }

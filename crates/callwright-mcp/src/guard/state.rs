@@ -8,37 +8,38 @@ use callwright::Gate;
 use callwright::admit::{Fingerprint, Rounds, Ticket};
 use callwright::event::{Event, Sinks};
 
-use super::Fate;
-use super::consent::{Asking, Question};
+use super::action::Fate;
+use super::consent::{AskedCall, OpenQuestion};
 use crate::message::Id;
-use crate::tools::Tools;
+use crate::tools::ListedTools;
 
-/// How many requests may be under way. A client that never reads answers does not take our memory.
+/// How many requests may be in progress: a client that never reads answers must not take all our memory.
 const MOST_REQUESTS: usize = 100_000;
 
-/// How many calls may be left unfinished. A call that goes on after more is one more call.
+/// How many calls may be left unfinished. Beyond that, a call that goes on counts as a new one.
 const MOST_UNFINISHED: usize = 1_000;
 
 /// Requests are known by [`crate::message::Id::key`].
 #[derive(Debug, Default)]
-pub(super) struct State {
-    pub(super) tools: Tools,
+pub(super) struct SessionState {
+    pub(super) tools: ListedTools,
     /// Lists that the client asked for.
-    pub(super) lists: HashMap<String, Listing>,
+    pub(super) lists: HashMap<String, ClientListRequest>,
     /// Calls that the server works on.
-    pub(super) calls: HashMap<String, Running>,
-    /// Calls that wait for the tools to be known.
-    pub(super) held: VecDeque<Held>,
-    /// The list that we asked for.
-    pub(super) asked: Option<Asked>,
-    pub(super) questions: u64,
+    pub(super) calls: HashMap<String, ForwardedCall>,
+    /// Calls that wait for the list of tools.
+    pub(super) held: VecDeque<HeldCall>,
+    /// Our own request for the list of tools.
+    pub(super) tools_request: Option<ToolsRequest>,
+    /// How many requests of our own there were.
+    pub(super) requests: u64,
     pub(super) rounds: Rounds,
     /// Whether the client said in its `initialize` that it can ask the user.
     pub(super) elicits: bool,
     /// Calls that wait for the user.
-    pub(super) asking: Vec<Asking>,
-    /// What a later call may bring the answer to.
-    pub(super) open_questions: VecDeque<Question>,
+    pub(super) asking: Vec<AskedCall>,
+    /// Questions whose answer may come with a later call.
+    pub(super) open_questions: VecDeque<OpenQuestion>,
     /// Calls that the server has answered with a question: the next such call goes on with it.
     pub(super) unfinished: Vec<Fingerprint>,
     /// When the tools were last listed.
@@ -49,13 +50,13 @@ pub(super) struct State {
     pub(super) gone: Option<String>,
 }
 
-impl State {
-    /// A request passes unjudged: it is only known to be under way.
-    pub(super) fn passes(&mut self, id: Id<'_>) -> Fate {
+impl SessionState {
+    /// A request passes unjudged; it is only known to be in progress.
+    pub(super) fn pass(&mut self, id: Id<'_>) -> Fate {
         if self.passed.len() < MOST_REQUESTS {
             self.passed.insert(id.key().into_owned(), id.0.to_owned());
         }
-        Fate::Passes
+        Fate::Pass
     }
 
     /// A server answers a call with a question.
@@ -80,16 +81,16 @@ impl State {
 
 /// A list that the client asked for.
 #[derive(Debug)]
-pub(super) struct Listing {
+pub(super) struct ClientListRequest {
     /// As the client wrote it.
     pub(super) id: String,
-    /// Whether it is the first page.
+    /// Whether it is for the first page.
     pub(super) is_first: bool,
 }
 
 /// A call that the server works on.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct ForwardedCall {
     /// As the client wrote it.
     pub(super) id: String,
     pub(super) gate: Arc<Gate>,
@@ -97,14 +98,14 @@ pub(super) struct Running {
     pub(super) began: Instant,
     pub(super) gate_time: Duration,
     pub(super) event: Option<Event>,
-    /// Whether results say that they are all.
-    pub(super) says_all: bool,
-    /// Whether another call had the same id at the same time: nobody can tell their answers apart.
+    /// Whether results of its protocol have a `resultType`.
+    pub(super) has_result_type: bool,
+    /// Whether another call had the same id at the same time: their answers cannot be told apart.
     pub(super) shares_id: bool,
 }
 
-impl Running {
-    /// Nobody will know what came of it.
+impl ForwardedCall {
+    /// Its outcome will never be known.
     pub(super) fn forget(self, sinks: &Sinks) {
         if let Some(event) = self.event {
             sinks.send(event.with_gate_time(self.gate_time));
@@ -112,28 +113,28 @@ impl Running {
     }
 }
 
-/// A call that waits for the tools to be known.
+/// A call that waits for the list of tools.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldCall {
     pub(super) key: String,
     /// As the client wrote it.
     pub(super) id: String,
     pub(super) message: Vec<u8>,
     /// Whether the server has it already, and only the judgement waits.
     pub(super) is_sent: bool,
-    /// What the server has answered already, if that is short enough to be kept.
+    /// The server's answer, if it came already and is short enough to be kept.
     pub(super) answer: Option<Vec<u8>>,
 }
 
-/// The list that we asked for.
+/// Our own request for the list of tools.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ToolsRequest {
     pub(super) key: String,
     pub(super) since: Instant,
     pub(super) pages: usize,
     /// What the client sends with its requests.
     pub(super) meta: Option<String>,
-    /// Whether nobody waits for it any more.
+    /// Whether calls no longer wait for it.
     pub(super) gave_up: bool,
     /// Whether the tools have changed since.
     pub(super) is_outdated: bool,

@@ -6,99 +6,76 @@
 use callwright::policy::Validation;
 use serde_json::value::RawValue;
 
-use super::state::State;
-use super::{Fate, Guard, Outbox};
-use crate::answer;
+use super::action::{Action, Fate, Sender};
+use super::{Guard, GuardStep, Now};
+use crate::answer::{self, code};
 use crate::members::members;
 use crate::message::{Id, not_null};
 
-/// The codes of JSON-RPC.
-const NOT_JSON: i32 = -32_700;
-const NOT_A_MESSAGE: i32 = -32_600;
-const BAD_PARAMS: i32 = -32_602;
-
 impl Guard {
+    /// A line that is several lines to some servers.
+    pub(crate) fn broken_line<'m>(&self, line: &'m [u8], out: &mut Vec<Action<'m>>) {
+        let why = "the line contains a carriage return, and is several lines to some servers";
+        let mut fate = Fate::Pass;
+        if self.settings.mode != Validation::Off {
+            fate = self.step(Now::by_clock(), out, |step| {
+                step.refuse_unread(None, code::NOT_JSON, why)
+            });
+        }
+        Sender::Client.push(line, fate, out);
+    }
+}
+
+impl GuardStep<'_, '_> {
     /// Something that is not one message.
-    pub(super) fn unreadable(
-        &self,
-        state: &mut State,
-        message: &[u8],
-        out: &mut Outbox<'_>,
-    ) -> Fate {
+    pub(super) fn unreadable(&mut self, message: &[u8]) -> Fate {
         if message.trim_ascii().is_empty() {
-            return Fate::Passes;
+            return Fate::Pass;
         }
         let text = std::str::from_utf8(message).map(str::trim_ascii);
         let is_json = |text: &&str| serde_json::from_str::<&RawValue>(text).is_ok();
         let Some(text) = text.ok().filter(is_json) else {
             let why = "the message is not one JSON value in UTF-8";
-            return self.stopped(state, None, NOT_JSON, why, out);
+            return self.refuse_unread(None, code::NOT_JSON, why);
         };
         let id = members(text, ["id"]).ok().and_then(|[id]| not_null(id));
-        let why = "the message is not one of JSON-RPC, or has a member twice or in another case";
-        self.stopped(state, id.map(|id| Id(id.get())), NOT_A_MESSAGE, why, out)
+        let why = "the message is not JSON-RPC, or has a member twice or in another case";
+        self.refuse_unread(id.map(|id| Id(id.get())), code::NOT_A_MESSAGE, why)
     }
 
-    /// A line that some servers take for several.
-    pub(crate) fn broken_line<'m>(&self, line: &'m [u8], out: &mut Outbox<'m>) {
-        let why = "the line has a carriage return inside, and is several lines to some servers";
-        let is_read = self.settings.mode != Validation::Off;
-        let fate = is_read.then(|| self.stopped(&mut self.state(), None, NOT_JSON, why, out));
-        match fate {
-            Some(Fate::Answered(answer)) => out.to_client.push(answer.into()),
-            _ => out.to_server.push(line.into()),
-        }
-    }
-
-    /// A call whose parameters do not name one tool, or have something twice.
-    pub(super) fn bad_params(&self, state: &mut State, id: Id<'_>, out: &mut Outbox<'_>) -> Fate {
-        let why = "the parameters of a call are an object with one `name`, a text, and at most one `arguments`";
-        self.stopped(state, Some(id), BAD_PARAMS, why, out)
+    /// A call whose parameters do not name one tool, or have a member twice.
+    pub(super) fn bad_params(&mut self, id: Id<'_>) -> Fate {
+        let why = "the parameters of a call are an object with one `name`, a string, and at most one `arguments`";
+        self.refuse_unread(Some(id), code::BAD_PARAMS, why)
     }
 
     /// A call that cannot be answered, because it has no id. Servers may run it all the same.
-    pub(super) fn call_without_id(
-        &self,
-        state: &mut State,
-        message: &[u8],
-        out: &mut Outbox<'_>,
-    ) -> Fate {
+    pub(super) fn call_without_id(&mut self, message: &[u8]) -> Fate {
         let has_null = std::str::from_utf8(message)
             .is_ok_and(|text| matches!(members(text.trim_ascii(), ["id"]), Ok([Some(_)])));
-        match self.stopped(
-            state,
-            None,
-            NOT_A_MESSAGE,
-            "a `tools/call` needs an `id`",
-            out,
-        ) {
+        match self.refuse_unread(None, code::NOT_A_MESSAGE, "a `tools/call` needs an `id`") {
             // A notification has no answer.
-            Fate::Answered(_) if !has_null => Fate::Stays,
+            Fate::Reply(_) if !has_null => Fate::Keep,
             fate => fate,
         }
     }
 
-    fn stopped(
-        &self,
-        state: &mut State,
-        id: Option<Id<'_>>,
-        code: i32,
-        why: &str,
-        out: &mut Outbox<'_>,
-    ) -> Fate {
-        self.settings.status.could_not_read();
-        let passes = self.settings.only_warns();
+    fn refuse_unread(&mut self, id: Option<Id<'_>>, code: i32, why: &str) -> Fate {
+        let settings = &self.guard.settings;
+        settings.status.could_not_read();
+        let passes = settings.only_warns();
         let what = if passes {
             "passes unjudged"
         } else {
             "does not reach the server"
         };
         let warning = format!("a message of the client {what}: {why}");
-        out.warnings.extend(state.tools.untold(vec![warning]));
+        let new = self.state.tools.new_warnings(vec![warning]);
+        self.warn_all(new);
         if passes {
-            return Fate::Passes;
+            return Fate::Pass;
         }
         let id = id.map_or("null", |id| id.0);
-        Fate::Answered(answer::error(id, code, why))
+        Fate::Reply(answer::error(id, code, why))
     }
 }

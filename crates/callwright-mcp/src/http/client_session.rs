@@ -19,7 +19,7 @@ use tokio::time::{sleep_until, timeout_at};
 use super::exchange::{answers, is_batch, requests, together};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, headers, lock};
-use crate::guard::{Ask, Guard, Now, Outbox};
+use crate::guard::{Action, Guard, Now, UserQuestion};
 use crate::members::members;
 use crate::message::{Id, Message};
 
@@ -102,7 +102,7 @@ impl Admitted {
     }
 }
 
-/// What is left of an outbox when calls that waited have been handed back.
+/// What is left of the guard's actions when calls that waited have been handed back.
 #[derive(Default)]
 struct Remaining {
     to_server: Vec<Vec<u8>>,
@@ -110,7 +110,9 @@ struct Remaining {
     /// The guard's own questions for the tools.
     list_requests: Vec<Vec<u8>>,
     /// Its questions to the user.
-    asks: Vec<Ask>,
+    asks: Vec<UserQuestion>,
+    /// Calls of this message that wait.
+    held: Vec<String>,
 }
 
 impl ClientSession {
@@ -172,11 +174,12 @@ impl ClientSession {
         message: &[u8],
         ids: &[String],
     ) -> Admitted {
-        let mut out = Outbox::default();
+        let mut actions = Vec::new();
         // Locked until all that waits is known, or an answer could come before.
         let mut waiting = lock(&self.waiting);
-        self.guard.from_client(message, Now::by_clock(), &mut out);
-        let remaining = self.hand_back(&mut waiting, out, ids);
+        self.guard
+            .from_client(message, Now::by_clock(), &mut actions);
+        let remaining = self.hand_back(&mut waiting, actions, ids);
         let mut admitted = Admitted {
             forward: remaining.to_server,
             answers: remaining.to_client,
@@ -185,19 +188,14 @@ impl ClientSession {
         let is_notification =
             |answer: &[u8]| matches!(Message::read(answer), Message::Notification { .. });
         admitted.answers.retain(|answer| !is_notification(answer));
-        if admitted.forward.len() != 1 || admitted.forward[0] != message {
-            let forward = admitted.forward.iter().flat_map(|sent| requests(sent));
-            let answered = admitted.answers.iter().flat_map(|sent| answers(sent));
-            let settled: HashSet<String> = forward.chain(answered).collect();
-            for id in ids.iter().filter(|id| !settled.contains(*id)) {
-                let (sender, receiver) = unbounded_channel();
-                waiting.insert(id.clone(), sender);
-                admitted.held.push_back(receiver);
-            }
-            if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
-                // The guard has let it go, so nothing else wakes the request that waits for it.
-                waiting.remove(&id);
-            }
+        for id in remaining.held {
+            let (sender, receiver) = unbounded_channel();
+            waiting.insert(id, sender);
+            admitted.held.push_back(receiver);
+        }
+        if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
+            // The guard has let it go, so nothing else wakes the request that waits for it.
+            waiting.remove(&id);
         }
         self.ask_users(&waiting, remaining.asks);
         drop(waiting);
@@ -212,15 +210,13 @@ impl ClientSession {
         route: &Route,
         message: &'m [u8],
     ) -> Option<Cow<'m, [u8]>> {
-        let mut out = Outbox::default();
-        self.guard.from_server(message, Now::by_clock(), &mut out);
-        if let ([Cow::Borrowed(same)], true) = (&out.to_client[..], out.to_server.is_empty())
-            && same.len() == message.len()
-        {
-            self.server.warn(&out.warnings);
-            return Some(Cow::Borrowed(message));
+        let mut actions = Vec::new();
+        self.guard
+            .from_server(message, Now::by_clock(), &mut actions);
+        if let [Action::PassToClient(same)] = actions[..] {
+            return Some(Cow::Borrowed(same));
         }
-        let remaining = self.deliver(out);
+        let remaining = self.deliver(actions);
         self.request_lists(route, remaining.list_requests);
         let judged = together(remaining.to_client, is_batch(message));
         judged.map(|judged| Cow::Owned(judged.into()))
@@ -228,67 +224,71 @@ impl ClientSession {
 
     /// The server says on another client's stream that its tools have changed.
     pub(super) fn tools_changed(&self, message: &[u8]) {
-        let mut out = Outbox::default();
-        self.guard.from_server(message, Now::by_clock(), &mut out);
+        let mut actions = Vec::new();
+        self.guard
+            .from_server(message, Now::by_clock(), &mut actions);
     }
 
     /// The client sends no more, so its user does not answer.
     pub(super) fn client_ended(self: &Arc<Self>) {
-        let mut out = Outbox::default();
-        self.guard.client_ended(Now::by_clock(), &mut out);
-        self.deliver(out);
+        let mut actions = Vec::new();
+        self.guard.client_ended(Now::by_clock(), &mut actions);
+        self.deliver(actions);
     }
 
     fn tick(self: &Arc<Self>, now: Now) {
-        let mut out = Outbox::default();
-        self.guard.tick(now, &mut out);
-        self.deliver(out);
+        let mut actions = Vec::new();
+        self.guard.tick(now, &mut actions);
+        self.deliver(actions);
     }
 
-    fn deliver(self: &Arc<Self>, out: Outbox<'_>) -> Remaining {
+    fn deliver(self: &Arc<Self>, actions: Vec<Action<'_>>) -> Remaining {
         let mut waiting = lock(&self.waiting);
-        let mut remaining = self.hand_back(&mut waiting, out, &[]);
+        let mut remaining = self.hand_back(&mut waiting, actions, &[]);
         self.ask_users(&waiting, std::mem::take(&mut remaining.asks));
         remaining
     }
 
     /// Hands calls that waited back to the requests that brought them. Those that came with this very message do not
     /// wait yet, even if one of the same id does.
-    fn hand_back(&self, waiting: &mut Waiting, out: Outbox<'_>, new: &[String]) -> Remaining {
-        self.server.warn(&out.warnings);
+    fn hand_back(
+        &self,
+        waiting: &mut Waiting,
+        actions: Vec<Action<'_>>,
+        new: &[String],
+    ) -> Remaining {
         let mut take = |ids: Vec<String>| {
             let mut earlier = ids.iter().filter(|id| !new.contains(id));
             earlier.find_map(|id| waiting.remove(id))
         };
-        let mut remaining = Remaining {
-            asks: out.asks,
-            ..Remaining::default()
-        };
-        for message in out.to_server {
-            match message {
-                // What passes as it came is not the guard's, and has not waited.
-                Cow::Borrowed(message) => remaining.to_server.push(message.to_vec()),
-                Cow::Owned(message) if self.guard.has_asked(&message) => {
-                    remaining.list_requests.push(message);
-                }
-                Cow::Owned(message) => match take(requests(&message)) {
+        let mut remaining = Remaining::default();
+        for action in actions {
+            match action {
+                // What passes as it came has not waited.
+                Action::PassToServer(message) => remaining.to_server.push(message.to_vec()),
+                Action::PassToClient(message) => remaining.to_client.push(message.to_vec()),
+                Action::ToServer(message) => match take(requests(&message)) {
                     // Its client may have gone.
-                    Some(waits) => drop(waits.send(CallUpdate::Forward(message))),
-                    None => remaining.to_server.push(message),
+                    Some(waits) => drop(waits.send(CallUpdate::Forward(message.into_owned()))),
+                    None => remaining.to_server.push(message.into_owned()),
                 },
-            }
-        }
-        for message in out.to_client.into_iter().map(Cow::into_owned) {
-            match take(answers(&message)) {
-                Some(waits) => drop(waits.send(CallUpdate::Answer(message))),
-                None => remaining.to_client.push(message),
+                Action::ToClient(message) => match take(answers(&message)) {
+                    Some(waits) => drop(waits.send(CallUpdate::Answer(message.into_owned()))),
+                    None => remaining.to_client.push(message.into_owned()),
+                },
+                Action::ListTools(request) => remaining.list_requests.push(request),
+                Action::AskUser(question) => remaining.asks.push(question),
+                // A call that is held again came earlier, and its request waits already.
+                Action::Hold(id) if new.contains(&id) => remaining.held.push(id),
+                Action::Hold(_) => {}
+                Action::Warn(warning) => self.server.warn(&[warning]),
             }
         }
         remaining
     }
 
     /// Gives questions to the user to the requests whose calls wait for the answer.
-    fn ask_users(self: &Arc<Self>, waiting: &Waiting, asks: Vec<Ask>) {
+    fn ask_users(self: &Arc<Self>, waiting: &Waiting, asks: Vec<UserQuestion>) {
         for ask in asks {
             if let Some(waits) = waiting.get(&ask.call) {
                 let _gone = waits.send(CallUpdate::Ask(ask.message));
@@ -346,9 +346,10 @@ impl ClientSession {
         let mut messages = MessageReader::open(response, upstream).await.ok()??;
         while let Some(message) = messages.next().await {
             if answers(&message) == asked {
-                let mut out = Outbox::default();
-                self.guard.from_server(&message, Now::by_clock(), &mut out);
-                return Some(self.deliver(out).list_requests);
+                let mut actions = Vec::new();
+                self.guard
+                    .from_server(&message, Now::by_clock(), &mut actions);
+                return Some(self.deliver(actions).list_requests);
             }
         }
         None

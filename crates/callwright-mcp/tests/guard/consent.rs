@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+use callwright_mcp::guard::{Action, Guard, Now, Settings};
 use serde_json::{Value, json};
+
+use crate::sides::Sides;
 
 /// A guard whose client has paid once.
 struct Talk {
@@ -46,14 +48,14 @@ impl Talk {
 
     fn client(&mut self, message: &Value) -> Went {
         let text = message.to_string();
-        let mut out = Outbox::default();
+        let mut out = Vec::new();
         self.guard.from_client(text.as_bytes(), self.now, &mut out);
         Went::of(&out)
     }
 
     fn server(&mut self, message: &Value) -> Went {
         let text = message.to_string();
-        let mut out = Outbox::default();
+        let mut out = Vec::new();
         self.guard.from_server(text.as_bytes(), self.now, &mut out);
         Went::of(&out)
     }
@@ -76,19 +78,20 @@ impl Talk {
 
     fn pass(&mut self, seconds: u64) -> Went {
         self.now.instant += Duration::from_secs(seconds);
-        let mut out = Outbox::default();
+        let mut out = Vec::new();
         self.guard.tick(self.now, &mut out);
         Went::of(&out)
     }
 }
 
 impl Went {
-    fn of(out: &Outbox<'_>) -> Self {
-        let json = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap();
+    fn of(out: &[Action<'_>]) -> Self {
+        let json = |bytes: &Vec<u8>| serde_json::from_slice(bytes).unwrap();
+        let sides = Sides::of(out);
         Went {
-            to_server: out.to_server.iter().map(|one| json(one)).collect(),
-            to_client: out.to_client.iter().map(|one| json(one)).collect(),
-            asks: out.asks.iter().map(|ask| json(&ask.message)).collect(),
+            to_server: sides.to_server.iter().map(json).collect(),
+            to_client: sides.to_client.iter().map(json).collect(),
+            asks: sides.asks.iter().map(json).collect(),
         }
     }
 
@@ -216,7 +219,7 @@ fn a_user_who_is_not_there_does_not_hold_up_the_call_for_ever() {
     assert_eq!((counts.calls, counts.stopped), (2, 1), "{counts}");
     // The same if the client goes.
     talk.pay(&json!({}));
-    let mut out = Outbox::default();
+    let mut out = Vec::new();
     talk.guard.client_ended(talk.now, &mut out);
     assert!(Went::of(&out).is_refused().contains("Ask the user"));
 }

@@ -1,5 +1,7 @@
 //! Tools are learned from lists that pass by, or asked for when a call comes first.
 
+use callwright_mcp::guard::Action;
+
 use crate::transcript::{play, with};
 
 #[test]
@@ -207,15 +209,18 @@ fn names_of_sessions_are_no_json() {
     let guard = callwright_mcp::guard::Guard::new(settings, "a\"b\\");
     let now = callwright_mcp::guard::Now::by_clock();
     let call = br#"{"id":1,"method":"tools/call","params":{"name":"a"}}"#;
-    let mut out = callwright_mcp::guard::Outbox::default();
+    let mut out = Vec::new();
     guard.from_client(call, now, &mut out);
-    let question: serde_json::Value = serde_json::from_slice(&out.to_server[0]).unwrap();
+    assert_eq!(out[1], Action::Hold("1".into()));
+    let Action::ListTools(request) = &out[0] else {
+        panic!("{out:?}");
+    };
+    let question: serde_json::Value = serde_json::from_slice(request).unwrap();
     let answer = serde_json::json!({"id": question["id"], "result": {"tools": [{"name": "a"}]}});
     let answer = answer.to_string();
-    let mut out = callwright_mcp::guard::Outbox::default();
+    let mut out = Vec::new();
     guard.from_server(answer.as_bytes(), now, &mut out);
-    assert_eq!(out.to_server, [&call[..]]);
-    assert!(out.to_client.is_empty());
+    assert_eq!(out, [Action::ToServer((&call[..]).into())]);
 }
 
 #[test]
@@ -224,8 +229,8 @@ fn schemas_that_clients_choke_on_are_corrected_where_that_is_wanted() {
         r#"
         C= {"id":1,"method":"tools/list"}
         S= {"id":1,"result":{"tools":[{"name":"a"},{"name":"b","inputSchema":{"type":"object"}},{"name":"c","inputSchema":{"type":"OBJECT","properties":{}}}]}}
-        w  tool "a": its schema is not written by the book
-        w  tool "c": its schema is not written by the book
+        w  tool "a": its schema is malformed
+        w  tool "c": its schema is malformed
         C= {"id":2,"method":"tools/list"}
         S= {"id":2,"result":{"tools":[{"name":"a"}]}}
         "#,

@@ -8,5 +8,6 @@ mod modes;
 mod passing;
 mod properties;
 mod results;
+mod sides;
 mod transcript;
 mod unseen;

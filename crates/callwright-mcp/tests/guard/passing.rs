@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+use callwright_mcp::guard::{Action, Guard, Now, Settings};
 
 use crate::transcript::play;
 
@@ -60,16 +60,19 @@ fn odd_writing_passes_as_it_is() {
 #[test]
 fn what_a_server_says_passes_whatever_it_is() {
     let guard = Guard::new(Arc::new(Settings::default()), "s");
-    let mut out = Outbox::default();
+    let mut out = Vec::new();
     let bytes: &[u8] = b"{\"id\":1,\"result\":\"\xff\"}";
     guard.from_server(bytes, Now::by_clock(), &mut out);
     guard.from_server(b"\0", Now::by_clock(), &mut out);
-    assert_eq!(out.to_client, [bytes, b"\0"]);
+    assert_eq!(
+        out,
+        [Action::PassToClient(bytes), Action::PassToClient(b"\0")]
+    );
     // Nothing is in a blank line.
     for blank in [&b""[..], b"\n", b" \r\n"] {
-        let mut out = Outbox::default();
+        let mut out = Vec::new();
         guard.from_client(blank, Now::by_clock(), &mut out);
-        assert_eq!(out.to_server, [blank]);
+        assert_eq!(out, [Action::PassToServer(blank)]);
     }
 }
 
@@ -78,9 +81,10 @@ fn what_a_server_says_passes_whatever_it_is() {
 fn batches_within_batches_do_not_exhaust_the_stack() {
     let guard = Guard::new(Arc::new(Settings::default()), "s");
     let deep = ["[".repeat(100_000), "]".repeat(100_000)].concat();
-    let mut out = Outbox::default();
+    let mut out = Vec::new();
     guard.from_client(deep.as_bytes(), Now::by_clock(), &mut out);
     guard.from_server(deep.as_bytes(), Now::by_clock(), &mut out);
-    assert!(out.to_server.is_empty());
-    assert_eq!(out.to_client[1], deep.as_bytes());
+    assert!(matches!(out[0], Action::Warn(_)), "{out:?}");
+    assert!(matches!(out[1], Action::ToClient(_)), "{out:?}");
+    assert_eq!(out[2..], [Action::PassToClient(deep.as_bytes())]);
 }

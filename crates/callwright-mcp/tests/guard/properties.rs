@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use callwright::policy::Validation;
-use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+use callwright_mcp::guard::{Guard, Now, Settings};
 use proptest::prelude::*;
+
+use crate::sides::Sides;
 
 /// A message, and whether the client sends it.
 type Step = (bool, Vec<u8>);
@@ -83,16 +85,11 @@ fn step() -> impl Strategy<Value = Step> {
     (any::<bool>(), bytes)
 }
 
-struct Went {
-    to_server: Vec<Vec<u8>>,
-    to_client: Vec<Vec<u8>>,
-}
-
-fn run(mode: Validation, steps: &[Step]) -> Went {
+fn run(mode: Validation, steps: &[Step]) -> Sides {
     let mut settings = Settings::default();
     settings.mode = mode;
     let guard = Guard::new(Arc::new(settings), "s");
-    let mut out = Outbox::default();
+    let mut out = Vec::new();
     for (is_client, message) in steps {
         if *is_client {
             guard.from_client(message, Now::by_clock(), &mut out);
@@ -101,11 +98,7 @@ fn run(mode: Validation, steps: &[Step]) -> Went {
         }
     }
     guard.tick(Now::by_clock(), &mut out);
-    let went = |all: Vec<std::borrow::Cow<'_, [u8]>>| all.into_iter().map(Into::into).collect();
-    Went {
-        to_server: went(out.to_server),
-        to_client: went(out.to_client),
-    }
+    Sides::of(&out)
 }
 
 fn sent(steps: &[Step], by_client: bool) -> Vec<Vec<u8>> {

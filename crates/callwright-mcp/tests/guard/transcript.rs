@@ -13,7 +13,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+use callwright_mcp::guard::{Guard, Now, Settings};
+
+use crate::sides::{Sides, texts};
 
 pub(crate) struct Play {
     guard: Guard,
@@ -92,7 +94,7 @@ impl Play {
             if what == "C=" {
                 expected.to_server.rotate_left(1);
             }
-            let mut out = Outbox::default();
+            let mut out = Vec::new();
             match what {
                 "C>" | "C=" => self.guard.from_client(text.as_bytes(), self.now, &mut out),
                 "S>" | "S=" => self.guard.from_server(text.as_bytes(), self.now, &mut out),
@@ -102,34 +104,29 @@ impl Play {
                 }
                 _ => panic!("no such line: {line}"),
             }
-            let text = |all: &[std::borrow::Cow<'_, [u8]>]| {
-                all.iter()
-                    .map(|one| String::from_utf8(one.to_vec()).unwrap())
-                    .collect::<Vec<_>>()
-            };
+            let sides = Sides::of(&out);
             let went = Went {
-                to_server: text(&out.to_server),
-                to_client: text(&out.to_client),
+                to_server: texts(sides.to_server),
+                to_client: texts(sides.to_client),
             };
             assert_eq!(went, expected, "after {line}");
-            assert_eq!(out.warnings.len(), warnings.len(), "{:?}", out.warnings);
-            for (told, words) in out.warnings.iter().zip(&warnings) {
+            let mut warned = sides.warnings;
+            assert_eq!(warned.len(), warnings.len(), "{warned:?}");
+            for (told, words) in warned.iter().zip(&warnings) {
                 assert!(told.contains(words), "{told:?} should say {words:?}");
             }
-            self.warned.append(&mut out.warnings);
+            self.warned.append(&mut warned);
         }
         self
     }
 
     /// What the server's end brings the client.
     pub(crate) fn server_gone(&self, why: &str) -> Vec<String> {
-        let mut out = Outbox::default();
+        let mut out = Vec::new();
         self.guard.server_gone(why, &mut out);
-        assert!(out.to_server.is_empty());
-        out.to_client
-            .iter()
-            .map(|one| String::from_utf8(one.to_vec()).unwrap())
-            .collect()
+        let sides = Sides::of(&out);
+        assert!(sides.to_server.is_empty());
+        texts(sides.to_client)
     }
 
     /// Whether somebody should come back with the time.

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use callwright::policy::Validation;
-use callwright_mcp::guard::{Guard, Now, Outbox, Settings};
+use callwright_mcp::guard::{Guard, Now, Settings};
 use serde_json::{Value, json};
+
+use crate::sides::Sides;
 
 const LIST: &str = r#"{"id":"list","result":{"tools":[{"name":"get","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}},{"name":"delete","inputSchema":{"type":"object"}}]}}"#;
 
@@ -21,23 +23,21 @@ fn sent(mode: Validation, message: &[u8]) -> Went {
     settings.mode = mode;
     let settings = Arc::new(settings);
     let guard = Guard::new(Arc::clone(&settings), "s");
-    let mut out = Outbox::default();
+    let mut out = Vec::new();
     guard.from_client(
         br#"{"id":"list","method":"tools/list"}"#,
         Now::by_clock(),
         &mut out,
     );
     guard.from_server(LIST.as_bytes(), Now::by_clock(), &mut out);
-    let mut out = Outbox::default();
+    let mut out = Vec::new();
     guard.from_client(message, Now::by_clock(), &mut out);
+    let sides = Sides::of(&out);
+    let json = |message: &Vec<u8>| serde_json::from_slice(message).unwrap();
     Went {
-        to_server: out.to_server.iter().map(|one| one.to_vec()).collect(),
-        to_client: out
-            .to_client
-            .iter()
-            .map(|one| serde_json::from_slice(one).unwrap())
-            .collect(),
-        warnings: out.warnings,
+        to_client: sides.to_client.iter().map(json).collect(),
+        to_server: sides.to_server,
+        warnings: sides.warnings,
         settings,
     }
 }
@@ -176,7 +176,7 @@ fn calls_of_tools_that_nobody_lists_are_counted() {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "x", "arguments": {}}})
             .to_string()
     };
-    let mut out = Outbox::default();
+    let mut out = Vec::new();
     let first = call(0);
     guard.from_client(first.as_bytes(), Now::by_clock(), &mut out);
     let error = r#"{"id":"callwright-s-1","error":{"code":-32601,"message":"no"}}"#;

@@ -1,0 +1,167 @@
+//! The servers that share a guard, and the prefixes of their tools' names.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use super::names::{SEPARATOR, in_plain_letters};
+use crate::config::{ConfigError, ConfigFault, ServerEntry, Servers};
+use crate::process::ServerCommand;
+
+/// Leaves more than twenty letters for the name of a tool.
+const LONGEST_NAME: usize = 40;
+
+/// The servers that share a guard.
+#[derive(Debug, Clone)]
+pub struct ServerGroup {
+    pub(crate) members: Vec<GroupMember>,
+    /// Whether the only server is shown to the client as it is, and not as one of many.
+    pub(crate) is_direct: bool,
+}
+
+/// One of the servers.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupMember {
+    /// As in the configuration; empty for a server that is shown as it is.
+    pub(crate) name: String,
+    /// What the names of its tools start with.
+    pub(crate) prefix: String,
+    pub(crate) endpoint: Endpoint,
+}
+
+/// Where a server is.
+#[derive(Debug, Clone)]
+pub(crate) enum Endpoint {
+    Command(ServerCommand),
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP reads it"))]
+    Url {
+        url: String,
+        headers: BTreeMap<String, String>,
+    },
+}
+
+impl ServerGroup {
+    /// A single server, which is started with a command. Everything it says passes untouched.
+    pub fn direct(program: OsString, arguments: Vec<OsString>) -> Self {
+        let command = ServerCommand {
+            program,
+            arguments,
+            variables: BTreeMap::new(),
+            folder: None,
+        };
+        ServerGroup {
+            members: vec![GroupMember {
+                name: String::new(),
+                prefix: String::new(),
+                endpoint: Endpoint::Command(command),
+            }],
+            is_direct: true,
+        }
+    }
+
+    /// The servers of a configuration file, in the order of their names.
+    ///
+    /// # Errors
+    /// If there is none, or if tools of two servers could have the same name.
+    ///
+    /// ```
+    /// use callwright_mcp::config::read_servers;
+    /// use callwright_mcp::hub::ServerGroup;
+    ///
+    /// let servers = read_servers(r#"{"mcpServers": {"my files": {"command": "a"}, "my_files": {"command": "b"}}}"#)?;
+    /// let error = ServerGroup::new(servers).expect_err("the tools of both start with `my_files__`");
+    /// assert!(error.to_string().contains("rename one of them"));
+    /// # Ok::<(), callwright_mcp::config::ConfigError>(())
+    /// ```
+    pub fn new(servers: Servers) -> Result<Self, ConfigError> {
+        if servers.is_empty() {
+            return Err(ConfigFault::NoneToGuard.into());
+        }
+        let mut prefixes: BTreeMap<String, String> = BTreeMap::new();
+        let mut members = Vec::with_capacity(servers.len());
+        for (name, server) in servers {
+            let plain = in_plain_letters(&name);
+            if plain.is_empty() || plain.len() > LONGEST_NAME {
+                let most = LONGEST_NAME;
+                return Err(ConfigFault::Name { name, most }.into());
+            }
+            let prefix = format!("{plain}{SEPARATOR}");
+            // If one prefix starts with another, a name could belong to either server.
+            let begins = |other: &&String| other.starts_with(&prefix) || prefix.starts_with(*other);
+            if let Some(other) = prefixes.keys().find(begins) {
+                let other = prefixes.get(other).cloned().unwrap_or_default();
+                return Err(ConfigFault::SameNames { name, other }.into());
+            }
+            prefixes.insert(prefix.clone(), name.clone());
+            let endpoint = match server {
+                ServerEntry::Url { url, headers } => Endpoint::Url { url, headers },
+                ServerEntry::Command {
+                    command,
+                    args,
+                    env,
+                    cwd,
+                } => Endpoint::Command(ServerCommand {
+                    program: command.into(),
+                    arguments: args.into_iter().map(OsString::from).collect(),
+                    variables: env,
+                    folder: cwd.map(Into::into),
+                }),
+            };
+            members.push(GroupMember {
+                name,
+                prefix,
+                endpoint,
+            });
+        }
+        Ok(ServerGroup {
+            members,
+            is_direct: false,
+        })
+    }
+}
+
+impl GroupMember {
+    /// The server in a message: its name if it has one, and the command that starts it.
+    pub(crate) fn description(&self) -> String {
+        let name = &self.name;
+        match &self.endpoint {
+            Endpoint::Command(command) if name.is_empty() => format!("`{}`", command.redacted()),
+            Endpoint::Command(command) => format!("{name:?} (`{}`)", command.redacted()),
+            Endpoint::Url { .. } => format!("{name:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(names: &[&str]) -> Result<Vec<String>, String> {
+        let server = |name: &&str| {
+            let server = ServerEntry::Url {
+                url: "http://localhost".into(),
+                headers: BTreeMap::new(),
+            };
+            ((*name).to_owned(), server)
+        };
+        let group = ServerGroup::new(names.iter().map(server).collect());
+        let prefixes = |group: ServerGroup| group.members.into_iter().map(|member| member.prefix);
+        group
+            .map(|group| prefixes(group).collect())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn prefixes_are_different() {
+        assert_eq!(
+            group(&["b", "a", "my files"]).unwrap(),
+            ["a__", "b__", "my_files__"]
+        );
+        for names in [&["a b", "a_b"][..], &["a", "a__b"], &["a", "a_"]] {
+            let error = group(names).unwrap_err();
+            assert!(error.contains("rename one of them"), "{error}");
+        }
+        for names in [&[][..], &[""], &[&*"x".repeat(41)]] {
+            assert!(group(names).is_err(), "{names:?}");
+        }
+    }
+}

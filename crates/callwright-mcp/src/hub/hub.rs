@@ -1,0 +1,365 @@
+//! The threads between the client and its servers.
+//!
+//! One thread reads the client, one each server. Each shows what it reads to the guard, and to the router if there are
+//! many servers, and sends the outcome on itself, so that a message costs one read and one write. A thread may wait for
+//! the client, but only the client's own thread ever waits for a server (see [`LineWriter`]); otherwise two sides that
+//! wait for each other could stop us. Passed deadlines and ended servers are handled on threads of their own.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::router::{Dispatch, Router};
+use crate::answer::{self, code};
+use crate::guard::{Action, Guard, Now};
+use crate::line_reader::{LineReader, has_inner_line_break};
+use crate::line_writer::{LineEnd, LineWriter, Unsent};
+use crate::message::Message;
+use crate::stderr_tail::StderrTail;
+
+/// A longer line on stderr is copied in pieces.
+const LONGEST_STDERR_LINE: u64 = 8 * 1024;
+
+/// Gets a sentence each for the operator.
+pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Reported to the lifecycle of the session.
+#[derive(Debug)]
+pub(super) enum HubEvent {
+    /// The client has ended or got its first message, or there may be a new deadline.
+    Changed,
+    /// A server has closed its output.
+    OutputEnded(usize),
+    /// A server has to be started again. Its writer is detached already.
+    Restart(usize),
+}
+
+/// What all threads share.
+pub(super) struct Hub {
+    pub(super) guard: Guard,
+    /// `None` if there is a single server whose messages pass untouched.
+    pub(super) router: Option<Router>,
+    pub(super) to_client: LineWriter,
+    pub(super) servers: Vec<ServerLink>,
+    pub(super) events: UnboundedSender<HubEvent>,
+    pub(super) warn: Warn,
+    /// How many servers ended before they should.
+    pub(super) lost: AtomicUsize,
+    /// Whether servers are being ended, so that their end is not an error.
+    pub(super) is_ending: AtomicBool,
+    /// Whether the client sends no more, or reads no more.
+    pub(super) client_ended: AtomicBool,
+    /// Whether the client got any message.
+    pub(super) has_spoken: AtomicBool,
+    /// How many messages are being handled that may lead to others for servers.
+    pub(super) busy: AtomicUsize,
+}
+
+/// Our side of the connection to one server.
+pub(super) struct ServerLink {
+    /// Put before its lines on stderr; empty for none.
+    pub(super) label: String,
+    pub(super) writer: LineWriter,
+    /// Whether its thread waits for output.
+    pub(super) is_awaited: AtomicBool,
+    pub(super) stderr_tail: StderrTail,
+    /// Whether it can be started again.
+    pub(super) is_process: bool,
+    /// How often it was started again: output of earlier starts does not count.
+    pub(super) generation: AtomicUsize,
+}
+
+impl Hub {
+    /// Reads the client until it sends no more.
+    pub(super) fn read_client(&self, client: impl Read) {
+        let mut lines = LineReader::new(client);
+        while lines.advance().unwrap_or(false) {
+            let line = lines.line();
+            if self.lost.load(Ordering::Relaxed) > 0
+                && let Some(router) = &self.router
+                && let Some(error) = router.error_of_lost_server(line)
+            {
+                self.send_to_client(&error, LineEnd::Add, false);
+                continue;
+            }
+            let mut actions = Vec::new();
+            if has_inner_line_break(line) {
+                self.guard.broken_line(line, &mut actions);
+            } else {
+                self.guard.from_client(line, Now::by_clock(), &mut actions);
+            }
+            // Messages for one server are collected while more are here.
+            let more = self.router.is_none() && lines.has_next();
+            self.perform(actions, more);
+            if let (None, [only]) = (&self.router, &self.servers[..]) {
+                if !more {
+                    let _ = only.writer.flush();
+                }
+                // This holds up only the client, which must not fill our memory.
+                only.writer.wait_until_drained();
+            }
+        }
+        let mut actions = Vec::new();
+        self.guard.client_ended(Now::by_clock(), &mut actions);
+        self.perform(actions, false);
+        self.end_of_client();
+    }
+
+    /// Reads a server until it sends no more, or is started again.
+    pub(super) fn read_server(&self, server: usize, generation: usize, output: impl Read) {
+        let link = &self.servers[server];
+        let is_current = || link.generation.load(Ordering::Acquire) == generation;
+        let mut lines = LineReader::new(output);
+        loop {
+            link.is_awaited.store(true, Ordering::Relaxed);
+            let has_line = lines.advance().unwrap_or(false);
+            link.is_awaited.store(false, Ordering::Relaxed);
+            if !has_line || !is_current() {
+                break;
+            }
+            let is_sent =
+                self.busily(|| self.handle_server_message(server, lines.line(), lines.has_next()));
+            if !is_sent {
+                break;
+            }
+        }
+        let _ = self.to_client.flush();
+        if is_current() {
+            self.report(HubEvent::OutputEnded(server));
+        }
+    }
+
+    /// Handles a message of a server; `more` says that another one is here already. `false` if the client reads no more.
+    fn handle_server_message(&self, server: usize, message: &[u8], more: bool) -> bool {
+        match &self.router {
+            None => self.through_guard(message, more),
+            Some(router) => {
+                let mut dispatch = Dispatch::default();
+                router.from_server(server, message, &mut dispatch);
+                self.deliver(dispatch, more);
+            }
+        }
+        more || self.flush_to_client()
+    }
+
+    fn through_guard(&self, message: &[u8], more: bool) {
+        let mut actions = Vec::new();
+        self.guard
+            .from_server(message, Now::by_clock(), &mut actions);
+        self.perform(actions, more);
+    }
+
+    /// Does work that may lead to messages for servers, which are not closed meanwhile.
+    fn busily<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.busy.fetch_add(1, Ordering::AcqRel);
+        let done = work();
+        self.busy.fetch_sub(1, Ordering::AcqRel);
+        if self.client_ended.load(Ordering::Acquire) {
+            self.report(HubEvent::Changed);
+        }
+        done
+    }
+
+    /// Handles deadlines that have passed.
+    pub(super) fn tick(&self) {
+        self.busily(|| {
+            let now = Now::by_clock();
+            if let Some(router) = &self.router {
+                let mut dispatch = Dispatch::default();
+                router.tick(now.instant, &mut dispatch);
+                self.deliver(dispatch, false);
+            }
+            let mut actions = Vec::new();
+            self.guard.tick(now, &mut actions);
+            self.perform(actions, false);
+        });
+    }
+
+    /// Settles everything that waits for a server that has ended, and answers it if the client should hear of it;
+    /// returns whether there was anything to answer.
+    pub(super) fn server_gone(&self, server: usize, why: &str, is_reported: bool) -> bool {
+        self.busily(|| self.settle(server, why, is_reported))
+    }
+
+    fn settle(&self, server: usize, why: &str, is_reported: bool) -> bool {
+        let is_ending = self.is_ending.load(Ordering::Relaxed);
+        if !is_ending {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+        let Some(router) = &self.router else {
+            let mut actions = Vec::new();
+            self.guard.server_gone(why, &mut actions);
+            actions.retain(|_| is_reported);
+            let was_awaited = !actions.is_empty();
+            self.perform(actions, false);
+            return was_awaited;
+        };
+        let mut dispatch = Dispatch::default();
+        router.server_gone(server, why, &mut dispatch);
+        if is_ending {
+            // Pending requests are still answered; change notifications are dropped.
+            let is_response =
+                |message: &[u8]| matches!(Message::read(message), Message::Response { .. });
+            dispatch.to_client.retain(|message| is_response(message));
+        } else {
+            (self.warn)(why);
+        }
+        let was_awaited = !dispatch.to_client.is_empty();
+        self.deliver(dispatch, false);
+        was_awaited
+    }
+
+    /// Copies a server's stderr to ours, and keeps the end of it. Lines of one server among many get its name.
+    pub(super) fn copy_stderr(&self, server: usize, stderr: impl Read) {
+        let link = &self.servers[server];
+        let prefix = match link.label.as_str() {
+            "" => String::new(),
+            label => format!("[{label}] "),
+        };
+        let mut stderr = BufReader::new(stderr);
+        let mut copied = prefix.clone().into_bytes();
+        loop {
+            copied.truncate(prefix.len());
+            let read = if prefix.is_empty() {
+                let read = stderr.fill_buf().map(|bytes| {
+                    copied.extend_from_slice(bytes);
+                    bytes.len()
+                });
+                stderr.consume(copied.len());
+                read
+            } else {
+                let mut piece = (&mut stderr).take(LONGEST_STDERR_LINE);
+                piece.read_until(b'\n', &mut copied)
+            };
+            match read {
+                Ok(1..) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                _ => return,
+            }
+            link.stderr_tail.push(&copied[prefix.len()..]);
+            if !prefix.is_empty() && !copied.ends_with(b"\n") {
+                copied.push(b'\n');
+            }
+            let _ = io::stderr().lock().write_all(&copied);
+        }
+    }
+
+    /// Carries out what the guard has decided.
+    fn perform(&self, actions: Vec<Action<'_>>, more: bool) {
+        // What passes between a client and a single server keeps even a missing line break.
+        let end = match self.router {
+            None => LineEnd::AsItIs,
+            Some(_) => LineEnd::Add,
+        };
+        for action in actions {
+            match action {
+                Action::PassToServer(message) => self.send_on(message, end, more),
+                Action::ToServer(message) => self.send_on(&message, LineEnd::Add, more),
+                Action::ListTools(request) => {
+                    self.send_on(&request, LineEnd::Add, more);
+                    self.report(HubEvent::Changed);
+                }
+                Action::PassToClient(message) => self.send_to_client(message, end, more),
+                Action::ToClient(message) => self.send_to_client(&message, LineEnd::Add, more),
+                Action::AskUser(question) => {
+                    self.send_to_client(&question.message, LineEnd::Add, more);
+                }
+                Action::Hold(_) => self.report(HubEvent::Changed),
+                Action::Warn(warning) => (self.warn)(&warning),
+            }
+        }
+    }
+
+    /// Sends a message of the client to the server that it is for.
+    fn send_on(&self, message: &[u8], end: LineEnd, more: bool) {
+        match &self.router {
+            None => self.send_to_server(0, message, end, more),
+            Some(router) => {
+                let mut dispatch = Dispatch::default();
+                router.from_client(message, Now::by_clock().instant, &mut dispatch);
+                self.deliver(dispatch, more);
+            }
+        }
+    }
+
+    /// Carries out what the router has decided. The guard sees everything before the client does.
+    pub(super) fn deliver(&self, dispatch: Dispatch<'_>, more: bool) {
+        if dispatch.has_new_deadline {
+            self.report(HubEvent::Changed);
+        }
+        for warning in &dispatch.warnings {
+            (self.warn)(warning);
+        }
+        for server in dispatch.restarts {
+            let link = &self.servers[server];
+            if link.is_process {
+                link.generation.fetch_add(1, Ordering::AcqRel);
+                link.writer.detach();
+                self.report(HubEvent::Restart(server));
+            }
+        }
+        for (server, message) in dispatch.to_servers {
+            self.send_to_server(server, &message, LineEnd::Add, false);
+        }
+        let count = dispatch.to_client.len();
+        for (at, message) in dispatch.to_client.iter().enumerate() {
+            self.through_guard(message, more || at + 1 < count);
+        }
+        // The guard may have kept the last one for itself.
+        if count > 1 && !more {
+            self.flush_to_client();
+        }
+    }
+
+    fn send_to_server(&self, server: usize, message: &[u8], end: LineEnd, more: bool) {
+        let link = &self.servers[server];
+        // A message for a server that has closed its input is lost, as it would be in the pipe: once the server has
+        // ended, every request is answered.
+        if link.writer.send(message, end, more) == Err(Unsent::Full)
+            && let Message::Request { id, .. } = Message::read(message)
+        {
+            let which = match link.label.as_str() {
+                "" => "the MCP server".to_owned(),
+                label => format!("the MCP server {label:?}"),
+            };
+            let why = format!("{which} does not read what it is sent");
+            self.handle_server_message(
+                server,
+                &answer::error(id.0, code::SERVER_FAILED, &why),
+                false,
+            );
+        }
+    }
+
+    fn send_to_client(&self, message: &[u8], end: LineEnd, more: bool) {
+        if self.to_client.send(message, end, more).is_err() {
+            self.end_of_client();
+        }
+        if !self.has_spoken.load(Ordering::Relaxed) {
+            self.has_spoken.store(true, Ordering::Relaxed);
+            self.report(HubEvent::Changed);
+        }
+    }
+
+    /// Sends what was collected for the client; `false` if it reads no more.
+    fn flush_to_client(&self) -> bool {
+        let is_open = self.to_client.flush().is_ok();
+        if !is_open {
+            self.end_of_client();
+        }
+        is_open
+    }
+
+    fn end_of_client(&self) {
+        if !self.client_ended.swap(true, Ordering::AcqRel) {
+            self.report(HubEvent::Changed);
+        }
+    }
+
+    /// Once the session is over, events are lost.
+    pub(super) fn report(&self, event: HubEvent) {
+        let _ = self.events.send(event);
+    }
+}

@@ -1,0 +1,312 @@
+//! Many servers that look like one: which message goes where, and under which name.
+//!
+//! Takes messages of the client and of the servers; returns what to send to whom. What one server answers passes byte for
+//! byte, except for the names and ids that tell servers apart; what all servers answer is merged. The router does no IO,
+//! has no clock and judges nothing: the guard is between the client and the router.
+//!
+//! - `from_client`, `from_server`: where each message goes
+//! - `aggregate`: requests to several servers, and one answer made of theirs
+//! - `lists`, `merge`: the methods that list something, and the lists of all servers in one
+//! - `server_state`, `server_info`: what is known about each server, and what they say about themselves as one
+
+mod aggregate;
+mod from_client;
+mod from_server;
+mod lists;
+mod merge;
+mod server_info;
+mod server_state;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::value::RawValue;
+
+use self::aggregate::Aggregate;
+use self::lists::ListKind;
+use self::server_state::ServerState;
+use super::group::ServerGroup;
+use super::routes::Routes;
+use crate::answer::{self, code};
+use crate::message::{Id, Message};
+
+/// How many requests may be in progress at one server: a client that never reads answers must not take all our memory.
+const MOST_REQUESTS: usize = 100_000;
+
+/// Makes many servers look like one.
+#[derive(Debug)]
+pub struct Router {
+    state: Mutex<RouterState>,
+}
+
+/// What to send, in order, and what the operator should know.
+#[derive(Debug, Default)]
+pub struct Dispatch<'m> {
+    /// For the client.
+    pub to_client: Vec<Cow<'m, [u8]>>,
+    /// For servers, by their position in the group.
+    pub to_servers: Vec<(usize, Cow<'m, [u8]>)>,
+    /// For the operator, a sentence each.
+    pub warnings: Vec<String>,
+    /// Servers that have to be started again before anything is sent: they have begun to speak one protocol with the
+    /// client, and now get another.
+    pub restarts: Vec<usize>,
+    /// Whether [`Router::deadline`] may have changed.
+    pub has_new_deadline: bool,
+}
+
+impl Dispatch<'_> {
+    /// Adds what another message led to, which is not kept.
+    fn append(&mut self, other: Dispatch<'_>) {
+        let owned = |message: Cow<'_, [u8]>| Cow::Owned(message.into_owned());
+        self.to_client
+            .extend(other.to_client.into_iter().map(owned));
+        let to_servers = other.to_servers.into_iter();
+        self.to_servers
+            .extend(to_servers.map(|(server, message)| (server, owned(message))));
+        self.warnings.extend(other.warnings);
+        self.restarts.extend(other.restarts);
+        self.has_new_deadline |= other.has_new_deadline;
+    }
+}
+
+/// What is remembered between two messages.
+#[derive(Debug)]
+struct RouterState {
+    servers: Vec<ServerState>,
+    /// Requests to several servers, by number.
+    aggregates: BTreeMap<u64, Aggregate>,
+    /// The number of the last of them.
+    last_number: u64,
+    routes: Routes,
+    /// Whether the client has sent `initialize`, which protocols since 2026-07-28 do not have.
+    has_handshake: bool,
+    /// Whether some servers know `server/discover` and others do not.
+    is_mixed: bool,
+    /// The client's `notifications/initialized`, for servers that answer later.
+    initialized: Option<Vec<u8>>,
+    /// What the client sent before it had the answer to its `initialize`.
+    early: Vec<Vec<u8>>,
+    /// The time of the client's last message.
+    latest: Instant,
+}
+
+/// One message on its way through the router.
+struct Routing<'s, 'm> {
+    state: &'s mut RouterState,
+    out: &'s mut Dispatch<'m>,
+}
+
+/// A request that a server has not answered.
+#[derive(Debug)]
+enum PendingRequest {
+    /// Its answer passes. The id is as the client wrote it.
+    Passes { id: String },
+    /// Its answer is part of the answer to a request with this number.
+    Part(u64),
+}
+
+impl PendingRequest {
+    fn passes(id: Id<'_>) -> Self {
+        let id = id.0.to_owned();
+        PendingRequest::Passes { id }
+    }
+}
+
+impl Router {
+    /// A router for the servers of a group.
+    pub fn new(group: &ServerGroup, now: Instant) -> Self {
+        Router {
+            state: Mutex::new(RouterState {
+                servers: group.members.iter().map(ServerState::new).collect(),
+                aggregates: BTreeMap::new(),
+                last_number: 0,
+                routes: Routes::default(),
+                has_handshake: false,
+                is_mixed: false,
+                initialized: None,
+                early: Vec::new(),
+                latest: now,
+            }),
+        }
+    }
+
+    /// Takes a message of the client.
+    pub fn from_client<'m>(&self, message: &'m [u8], now: Instant, out: &mut Dispatch<'m>) {
+        let state = &mut *self.state();
+        state.latest = now;
+        let mut routing = Routing { state, out };
+        for (part, read) in each(message) {
+            routing.route_client_message(part, read);
+        }
+    }
+
+    /// Takes a message of a server.
+    pub fn from_server<'m>(&self, server: usize, message: &'m [u8], out: &mut Dispatch<'m>) {
+        let state = &mut *self.state();
+        if server < state.servers.len() {
+            let mut routing = Routing { state, out };
+            for (part, read) in each(message) {
+                routing.route_server_message(server, part, read);
+            }
+        }
+    }
+
+    /// The answer to a request for a server that is gone. The guard need not see the request; it would only say that
+    /// there is no such tool.
+    pub fn error_of_lost_server(&self, message: &[u8]) -> Option<Vec<u8>> {
+        let state = self.state();
+        if state.servers.iter().all(ServerState::is_there) {
+            return None;
+        }
+        match Message::read(message) {
+            Message::Request { id, method, params } => {
+                let why = state.why_lost(&method, params)?;
+                Some(answer::error(id.0, code::SERVER_FAILED, why))
+            }
+            _ => None,
+        }
+    }
+
+    /// A server is gone, and why.
+    pub fn server_gone(&self, server: usize, why: &str, out: &mut Dispatch<'_>) {
+        let state = &mut *self.state();
+        if server < state.servers.len() {
+            Routing { state, out }.server_gone(server, why);
+        }
+    }
+
+    /// When [`Router::tick`] has something to do.
+    pub fn deadline(&self) -> Option<Instant> {
+        let state = self.state();
+        let waiting = state.aggregates.values().filter(|it| !it.is_answered);
+        waiting.filter_map(|aggregate| aggregate.deadline).min()
+    }
+
+    /// Time has passed: requests that have waited long enough for all servers are answered without the late ones.
+    pub fn tick(&self, now: Instant, out: &mut Dispatch<'_>) {
+        let state = &mut *self.state();
+        Routing { state, out }.tick(now);
+    }
+
+    /// Nothing here panics while it holds the lock.
+    fn state(&self) -> MutexGuard<'_, RouterState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The message as it is, unless there is a form feed around it: our reader skips it, but it is not JSON.
+fn without_form_feeds(message: &[u8]) -> &[u8] {
+    let inner = message.trim_ascii();
+    let front = message.len() - message.trim_ascii_start().len();
+    let (before, after) = (&message[..front], &message[front + inner.len()..]);
+    if before.contains(&b'\x0c') || after.contains(&b'\x0c') {
+        inner
+    } else {
+        message
+    }
+}
+
+/// A message, or each message of a batch.
+fn each(message: &[u8]) -> Vec<(&[u8], Message<'_>)> {
+    let message = without_form_feeds(message);
+    match Message::read(message) {
+        Message::Batch(parts) => parts
+            .into_iter()
+            .map(RawValue::get)
+            .map(str::as_bytes)
+            .map(|part| (part, Message::read(part)))
+            .collect(),
+        read => vec![(message, read)],
+    }
+}
+
+impl<'m> Routing<'_, 'm> {
+    fn error(&mut self, id: Id<'_>, code: i32, why: &str) {
+        let error = answer::error(id.0, code, why);
+        self.out.to_client.push(error.into());
+    }
+
+    /// Sends a request to a server; returns why not, if that is not possible.
+    fn send(
+        &mut self,
+        server: usize,
+        id: Id<'_>,
+        message: Cow<'m, [u8]>,
+        pending: PendingRequest,
+    ) -> Result<(), String> {
+        let to = &mut self.state.servers[server];
+        if let Some(why) = &to.gone {
+            return Err(why.clone());
+        }
+        if to.pending.len() >= MOST_REQUESTS {
+            let name = &to.name;
+            return Err(format!(
+                "the MCP server {name:?} has {MOST_REQUESTS} requests to answer; wait for it"
+            ));
+        }
+        to.pending.insert(id.key().into_owned(), pending);
+        self.out.to_servers.push((server, message));
+        Ok(())
+    }
+
+    fn server_gone(&mut self, server: usize, why: &str) {
+        let lost = &mut self.state.servers[server];
+        let was_there = lost.is_there();
+        lost.gone = Some(why.to_owned());
+        let mut pending: Vec<_> = lost.pending.drain().collect();
+        // In the same order every time.
+        pending.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.state.routes.forget(server);
+        for (_, pending) in pending {
+            match pending {
+                PendingRequest::Passes { id } => self.error(Id(&id), code::SERVER_FAILED, why),
+                PendingRequest::Part(number) => {
+                    let error = answer::error_object(code::SERVER_FAILED, why);
+                    self.part_answered(number, server, None, Err(&error));
+                }
+            }
+        }
+        if was_there {
+            self.all_lists_changed(server);
+        }
+    }
+
+    /// Tells the client that everything a server lists has changed.
+    fn all_lists_changed(&mut self, server: usize) {
+        for list in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
+            if self.state.servers[server].may_list(list) {
+                self.list_changed(list);
+            }
+        }
+    }
+
+    /// Tells the client that a list has changed, if it is ready to hear it.
+    fn list_changed(&mut self, list: ListKind) {
+        let method = format!("notifications/{}/list_changed", list.capability());
+        let mut notify = |params: &str| {
+            let message = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"{params}}}");
+            self.out.to_client.push(message.into_bytes().into());
+        };
+        if self.state.initialized.is_some() {
+            notify("");
+        }
+        for meta in self
+            .state
+            .aggregates
+            .values()
+            .filter_map(|it| it.listens_to(list))
+        {
+            notify(&format!(",\"params\":{{\"_meta\":{meta}}}"));
+        }
+    }
+
+    /// All servers that are not gone.
+    fn servers_there(&self) -> Vec<usize> {
+        let all = self.state.servers.iter().enumerate();
+        let there = all.filter(|(_, server)| server.is_there());
+        there.map(|(at, _)| at).collect()
+    }
+}

@@ -1,0 +1,37 @@
+//! What actions send to either side.
+
+use callwright_mcp::guard::Action;
+
+#[derive(Debug, Default)]
+pub(crate) struct Sides {
+    pub(crate) to_server: Vec<Vec<u8>>,
+    pub(crate) to_client: Vec<Vec<u8>>,
+    pub(crate) asks: Vec<Vec<u8>>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Sides {
+    pub(crate) fn of(actions: &[Action<'_>]) -> Self {
+        let mut sides = Sides::default();
+        for action in actions {
+            sides
+                .to_server
+                .extend(action.for_server().map(<[u8]>::to_vec));
+            sides
+                .to_client
+                .extend(action.for_client().map(<[u8]>::to_vec));
+            match action {
+                Action::AskUser(question) => sides.asks.push(question.message.clone()),
+                Action::Warn(warning) => sides.warnings.push(warning.clone()),
+                _ => {}
+            }
+        }
+        sides
+    }
+}
+
+/// Messages as text.
+pub(crate) fn texts(messages: Vec<Vec<u8>>) -> Vec<String> {
+    let text = |message| String::from_utf8(message).unwrap();
+    messages.into_iter().map(text).collect()
+}
