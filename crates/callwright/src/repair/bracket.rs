@@ -7,7 +7,7 @@
 use super::extract::JSON_BLANK;
 use super::tolerant::{self, TolerantReading};
 use super::{Edit, syntax};
-use crate::json::{Path, parse_at};
+use crate::json::Path;
 
 /// Longer texts are left alone: each place where a bracket could be wrong costs a walk through all tokens. 256
 /// are some sixty members, more than 99 of 100 real calls have, and 200,000 steps at most.
@@ -20,14 +20,7 @@ pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Option<Tolerant
     let tokens = tokens(region)?;
     let change = only_change(&tokens)?;
     let (mended, edit) = change.apply(region, &tokens);
-    let reading = match parse_at(&mended, 0, max_depth) {
-        Some((value, end)) => TolerantReading {
-            value,
-            edits: Vec::new(),
-            end,
-        },
-        None => tolerant::read(&mended, 0, max_depth).ok()?,
-    };
+    let reading = tolerant::read(&mended, 0, max_depth).ok()?;
     let mut edits = vec![edit];
     edits.extend(reading.edits);
     (reading.end == mended.len()).then_some(TolerantReading {

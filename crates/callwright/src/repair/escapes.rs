@@ -70,20 +70,18 @@ fn is_pattern(written: &str) -> bool {
 /// `\u` with four hex digits, and its other half where it has one.
 fn unicode(text: &str) -> Read<(Option<char>, usize)> {
     let first = unit(text)?;
-    if let Some(decoded) = char::from_u32(first) {
+    if let Some(decoded) = char::from_u32(first.into()) {
         return Ok((Some(decoded), 6));
     }
     let second = unit(text.get(6..).unwrap_or_default())?;
-    if !(0xD800..0xDC00).contains(&first) || !(0xDC00..0xE000).contains(&second) {
-        return Err(NoReading::Unclear);
+    match char::decode_utf16([first, second]).next() {
+        Some(Ok(decoded)) => Ok((Some(decoded), 12)),
+        _ => Err(NoReading::Unclear),
     }
-    let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-    let decoded = char::from_u32(code).ok_or(NoReading::Unclear)?;
-    Ok((Some(decoded), 12))
 }
 
 /// The number in a `\u` escape.
-fn unit(text: &str) -> Read<u32> {
+fn unit(text: &str) -> Read<u16> {
     let mut code = 0;
     let mut characters = text.chars();
     for expected in ['\\', 'u'] {
@@ -97,5 +95,5 @@ fn unit(text: &str) -> Read<u32> {
         let digit = characters.next().ok_or(NoReading::CutOff)?;
         code = code * 16 + digit.to_digit(16).ok_or(NoReading::Unclear)?;
     }
-    Ok(code)
+    u16::try_from(code).map_err(|_| NoReading::Unclear)
 }

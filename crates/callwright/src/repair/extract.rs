@@ -7,7 +7,7 @@ use super::inner_quotes::goes_on;
 use super::surroundings::{after, in_front, is_between};
 use super::tolerant::{self, NoReading, TolerantReading};
 use super::{Edit, bracket, syntax};
-use crate::json::{Path, Value, parse_at};
+use crate::json::{Path, Value};
 
 /// What a text holds.
 pub(super) enum Extract {
@@ -118,28 +118,14 @@ fn first_value(text: &str, start: usize, max_depth: usize) -> FoundValue {
 /// The value that starts at this very bracket, strictly read if possible. A bracket that opens
 /// nothing clear ends the search: what is inside something broken is not a call.
 fn read_at(text: &str, start: usize, max_depth: usize) -> FoundValue {
-    let reading = match parse_at(text, start, max_depth) {
-        Some((value, end)) => TolerantReading {
-            value,
-            edits: Vec::new(),
-            end,
-        },
-        None => match tolerant::read(text, start, max_depth) {
-            Ok(reading) => reading,
-            Err((NoReading::CutOff, path)) => return FoundValue::CutOff(path),
-            Err((NoReading::Unclear, _)) => {
-                match tolerant::read_inner_quotes(text, start, max_depth) {
-                    Some(reading) => reading,
-                    None => return FoundValue::Unclear,
-                }
-            }
-        },
+    let reading = match tolerant::read(text, start, max_depth) {
+        Ok(reading) => Some(reading),
+        Err((NoReading::CutOff, path)) => return FoundValue::CutOff(path),
+        Err((NoReading::Unclear, _)) => tolerant::read_inner_quotes(text, start, max_depth),
     };
-    if is_call(&reading.value) {
-        FoundValue::Value(reading)
-    } else {
-        FoundValue::Unclear
-    }
+    reading
+        .filter(|reading| is_call(&reading.value))
+        .map_or(FoundValue::Unclear, FoundValue::Value)
 }
 
 /// Whether a value could be the arguments of a call, or a list of them.

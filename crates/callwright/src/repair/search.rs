@@ -23,7 +23,7 @@ const MOST_WORK: usize = 4 * 1024 * 1024;
 
 /// How many objections are worked on in one step. With more of them than edits, only an edit of what is
 /// around them can help, and the first ones ask for that as well as the last.
-const MOST_FINDINGS: usize = 4 * MOST_EDITS;
+const MOST_ISSUES: usize = 4 * MOST_EDITS;
 
 /// Looks for edits up to `cap`; each trial is noted in `trace`, if there is one.
 pub(super) fn search(
@@ -40,15 +40,15 @@ pub(super) fn search(
     }
     let mut trials_left = (MOST_WORK / size.max(1)).min(1_000);
     while edits.len() < MOST_EDITS {
-        let findings = findings(schema, &value);
-        if findings.is_empty() {
+        let issues = issues(schema, &value);
+        if issues.is_empty() {
             return Healing::Healed {
                 arguments: value,
                 edits,
             };
         }
         let rules = Allowed { cap, stakes };
-        if is_hopeless(&value, &findings, schema, rules) {
+        if is_hopeless(&value, &issues, schema, rules) {
             return Healing::Hopeless;
         }
         let mut trials = Trials {
@@ -58,8 +58,8 @@ pub(super) fn search(
             trace,
             halves: Some(Vec::new()),
         };
-        let next = match trials.next_edit(&value, &findings) {
-            SearchStep::None => trials.next_pair(&findings),
+        let next = match trials.next_edit(&value, &issues) {
+            SearchStep::None => trials.next_pair(&issues),
             step => step,
         };
         match next {
@@ -85,16 +85,16 @@ pub(super) fn search(
 /// one may settle the objection to another.
 fn is_hopeless(
     root: &Value<'static>,
-    findings: &[LocatedIssue],
+    issues: &[LocatedIssue],
     schema: &CompiledSchema,
     rules: Allowed,
 ) -> bool {
-    let unknown_keys = findings
+    let unknown_keys = issues
         .iter()
-        .any(|finding| finding.issue.code == IssueCode::UnknownKey);
-    findings.iter().take(MOST_FINDINGS).any(|finding| {
-        let site = Site::new(finding, root, schema);
-        let stands_alone = match finding.issue.code {
+        .any(|located| located.issue.code == IssueCode::UnknownKey);
+    issues.iter().take(MOST_ISSUES).any(|located| {
+        let site = Site::new(located, root, schema);
+        let stands_alone = match located.issue.code {
             IssueCode::UnknownKey => false,
             IssueCode::Required => !unknown_keys,
             _ => true,
@@ -102,8 +102,8 @@ fn is_hopeless(
         stands_alone
             && !proposes(&site, rules)
             // Two objections to one value, such as its type and its allowed values, go together.
-            && !findings.iter().any(|other| {
-                let same_place = other.issue.path == finding.issue.path;
+            && !issues.iter().any(|other| {
+                let same_place = other.issue.path == located.issue.path;
                 let site = Site::new(other, root, schema);
                 same_place && proposes(&site, rules)
             })
@@ -116,7 +116,7 @@ fn proposes(site: &Site<'_>, rules: Allowed) -> bool {
 }
 
 /// What the validator objects to; arguments that are not an object are always objected to.
-fn findings(schema: &CompiledSchema, value: &Value<'_>) -> Vec<LocatedIssue> {
+fn issues(schema: &CompiledSchema, value: &Value<'_>) -> Vec<LocatedIssue> {
     let found = schema.located_issues(value);
     if found.is_empty() && !matches!(value, Value::Object(_)) {
         return vec![LocatedIssue {
@@ -150,7 +150,7 @@ struct Half {
     /// What is objected to then.
     left: Vec<LocatedIssue>,
     /// Which objection it was tried for.
-    finding: usize,
+    tried_for: usize,
 }
 
 /// How many of them are remembered. Each holds a copy of the value, and real calls have one or two.
@@ -158,10 +158,10 @@ const MOST_HALVES: usize = 8;
 
 impl Trials<'_> {
     /// The cheapest edit that removes an objection.
-    fn next_edit(&mut self, value: &Value<'static>, findings: &[LocatedIssue]) -> SearchStep {
+    fn next_edit(&mut self, value: &Value<'static>, issues: &[LocatedIssue]) -> SearchStep {
         for tier in tiers(self.rules) {
-            for at in 0..findings.len().min(MOST_FINDINGS) {
-                match self.settle(value, findings, at, tier) {
+            for at in 0..issues.len().min(MOST_ISSUES) {
+                match self.settle(value, issues, at, tier) {
                     SearchStep::None => {}
                     step => return step,
                 }
@@ -174,28 +174,28 @@ impl Trials<'_> {
     fn settle(
         &mut self,
         value: &Value<'static>,
-        findings: &[LocatedIssue],
+        issues: &[LocatedIssue],
         at: usize,
         tier: &'static [RepairRule],
     ) -> SearchStep {
-        let Some(finding) = findings.get(at) else {
+        let Some(located) = issues.get(at) else {
             return SearchStep::None;
         };
-        let site = Site::new(finding, value, self.schema);
+        let site = Site::new(located, value, self.schema);
         let mut found: Option<(Value<'static>, Edit)> = None;
         let rules = self.rules;
         for rule in tier.iter().filter(|rule| rules.allow(rule)) {
             let Some((better, edit, after)) = self.attempt(value, rule, &site) else {
                 continue;
             };
-            let helps = improves(findings, finding, &edit.path, &after);
+            let helps = improves(issues, located, &edit.path, &after);
             self.note(&edit, rule, helps);
             if !helps {
                 self.remember_half(Half {
                     value: better,
                     edit,
                     left: after,
-                    finding: at,
+                    tried_for: at,
                 });
                 continue;
             }
@@ -229,21 +229,21 @@ impl Trials<'_> {
 
     /// Two lossless edits of one place that remove an objection together: `{"Limit": "5"}`, `["5"]` for a number. Each
     /// would be made if it were the only fault.
-    fn next_pair(&mut self, findings: &[LocatedIssue]) -> SearchStep {
+    fn next_pair(&mut self, issues: &[LocatedIssue]) -> SearchStep {
         self.rules.cap = Grade::Lossless;
         for half in self.halves.take().unwrap_or_default() {
             for tier in tiers(self.rules) {
-                for at in 0..half.left.len().min(MOST_FINDINGS) {
+                for at in 0..half.left.len().min(MOST_ISSUES) {
                     let at_place = half.left[at].issue.path == half.edit.path;
-                    let Some(removed) = findings.get(half.finding).filter(|_| at_place) else {
+                    let Some(removed) = issues.get(half.tried_for).filter(|_| at_place) else {
                         continue;
                     };
                     let step = self.settle(&half.value, &half.left, at, tier);
                     let SearchStep::Edits(better, second) = step else {
                         continue;
                     };
-                    let after = self::findings(self.schema, &better);
-                    if improves(findings, removed, &half.edit.path, &after) {
+                    let after = self::issues(self.schema, &better);
+                    if improves(issues, removed, &half.edit.path, &after) {
                         let both = std::iter::once(half.edit).chain(second).collect();
                         return SearchStep::Edits(better, both);
                     }
@@ -263,7 +263,7 @@ impl Trials<'_> {
         let change = (rule.propose)(site)?;
         *self.left = self.left.checked_sub(1)?;
         let (better, edit) = apply(value, rule, change)?;
-        let after = self::findings(self.schema, &better);
+        let after = self::issues(self.schema, &better);
         Some((better, edit, after))
     }
 
@@ -311,12 +311,12 @@ fn improves(
             && left.issue.code == right.issue.code
             && left.issue.expected == right.issue.expected
     };
-    let still_there = after.iter().any(|finding| same(finding, removed));
-    let is_new = |finding: &&LocatedIssue| !before.iter().any(|old| same(old, finding));
+    let still_there = after.iter().any(|located| same(located, removed));
+    let is_new = |located: &&LocatedIssue| !before.iter().any(|old| same(old, located));
     let only_inside = after
         .iter()
         .filter(is_new)
-        .all(|finding| at.contains(&finding.issue.path) && finding.issue.path != *at);
+        .all(|located| at.contains(&located.issue.path) && located.issue.path != *at);
     !still_there && only_inside
 }
 

@@ -13,7 +13,7 @@ use super::extract::JSON_BLANK;
 use super::inner_quotes::{Ending, ending};
 use super::syntax;
 use super::table::RuleRow;
-use crate::json::{Member, Number, Path, Value, has_duplicate, overflows};
+use crate::json::{Member, Number, Path, Value, has_duplicate, overflows, parse_at};
 
 /// What one text held.
 pub(super) struct TolerantReading {
@@ -34,13 +34,20 @@ pub(super) enum NoReading {
 
 pub(super) type Read<T> = Result<T, NoReading>;
 
-/// Reads the value that starts at byte `from`; if it has no reading, says why and where.
+/// Reads the value that starts at byte `from`, strictly if possible; if it has no reading, says why and where.
 pub(super) fn read(
     text: &str,
     from: usize,
     max_depth: usize,
 ) -> Result<TolerantReading, (NoReading, Path)> {
-    run(text, from, max_depth, false)
+    match parse_at(text, from, max_depth) {
+        Some((value, end)) => Ok(TolerantReading {
+            value,
+            edits: Vec::new(),
+            end,
+        }),
+        None => run(text, from, max_depth, false),
+    }
 }
 
 /// The same, where unescaped quotes inside a text may be content. A text that takes other liberties
@@ -280,16 +287,8 @@ impl<'t> TolerantReader<'t> {
             .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'))
             .ok_or(NoReading::CutOff)?;
         let literal = &rest[..length];
-        let next = rest[length..].trim_start().chars().next();
         // `5 * 2800`, `1/2`, `5 apples`: not a number.
-        if !is_number(literal) || !matches!(next, Some(',' | '}' | ']')) {
-            return Err(if next.is_none() {
-                NoReading::CutOff
-            } else {
-                NoReading::Unclear
-            });
-        }
-        self.at += length;
+        self.end_scalar(length, is_number(literal))?;
         Ok(Value::Number(Number::from_literal(literal.to_owned())))
     }
 
@@ -306,19 +305,23 @@ impl<'t> TolerantReader<'t> {
             "null" | "None" | "NULL" | "nil" => (Value::Null, "null"),
             _ => return Err(NoReading::Unclear),
         };
-        let next = rest[length..].trim_start().chars().next();
-        if !matches!(next, Some(',' | '}' | ']')) {
-            return Err(if next.is_none() {
-                NoReading::CutOff
-            } else {
-                NoReading::Unclear
-            });
-        }
+        self.end_scalar(length, true)?;
         if word != json {
             self.note(&syntax::LITERAL, path, &word, json);
         }
-        self.at += length;
         Ok(value)
+    }
+
+    /// Steps over a value of so many bytes, if it is one and what follows shows that it is whole.
+    fn end_scalar(&mut self, length: usize, is_value: bool) -> Read<()> {
+        match self.rest()[length..].trim_start().chars().next() {
+            None => Err(NoReading::CutOff),
+            Some(',' | '}' | ']') if is_value => {
+                self.at += length;
+                Ok(())
+            }
+            Some(_) => Err(NoReading::Unclear),
+        }
     }
 
     /// A text that may hold unescaped quotes. It has no escapes then. Where some are content, a text

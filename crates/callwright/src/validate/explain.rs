@@ -159,17 +159,22 @@ impl IssueCollector<'_> {
             ViolationKind::Expected(code, expected) => (code, expected),
             ViolationKind::Other(name) => (IssueCode::Other, other_keyword(node, name)),
         };
-        let received = match (here, &expected) {
-            (None, _) => Received::Nothing,
-            (Some(value), _) if hidden => Received::Hidden(value.kind()),
-            (Some(value), Expected::Limit { .. }) => Received::length(value),
-            (Some(value), _) => Received::value(value),
-        };
+        let received = self.received(&at, matches!(expected, Expected::Limit { .. }));
         let issue = Issue {
             suggestion,
             ..Issue::new(at, code, expected, received)
         };
         self.push(issue, branch, owner);
+    }
+
+    /// What came at a place, as far as it may be shown.
+    fn received(&self, at: &Path, with_length: bool) -> Received {
+        match self.arguments.at(at) {
+            None => Received::Nothing,
+            Some(value) if self.schema.hides(at) => Received::Hidden(value.kind()),
+            Some(value) if with_length => Received::length(value),
+            Some(value) => Received::value(value),
+        }
     }
 
     fn push(&mut self, mut issue: Issue, branch: Option<&BranchChoice>, owner: Path) {
@@ -212,11 +217,7 @@ impl IssueCollector<'_> {
                 (IssueCode::Union, Expected::AnyOf(all))
             }
         };
-        let received = match self.arguments.at(&at) {
-            None => Received::Nothing,
-            Some(value) if self.schema.hides(&at) => Received::Hidden(value.kind()),
-            Some(value) => Received::value(value),
-        };
+        let received = self.received(&at, false);
         self.push(
             Issue::new(at, code, expected, received),
             None,
@@ -245,11 +246,8 @@ impl IssueCollector<'_> {
         let Some(violations) = violations else {
             return Meant::NoneNear;
         };
-        let schemas: Vec<Option<&Schema>> = branches
-            .iter()
-            .map(|branch| Some(self.schema.follow(branch)))
-            .collect();
-        meant(at, violations, &schemas, here)
+        let schemas = branches.iter().map(|branch| self.schema.follow(branch));
+        meant(at, violations, &schemas.collect::<Vec<_>>(), here)
     }
 
     fn explain_unknown_keys(

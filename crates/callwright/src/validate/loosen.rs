@@ -38,11 +38,7 @@ pub fn only_loosens(old: &Schema, new: &Schema) -> Loosening {
     if [old, new].into_iter().any(is_too_large) {
         return Loosening::Unknown("the schema is too large to compare".to_owned());
     }
-    match covers(&normalise(new), &normalise(old)) {
-        Ok(true) => Loosening::Proved,
-        Ok(false) => Loosening::Refuted,
-        Err(reason) => Loosening::Unknown(reason),
-    }
+    covers(&normalise(new), &normalise(old))
 }
 
 fn is_too_large(schema: &Schema) -> bool {

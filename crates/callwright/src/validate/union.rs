@@ -38,12 +38,11 @@ pub(crate) enum Meant {
     NoneNear,
 }
 
-/// Decides. `schemas` are the branches' schemas in order, references followed, as far as they could
-/// be found.
+/// Decides. `schemas` are the branches' schemas in order, references followed.
 pub(crate) fn meant(
     at: &Path,
     branches: Vec<Vec<Violation>>,
-    schemas: &[Option<&Schema>],
+    schemas: &[&Schema],
     received: Option<&Value<'_>>,
 ) -> Meant {
     if branches.iter().any(Vec::is_empty) {
@@ -124,17 +123,12 @@ fn wanted_value<'f>(violations: &'f [Violation], place: &Path) -> Option<&'f Vio
 }
 
 /// The property that has constant values in every one of these branches, if there is one.
-fn discriminator<'s>(indices: &[usize], schemas: &[Option<&'s Schema>]) -> Option<&'s str> {
+fn discriminator<'s>(indices: &[usize], schemas: &[&'s Schema]) -> Option<&'s str> {
     let constant = |index: usize, key: &str| {
-        let property = schemas
-            .get(index)
-            .copied()
-            .flatten()?
-            .get("properties")?
-            .get(key)?;
+        let property = schemas.get(index)?.get("properties")?.get(key)?;
         property.get("const").or_else(|| property.get("enum"))
     };
-    let first = schemas.get(*indices.first()?).copied().flatten()?;
+    let first = schemas.get(*indices.first()?)?;
     let keys = first.get("properties")?.as_object()?.keys();
     keys.map(String::as_str)
         .find(|key| indices.iter().all(|index| constant(*index, key).is_some()))
@@ -188,7 +182,7 @@ fn merge_values(branches: &[Vec<Violation>], indices: &[usize], at: &Path) -> Me
 fn nearest(
     branches: &[Vec<Violation>],
     candidates: &[usize],
-    schemas: &[Option<&Schema>],
+    schemas: &[&Schema],
     received: Option<&Value<'_>>,
 ) -> Option<usize> {
     let keys: Vec<&str> = received
@@ -196,8 +190,9 @@ fn nearest(
         .map(|members| members.iter().map(|(key, _)| key.as_ref()).collect())
         .unwrap_or_default();
     let unknown = |index: usize| {
-        let schema = schemas.get(index).copied().flatten();
-        let properties = schema.and_then(|schema| schema.get("properties"));
+        let properties = schemas
+            .get(index)
+            .and_then(|schema| schema.get("properties"));
         keys.iter()
             .filter(|key| properties.is_none_or(|all| all.get(key).is_none()))
             .count()

@@ -74,7 +74,7 @@ pub(in crate::feedback) fn recommendation(issue: &Issue) -> Option<String> {
 
 /// A part of a sentence about an issue.
 #[derive(Clone, Copy)]
-enum Part<'p> {
+enum SentencePart<'p> {
     Text(&'p str),
     Expected,
     Received,
@@ -92,22 +92,22 @@ struct Sentence<'s> {
 }
 
 impl Sentence<'_> {
-    fn push(&self, out: &mut String, parts: &[Part<'_>]) {
+    fn push(&self, out: &mut String, parts: &[SentencePart<'_>]) {
         let issue = self.issue;
         for part in parts {
             match (*part, self.cut) {
-                (Part::Text(text), _)
-                | (Part::Expected, Some([text, _]))
-                | (Part::Received, Some([_, text])) => out.push_str(text),
-                (Part::Expected, None) => push_expected(out, &issue.expected),
-                (Part::Received, None) => push_received(out, &issue.received),
-                (Part::ReceivedType, Some([_, ""])) => {}
-                (Part::Proposal, _) => {
+                (SentencePart::Text(text), _)
+                | (SentencePart::Expected, Some([text, _]))
+                | (SentencePart::Received, Some([_, text])) => out.push_str(text),
+                (SentencePart::Expected, None) => push_expected(out, &issue.expected),
+                (SentencePart::Received, None) => push_received(out, &issue.received),
+                (SentencePart::ReceivedType, Some([_, ""])) => {}
+                (SentencePart::Proposal, _) => {
                     if let Some(Correction::Use(meant)) = &issue.suggestion {
                         push_all(out, &[", did you mean ", &quoted(meant, NAME), "?"]);
                     }
                 }
-                (Part::ReceivedType, _) => {
+                (SentencePart::ReceivedType, _) => {
                     out.push_str(issue.received.kind().map_or("", |kind| kind.name()));
                 }
             }
@@ -162,9 +162,9 @@ fn cut_list(phrase: String, max: usize) -> String {
 }
 
 fn push_message(out: &mut String, sentence: &Sentence<'_>) {
-    use Part::{Expected, Proposal, Received, Text};
+    use SentencePart::{Expected, Proposal, Received, Text};
     let issue = sentence.issue;
-    let parts: &[Part<'_>] = match (issue.code, &issue.suggestion) {
+    let parts: &[SentencePart<'_>] = match (issue.code, &issue.suggestion) {
         (IssueCode::Required, _) if issue.received == self::Received::Nothing => {
             &[Text("Required")]
         }
@@ -187,9 +187,9 @@ fn push_message(out: &mut String, sentence: &Sentence<'_>) {
 }
 
 fn push_numbered(out: &mut String, sentence: &Sentence<'_>) {
-    use Part::{Expected, Proposal, Received, ReceivedType, Text};
+    use SentencePart::{Expected, Proposal, Received, ReceivedType, Text};
     let issue = sentence.issue;
-    let parts: &[Part<'_>] = match (issue.code, &issue.suggestion) {
+    let parts: &[SentencePart<'_>] = match (issue.code, &issue.suggestion) {
         (IssueCode::Required, _) if issue.received == self::Received::Nothing => {
             &[Text("is required but missing")]
         }

@@ -5,7 +5,7 @@ use serde_json::Value as Schema;
 use super::super::tolerant::{self, is_number};
 use super::super::{Edit, syntax};
 use super::{ProposedEdit, Site, only};
-use crate::json::{Number, Value, parse_at};
+use crate::json::{Number, Value};
 
 /// A number that was sent as text: `"10"`, `" 5"`, `"+5"` for a number.
 ///
@@ -111,25 +111,15 @@ const DEEPEST: usize = 64;
 /// Models that were trained on JSON inside JSON encode once too often; some providers do it to nested
 /// values. The text may be what Python prints (`"['a', 'b']"`). Lossless: the values are the same.
 pub(super) fn json_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+    const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
     let text = site.misplaced_text()?.trim();
     if !text.starts_with(['[', '{']) {
         return None;
     }
-    let value = match parse_at(text, 0, DEEPEST) {
-        Some((value, end)) if end == text.len() => Some(value),
-        _ => read_python(text),
-    };
-    value.map(|value| site.replace(value))
-}
-
-/// What Python prints for a list or a dictionary. Escapes in it may be those of the text around it, so it has none.
-fn read_python(text: &str) -> Option<Value<'static>> {
-    const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
-    if text.contains('\\') {
-        return None;
-    }
     let reading = tolerant::read(text, 0, DEEPEST).ok()?;
     let by_python = |edit: &Edit| WRITTEN_BY_PYTHON.contains(&edit.rule);
-    let whole = text[reading.end..].is_empty() && reading.edits.iter().all(by_python);
-    whole.then_some(reading.value)
+    // Escapes in what Python prints may be those of the text around it.
+    let is_clear = reading.edits.is_empty() || !text.contains('\\');
+    let is_whole = reading.end == text.len() && reading.edits.iter().all(by_python);
+    (is_clear && is_whole).then(|| site.replace(reading.value))
 }

@@ -5,25 +5,20 @@
 use jsonschema::PatternOptions;
 use jsonschema::canonical::{self, CanonicalSchema, Containment};
 
+use super::super::Loosening;
 use crate::panics::caught;
 
 /// Whether `wider` accepts every value that `narrower` accepts.
-///
-/// # Errors
-/// Fails with the reason where the algebra cannot say.
-pub(crate) fn covers(
-    wider: &serde_json::Value,
-    narrower: &serde_json::Value,
-) -> Result<bool, String> {
+pub(crate) fn covers(wider: &serde_json::Value, narrower: &serde_json::Value) -> Loosening {
     let answer = caught(|| {
         let (wider, narrower) = (canonical(wider)?, canonical(narrower)?);
         wider.covers(&narrower).map_err(|error| error.to_string())
     });
     match answer {
-        Ok(Ok(Containment::Yes)) => Ok(true),
-        Ok(Ok(Containment::No)) => Ok(false),
-        Ok(Ok(_)) => Err("the schemas are too intricate to compare".to_owned()),
-        Ok(Err(reason)) | Err(reason) => Err(reason),
+        Ok(Ok(Containment::Yes)) => Loosening::Proved,
+        Ok(Ok(Containment::No)) => Loosening::Refuted,
+        Ok(Ok(_)) => Loosening::Unknown("the schemas are too intricate to compare".to_owned()),
+        Ok(Err(reason)) | Err(reason) => Loosening::Unknown(reason),
     }
 }
 
