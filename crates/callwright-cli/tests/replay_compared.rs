@@ -183,7 +183,7 @@ fn what_cannot_be_applied_says_why() {
         (
             &suggested.suggestions,
             &[][..],
-            "no proposal is accepted; give --accept",
+            "no proposal is accepted; name some with --accept",
         ),
         (tools, &["--accept=1"], "these are no suggestions"),
         (&suggested.log, &["--accept=1"], "log.jsonl"),

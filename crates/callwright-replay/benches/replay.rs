@@ -38,7 +38,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use callwright_replay::source::{Item, Pieces, find};
+use callwright_replay::source::{Pieces, find};
 use jsonschema::Validator;
 use serde_json::Value;
 use traffic::{Format, Settings, TOOLS, World};
@@ -104,7 +104,7 @@ fn each_line(log: &Path, work: impl Fn(&str) + Sync) {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 while let Some(item) = next() {
-                    if let Item::Piece(piece) = item {
+                    if let Ok(piece) = item {
                         piece
                             .records()
                             .for_each(|record| work(record.text.expect("UTF-8")));

@@ -95,6 +95,9 @@ pub use call::Call;
 pub use error::Error;
 pub use gate::{Gate, GateBuilder};
 pub use policy::Policy;
+// For the sibling crates, so that there is one table of what is escaped.
+#[doc(hidden)]
+pub use text::{is_invisible, visible};
 pub use tool::ToolSpec;
 pub use verdict::{Opened, Repaired, Settled, Verdict, VerdictLine};
 

@@ -1,6 +1,6 @@
 //! What a value looks like, as far as its cluster is concerned.
 
-use callwright::json::{Kind, Value};
+use callwright::json::Value;
 use callwright::validate::IssueCode;
 
 /// Values up to this many bytes of JSON stand for themselves where only certain values are allowed.
@@ -158,14 +158,9 @@ fn array_of(items: &[Value<'_>]) -> String {
     };
     let kind = first.kind();
     if rest.iter().all(|item| item.kind() == kind) {
-        return format!("array of {}", kind_name(kind));
+        return format!("array of {}", kind.name());
     }
     "array of several types".to_owned()
-}
-
-/// The name of a type, one for all numbers.
-pub(crate) fn kind_name(kind: Kind) -> &'static str {
-    kind.name()
 }
 
 fn number_kind(value: &Value<'_>) -> &'static str {

@@ -12,8 +12,8 @@ use callwright::{Call, wire};
 use super::context::Context;
 use super::pick::object;
 use super::tools::ToolLists;
-use super::{Format, Place, Reading};
-use crate::seen::{Answer, At, Seen, SeenCall, SeenResult};
+use super::{Format, Reading, RecordPlace};
+use crate::seen::{At, Seen, SeenCall, SeenResult, ToolAnswer};
 
 /// How many calls back the call of a result is looked for. A model makes at most a few dozen at once.
 const LOOK_BACK: usize = 256;
@@ -25,7 +25,7 @@ const SHORTEST_UNIQUE_ID: usize = 16;
 pub(super) struct Dialogue<'a, 'r> {
     reading: &'r mut Reading<'a>,
     tools: &'r mut ToolLists,
-    place: Place<'a>,
+    place: RecordPlace<'a>,
     pub(super) context: Context<'a>,
     /// What this record shows begins here.
     first: usize,
@@ -43,7 +43,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
     pub(super) fn new(
         reading: &'r mut Reading<'a>,
         tools: &'r mut ToolLists,
-        place: Place<'a>,
+        place: RecordPlace<'a>,
         context: Context<'a>,
     ) -> Self {
         let first = reading.seen.len();
@@ -121,7 +121,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
     pub(super) fn call_with(
         &mut self,
         call: Call<'a>,
-        answer: Option<Answer<'a>>,
+        answer: Option<ToolAnswer<'a>>,
         latency_us: Option<u64>,
     ) {
         let at = self.at();
@@ -143,7 +143,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         output: Value<'a>,
         is_error: bool,
     ) {
-        let answer = Answer { output, is_error };
+        let answer = ToolAnswer { output, is_error };
         let from = self
             .first
             .max(self.reading.seen.len().saturating_sub(LOOK_BACK));

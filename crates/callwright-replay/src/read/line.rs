@@ -7,7 +7,7 @@ use callwright::wire;
 
 use super::context::Context;
 use super::{Format, Reading};
-use crate::seen::{Answer, Seen, SeenCall};
+use crate::seen::{Seen, SeenCall, ToolAnswer};
 
 pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut Reading<'a>) {
     context.add(&value);
@@ -30,9 +30,9 @@ pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut
     at.round = recorded.at.round;
     let is_error = recorded.is_error;
     let answer = match recorded.output {
-        Some(output) => Some(Answer { output, is_error }),
+        Some(output) => Some(ToolAnswer { output, is_error }),
         // That it failed is known, if not how.
-        None if is_error => Some(Answer {
+        None if is_error => Some(ToolAnswer {
             output: Value::String("".into()),
             is_error,
         }),

@@ -14,7 +14,6 @@ mod messages;
 mod openai_responses;
 mod otel;
 mod pick;
-mod plain;
 mod stream;
 mod time;
 mod tools;
@@ -70,7 +69,7 @@ impl Format {
 
 /// Where a record stands.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct RecordPlace<'a> {
     /// The name of its file.
     pub file: &'a str,
     /// The line in which it begins.
@@ -115,19 +114,9 @@ impl Reader {
     }
 
     /// Reads one record. What `reading` held before is forgotten.
-    pub fn read<'a>(&mut self, text: &'a str, place: Place<'a>, reading: &mut Reading<'a>) {
+    pub fn read<'a>(&mut self, text: &'a str, place: RecordPlace<'a>, reading: &mut Reading<'a>) {
         reading.clear();
         match read_value(text) {
-            // The usual case, without any detour.
-            Ok(value)
-                if value
-                    .get("tool")
-                    .is_some_and(|tool| tool.as_str().is_some()) =>
-            {
-                if let Err(value) = plain::read(value, reading) {
-                    line::read(value, Context::default(), reading);
-                }
-            }
             Ok(value) => self.work(place, reading).value(value, Context::default()),
             Err(error) => {
                 if !self.work(place, reading).log_line(text) {
@@ -137,7 +126,11 @@ impl Reader {
         }
     }
 
-    fn work<'a, 'r>(&'r mut self, place: Place<'a>, reading: &'r mut Reading<'a>) -> Work<'a, 'r> {
+    fn work<'a, 'r>(
+        &'r mut self,
+        place: RecordPlace<'a>,
+        reading: &'r mut Reading<'a>,
+    ) -> Work<'a, 'r> {
         Work {
             reading,
             tools: &mut self.tools,

@@ -8,7 +8,8 @@ use super::dialogue::{Dialogue, output};
 use super::pick::{has, has_list, has_object, list, opened, present, take, text};
 use super::tools::ToolLists;
 use super::{
-    Format, Place, Reading, exchange, line, mcp, messages, openai_responses, otel, stream, words,
+    Format, Reading, RecordPlace, exchange, line, mcp, messages, openai_responses, otel, stream,
+    words,
 };
 
 /// Under which names logs keep what they log.
@@ -38,7 +39,7 @@ const DEEPEST: usize = 4;
 pub(super) struct Work<'a, 'r> {
     pub(super) reading: &'r mut Reading<'a>,
     pub(super) tools: &'r mut ToolLists,
-    pub(super) place: Place<'a>,
+    pub(super) place: RecordPlace<'a>,
 }
 
 impl<'a> Work<'a, '_> {

@@ -1,7 +1,7 @@
 //! How many different things there are, without keeping them.
 //!
-//! The smallest hashes are kept. As long as there is room for all, the count is exact; then the density of the kept ones
-//! tells it, to about six in a hundred.
+//! The smallest hashes are kept. As long as there is room for all, the count is exact; beyond that it is estimated from
+//! the density of those that are kept, to about six percent.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use xxhash_rust::xxh3::xxh3_64;

@@ -1,19 +1,19 @@
-//! What a model said: `{"text", "id"?, "finish_reason"?}`, an OpenAI chat message, an Anthropic text block
+//! A model's message: `{"text", "id"?, "finish_reason"?}`, an OpenAI chat message, an Anthropic text block
 //! or message. For [`crate::Gate::rescue`].
 
 use super::line::read_json;
-use super::{declared_completeness, each_key_once, present, read_call};
-use crate::call::Call;
+use super::recorded::{Recorded, recorded};
+use super::{declared_completeness, each_key_once, present};
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::rescue::Message;
 
 /// What one line of a recording holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Answer<'a> {
-    /// A call in any known shape.
-    Call(Call<'a>),
+pub enum RecordedLine<'a> {
+    /// A call in any known shape, and what is recorded beside it.
+    Call(Recorded<'a>),
     /// Text in which calls may be written.
     Message(Message<'a>),
 }
@@ -22,7 +22,7 @@ pub enum Answer<'a> {
 ///
 /// # Errors
 /// Fails if the line is not JSON, or neither of them; the error says why.
-pub fn read_answer(line: &str) -> Result<Answer<'_>, Error> {
+pub fn read_recorded_line(line: &str) -> Result<RecordedLine<'_>, Error> {
     let value = read_json(line)?;
     let has = |key: &str| value.get(key).is_some();
     let names_a_tool = ["tool", "name", "function", "method", "functionCall"]
@@ -30,9 +30,9 @@ pub fn read_answer(line: &str) -> Result<Answer<'_>, Error> {
         .any(has);
     // A message may name its author.
     if has("role") || has("text") && !names_a_tool {
-        read(value).map(Answer::Message)
+        read(value).map(RecordedLine::Message)
     } else {
-        read_call(value).map(Answer::Call)
+        recorded(value).map(RecordedLine::Call)
     }
 }
 
@@ -47,7 +47,7 @@ fn read(mut value: Value<'_>) -> Result<Message<'_>, Error> {
     let calls = present(&mut value, "tool_calls").or_else(|| present(&mut value, "function_call"));
     if !matches!(calls.as_ref().map(Value::as_array), None | Some(Some([]))) {
         return Err(not_a_message(
-            "it has calls of its own; give them as lines of their own",
+            "it has calls of its own; give each of them its own line",
         ));
     }
     let id = present(&mut value, "id");
@@ -75,7 +75,7 @@ fn only_text(mut blocks: Vec<Value<'_>>) -> Result<std::borrow::Cow<'_, str>, Er
             }
         }
         _ => Err(not_a_message(
-            "it has other blocks than one text; give texts and calls as lines of their own",
+            "it has other blocks besides one text; give texts and calls their own lines",
         )),
     }
 }

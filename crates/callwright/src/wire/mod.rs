@@ -24,7 +24,7 @@ pub use declare::declare;
 pub use elicitation::{elicitation, read_elicitation};
 pub use line::read_line;
 pub use mcp::read_result as read_mcp_result;
-pub use message::{Answer, read_answer};
+pub use message::{RecordedLine, read_recorded_line};
 pub use recorded::{Recorded, into_recorded_output, read_recorded, recorded, recorded_output};
 pub use settled::{render_round, render_settled};
 pub use unanswered::unanswered;

@@ -1,14 +1,13 @@
-//! Calls in a history that nobody has answered.
+//! Calls in a history that have no result yet.
 
 use super::read_call;
 use crate::call::Call;
 use crate::json::Value;
 
-/// The calls of a history that have no result, in order: of an agent that was stopped or crashed in the middle. Answer
-/// them (as cancelled, say) before the history goes to a provider again; all reject a call without a result.
+/// The calls of a history that have no result, in order, as an agent leaves them when it is stopped or crashes. Answer
+/// them (as cancelled, say) before the history goes to a provider again; all providers reject a call without a result.
 ///
-/// Takes messages of OpenAI (chat and responses), Anthropic and Gemini, in any mixture; what is none of them is passed
-/// over.
+/// Takes messages of OpenAI (chat and responses), Anthropic and Gemini, in any mixture; anything else is skipped.
 ///
 /// ```
 /// use callwright::parse::read_value;
@@ -32,7 +31,7 @@ pub fn unanswered<'h>(history: &'h Value<'_>) -> Vec<Call<'h>> {
             if let Some(answered) = answered(part) {
                 answered.find(&open).map(|at| open.remove(at));
             } else if is_call(part) {
-                // What cannot be read cannot be answered either.
+                // A call that cannot be read cannot be answered.
                 open.extend(read_call(part.clone()));
             }
         }

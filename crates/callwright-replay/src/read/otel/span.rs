@@ -10,7 +10,7 @@ use crate::read::dialogue::Dialogue;
 use crate::read::messages::{self, arguments_of};
 use crate::read::pick::{list, present, take, text};
 use crate::read::{Work, exchange, time};
-use crate::seen::Answer;
+use crate::seen::ToolAnswer;
 
 /// What libraries call the name, the arguments and the result of a tool.
 const NAMES: [&str; 4] = [
@@ -161,7 +161,7 @@ fn tool<'a>(
             status.and_then(|status| status.get("message").or_else(|| status.get("description")));
         is_error.then(|| said.cloned().unwrap_or(Value::String("".into())))
     });
-    let answer = output.map(|output| Answer { output, is_error });
+    let answer = output.map(|output| ToolAnswer { output, is_error });
     dialogue.call_with(call, answer, latency);
 }
 
