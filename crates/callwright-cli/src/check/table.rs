@@ -2,7 +2,7 @@
 //!
 //! On a terminal the rows have a header and colours; in a pipe the same words are plain. Rows are
 //! written as they come, so the columns are as wide as the longest declared tool name, not the longest
-//! one that was called. Every line is escaped, whoever made the text in it.
+//! one that was called. Every line is escaped, wherever its text comes from.
 
 use std::fmt::Write as _;
 

@@ -111,7 +111,7 @@ impl Conversations {
         let Some(session) = session else {
             // What came after it is not known.
             if let Some(faults) = faults {
-                add(faults, end.led_to(), effects);
+                add_effects(faults, end.led_to(), effects);
             }
             return;
         };
@@ -120,7 +120,7 @@ impl Conversations {
             return;
         };
         if end == CallEnd::Fine {
-            add(faults, end.led_to(), effects);
+            add_effects(faults, end.led_to(), effects);
         } else {
             self.waiting.add((session, tool), faults, end, effects);
         }
@@ -147,7 +147,7 @@ impl Conversations {
 }
 
 /// The same for every fault of a call.
-fn add(faults: &Faults, led_to: LedTo, effects: &mut Vec<Effect>) {
+pub(crate) fn add_effects(faults: &Faults, led_to: LedTo, effects: &mut Vec<Effect>) {
     effects.extend(faults.iter().map(|cluster| Effect {
         cluster: cluster.clone(),
         led_to,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ahash::AHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{CallEnd, Effect, Faults, add};
+use super::{CallEnd, Effect, Faults, add_effects};
 use crate::summary::{ClusterKey, LedTo};
 
 /// How many calls are remembered. Each takes a few hundred bytes.
@@ -121,7 +121,7 @@ impl Waiting {
         call.went = went;
         if went == CallEnd::Fine {
             self.calls.remove(&key);
-            add(faults, went.led_to(), effects);
+            add_effects(faults, went.led_to(), effects);
         }
     }
 
@@ -166,5 +166,5 @@ fn gave_up(call: &FaultyCall, effects: &mut Vec<Effect>) {
         gave_up: 1,
         ..call.went.led_to()
     };
-    add(&call.faults, led_to, effects);
+    add_effects(&call.faults, led_to, effects);
 }

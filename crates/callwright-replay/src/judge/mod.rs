@@ -191,7 +191,7 @@ impl Judge {
         }
     }
 
-    /// What is wrong with a call that is not valid as it stands.
+    /// What is wrong with a call that is not valid as it is.
     #[cold]
     fn faults(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Vec<Fault> {
         let secrecy = Secrecy::of(&self.gate, call, verdict);

@@ -1,19 +1,15 @@
-//! The records of a piece → calls and results, each with the tools that judge it.
+//! A record → the calls and results that it shows, each with the tools that judge it.
 
 use std::sync::Arc;
 
 use callwright::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::counts::Counts;
 use super::tools::{ToolSet, Tools};
 use crate::read::{Format, Reader, Reading, RecordPlace};
 use crate::seen::{Seen, SeenCall, SeenResult, ToolAnswer};
-use crate::source::Piece;
-use crate::summary::Trouble;
-
-/// About how many bytes a record has: room is made for as many as a piece then holds. A guess will do.
-const USUAL_RECORD: usize = 300;
+use crate::source::{Piece, Record};
+use crate::summary::{Input, Trouble};
 
 /// The record in which something was seen.
 #[derive(Debug, Clone, Copy)]
@@ -71,14 +67,14 @@ impl<'p> Sighting<'p> {
         }
     }
 
-    /// Takes the answer of a call that is looked at only once, so that nothing of it is copied.
-    pub(super) fn take_answer(&mut self) -> Option<ToolAnswer<'p>> {
+    /// The call, if it can be counted at once: no other record shows it, and none has its result.
+    pub(super) fn standalone_call(&mut self) -> Option<&mut SeenCall<'p>> {
         match &mut self.what {
             Sighted::Call {
                 seen,
                 answered_elsewhere: false,
                 shown_again: false,
-            } => seen.answer.take(),
+            } => Some(seen),
             _ => None,
         }
     }
@@ -90,63 +86,43 @@ impl<'p> Sighting<'p> {
             Sighted::Result(result) => result.at.time,
         }
     }
-
-    /// Whether what is known before it matters: it belongs to a conversation, or others may have shown it.
-    pub(super) fn depends_on_others(&self) -> bool {
-        match &self.what {
-            Sighted::Call {
-                seen, shown_again, ..
-            } => *shown_again || seen.at.session.is_some(),
-            Sighted::Result(_) => true,
-        }
-    }
 }
 
-/// Everything that the records of a piece show. What cannot be read is noted.
+/// Everything that a record shows. What cannot be read is noted.
 pub(super) fn sightings<'p>(
     tools: &'p Tools,
     piece: &'p Piece,
-    reader: &mut Reader,
-    counts: &mut Counts,
-) -> Vec<Sighting<'p>> {
-    let mut found = Vec::with_capacity(piece.bytes().len() / USUAL_RECORD);
-    let mut reading = Reading::default();
-    let file = piece.file();
-    let input = &mut counts.summary.input;
-    input.bytes += piece.bytes().len() as u64;
-    for record in piece.records() {
-        input.records += 1;
-        let line = record.line;
-        let mut trouble = |what: String| input.troubles.add(what, Trouble::at(file, line));
-        let text = match record.text {
-            Ok(text) => text,
-            Err(error) => {
-                trouble(error.to_string());
-                continue;
-            }
-        };
-        reader.read(text, RecordPlace { file, line }, &mut reading);
-        for what in reading.troubles.drain(..) {
-            trouble(what.into_owned());
-        }
-        let spot = Spot {
-            file,
-            line,
-            hash: xxh3_64(text.as_bytes()),
-        };
-        let is_empty = reading.seen.is_empty();
-        if let Err(error) = sort_out(tools, &mut reading, spot, &mut found) {
-            trouble(error.to_string());
-        }
-        if let Some(format) = reading.format {
-            match input.formats.get_mut(format.name()) {
-                Some(count) => *count += 1,
-                None => drop(input.formats.insert(format.name().to_owned(), 1)),
-            }
-            input.without_calls += u64::from(is_empty);
-        }
+    record: Record<'p>,
+    (reader, reading): (&mut Reader, &mut Reading<'p>),
+    input: &mut Input,
+    found: &mut Vec<Sighting<'p>>,
+) {
+    let (file, line) = (piece.file(), record.line);
+    input.records += 1;
+    let trouble = |input: &mut Input, what| input.troubles.add(what, Trouble::at(file, line));
+    let text = match record.text {
+        Ok(text) => text,
+        Err(error) => return trouble(input, error.to_string()),
+    };
+    reader.read(text, RecordPlace { file, line }, reading);
+    for what in reading.troubles.drain(..) {
+        trouble(input, what.into_owned());
     }
-    found
+    if let Some(format) = reading.format {
+        match input.formats.get_mut(format.name()) {
+            Some(count) => *count += 1,
+            None => drop(input.formats.insert(format.name().to_owned(), 1)),
+        }
+        input.without_calls += u64::from(reading.seen.is_empty());
+    }
+    let spot = Spot {
+        file,
+        line,
+        hash: xxh3_64(text.as_bytes()),
+    };
+    if let Err(error) = sort_out(tools, reading, spot, found) {
+        trouble(input, error.to_string());
+    }
 }
 
 /// Gives every call the tools that judge it: those that its record carries, or else all that are known.

@@ -6,17 +6,17 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use callwright::Verdict;
 use callwright::admit::{Fingerprint, Moment, Place, Recalled};
 use callwright::call::Arguments;
 use callwright::json::Value;
 use callwright::tool::Tool;
+use callwright::{Gate, Verdict};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::sighting::{Sighted, Sighting};
 use super::tools::ToolSet;
 use super::worker::hash_of;
-use crate::conversation::{CallEnd, Conversations, Effect, Faults};
+use crate::conversation::{CallEnd, Conversations, Effect, Faults, add_effects};
 use crate::judge::{JudgedCall, JudgedResult, tool_of};
 use crate::seen::{At, SeenCall, ToolAnswer};
 
@@ -27,15 +27,49 @@ const SHORTEST_UNIQUE: usize = 12;
 #[derive(Debug)]
 pub(super) struct Prepared<'c, 'p> {
     pub(super) judged: JudgedCall<'c>,
-    pub(super) session: Option<u64>,
-    /// What admission has to know of it; `None` outside of conversations.
-    recalled: Option<Recalled<'p>>,
-    /// `None` if nothing is wrong with it.
-    faults: Option<Faults>,
+    pub(super) turn: CallTurn<'p>,
     /// The key by which it is recognised when a history shows it again.
     shown_as: Option<u64>,
     /// The key by which its result finds it.
     awaited_as: Option<u64>,
+}
+
+/// What is needed of a call in its turn.
+#[derive(Debug)]
+pub(super) struct CallTurn<'p> {
+    /// What admission has to know, and where the call is; `None` outside of conversations.
+    admission: Option<(Recalled<'p>, Cow<'p, str>, Moment)>,
+    /// Hashes of the session and of the name of the tool.
+    pub(super) session: Option<u64>,
+    tool: u64,
+    /// `None` if nothing is wrong with it.
+    faults: Option<Faults>,
+    end: CallEnd,
+}
+
+impl CallTurn<'_> {
+    /// Goes through the call: the code for which admission would have stopped it, if it would.
+    pub(super) fn take(
+        &self,
+        gate: &Gate,
+        conversations: &mut Conversations,
+        effects: &mut Vec<Effect>,
+    ) -> Option<&'static str> {
+        let stopped = self.admission.as_ref().and_then(|(recalled, session, at)| {
+            let (session, at) = (session.as_ref(), *at);
+            gate.relive(recalled, Place { session, at })
+        });
+        let faults = self.faults.as_ref();
+        conversations.call(self.session, self.tool, faults, self.end, effects);
+        stopped.map(|failure| failure.code.name())
+    }
+
+    /// What becomes known of a call outside of conversations, which has no turn.
+    pub(super) fn alone(&self, effects: &mut Vec<Effect>) {
+        if let Some(faults) = &self.faults {
+            add_effects(faults, self.end.led_to(), effects);
+        }
+    }
 }
 
 /// What was found out about a call or a result in its turn.
@@ -75,7 +109,7 @@ pub(crate) struct AwaitedCall {
     pub(super) time: Option<i64>,
 }
 
-/// Judges a call, and works out what can be before its turn. `None` for a result.
+/// Judges a call, and works out what can be worked out before its turn. `None` for a result.
 pub(super) fn prepare<'c, 'p>(
     sighting: &'c Sighting<'p>,
     answer: Option<Cow<'c, ToolAnswer<'c>>>,
@@ -90,17 +124,24 @@ pub(super) fn prepare<'c, 'p>(
     };
     let judge = sighting.set.judge();
     let judged = judge.judge(&call.call, answer);
-    let recall = || {
-        let result = judged.result.as_ref().map(|result| &result.checked);
-        judge.gate().recall(&call.call, &judged.verdict, result)
-    };
+    let result = judged.result.as_ref();
+    let admission = call.at.session.as_ref().map(|session| {
+        let checked = result.map(|result| &result.checked);
+        let recalled = judge.gate().recall(&call.call, &judged.verdict, checked);
+        (recalled, session.clone(), moment(&call.at))
+    });
+    let tool = tool_of(&judged.verdict).map_or(call.call.tool.as_ref(), Tool::name);
+    let faults = || judged.faults.iter().map(|fault| fault.key.clone());
     let id = call.call.id.as_ref();
     let id = id.filter(|_| *answered_elsewhere || *shown_again);
-    let keys = || judged.faults.iter().map(|fault| fault.key.clone());
     Some(Prepared {
-        session: hash_of(call.at.session.as_deref()),
-        recalled: call.at.session.is_some().then(recall),
-        faults: (!judged.faults.is_empty()).then(|| keys().collect()),
+        turn: CallTurn {
+            admission,
+            session: hash_of(call.at.session.as_deref()),
+            tool: xxh3_64(tool.as_bytes()),
+            faults: (!judged.faults.is_empty()).then(|| faults().collect()),
+            end: result.map_or(CallEnd::Unknown, JudgedResult::end),
+        },
         shown_as: shown_again.then(|| shown_as(call)),
         awaited_as: id.map(|id| awaited_as(&call.at, id)),
         judged,
@@ -141,34 +182,25 @@ fn take_call<'c>(
         let late = answer.and_then(|(key, answer)| late(key, answer, conversations, effects));
         return late.unwrap_or(TurnOutcome::ShownAgain);
     }
-    let verdict = &prepared.judged.verdict;
-    let recalled = prepared.recalled.as_ref();
-    let place = call.at.session.as_deref().map(|session| Place {
-        session,
-        at: moment(&call.at),
-    });
-    let stopped = recalled
-        .zip(place)
-        .and_then(|(recalled, place)| sighting.set.judge().gate().relive(recalled, place));
-    let stopped = stopped.map(|failure| failure.code.name());
-    let result = prepared.judged.result.as_ref();
-    let end = result.map_or(CallEnd::Unknown, JudgedResult::end);
-    let tool = tool_of(verdict).map_or(call.call.tool.as_ref(), Tool::name);
-    let faults = prepared.faults.as_ref();
-    let tool_hash = xxh3_64(tool.as_bytes());
-    conversations.call(prepared.session, tool_hash, faults, end, effects);
+    let gate = sighting.set.judge().gate();
+    let stopped = prepared.turn.take(gate, conversations, effects);
     if let (Some(key), None) = (prepared.awaited_as, &call.answer) {
+        let verdict = &prepared.judged.verdict;
         let arguments = verdict.arguments().cloned().unwrap_or(Value::Null);
+        let tool = tool_of(verdict).map_or(call.call.tool.as_ref(), Tool::name);
+        let admission = prepared.turn.admission.as_ref();
         let ran = stopped.is_none() && !matches!(verdict, Verdict::Refused(_));
         let awaited = AwaitedCall {
             set: Arc::clone(&sighting.set),
-            fingerprint: recalled.filter(|_| ran).map(Recalled::fingerprint),
+            fingerprint: admission
+                .filter(|_| ran)
+                .map(|(recalled, ..)| recalled.fingerprint()),
             bytes: callwright::parse::size(&arguments),
             arguments: arguments.into_owned(),
             tool: tool.to_owned(),
             session: call.at.session.as_deref().map(str::to_owned),
             moment: moment(&call.at),
-            faults: faults.cloned(),
+            faults: prepared.turn.faults.clone(),
             model: call.at.model.as_deref().map(str::to_owned),
             time: call.at.time,
         };

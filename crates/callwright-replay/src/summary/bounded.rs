@@ -1,4 +1,4 @@
-//! A map that never holds more than `N` keys, and the same ones in whatever order they came.
+//! A map that never holds more than `N` keys, and always the same ones, in whatever order they came.
 //!
 //! Of too many keys, those with the smallest hashes are kept. A key that is kept in the end was kept in every part, so its
 //! value has counted everything; of the dropped ones only the number is known.
@@ -80,7 +80,7 @@ impl<K: Ord + Clone + Hash, V: Merge, const N: usize> Bounded<K, V, N> {
         self.add(key.to_owned(), value);
     }
 
-    /// The value of a key, for counting on. `None` if there is no room for the key.
+    /// The value of a key, to add to. `None` if there is no room for the key.
     pub fn entry(&mut self, key: &K) -> Option<&mut V>
     where
         V: Default,

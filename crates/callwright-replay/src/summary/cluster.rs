@@ -3,11 +3,9 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{
-    Bounded, Distinct, Examples, Timeline, earliest, larger, latest, merge, smaller,
-};
+use super::{Bounded, Distinct, Examples, Timeline, earliest, larger, latest, merge, smaller};
 
-/// How many models are told apart in a cluster.
+/// How many models are kept apart in a cluster.
 const KEPT_MODELS: usize = 50;
 
 /// A day.

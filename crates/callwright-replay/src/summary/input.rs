@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Bounded, Merge, earliest, latest, merge};
 
-/// How many kinds of trouble are told apart.
+/// How many kinds of trouble are kept apart.
 const KEPT_TROUBLES: usize = 200;
 
 /// What was read.

@@ -124,12 +124,12 @@ impl<T> Timeline<T> {
         self.pieces.len()
     }
 
-    /// Whether nothing happened, or nobody knows when.
+    /// Whether nothing happened, or the times are unknown.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// The widths are told apart by this.
+    /// How often the width was doubled.
     pub(crate) fn doublings(&self) -> u32 {
         self.doublings
     }
@@ -147,7 +147,7 @@ impl<T: Merge + Clone> Timeline<T> {
     }
 }
 
-/// Reads how wide the pieces are; what somebody else wrote may be anything.
+/// Reads how wide the pieces are; a file may say anything.
 fn doublings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let doublings = u32::deserialize(deserializer)?;
     if doublings > MOST_DOUBLINGS {

@@ -15,7 +15,7 @@ const KEPT_FIELDS: usize = 200;
 /// How many different values of a parameter are kept, to see whether they are few.
 const KEPT_VALUES: usize = 32;
 
-/// How many models are told apart.
+/// How many models are kept apart.
 const KEPT_MODELS: usize = 50;
 
 /// What is known of one tool.

@@ -22,7 +22,7 @@ pub(super) struct Found {
     open: Option<usize>,
     /// Whether that record is a line that is not a document.
     is_text: bool,
-    /// The depth at which records begin: 1 inside of an array of records.
+    /// The depth at which records begin: 1 inside an array of records.
     base: u32,
     /// The record is an array, and its first element will tell whether it is one record or many.
     undecided: bool,

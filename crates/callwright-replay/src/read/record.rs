@@ -1,10 +1,10 @@
-//! Which format a record is in, by its keys, and what to do then.
+//! Finds out which format a record is in, by its keys, and hands it to the reader of that format.
 
 use callwright::json::Value;
 use callwright::parse::read_value;
 
 use super::context::Context;
-use super::dialogue::{Dialogue, output};
+use super::dialogue::{Dialogue, output, set_session};
 use super::pick::{has, has_list, has_object, list, opened, present, take, text};
 use super::tools::ToolLists;
 use super::{
@@ -35,14 +35,14 @@ const WRAPPERS: [&str; 16] = [
 /// How many wrappers there may be.
 const DEEPEST: usize = 4;
 
-/// One record at work.
-pub(super) struct Work<'a, 'r> {
+/// Reads one record.
+pub(super) struct RecordReader<'a, 'r> {
     pub(super) reading: &'r mut Reading<'a>,
     pub(super) tools: &'r mut ToolLists,
     pub(super) place: RecordPlace<'a>,
 }
 
-impl<'a> Work<'a, '_> {
+impl<'a> RecordReader<'a, '_> {
     pub(super) fn dialogue(&mut self, context: Context<'a>) -> Dialogue<'a, '_> {
         Dialogue::new(self.reading, self.tools, self.place, context)
     }
@@ -54,14 +54,14 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Reads a line of a text log; `false` if it is none.
+    /// Reads a line of a text log; `false` if it is not one.
     pub(super) fn log_line(&mut self, text: &'a str) -> bool {
         let Some(line) = mcp::log_line(text) else {
             return false;
         };
         let value = line.json.and_then(|json| read_value(json).ok());
         let Some(value) = value else {
-            // Servers say all kinds of things; only with a time is it a log.
+            // Servers print all kinds of things; only a line with a time is a log line.
             if line.time.is_none() {
                 return false;
             }
@@ -88,7 +88,7 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Reads a value in any known format; gives it back if it is in none.
+    /// Reads a value in any known format; gives it back if the format is unknown.
     fn known(
         &mut self,
         mut value: Value<'a>,
@@ -119,7 +119,7 @@ impl<'a> Work<'a, '_> {
             return Ok(());
         }
         if let Some((asked, answered)) = exchange::take_pair(&mut value) {
-            // Tools may stand beside both.
+            // Tools may be beside both.
             let beside = list(&mut value, "tools");
             let mut dialogue = self.dialogue(context);
             if mcp::is_message(&asked) {
@@ -177,13 +177,9 @@ impl<'a> Work<'a, '_> {
         if is_call(&value) {
             let before = self.reading.seen.len();
             line::read(value, context, self.reading);
-            // What is wrapped is part of the file's conversation.
+            // A wrapped call is part of the file's conversation.
             if depth > 0 {
-                for seen in &mut self.reading.seen[before..] {
-                    if let crate::seen::Seen::Call(call) = seen {
-                        call.at.session.get_or_insert(self.place.file.into());
-                    }
-                }
+                set_session(&mut self.reading.seen[before..], self.place.file.into());
             }
             return Ok(());
         }
@@ -217,11 +213,7 @@ impl<'a> Work<'a, '_> {
             line::read(call, context.clone(), self.reading);
         }
         let own = format!("{}:{}", self.place.file, self.place.line);
-        for seen in &mut self.reading.seen[before..] {
-            if let crate::seen::Seen::Call(call) = seen {
-                call.at.session.get_or_insert_with(|| own.clone().into());
-            }
-        }
+        set_session(&mut self.reading.seen[before..], own.into());
     }
 
     /// Looks into wrappers, and puts back what is not known.
@@ -254,7 +246,7 @@ impl<'a> Work<'a, '_> {
         Err(value)
     }
 
-    /// An array: a conversation, a streamed answer, or records of their own.
+    /// An array: a conversation, a streamed answer, or several records.
     fn array(
         &mut self,
         items: Vec<Value<'a>>,
