@@ -4,8 +4,8 @@
 use std::io::{self, Read};
 
 use callwright_fuzz::{cases, plant};
-use callwright_replay::read::{RecordPlace, Reader, Reading};
-use callwright_replay::source::{Pieces};
+use callwright_replay::read::{Reader, Reading, RecordPlace};
+use callwright_replay::source::Pieces;
 use libfuzzer_sys::fuzz_target;
 
 fn seeds() -> Vec<Vec<u8>> {

@@ -5,7 +5,9 @@ use callwright::parse::read_value;
 
 use super::context::Context;
 use super::dialogue::{Dialogue, output, set_session};
-use super::pick::{has, has_list, has_object, list, opened, present, take, text};
+use super::pick::{
+    first_of, has, has_list, has_object, is_true, list, opened, present, take, text,
+};
 use super::tools::ToolLists;
 use super::{
     Format, Reading, RecordPlace, exchange, line, mcp, messages, openai_responses, otel, stream,
@@ -108,10 +110,7 @@ impl<'a> RecordReader<'a, '_> {
         }
         context.add(&value);
         if mcp::is_message(&value) {
-            let mut dialogue = self.dialogue(context);
-            mcp::read(&mut dialogue, value);
-            dialogue.end_in_file(None);
-            return Ok(());
+            return self.in_file(context, Format::Mcp, |dialogue| mcp::read(dialogue, value));
         }
         if exchange::is_request(&value) || exchange::is_response(&value) || stream::is_piece(&value)
         {
@@ -121,18 +120,32 @@ impl<'a> RecordReader<'a, '_> {
         if let Some((asked, answered)) = exchange::take_pair(&mut value) {
             // Tools may be beside both.
             let beside = list(&mut value, "tools");
-            let mut dialogue = self.dialogue(context);
             if mcp::is_message(&asked) {
-                mcp::read(&mut dialogue, asked);
-                mcp::read(&mut dialogue, answered);
-                dialogue.end_in_file(None);
-            } else {
-                dialogue.tools(&Value::Array(beside));
-                exchange::read_pair(dialogue, asked, answered);
+                return self.in_file(context, Format::Mcp, |dialogue| {
+                    mcp::read(dialogue, asked);
+                    mcp::read(dialogue, answered);
+                });
             }
+            let mut dialogue = self.dialogue(context);
+            dialogue.tools(&Value::Array(beside));
+            exchange::read_pair(dialogue, asked, answered);
             return Ok(());
         }
         self.single(value, context, depth)
+    }
+
+    /// Reads something that belongs to the conversation of its file, unless it names another.
+    fn in_file(
+        &mut self,
+        context: Context<'a>,
+        format: Format,
+        read: impl FnOnce(&mut Dialogue<'a, '_>),
+    ) -> Result<(), Value<'a>> {
+        let mut dialogue = self.dialogue(context);
+        read(&mut dialogue);
+        dialogue.format(format);
+        dialogue.end_in_file(None);
+        Ok(())
     }
 
     /// A message, a call, a result or a list of tools by itself; or a wrapper around something.
@@ -146,18 +159,14 @@ impl<'a> RecordReader<'a, '_> {
         if text(&value, "role").is_some()
             && (has(&value, "content") || has(&value, "tool_calls") || has(&value, "function_call"))
         {
-            let mut dialogue = self.dialogue(context);
-            messages::read_one(&mut dialogue, value, None);
-            dialogue.format(Format::OpenAiChat);
-            dialogue.end_in_file(None);
-            return Ok(());
+            return self.in_file(context, Format::OpenAiChat, |dialogue| {
+                messages::read_one(dialogue, value, None);
+            });
         }
         if has_list(&value, "tool_calls") {
-            let mut dialogue = self.dialogue(context);
-            exchange::assistant(&mut dialogue, value);
-            dialogue.format(Format::OpenAiChat);
-            dialogue.end_in_file(None);
-            return Ok(());
+            return self.in_file(context, Format::OpenAiChat, |dialogue| {
+                exchange::assistant(dialogue, value);
+            });
         }
         let is_result = match kind {
             Some("function_call_output") => Some(Format::OpenAiResponses),
@@ -165,14 +174,12 @@ impl<'a> RecordReader<'a, '_> {
             _ => None,
         };
         if let Some(format) = is_result {
-            let mut dialogue = self.dialogue(context);
-            dialogue.format(format);
-            let is_error = value.get("is_error") == Some(&Value::Bool(true));
-            let id = present(&mut value, "call_id").or_else(|| present(&mut value, "tool_use_id"));
-            let said = take(&mut value, "output").or_else(|| take(&mut value, "content"));
-            dialogue.result(id, None, output(said), is_error);
-            dialogue.end_in_file(None);
-            return Ok(());
+            return self.in_file(context, format, |dialogue| {
+                let is_error = is_true(&value, "is_error");
+                let id = first_of(&mut value, &["call_id", "tool_use_id"]);
+                let said = take(&mut value, "output").or_else(|| take(&mut value, "content"));
+                dialogue.result(id, None, output(said), is_error);
+            });
         }
         if is_call(&value) {
             let before = self.reading.seen.len();

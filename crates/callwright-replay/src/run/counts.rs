@@ -17,8 +17,8 @@ use crate::conversation::Effect;
 use crate::judge::{Fault, JudgedCall, JudgedResult, measure};
 use crate::seen::At;
 use crate::summary::{
-    ByMinute, Cluster, Combination, Example, FieldUse, Merge, Stopped, Summary, Tally, ToolSummary,
-    Version, earliest,
+    Cluster, Combination, Example, FieldUse, Merge, Stopped, Summary, Tally, ToolSummary, Version,
+    earliest,
 };
 
 /// One valid call in this many is sampled, to see which values are in use. Fewer would miss rare parameters, more would
@@ -56,8 +56,6 @@ struct ToolCounts {
     set: Arc<ToolSet>,
     summary: ToolSummary,
     version: Version,
-    last_session: Option<u64>,
-    time: ByMinute<u64>,
 }
 
 /// See the module.
@@ -66,8 +64,6 @@ pub(super) struct Counts {
     pub(super) summary: Summary,
     /// By the address of the tool, which lives as long as its set.
     tools: AHashMap<usize, ToolCounts>,
-    time: ByMinute<Tally>,
-    last_session: Option<u64>,
 }
 
 impl Counts {
@@ -87,10 +83,8 @@ impl Counts {
             input.first = earliest(input.first, Some(time));
             input.last = input.last.max(Some(time));
         }
-        // Calls of one conversation are next to each other.
-        if let Some(session) = session.filter(|_| *session != self.last_session) {
-            self.summary.sessions.add(session);
-            self.last_session = Some(session);
+        if let Some(session) = session {
+            self.summary.sessions.add(*session);
         }
         let Some(tool) = tool else {
             return;
@@ -100,13 +94,12 @@ impl Counts {
         counts.summary.tally.absorb(*tally);
         counts.summary.latency_us += facts.latency_us;
         if let Some(time) = at.time {
-            counts.time.add(time, 1);
+            counts.summary.time.add(time, 1);
             counts.version.first = earliest(counts.version.first, Some(time));
             counts.version.last = counts.version.last.max(Some(time));
         }
-        if let Some(session) = session.filter(|_| *session != counts.last_session) {
-            counts.summary.sessions.add(session);
-            counts.last_session = Some(session);
+        if let Some(session) = session {
+            counts.summary.sessions.add(*session);
         }
         if let Some(model) = at.model.as_deref() {
             let models = &mut counts.summary.models;
@@ -119,7 +112,7 @@ impl Counts {
         let tally = facts.tally;
         self.summary.calls.absorb(tally);
         if let Some(time) = facts.at.time {
-            self.time.add(time, tally);
+            self.summary.time.add(time, tally);
         }
         if let Some(model) = facts.at.model.as_deref() {
             let models = &mut self.summary.models;
@@ -133,8 +126,6 @@ impl Counts {
             set: Arc::clone(set),
             summary: ToolSummary::default(),
             version: Version::default(),
-            last_session: None,
-            time: ByMinute::default(),
         })
     }
 
@@ -277,7 +268,6 @@ impl Counts {
         let mut tools: Vec<(usize, ToolCounts)> = self.tools.into_iter().collect();
         tools.sort_unstable_by_key(|(address, _)| *address);
         for (address, mut counts) in tools {
-            counts.summary.time = counts.time.into_timeline();
             let Some((name, declared)) = counts.set.declared(address) else {
                 continue;
             };
@@ -291,7 +281,6 @@ impl Counts {
             }
             self.summary.tools.add(name.to_owned(), counts.summary);
         }
-        self.summary.time = self.time.into_timeline();
         self.summary
     }
 }

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::against::Against;
 use super::counts::{CallFacts, Counts};
 use super::sighting::{JudgingSet, Sighted, Sighting, Spot, sightings};
-use super::tools::{ToolSet, Tools};
+use super::tools::Tools;
 use super::turn::{CallTurn, LateResult, Prepared, TurnOutcome, prepare, take_turn};
 use super::turnstile::Turnstile;
 use crate::conversation::{Conversations, Effect};
@@ -63,7 +63,7 @@ impl Shared {
         let prepared: Vec<Option<Prepared<'_, '_>>> = waiting
             .iter()
             .map(|waiting| match waiting {
-                Waiting::Counted { .. } => None,
+                Waiting::Counted(_) => None,
                 Waiting::Whole(sighting) => prepare(sighting, sighting.answer().map(Cow::Borrowed)),
             })
             .collect();
@@ -88,13 +88,8 @@ impl Shared {
                 (Waiting::Whole(sighting), outcome) => {
                     self.count(sighting, prepared.as_ref(), outcome, counts);
                 }
-                (
-                    Waiting::Counted {
-                        set, spot, record, ..
-                    },
-                    TurnOutcome::Call(Some(code)),
-                ) => {
-                    count_stopped_again(code, set, *spot, record, reader, counts);
+                (Waiting::Counted(call), TurnOutcome::Call(Some(code))) => {
+                    count_stopped_again(code, call, reader, counts);
                 }
                 _ => {}
             }
@@ -133,13 +128,13 @@ impl Shared {
                 self.count_call(&sighting, seen, &prepared, counts);
                 let (turn, time) = (prepared.turn, seen.at.time);
                 if turn.session.is_some() {
-                    waiting.push(Waiting::Counted {
+                    waiting.push(Waiting::Counted(CountedCall {
                         turn,
                         time,
                         record: record.text.unwrap_or_default(),
                         spot: sighting.spot,
                         set: sighting.set,
-                    });
+                    }));
                 } else {
                     let known = effects.len();
                     turn.alone(effects);
@@ -241,22 +236,25 @@ impl Shared {
 
 /// What waits for the piece's turn.
 enum Waiting<'p> {
-    /// A call that was counted, and the record in which to find it again.
-    Counted {
-        turn: CallTurn<'p>,
-        time: Option<i64>,
-        record: &'p str,
-        spot: Spot<'p>,
-        set: JudgingSet<'p>,
-    },
+    /// A call that was counted.
+    Counted(CountedCall<'p>),
     /// A call that may have been shown before, or a result.
     Whole(Sighting<'p>),
+}
+
+/// A call that was counted, and the record in which to find it again.
+struct CountedCall<'p> {
+    turn: CallTurn<'p>,
+    time: Option<i64>,
+    record: &'p str,
+    spot: Spot<'p>,
+    set: JudgingSet<'p>,
 }
 
 impl Waiting<'_> {
     fn time(&self) -> Option<i64> {
         match self {
-            Waiting::Counted { time, .. } => *time,
+            Waiting::Counted(call) => call.time,
             Waiting::Whole(sighting) => sighting.time(),
         }
     }
@@ -269,8 +267,9 @@ impl Waiting<'_> {
     ) -> TurnOutcome<'_> {
         match self {
             Waiting::Whole(sighting) => take_turn(sighting, prepared, conversations, effects),
-            Waiting::Counted { turn, set, .. } => {
-                TurnOutcome::Call(turn.take(set.judge().gate(), conversations, effects))
+            Waiting::Counted(call) => {
+                let gate = call.set.judge().gate();
+                TurnOutcome::Call(call.turn.take(gate, conversations, effects))
             }
         }
     }
@@ -292,20 +291,18 @@ pub(super) fn hash_of(session: Option<&str>) -> Option<u64> {
 #[cold]
 fn count_stopped_again(
     code: &'static str,
-    set: &ToolSet,
-    spot: Spot<'_>,
-    record: &str,
+    call: &CountedCall<'_>,
     reader: &mut Reader,
     counts: &mut Counts,
 ) {
-    let Spot { file, line, .. } = spot;
+    let Spot { file, line, .. } = call.spot;
     let mut reading = Reading::default();
-    reader.read(record, RecordPlace { file, line }, &mut reading);
+    reader.read(call.record, RecordPlace { file, line }, &mut reading);
     for seen in &reading.seen {
         if let Seen::Call(seen) = seen {
             let answer = seen.answer.as_ref().map(Cow::Borrowed);
-            let judged = set.judge().judge(&seen.call, answer);
-            count_stopped(code, spot, seen, &judged, counts);
+            let judged = call.set.judge().judge(&seen.call, answer);
+            count_stopped(code, call.spot, seen, &judged, counts);
         }
     }
 }

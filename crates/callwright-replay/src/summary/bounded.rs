@@ -79,17 +79,6 @@ impl<K: Ord + Clone + Hash, V: Merge, const N: usize> Bounded<K, V, N> {
         count(&mut value);
         self.add(key.to_owned(), value);
     }
-
-    /// The value of a key, to add to. `None` if there is no room for the key.
-    pub fn entry(&mut self, key: &K) -> Option<&mut V>
-    where
-        V: Default,
-    {
-        if !self.kept.contains_key(key) {
-            self.add(key.clone(), V::default());
-        }
-        self.kept.get_mut(key)
-    }
 }
 
 impl<K: Ord, V, const N: usize> Bounded<K, V, N> {

@@ -27,7 +27,6 @@ pub use distinct::Distinct;
 pub use example::{Example, Examples};
 pub use input::{Input, Trouble};
 pub use tally::Tally;
-pub(crate) use timeline::ByMinute;
 pub use timeline::Timeline;
 pub use tool::{FieldUse, ToolSummary, Version};
 
