@@ -13,6 +13,7 @@ mod messages;
 mod openai_responses;
 mod otel;
 mod pick;
+mod plain;
 mod record;
 mod stream;
 mod time;
@@ -116,7 +117,11 @@ impl Reader {
     pub fn read<'a>(&mut self, text: &'a str, place: RecordPlace<'a>, reading: &mut Reading<'a>) {
         reading.clear();
         match read_value(text) {
-            Ok(value) => self.record(place, reading).value(value, Context::default()),
+            Ok(value) => {
+                if let Err(value) = plain::read(value, reading) {
+                    self.record(place, reading).value(value, Context::default());
+                }
+            }
             Err(error) => {
                 if !self.record(place, reading).log_line(text) {
                     reading.troubles.push(words::not_json(&error, text));

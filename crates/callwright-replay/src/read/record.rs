@@ -135,6 +135,10 @@ impl<'a> RecordReader<'a, '_> {
     }
 
     /// Reads something that belongs to the conversation of its file, unless it names another.
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "what every way to read a record returns"
+    )]
     fn in_file(
         &mut self,
         context: Context<'a>,
