@@ -71,7 +71,7 @@ pub(crate) fn load_gate(
         let warnings = settings.warnings(gate.tools().map(tool::Tool::name));
         let file = format!("in the policy file {}", shown(policy));
         let warnings = warnings.iter().map(|warning| format!("{file}: {warning}"));
-        warn(warnings.collect(), |more| {
+        warn(warnings, |more| {
             format!("{file}: {more} more names match no tool")
         });
     }
@@ -167,18 +167,17 @@ fn warn_of_quarantine(gate: &Gate) {
         let name = printable(name);
         format!("tool `{name}` is quarantined, its calls pass unvalidated: {reason}")
     });
-    let warnings = warnings.collect();
     warn(warnings, |more| {
         format!("{more} more tools are quarantined")
     });
 }
 
 /// Prints the first few warnings, and how many more there are.
-fn warn(warnings: Vec<String>, others: impl Fn(usize) -> String) {
-    for warning in warnings.iter().take(NAMED_TOOLS) {
-        say("warning", warning);
-    }
+fn warn(warnings: impl ExactSizeIterator<Item = String>, others: impl Fn(usize) -> String) {
     let more = warnings.len().saturating_sub(NAMED_TOOLS);
+    for warning in warnings.take(NAMED_TOOLS) {
+        say("warning", &warning);
+    }
     if more > 0 {
         say("warning", &others(more));
     }

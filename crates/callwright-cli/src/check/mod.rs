@@ -119,7 +119,10 @@ impl Check<'_> {
         let workers = thread::available_parallelism().map_or(1, NonZero::get);
         let results: Vec<thread::Result<Result<()>>> = thread::scope(|scope| {
             let workers: Vec<_> = (0..workers).map(|_| scope.spawn(|| self.work())).collect();
-            workers.into_iter().map(|worker| worker.join()).collect()
+            workers
+                .into_iter()
+                .map(thread::ScopedJoinHandle::join)
+                .collect()
         });
         for result in results {
             result.map_err(|_| anyhow!("a worker stopped; please report this"))??;
