@@ -4,8 +4,8 @@
 //! Run it with `cargo run -p callwright-examples --example dynamic_tool`.
 
 use callwright::check::ToolFailure;
-use callwright::tool::read_tools;
 use callwright::toolbox::{CallContext, ToolDef, ToolResult, Toolbox};
+use callwright::wire::read_tools;
 use callwright::{Call, Error};
 use serde_json::{Value, json};
 

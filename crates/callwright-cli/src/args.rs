@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line: commands, options and their help.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,43 +34,43 @@ pub(crate) enum Command {
 
 /// Judge calls against the schemas of their tools
 ///
-/// Reads one call per line and prints one verdict per call, in the same order. Exit code 0: all calls
-/// are valid; 1: at least one is refused; 2: something could not be read.
+/// Reads one call per line and prints one verdict per call, in the same order. Exit codes: 0 if all calls
+/// are valid, 1 if at least one is refused, 2 if something could not be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = SHAPES)]
 pub(crate) struct CheckArguments {
-    /// The tools: a JSON array, or an object with `tools` (an MCP `tools/list` answer as it is)
+    /// The tools: a JSON array, or an object with `tools` (such as an MCP `tools/list` result)
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
-    /// The shape of the feedback to the model
+    /// The format of the feedback to the model
     #[arg(long, value_name = "STYLE")]
     pub(crate) style: Option<StyleName>,
 
-    /// The settings, a TOML file as in docs/policy.md; no other file is looked for
+    /// The policy, a TOML file (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The highest grade of repair that is applied to calls of any tool, whatever the policy says: by
-    /// default up to `guess` for tools that only read and `lossless` for all others
+    /// The highest grade of repair for all tools, overriding the policy; the default is `guess` for tools
+    /// that only read and `lossless` for all others
     #[arg(long, value_name = "GRADE")]
     pub(crate) repair: Option<RepairName>,
 
-    /// Show every repair that was tried on a refused or repaired call, with its grade and cost (text only)
+    /// Show every repair that was tried, with its grade and cost (text only)
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Take calls out of messages in which a model wrote them as text, such as
-    /// `<tool_call>…</tool_call>`: only where they are all that the message holds
+    /// Extract calls that a model wrote into a message as text, such as `<tool_call>…</tool_call>`, if the
+    /// message holds nothing else
     #[arg(long)]
     pub(crate) rescue: bool,
 
-    /// What to print: text for people, JSON Lines for programs
+    /// The output format: text for people, JSON Lines for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 
-    /// Hide the values that a schema marks with `writeOnly` or `format: password` in the JSON output too. Text never
-    /// shows them; `arguments` and `edits` in JSON do without this, for programs that need them
+    /// Also mask values marked `writeOnly` or `format: password` in JSON output. Text output always masks them; by
+    /// default `arguments` and `edits` in JSON do not, for programs that need the values
     #[arg(long)]
     pub(crate) mask_secrets: bool,
 
@@ -80,14 +80,14 @@ pub(crate) struct CheckArguments {
 }
 
 const SHAPES: &str = "\
-Shapes of a tool, mixed freely:
+Tool declarations, in any mix of these shapes:
   MCP               {\"name\", \"description\", \"inputSchema\", \"annotations\"}
   OpenAI chat       {\"type\": \"function\", \"function\": {\"name\", \"description\", \"parameters\"}}
   OpenAI responses  {\"type\": \"function\", \"name\", \"description\", \"parameters\"}
   Anthropic         {\"name\", \"description\", \"input_schema\"}
   Gemini            {\"functionDeclarations\": [{\"name\", \"description\", \"parameters\"}]}
 
-Shapes of a call, mixed freely:
+Calls, in any mix of these shapes:
   callwright        {\"tool\", \"arguments\": object or text, \"id\"?, \"finish_reason\"?}
   OpenAI chat       {\"id\", \"type\": \"function\", \"function\": {\"name\", \"arguments\"}}
   OpenAI responses  {\"type\": \"function_call\", \"call_id\", \"name\", \"arguments\"}
@@ -95,62 +95,63 @@ Shapes of a call, mixed freely:
   Gemini            {\"functionCall\": {\"name\", \"args\"}}
   MCP               {\"jsonrpc\": \"2.0\", \"id\", \"method\": \"tools/call\", \"params\": {\"name\", \"arguments\"}}
 
-Beside any of these, for calls that belong to a conversation:
-  \"session\"         which conversation: calls without one are judged by themselves
-  \"turn\", \"round\"   a message of the user begins a turn (one for all if absent); calls of one
-                    answer share a round (each its own if absent)
-  \"output\"          what the tool answered, a value or text; \"is_error\": true if that is an error
-They are also judged by what came before: retry budgets, loops, limits.
+Calls that belong to a conversation have these members as well:
+  \"session\"         the conversation; a call without one is judged by itself
+  \"turn\", \"round\"   a message of the user begins a turn (one for all calls if absent); calls of one
+                    answer share a round (one per call if absent)
+  \"output\"          the tool's result, a value or text; \"is_error\": true if it is an error
+They are also judged by what came before them: retry budgets, loops, limits.
 
-Shapes of a message, with --rescue, mixed with calls freely; the calls in it are judged by themselves:
+Messages, with --rescue, also mixed with calls; calls in a message are judged by themselves:
   callwright        {\"text\", \"id\"?, \"finish_reason\"?}
   OpenAI chat       {\"role\": \"assistant\", \"content\"}
   Anthropic         {\"type\": \"text\", \"text\"}, or {\"role\": \"assistant\", \"content\": [one text block]}";
 
-/// Explain a code or a rule of repair, or list all of them
+/// Explain a code or a repair rule, or list all of them
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
-    /// A code such as `truncated_call`, or a rule such as `null_left_out`; without it, all codes are listed
+    /// A code such as `truncated_call` or a repair rule such as `null_left_out`; lists all codes if omitted
     pub(crate) name: Option<String>,
 
-    /// List the rules of repair instead of the codes
+    /// List the repair rules instead of the codes
     #[arg(long, conflicts_with = "name")]
     pub(crate) repairs: bool,
 
-    /// What to print
+    /// The output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: ExplainFormat,
 }
 
-/// Guard an MCP server, or several
+/// Guard one or more MCP servers
 ///
-/// Starts the server and stands between it and the client: calls of its tools are judged before they
-/// reach it, and their results before they reach the client. Everything else passes as it is. Exit code:
-/// the server's own; 2 if something about these options is wrong; 3 if the server cannot be started. With
-/// `--servers`: 0 when the client has ended; 3 if no server is left.
+/// Starts the server and sits between it and the client: tool calls are judged before they reach the
+/// server, and results before they reach the client. Everything else passes unchanged. Exit codes: the
+/// server's own, 2 if the options are wrong, 3 if the server cannot be started. With `--servers`: 0 when
+/// the client disconnects, 3 if no server is left.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
 pub(crate) struct McpArguments {
-    /// The settings, a TOML file as in docs/policy.md; no other file is looked for
+    /// The policy, a TOML file (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// What an objection leads to: `strict` refuses, `warn` only tells on stderr, `off` judges nothing
+    /// What happens to an invalid call or result: `strict` refuses it, `warn` only reports it on stderr, `off` judges
+    /// nothing
     #[arg(long, value_name = "MODE", default_value = "strict")]
     pub(crate) mode: ModeName,
 
-    /// The shape of the feedback to the model
+    /// The format of the feedback to the model
     #[arg(long, value_name = "STYLE")]
     pub(crate) style: Option<StyleName>,
 
-    /// Append a record of every call to this file, one line of JSON each
+    /// Append a record of every call to this file, as JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Which values the records show: `masked` shows all but those that a schema marks as secrets
+    /// Which values the records contain: `masked` leaves out those that a schema marks as secret
     #[arg(
         long,
         value_name = "VALUES",
@@ -159,55 +160,55 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) record_values: ValuesName,
 
-    /// How long the client is silent before its next call counts as a new turn
+    /// How long the client must be silent before its next call starts a new turn
     #[arg(long, value_name = "SECONDS", default_value = "120")]
     pub(crate) quiet_turn: u32,
 
-    /// Believe what the server says about its tools (`readOnlyHint`), even where that makes the guard milder
+    /// Trust the server's annotations of its tools (`readOnlyHint`), even where that makes the guard less strict
     #[arg(long)]
     pub(crate) trust_annotations: bool,
 
-    /// Correct what clients choke on in the schemas that pass by
+    /// Fix the parts of tool schemas that clients are known to reject
     #[arg(long)]
     pub(crate) fix_schemas: bool,
 
-    /// Print the entry for a client's configuration, before and after, and start nothing; with `--servers` the one
-    /// entry that stands for all
+    /// Print the entry for a client's configuration, before and after, without starting anything; with `--servers`, the
+    /// one entry that replaces all of them
     #[arg(long, conflicts_with = "upstream")]
     pub(crate) print_config: bool,
 
-    /// Guard all servers of this file, which is written like a client's configuration (`mcpServers`, or `servers`); the
-    /// names of their tools and prompts begin with the server's: `github__create_issue`
+    /// Guard all servers in this file, which has the format of a client's configuration (`mcpServers` or `servers`);
+    /// tools and prompts are prefixed with the server's name, as in `github__create_issue`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream", "listen"])]
     pub(crate) servers: Option<PathBuf>,
 
-    /// Guard the server at this address, which speaks streamable HTTP, instead of starting one; without `--listen` the
-    /// client is on stdin and stdout
+    /// Guard the streamable HTTP server at this URL instead of starting one; without `--listen`, the client is on stdin
+    /// and stdout
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) upstream: Option<String>,
 
-    /// Where clients find it over HTTP, such as 127.0.0.1:8900; port 0 takes any
+    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", requires = "upstream")]
     pub(crate) listen: Option<String>,
 
-    /// Let clients on other machines in, though nobody asks who they are
+    /// Accept clients from other machines; they are not authenticated
     #[arg(long, requires = "listen")]
     pub(crate) allow_remote: bool,
 
-    /// A name that this machine is known by to clients, besides `localhost` and numbers
+    /// Accept requests for this host name, besides `localhost` and IP addresses
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub(crate) allow_host: Vec<String>,
 
-    /// A web page that may come in, such as `https://app.example`
+    /// Accept requests from web pages of this origin, such as `https://app.example`
     #[arg(long, value_name = "ORIGIN", requires = "listen")]
     pub(crate) allow_origin: Vec<String>,
 
-    /// A header by which clients tell their conversations apart, where the server does not name sessions; without
-    /// one, calls of such clients are judged one by one and none is remembered
+    /// A request header that identifies the conversation, for servers without session ids; without it, the calls of
+    /// such clients are judged one by one and not remembered
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub(crate) session_header: Option<String>,
 
-    /// The server: a command and its arguments, behind `--`
+    /// The server's command and its arguments, after `--`
     #[arg(
         value_name = "COMMAND",
         required_unless_present_any = ["upstream", "servers"],

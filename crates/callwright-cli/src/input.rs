@@ -1,4 +1,4 @@
-//! Files and standard input, with errors that name the place.
+//! Files and standard input, with errors that name them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,20 +7,21 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use callwright::admit::MemoryLedger;
-use callwright::repair::RepairPolicy;
-use callwright::{Gate, Policy, tool};
+pub(crate) use callwright::internal::visible as printable;
+use callwright::{Gate, Policy, ToolSpec, tool};
 
+use crate::args::RepairName;
 use crate::say;
 
 /// The largest tool file that is read. A gateway with 10,000 tools has one of 20 MB.
-pub(crate) const LARGEST_TOOL_FILE: u64 = 256 * 1024 * 1024;
+const LARGEST_TOOL_FILE: u64 = 256 * 1024 * 1024;
 
 /// How many quarantined or missing tools are named one by one.
 const NAMED_TOOLS: usize = 10;
 
-/// Something to read calls from.
+/// The calls that `check` reads.
 pub(crate) struct Source {
-    /// How it is called in messages.
+    /// Its name in messages.
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read + Send>,
     /// In bytes, where that is known.
@@ -38,81 +39,107 @@ pub(crate) fn open(path: &Path) -> Result<Source> {
     }
     let (file, size) = open_file(path, "file of calls")?;
     Ok(Source {
-        name: path.display().to_string(),
+        name: shown(path),
         reader: Box::new(file),
         size: Some(size),
     })
 }
 
-/// Reads a tool file and compiles its tools under a policy; `repair` beats what the policy says of it. Tools that
-/// cannot be compiled are named in a warning, and so is what the policy says of tools that are not there.
+/// A path as it may be printed.
+pub(crate) fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// Compiles tools under a policy. Warns of tools that cannot be compiled, and of tools that only the policy file names.
 pub(crate) fn load_gate(
-    path: &Path,
+    tools: &Path,
     policy: Option<&Path>,
-    repair: Option<RepairPolicy>,
+    repair: Option<RepairName>,
     ledger: Arc<MemoryLedger>,
 ) -> Result<Gate> {
-    let mut settings = match policy {
-        Some(path) => read_policy(path)?,
-        None => Policy::default(),
-    };
-    if let Some(repair) = repair {
-        settings = settings.with_repair(repair);
-    }
-    let text = read_text(path, "tool file", LARGEST_TOOL_FILE)?;
-    let place = || format!("in the tool file {}", path.display());
-    let specs = tool::read_tools(text.trim_start_matches('\u{feff}')).with_context(place)?;
-    if specs.is_empty() {
-        say(
-            "warning",
-            &format!(
-                "the tool file {} holds no tools, so every call is refused",
-                path.display()
-            ),
-        );
-    }
+    let text = policy.map(read_policy_text).transpose()?;
+    let settings = policy_of(policy.zip(text.as_deref()), repair)?;
+    let specs = read_tools(tools, &read_tools_text(tools)?, "every call is refused")?;
     let gate = Gate::builder()
         .tools(specs)
         .policy(settings.clone())
         .ledger(ledger)
         .build()
-        .with_context(place)?;
+        .with_context(|| format!("in the tool file {}", shown(tools)))?;
     warn_of_quarantine(&gate);
     if let Some(policy) = policy {
-        warn_of_missing_tools(&gate, &settings, policy);
+        let warnings = settings.warnings(gate.tools().map(tool::Tool::name));
+        let file = format!("in the policy file {}", shown(policy));
+        let warnings = warnings.iter().map(|warning| format!("{file}: {warning}"));
+        warn(warnings, |more| {
+            format!("{file}: {more} more names match no tool")
+        });
     }
     Ok(gate)
 }
 
+/// A tool file as it is.
+pub(crate) fn read_tool_file(path: &Path) -> Result<String> {
+    read_text(path, "tool file", LARGEST_TOOL_FILE)
+}
+
+/// The text of a tool file, without its byte order mark.
+pub(crate) fn read_tools_text(path: &Path) -> Result<String> {
+    let text = read_tool_file(path)?;
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
+/// The tools in the text of a file. Warns if there are none, with what that leads to.
+pub(crate) fn read_tools(path: &Path, text: &str, without: &str) -> Result<Vec<ToolSpec>> {
+    let place = || format!("in the tool file {}", shown(path));
+    let tools = callwright::wire::read_tools(text).with_context(place)?;
+    if tools.is_empty() {
+        let text = format!("the tool file {} holds no tools, so {without}", shown(path));
+        say("warning", &text);
+    }
+    Ok(tools)
+}
+
 pub(crate) fn read_policy(path: &Path) -> Result<Policy> {
-    let text = read_text(path, "policy file", Policy::LONGEST_FILE as u64)?;
-    Policy::from_toml(&text).with_context(|| format!("in the policy file {}", path.display()))
+    policy_of(Some((path, &read_policy_text(path)?)), None)
+}
+
+pub(crate) fn read_policy_text(path: &Path) -> Result<String> {
+    read_text(path, "policy file", Policy::LONGEST_FILE as u64)
+}
+
+/// The policy in the text of a file, or the default one; `repair` overrides what it says about repair.
+pub(crate) fn policy_of(file: Option<(&Path, &str)>, repair: Option<RepairName>) -> Result<Policy> {
+    let policy = match file {
+        Some((path, text)) => Policy::from_toml(text)
+            .with_context(|| format!("in the policy file {}", shown(path)))?,
+        None => Policy::default(),
+    };
+    Ok(match repair {
+        Some(repair) => policy.with_repair(repair.policy()),
+        None => policy,
+    })
 }
 
 /// The text of a file with settings of some kind.
 pub(crate) fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String> {
-    let (mut file, size) = open_file(path, kind)?;
-    let too_large = || {
-        anyhow::anyhow!(
-            "the {kind} {} has more than the {largest} bytes that are read; shorten it",
-            path.display()
-        )
-    };
-    if size > largest {
-        return Err(too_large());
-    }
+    let (file, size) = open_file(path, kind)?;
     let mut bytes = Vec::new();
-    file.by_ref()
-        .take(largest + 1)
-        .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read the {kind} {}", path.display()))?;
-    if bytes.len() as u64 > largest {
-        return Err(too_large());
+    if size <= largest {
+        file.take(largest + 1)
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("cannot read the {kind} {}", shown(path)))?;
+    }
+    if size.max(bytes.len() as u64) > largest {
+        bail!(
+            "the {kind} {} has more than the {largest} bytes that are read; shorten it",
+            shown(path)
+        );
     }
     String::from_utf8(bytes).map_err(|error| {
         anyhow::anyhow!(
             "the {kind} {} is not UTF-8: invalid byte at offset {}; save it as UTF-8",
-            path.display(),
+            shown(path),
             error.utf8_error().valid_up_to()
         )
     })
@@ -120,60 +147,38 @@ pub(crate) fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String>
 
 fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
     let cannot = || {
-        let path = path.display();
+        let path = shown(path);
         format!("cannot open the {what} {path}; check the path and its permissions")
     };
     let file = File::open(path).with_context(cannot)?;
     let metadata = file.metadata().with_context(cannot)?;
     if metadata.is_dir() {
-        bail!(
-            "the {what} {} is a folder; give a file in it",
-            path.display()
-        );
+        bail!("the {what} {} is a folder; give a file in it", shown(path));
     }
     Ok((file, metadata.len()))
 }
 
-/// Text from a file, with what could move the cursor escaped.
-pub(crate) fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() {
-            out.extend(character.escape_default());
-        } else {
-            out.push(character);
-        }
-    }
-    out
-}
-
 fn warn_of_quarantine(gate: &Gate) {
-    let mut bad: Vec<(&str, &str)> = gate
-        .tools()
-        .filter_map(|tool| Some((tool.name(), tool.quarantined()?)))
-        .collect();
-    bad.sort_unstable();
-    for (name, reason) in bad.iter().take(NAMED_TOOLS) {
+    let quarantined = gate.tools();
+    let quarantined = quarantined.filter_map(|tool| Some((tool.name(), tool.quarantined()?)));
+    let mut quarantined: Vec<(&str, &str)> = quarantined.collect();
+    quarantined.sort_unstable();
+    let warnings = quarantined.iter().map(|(name, reason)| {
         let name = printable(name);
-        say(
-            "warning",
-            &format!("tool `{name}` is quarantined, its calls pass unvalidated: {reason}"),
-        );
-    }
-    if let Some(more) = bad.len().checked_sub(NAMED_TOOLS).filter(|more| *more > 0) {
-        say("warning", &format!("{more} more tools are quarantined"));
-    }
+        format!("tool `{name}` is quarantined, its calls pass unvalidated: {reason}")
+    });
+    warn(warnings, |more| {
+        format!("{more} more tools are quarantined")
+    });
 }
 
-fn warn_of_missing_tools(gate: &Gate, policy: &Policy, path: &Path) {
-    let warnings = policy.warnings(gate.tools().map(tool::Tool::name));
-    let file = path.display();
-    for warning in warnings.iter().take(NAMED_TOOLS) {
-        say("warning", &format!("in the policy file {file}: {warning}"));
-    }
+/// Prints the first few warnings, and how many more there are.
+fn warn(warnings: impl ExactSizeIterator<Item = String>, others: impl Fn(usize) -> String) {
     let more = warnings.len().saturating_sub(NAMED_TOOLS);
+    for warning in warnings.take(NAMED_TOOLS) {
+        say("warning", &warning);
+    }
     if more > 0 {
-        let text = format!("in the policy file {file}: {more} more names match no tool");
-        say("warning", &text);
+        say("warning", &others(more));
     }
 }

@@ -1,20 +1,21 @@
 //! `callwright`: the command line.
 //!
-//! stdout carries data only; messages go to stderr. Exit codes: 0 all calls valid, 1 at least one
-//! refused, 2 usage or malformed input; `mcp` has the server's own, and 3 if there is none; `replay` has 130 if it is
-//! interrupted. A reader that closes the pipe ends the program quietly.
+//! stdout carries data only; messages go to stderr. Exit codes: 0 all calls are valid, 1 at least one is refused, 2 wrong
+//! usage or malformed input; `mcp` ends with the server's own code, and with 3 if there is no server; `replay` ends with 130
+//! if it is interrupted. A reader that closes the pipe ends the program quietly.
 
 mod args;
 mod check;
 mod explain;
 mod input;
 mod mcp;
+mod progress;
 mod replay;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
 
@@ -25,14 +26,18 @@ enum Outcome {
     Clean,
     /// Something was refused or found.
     Findings,
-    /// Some of the input could not be used; it was named on stderr.
+    /// Some of the input could not be used; stderr names it.
     Malformed,
     /// Another program ended with this code.
     Passed(u8),
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    let result = match arguments.command {
         Command::Check(arguments) => check::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
@@ -51,15 +56,36 @@ fn main() -> ExitCode {
     }
 }
 
-/// A message for the person at the terminal. One that cannot be shown is not worth failing for.
+/// Prints help, or what is wrong with the arguments. It may quote them, so they are escaped where that changes anything.
+fn usage(error: &clap::Error) -> ExitCode {
+    let plain = error.render().to_string();
+    let shown = visible_lines(&plain);
+    if shown == plain {
+        error.exit();
+    }
+    let _ = writeln!(io::stderr(), "{shown}");
+    ExitCode::from(2)
+}
+
+/// Tells the user something on stderr. Whatever is quoted in it cannot act on the terminal. A message that cannot be
+/// written is not worth failing for.
 fn say(label: &str, text: &str) {
-    use std::io::Write as _;
     let style = match label.trim_start_matches("callwright: ") {
         "error" => anstyle::AnsiColor::Red.on_default().bold(),
         "warning" => anstyle::AnsiColor::Yellow.on_default().bold(),
         _ => anstyle::Style::new().bold(),
     };
+    let text = visible_lines(text);
     let _ = writeln!(anstream::stderr(), "{style}{label}{style:#}: {text}");
+}
+
+/// A text with everything escaped that a terminal would act on or hide, except its line breaks.
+fn visible_lines(text: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(callwright::internal::visible)
+        .collect();
+    lines.join("\n")
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

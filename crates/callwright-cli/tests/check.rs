@@ -178,7 +178,7 @@ fn many_bad_lines_are_counted_not_listed() {
     let run = check(TOOLS, "x\n".repeat(1_000));
     assert_eq!(run.code, 2);
     assert_eq!(run.stderr.lines().count(), 21, "{}", run.stderr);
-    assert!(run.stderr.contains("980 more lines are no calls"));
+    assert!(run.stderr.contains("980 more lines are not calls"));
 }
 
 #[test]

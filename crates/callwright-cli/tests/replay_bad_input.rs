@@ -114,7 +114,7 @@ fn a_log_of_which_nothing_can_be_read() {
         2,
         &[
             "No call was found in 2 records.",
-            "2 records not read: not JSON, and no log line that is known, first at",
+            "2 records not read: not JSON, and not a known kind of log line, first at",
         ],
     );
 }

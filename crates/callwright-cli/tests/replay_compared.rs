@@ -183,7 +183,7 @@ fn what_cannot_be_applied_says_why() {
         (
             &suggested.suggestions,
             &[][..],
-            "no proposal is accepted; give --accept",
+            "no proposal is accepted; name some with --accept",
         ),
         (tools, &["--accept=1"], "not a suggestions file"),
         (&suggested.log, &["--accept=1"], "log.jsonl"),

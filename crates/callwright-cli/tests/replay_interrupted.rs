@@ -23,12 +23,13 @@ const BEFORE: usize = 3_000_000;
 /// How much is written at most. A program that does not stop would read all of it.
 const MOST: usize = 400_000_000;
 
-fn start(tools: &Path, state: &Path) -> Child {
+fn start(tools: &Path, state: &Path, options: &[String]) -> Child {
     program()
         .args(["replay", "--format", "json", "--tools"])
         .arg(tools)
         .arg("--state")
         .arg(state)
+        .args(options)
         .arg("-")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -59,8 +60,8 @@ fn line(call: usize) -> String {
 }
 
 /// Starts a replay of an endless log and interrupts it in the middle.
-fn interrupted(tools: &Path, state: &Path) -> Run {
-    let mut child = start(tools, state);
+fn interrupted(tools: &Path, state: &Path, options: &[String]) -> Run {
+    let mut child = start(tools, state, options);
     let mut stdin = child.stdin.take().expect("piped");
     let process = child.id().to_string();
     let (mut written, mut told) = (0, false);
@@ -87,12 +88,12 @@ fn an_interrupted_run_goes_on() {
     let folder = Folder::new();
     let tools = folder.file("tools.json", TOOLS);
     let state = folder.path().join("replay.state");
-    let interrupted = interrupted(&tools, &state);
+    let interrupted = interrupted(&tools, &state, &[]);
     assert_eq!(interrupted.code, 130, "{}", interrupted.stderr);
     assert!(
         interrupted
             .stderr
-            .contains("interrupted: this is what was done; run the same command again to go on"),
+            .contains("interrupted: this is what was done; run the same command again to continue"),
         "{}",
         interrupted.stderr
     );
@@ -106,7 +107,7 @@ fn an_interrupted_run_goes_on() {
     // The same log again, with an end this time.
     let whole: String = (0..done + 5_000).map(line).collect();
     let finish = |state: &Path| {
-        let mut child = start(&tools, state);
+        let mut child = start(&tools, state, &[]);
         let mut stdin = child.stdin.take().expect("piped");
         stdin.write_all(whole.as_bytes()).expect("it reads");
         drop(stdin);
@@ -114,7 +115,7 @@ fn an_interrupted_run_goes_on() {
     };
     let resumed = finish(&state);
     assert!(
-        resumed.stderr.contains("resumed: the run goes on from"),
+        resumed.stderr.contains("resumed: the run continues from"),
         "{}",
         resumed.stderr
     );
@@ -128,23 +129,137 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(resumed, at_once);
 }
 
+const POLICY: &str = r#"
+[loops]
+repeated_result = { notice = 2, refuse = 4 }
+
+[advice]
+timeout = "Ask for one month at a time."
+
+[[tool.search.check]]
+when = "size(output) == 0"
+class = "semantic_garbage"
+code = "nothing_found"
+detail = "nothing was found"
+hint = "Search for something else."
+"#;
+
+/// Counts of different settings do not add up. The names of settings are all that a state could be mistaken by, so every
+/// way to change one is tried, with everything else as it was.
 #[test]
-fn a_state_of_other_tools_is_not_mixed_in() {
+fn a_state_of_other_settings_is_refused_by_name() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let policy = folder.file("policy.toml", POLICY);
+    let other_tools = folder.file("other.json", TOOLS.replace("up", "left"));
+    let against = folder.file("against.json", TOOLS);
+    let state = folder.path().join("replay.state");
+    let with = |policy: &Path, more: &[&str]| -> Vec<String> {
+        let mut options = vec!["--policy".to_owned(), policy.display().to_string()];
+        options.extend(more.iter().map(|option| (*option).to_owned()));
+        options
+    };
+    let first = with(&policy, &["--repair", "lossless"]);
+    assert_eq!(interrupted(&tools, &state, &first).code, 130);
+    let saved = fs::read_to_string(&state).expect("a state");
+    let changed = |name: &str, from: &str, to: &str| {
+        assert!(POLICY.contains(from), "{from}");
+        let file = folder.file(name, POLICY.replace(from, to));
+        with(&file, &["--repair", "lossless"])
+    };
+    let against = against.display().to_string();
+    let cases = [
+        (&other_tools, first.clone(), "--tools changed"),
+        (
+            &tools,
+            changed("cel.toml", "size(output) == 0", "size(output) == 1"),
+            "--policy changed",
+        ),
+        (
+            &tools,
+            changed("hint.toml", "something else", "less"),
+            "--policy changed",
+        ),
+        (
+            &tools,
+            changed("threshold.toml", "refuse = 4", "refuse = 5"),
+            "--policy changed",
+        ),
+        (
+            &tools,
+            changed("advice.toml", "one month", "one week"),
+            "--policy changed",
+        ),
+        (&tools, first[2..].to_vec(), "--policy changed"),
+        (
+            &tools,
+            with(&policy, &["--repair", "guess"]),
+            "--repair changed",
+        ),
+        (&tools, with(&policy, &[]), "--repair changed"),
+        (
+            &tools,
+            with(&policy, &["--repair", "lossless", "--against", &against]),
+            "--against changed",
+        ),
+        (
+            &other_tools,
+            with(&policy, &[]),
+            "--repair and --tools changed",
+        ),
+    ];
+    for (tools, options, part) in cases {
+        let mut child = start(tools, &state, &options);
+        drop(child.stdin.take());
+        let refused = end(child);
+        assert_eq!(refused.code, 2, "{part}: {}", refused.stderr);
+        let told = format!("cannot be resumed: {part} since the run was interrupted");
+        assert!(
+            refused.stderr.contains(&told),
+            "{told} in {}",
+            refused.stderr
+        );
+        assert!(
+            refused
+                .stderr
+                .contains("delete the state file to start over")
+        );
+        assert_eq!(fs::read_to_string(&state).expect("a state"), saved);
+    }
+    // A copy of the same files is the same settings.
+    let copy = folder.file("copy.toml", POLICY);
+    let mut child = start(&tools, &state, &with(&copy, &["--repair", "lossless"]));
+    drop(child.stdin.take());
+    assert!(
+        end(child)
+            .stderr
+            .contains("resumed: the run continues from")
+    );
+}
+
+#[test]
+fn a_state_of_an_earlier_version_is_refused() {
     let folder = Folder::new();
     let tools = folder.file("tools.json", TOOLS);
     let state = folder.path().join("replay.state");
-    assert_eq!(interrupted(&tools, &state).code, 130);
-    let other = folder.file("other.json", TOOLS.replace("up", "left"));
-    let mut child = start(&other, &state);
+    assert_eq!(interrupted(&tools, &state, &[]).code, 130);
+    let saved = fs::read_to_string(&state).expect("a state");
+    let mut saved: Json = serde_json::from_str(&saved).expect("JSON");
+    let members = saved.as_object_mut().expect("an object");
+    members.remove("settings").expect("the settings");
+    members.insert("identity".to_owned(), 7.into());
+    fs::write(&state, saved.to_string()).expect("writable");
+    let mut child = start(&tools, &state, &[]);
     drop(child.stdin.take());
     let refused = end(child);
     assert_eq!(refused.code, 2);
     assert!(
-        refused.stderr.contains("had other tools or another policy"),
+        refused
+            .stderr
+            .contains("an earlier version wrote the state"),
         "{}",
         refused.stderr
     );
-    assert!(state.exists(), "the state is kept");
 }
 
 /// Types these keys into `callwright replay review` on a terminal. Nothing if there is no `script`.

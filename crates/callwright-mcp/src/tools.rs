@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use callwright::Gate;
-use callwright::tool::{Effect, ToolSpec, read_tools};
+use callwright::tool::{Effect, ToolSpec};
+use callwright::wire::read_tools;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -38,7 +38,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use callwright_replay::source::{Item, Pieces, find};
+use callwright_replay::source::{Pieces, find};
 use jsonschema::Validator;
 use serde_json::Value;
 use traffic::{Format, Settings, TOOLS, World};
@@ -89,7 +89,7 @@ fn child(program: &str, log: &Path) {
 
 /// The program that is measured.
 fn replay(log: &Path) {
-    let tools = callwright::tool::read_tools(TOOLS).expect("the tools can be read");
+    let tools = callwright::wire::read_tools(TOOLS).expect("the tools can be read");
     let summary = engine::replay(tools, log, NonZero::new(THREADS));
     assert!(summary.calls.calls > 0);
     black_box(summary);
@@ -104,7 +104,7 @@ fn each_line(log: &Path, work: impl Fn(&str) + Sync) {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 while let Some(item) = next() {
-                    if let Item::Piece(piece) = item {
+                    if let Ok(piece) = item {
                         piece
                             .records()
                             .for_each(|record| work(record.text.expect("UTF-8")));
@@ -136,7 +136,7 @@ fn validators() -> HashMap<String, Schemas> {
         let options = jsonschema::options().should_validate_formats(true);
         options.build(schema).expect("the schema compiles")
     };
-    let tools = callwright::tool::read_tools(TOOLS).expect("the tools can be read");
+    let tools = callwright::wire::read_tools(TOOLS).expect("the tools can be read");
     let tools = tools.into_iter().map(|tool| {
         let schemas = (
             tool.input_schema.as_ref().map(compile),

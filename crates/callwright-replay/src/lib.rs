@@ -8,7 +8,7 @@
 //! 2. [`read`]: a record in any known format → what it shows: tools, calls, results ([`seen`])
 //! 3. [`judge`]: a call or a result → what the gate says of it, as facts
 //! 4. `conversation`: calls and results in their order → what a call led to, and what the guard would have stopped
-//! 5. [`summary`]: all of it in numbers that merge, whoever counted them
+//! 5. [`summary`]: all of it in numbers that merge, in whatever parts they were counted
 //! 6. [`decide`]: a cluster of violations → bug, edge case or unclear, with the reasons
 //! 7. [`propose`]: edge cases → the smallest change of the schema, with its effect and a proof
 //! 8. [`report`]: all of it for people and programs

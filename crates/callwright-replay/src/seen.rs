@@ -1,4 +1,4 @@
-//! What a record shows: tools, calls, results, and where in which conversation.
+//! What a record shows: tools, calls, results, and their place in a conversation.
 //!
 //! The one form into which every format is read. Nothing is judged here.
 
@@ -10,27 +10,27 @@ use callwright::{Call, ToolSpec};
 /// One thing that a record shows, in the order in which it happened.
 #[derive(Debug, Clone)]
 pub enum Seen<'a> {
-    /// The tools that the model was offered from here on. A request carries all of them.
+    /// The tools that the model is offered from here on. A request carries all of them.
     Tools(Vec<ToolSpec>),
     /// The model called a tool.
     Call(Box<SeenCall<'a>>),
-    /// A tool answered a call that stands elsewhere.
+    /// A tool answered a call that is elsewhere.
     Result(SeenResult<'a>),
 }
 
-/// A call, where it stands, and what came of it if the same record says so.
+/// A call, its place, and its outcome if the same record has it.
 #[derive(Debug, Clone)]
 pub struct SeenCall<'a> {
     /// The call.
     pub call: Call<'a>,
     /// Where and when.
     pub at: At<'a>,
-    /// What came of it.
-    pub answer: Option<Answer<'a>>,
+    /// What the tool answered.
+    pub answer: Option<ToolAnswer<'a>>,
     /// How long the tool took, in microseconds.
     pub latency_us: Option<u64>,
-    /// Whether the same call is shown by several records, as requests show their whole history: then it is counted
-    /// once, by its id.
+    /// Whether several records show the same call, as requests show their whole history: then it is counted once, by its
+    /// id.
     pub in_history: bool,
 }
 
@@ -49,20 +49,20 @@ pub struct At<'a> {
     pub model: Option<Cow<'a, str>>,
 }
 
-/// A result of a call that another record, or an earlier part of this one, shows.
+/// The result of a call that another record, or an earlier part of this one, shows.
 #[derive(Debug, Clone)]
 pub struct SeenResult<'a> {
     /// The id of the call.
     pub id: Value<'a>,
-    /// Where and when. The session may be known of only one of the two.
+    /// Where and when. Only one of call and result may know the session.
     pub at: At<'a>,
     /// What the tool answered.
-    pub answer: Answer<'a>,
+    pub answer: ToolAnswer<'a>,
 }
 
 /// What a tool answered.
 #[derive(Debug, Clone)]
-pub struct Answer<'a> {
+pub struct ToolAnswer<'a> {
     /// Text, or a value, which may be an MCP result.
     pub output: Value<'a>,
     /// Whether it is an error.

@@ -43,7 +43,7 @@ fn run(families: &[Family], calls: usize, seed: u64) -> Evaluation {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("planted-{seed}"));
     std::fs::create_dir_all(&folder).expect("a folder for the test");
     let world = World::of(families);
-    let tools = callwright::tool::read_tools(&world.tools_file).expect("the tools can be read");
+    let tools = callwright::wire::read_tools(&world.tools_file).expect("the tools can be read");
     let path = folder.join("log.jsonl");
     let mut log = BufWriter::new(File::create(&path).expect("a file for the log"));
     let mut planted = Planted::new();

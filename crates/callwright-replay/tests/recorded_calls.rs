@@ -169,7 +169,7 @@ fn accepted_answers_that_their_schema_refuses_are_edge_cases() {
         schemas.insert(name, input);
     }
     let tools_file = Value::from(declared).to_string();
-    let specs = callwright::tool::read_tools(&tools_file).expect("tools");
+    let specs = callwright::wire::read_tools(&tools_file).expect("tools");
     let by_name: HashMap<&str, &ToolSpec> = specs
         .iter()
         .map(|spec| (spec.name.as_str(), spec))
@@ -192,7 +192,7 @@ fn accepted_answers_that_their_schema_refuses_are_edge_cases() {
         .collect();
     let suggestions = suggestions_file(&report.proposals, Some(&tools_file));
     let changed = apply(&tools_file, &suggestions, &accept, true).expect("they go together");
-    let changed = callwright::tool::read_tools(&changed).expect("the new tools can be read");
+    let changed = callwright::wire::read_tools(&changed).expect("the new tools can be read");
     let new_gate = objections::gate(changed);
 
     let kinds: HashMap<&ClusterKey, &callwright_replay::decide::ClusterJudgement> = report

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use callwright::tool::read_tools;
-use callwright_replay::run::{Checkpoint, Run, Settings};
+use callwright::wire::read_tools;
+use callwright_replay::run::{Checkpoint, ReplaySettings, Run};
 use callwright_replay::source::find;
 use callwright_replay::summary::{Merge, Side, Summary};
 
@@ -13,10 +13,10 @@ const TOOLS: &str = r#"[{"name": "search", "inputSchema": {
     "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "maximum": 100},
                    "sort": {"enum": ["up", "down"]}, "key": {"type": "integer", "writeOnly": true}}}}]"#;
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> ReplaySettings {
+    ReplaySettings {
         tools: Some(read_tools(TOOLS).expect("tools")),
-        ..Settings::default()
+        ..ReplaySettings::default()
     }
 }
 
@@ -161,7 +161,7 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
     let stop = AtomicBool::new(false);
     let mut first = Run::new(
         inputs.clone(),
-        Settings {
+        ReplaySettings {
             leg_bytes: Some(1),
             workers: std::num::NonZero::new(1),
             ..settings()
@@ -214,7 +214,8 @@ fn requests_that_show_their_history_are_counted_once() {
         ),
     ];
     let path = log("requests.jsonl", &lines.join("\n"));
-    let mut run = Run::new(find(&[&path]).expect("a file"), Settings::default()).expect("a run");
+    let mut run =
+        Run::new(find(&[&path]).expect("a file"), ReplaySettings::default()).expect("a run");
     assert!(run.leg(&AtomicBool::new(false)).expect("no worker dies"));
     let summary = run.finish();
     assert_eq!(summary.calls.calls, 2);
@@ -236,7 +237,8 @@ fn tools_that_nothing_declares_are_counted_and_not_judged() {
         "undeclared.jsonl",
         r#"{"tool":"nobody_knows","arguments":{"a":1}}"#,
     );
-    let mut run = Run::new(find(&[&path]).expect("a file"), Settings::default()).expect("a run");
+    let mut run =
+        Run::new(find(&[&path]).expect("a file"), ReplaySettings::default()).expect("a run");
     assert!(run.leg(&AtomicBool::new(false)).expect("no worker dies"));
     let summary = run.finish();
     assert_eq!((summary.calls.calls, summary.calls.valid), (1, 1));
@@ -248,9 +250,9 @@ fn tools_that_nothing_declares_are_counted_and_not_judged() {
 fn looking_for_tools_can_be_broken_off() {
     let path = log("stopped.jsonl", &long_log());
     let stop = std::sync::Arc::new(AtomicBool::new(true));
-    let settings = Settings {
+    let settings = ReplaySettings {
         stop: Some(std::sync::Arc::clone(&stop)),
-        ..Settings::default()
+        ..ReplaySettings::default()
     };
     let mut run = Run::new(find(&[path]).expect("a file"), settings).expect("a run");
     assert!(!run.leg(&stop).expect("no worker dies"));
@@ -269,7 +271,8 @@ fn undeclared_tools_are_known_as_such() {
     let other = r#"{"tool":"read","arguments":{}}"#;
     let request = r#"{"model":"m","messages":[],"tools":[{"name":"search","input_schema":{"type":"object","required":["query"]}}]}"#;
     let path = log("undeclared.jsonl", &[call, other, request, call].join("\n"));
-    let mut run = Run::new(find(&[path]).expect("a file"), Settings::default()).expect("a run");
+    let mut run =
+        Run::new(find(&[path]).expect("a file"), ReplaySettings::default()).expect("a run");
     let stop = AtomicBool::new(false);
     while !run.leg(&stop).expect("no worker dies") {}
     let summary = run.finish();

@@ -50,7 +50,7 @@ fn is_at(path: &str, label: &str) -> bool {
 #[test]
 fn what_is_planted_is_refused_as_its_label_says() {
     let world = all();
-    let gate = objections::gate(callwright::tool::read_tools(&world.tools_file).expect("tools"));
+    let gate = objections::gate(callwright::wire::read_tools(&world.tools_file).expect("tools"));
     assert!(gate.tools().all(|tool| tool.quarantined().is_none()));
     for pattern in &world.patterns {
         let format = [Format::Events, Format::Lines][pattern.number % 2];
@@ -77,7 +77,7 @@ fn what_is_planted_is_refused_as_its_label_says() {
 #[test]
 fn a_log_is_refused_where_something_is_planted_and_nowhere_else() {
     let world = all();
-    let gate = objections::gate(callwright::tool::read_tools(&world.tools_file).expect("tools"));
+    let gate = objections::gate(callwright::wire::read_tools(&world.tools_file).expect("tools"));
     for line in log(&world, settings(Format::Lines)) {
         let recorded = objections::read(&line);
         let patterns = planted(objections::id(&recorded));

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use callwright::ToolSpec;
 use callwright::check::{Ran, ToolFailure};
-use callwright::tool::read_tools;
 use callwright::toolbox::{GuardSettings, Toolbox};
+use callwright::wire::read_tools;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode, PaginatedRequestParams};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
-pub use crate::text::first_bytes;
+pub use crate::text::{first_bytes, is_invisible, visible};
 use crate::words::Digest;
 
 /// Two tools of one guard have the same name.

@@ -14,7 +14,8 @@ use callwright::admit::{
 };
 use callwright::classify::Cause;
 use callwright::feedback::Feedback;
-use callwright::tool::{Effect, read_tools};
+use callwright::tool::Effect;
+use callwright::wire::read_tools;
 use callwright::{Call, Gate, Opened, Settled, ToolSpec, Verdict, wire};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ use callwright::admit::Place;
 use callwright::check::Ran;
 use callwright::feedback::Feedback;
 use callwright::policy::known_keys;
-use callwright::tool::read_tools;
+use callwright::wire::read_tools;
 use callwright::{Call, Gate, Opened, Policy, ToolSpec, Verdict, wire};
 use proptest::prelude::*;
 use serde_json::{Value, json};

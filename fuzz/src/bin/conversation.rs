@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use callwright::feedback::Feedback;
 use callwright::parse::read_value;
-use callwright::tool::read_tools;
+use callwright::wire::read_tools;
 use callwright::wire::{self, Recorded};
 use callwright::{Gate, Opened, Settled, ToolSpec, Verdict};
 use callwright_fuzz::{cases, plant, tools};

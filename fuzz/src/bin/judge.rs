@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use callwright::parse::read_value;
 use callwright::repair::{Edit, Grade, RepairPolicy};
-use callwright::tool::read_tools;
+use callwright::wire::read_tools;
 use callwright::validate::SchemaCache;
 use callwright::{Call, Gate, ToolSpec, Verdict, json};
 use callwright_fuzz::{assert_presentable, cases, plant, tools};

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use callwright::Gate;
 use callwright::feedback::Feedback;
 use callwright::parse::read_value;
-use callwright::tool::read_tools;
-use callwright::wire::{self, Answer, Provider};
+use callwright::wire::read_tools;
+use callwright::wire::{self, Provider, RecordedLine};
 use callwright_fuzz::{assert_presentable, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
@@ -42,8 +42,8 @@ fn seeds() -> Vec<Vec<u8>> {
 fuzz_target!(
     init: plant(seeds()),
     |text: &str| {
-        let answer = wire::read_answer(text);
-        if let Ok(Answer::Message(message)) = &answer
+        let line = wire::read_recorded_line(text);
+        if let Ok(RecordedLine::Message(message)) = &line
             && let Ok(rescued) = GATE.rescue(message)
         {
             for call in &rescued.calls {

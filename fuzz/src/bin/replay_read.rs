@@ -4,8 +4,8 @@
 use std::io::{self, Read};
 
 use callwright_fuzz::{cases, plant};
-use callwright_replay::read::{Place, Reader, Reading};
-use callwright_replay::source::{Item, Pieces};
+use callwright_replay::read::{Reader, Reading, RecordPlace};
+use callwright_replay::source::Pieces;
 use libfuzzer_sys::fuzz_target;
 
 fn seeds() -> Vec<Vec<u8>> {
@@ -45,12 +45,12 @@ fn records(pieces: Pieces) -> Vec<(u64, Option<String>)> {
     let mut reader = Reader::new();
     for item in pieces {
         match item {
-            Item::Piece(piece) => {
+            Ok(piece) => {
                 let mut reading = Reading::default();
                 for record in piece.records() {
                     let text = record.text.ok();
                     if let Some(text) = text {
-                        let place = Place {
+                        let place = RecordPlace {
                             file: piece.file(),
                             line: record.line,
                         };
@@ -65,7 +65,7 @@ fn records(pieces: Pieces) -> Vec<(u64, Option<String>)> {
                     found.push((record.line, text.map(str::to_owned)));
                 }
             }
-            Item::Trouble(trouble) => found.push((trouble.line, None)),
+            Err(trouble) => found.push((trouble.line, None)),
         }
     }
     found

@@ -2,7 +2,7 @@
 #![no_main]
 
 use callwright::repair::{Grade, RepairPolicy};
-use callwright::tool::read_tools;
+use callwright::wire::read_tools;
 use callwright::validate::SchemaCache;
 use callwright::{Call, Gate, Verdict};
 use callwright_fuzz::{assert_presentable, cases, plant, tools};

@@ -1,110 +1,215 @@
-//! `callwright check`: one verdict per call, in order.
-//!
-//! Lines come in chunks, are judged on all cores, and go out in the order they came. Memory does not
-//! grow with the input, but for a bounded number of conversations. A line that is no call is named on stderr and the rest goes on.
+//! `callwright check`: calls → verdicts, one per line, in the order of the calls.
 
-mod chunks;
 mod judge;
-mod ordered;
-mod progress;
 mod table;
 
-use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use callwright::admit::MemoryLedger;
 use callwright::feedback::Feedback;
+use callwright_replay::run::Turnstile;
+use callwright_replay::source::{LONGEST_RECORD, Pieces, Trouble, TroubleKind};
+use indicatif::HumanBytes;
 
-use self::chunks::Chunks;
-use self::judge::{Judge, Judged, Output};
-use self::progress::Progress;
+use self::judge::{LineJudge, Verdicts};
 use self::table::Table;
-use crate::args::{CheckArguments, Format, RepairName};
+use crate::args::{CheckArguments, Format};
+use crate::progress::Progress;
 use crate::{Outcome, input, say};
 
 /// How many conversations are remembered. The least recently used one is forgotten first, so this only matters for
 /// logs in which more than about this many are interleaved. They take some hundred megabytes.
 const SESSIONS: usize = 100_000;
 
-/// How many malformed lines are named one by one; the rest is counted.
+/// How many malformed lines are named one by one; the rest are counted.
 const NAMED_LINES: usize = 20;
 
+/// A shorter input is judged before a progress bar could be read.
+const LONG_INPUT: u64 = 16 * 1024 * 1024;
+
 pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
-    let repair = arguments.repair.map(RepairName::policy);
     let ledger = Arc::new(MemoryLedger::new(SESSIONS));
     let policy = arguments.policy.as_deref();
-    let gate = input::load_gate(&arguments.tools, policy, repair, Arc::clone(&ledger))?;
+    let gate = input::load_gate(
+        &arguments.tools,
+        policy,
+        arguments.repair,
+        Arc::clone(&ledger),
+    )?;
     let source = input::open(&arguments.calls)?;
-    let feedback = Feedback::new(arguments.style.map(|style| style.0).unwrap_or_default());
-
-    let mut stdout = io::stdout().lock();
-    let output = match arguments.format {
-        Format::Json => Output::Json,
-        Format::Text => {
-            let table = Table::new(&gate, &stdout, arguments.style.is_some());
-            stdout.write_all(table.header().as_bytes())?;
-            Output::Text(table)
-        }
-    };
-    let progress = Progress::new(source.size, stdout.is_terminal());
-    // It lives as long as the program, and taking thousands of tools apart at the end is work for
-    // nothing.
-    let judge = Judge::new(gate, feedback, output)
-        .explaining(arguments.explain)
-        .rescuing(arguments.rescue)
-        .masking(arguments.mask_secrets);
-    let judge: &'static Judge = Box::leak(Box::new(judge));
-
-    let mut total = Judged::default();
-    let chunks = Chunks::new(source.reader).enumerate();
-    let numbered = chunks.map(|(turn, chunk)| Ok((turn, chunk?)));
-    let results = ordered::map(numbered, move |(turn, chunk)| judge.chunk(turn, chunk));
-    for result in results {
-        let judged = result.with_context(|| format!("cannot read {}", source.name))?;
-        stdout
-            .write_all(judged.text.as_bytes())
-            .and_then(|()| stdout.flush())
-            .context("cannot write the verdicts to standard output")?;
-        progress.advance(judged.bytes);
-        for (line, error) in &judged.malformed {
-            total.malformed_lines += 1;
-            if total.malformed_lines <= NAMED_LINES {
-                say("error", &format!("{}, line {line}: {error}", source.name));
-            }
-        }
-        total.add_counts(&judged);
+    let stdout = io::stdout();
+    let table = (arguments.format == Format::Text)
+        .then(|| Table::new(&gate, &stdout.lock(), arguments.style.is_some()));
+    if let Some(table) = &table {
+        stdout.lock().write_all(table.header().as_bytes())?;
     }
+    let judge = LineJudge {
+        gate,
+        feedback: Feedback::new(arguments.style.map(|style| style.0).unwrap_or_default()),
+        table,
+        explain: arguments.explain,
+        rescue: arguments.rescue,
+        mask: arguments.mask_secrets,
+        admission: Turnstile::default(),
+    };
+    // It lives as long as the program: freeing thousands of tools at the end would be wasted work.
+    let judge: &'static LineJudge = Box::leak(Box::new(judge));
+    let pieces = Pieces::of_lines(&source.name, source.reader);
+    let read = pieces.progress();
+    // The verdicts would be written over the bar.
+    let progress = if source.size.is_some_and(|size| size < LONG_INPUT) || stdout.is_terminal() {
+        Progress::none()
+    } else {
+        Progress::new(source.size, Arc::clone(&read), move |seconds| {
+            format!("{}/s", HumanBytes(per_second(read.bytes(), seconds)))
+        })
+    };
+    let total = Check {
+        judge,
+        name: &source.name,
+        pieces: Mutex::new((0, pieces)),
+        printing: Turnstile::default(),
+        printed: Mutex::default(),
+        stop: AtomicBool::new(false),
+    }
+    .run()?;
     progress.finish();
     warn_of_forgotten(&ledger);
     report(&total, arguments.format);
-    Ok(match total {
-        Judged {
-            malformed_lines: 1..,
-            ..
-        } => Outcome::Malformed,
-        Judged {
-            refused, results, ..
-        } if !refused.is_empty() || !results.is_empty() => Outcome::Findings,
-        _ => Outcome::Clean,
+    Ok(if total.malformed_lines > 0 {
+        Outcome::Malformed
+    } else if !total.refused.is_empty() || !total.results.is_empty() {
+        Outcome::Findings
+    } else {
+        Outcome::Clean
     })
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rate that is shown without fractions"
+)]
+fn per_second(count: u64, seconds: f64) -> u64 {
+    (count as f64 / seconds) as u64
+}
+
+/// Workers fetch pieces of the input in turn, judge them side by side, and print the verdicts in order. A worker that is
+/// ahead waits, so memory does not grow with the input.
+struct Check<'c> {
+    judge: &'c LineJudge,
+    /// The input, as messages name it.
+    name: &'c str,
+    /// The number of the next piece, and where it comes from.
+    pieces: Mutex<(usize, Pieces)>,
+    printing: Turnstile,
+    /// How many pieces were printed, and what was in them.
+    printed: Mutex<(usize, Verdicts)>,
+    stop: AtomicBool,
+}
+
+impl Check<'_> {
+    fn run(self) -> Result<Verdicts> {
+        let workers = thread::available_parallelism().map_or(1, NonZero::get);
+        let results: Vec<thread::Result<Result<()>>> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(|| self.work())).collect();
+            workers
+                .into_iter()
+                .map(thread::ScopedJoinHandle::join)
+                .collect()
+        });
+        for result in results {
+            result.map_err(|_| anyhow!("a worker stopped; please report this"))??;
+        }
+        let printed = self.printed.into_inner();
+        Ok(printed.unwrap_or_else(PoisonError::into_inner).1)
+    }
+
+    fn work(&self) -> Result<()> {
+        while !self.stop.load(Ordering::Relaxed) {
+            let (turn, piece) = {
+                let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(piece) = pieces.1.next() else {
+                    break;
+                };
+                pieces.0 += 1;
+                (pieces.0 - 1, piece)
+            };
+            let ticket = self.printing.ticket(turn);
+            let verdicts = match piece {
+                Ok(piece) => Ok(self.judge.judge(turn, &piece)),
+                Err(trouble) => {
+                    drop(self.judge.admission.ticket(turn));
+                    self.trouble(trouble)
+                }
+            };
+            ticket.wait();
+            let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+            // After an error, or after a worker has died, nothing more is printed.
+            if self.stop.load(Ordering::Relaxed) || printed.0 != turn {
+                break;
+            }
+            printed.0 += 1;
+            if let Err(error) = verdicts.and_then(|verdicts| self.print(&verdicts, &mut printed.1))
+            {
+                self.stop.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn trouble(&self, trouble: Trouble) -> Result<Verdicts> {
+        let why = match trouble.kind {
+            TroubleKind::TooLong { bytes } => {
+                format!("has {bytes} bytes, more than the {LONGEST_RECORD} that are read; split it")
+            }
+            TroubleKind::ReadFailed { error, .. } | TroubleKind::NotOpened(error) => {
+                return Err(anyhow!(error).context(format!("cannot read {}", self.name)));
+            }
+        };
+        Ok(Verdicts {
+            malformed: vec![(trouble.line, why)],
+            ..Verdicts::default()
+        })
+    }
+
+    fn print(&self, part: &Verdicts, total: &mut Verdicts) -> Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout
+            .write_all(part.text.as_bytes())
+            .and_then(|()| stdout.flush())
+            .context("cannot write the verdicts to standard output")?;
+        let left = NAMED_LINES.saturating_sub(total.malformed_lines);
+        for (line, error) in part.malformed.iter().take(left) {
+            say("error", &format!("{}, line {line}: {error}", self.name));
+        }
+        total.add_counts(part);
+        Ok(())
+    }
 }
 
 fn warn_of_forgotten(ledger: &MemoryLedger) {
     let forgotten = ledger.forgotten();
     if forgotten > 0 {
         let what = format!(
-            "about {SESSIONS} sessions are remembered, and {forgotten} were forgotten for later ones; if the log goes \
-             back to one of them, what it repeats is missed. Sort the calls by session"
+            "only about {SESSIONS} sessions are remembered, and {forgotten} were forgotten for later ones; if the log \
+             returns to one of them, its repetitions are missed. Sort the calls by session"
         );
         say("warning", &what);
     }
 }
 
-fn report(total: &Judged, format: Format) {
+fn report(total: &Verdicts, format: Format) {
     let unnamed = total.malformed_lines.saturating_sub(NAMED_LINES);
     if unnamed > 0 {
-        say("error", &format!("{unnamed} more lines are no calls"));
+        say("error", &format!("{unnamed} more lines are not calls"));
     }
     if format == Format::Text {
         say("checked", &total.summary());

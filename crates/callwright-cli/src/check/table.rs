@@ -1,8 +1,8 @@
 //! Verdicts for people: a row per call, and under a refused one what is wrong with it.
 //!
-//! On a terminal the rows have a header and colours; in a pipe they are the same words, plain. Rows
-//! are written as they come, so the columns are as wide as the longest tool name, not as the longest
-//! one that was called.
+//! On a terminal the rows have a header and colours; in a pipe the same words are plain. Rows are
+//! written as they come, so the columns are as wide as the longest declared tool name, not the longest
+//! one that was called. Every line is escaped, wherever its text comes from.
 
 use std::fmt::Write as _;
 
@@ -35,7 +35,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(gate: &Gate, stdout: &impl RawStream, verbatim: bool) -> Self {
-        let widths = gate.tools().map(|tool| tool.name().width());
+        let widths = gate.tools().map(|tool| printable(tool.name()).width());
         Table {
             tool_width: widths.max().unwrap_or(0).clamp(4, WIDEST_TOOL),
             on_terminal: stdout.is_terminal(),
@@ -59,7 +59,7 @@ impl Table {
 
     pub(super) fn row(
         &self,
-        number: usize,
+        number: u64,
         name: &str,
         settled: &Settled<'_>,
         feedback: &Feedback,
@@ -86,10 +86,10 @@ impl Table {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", row.trim_end());
         for line in self.explanation(verdict, feedback) {
-            let _ = writeln!(out, "{INDENT}{line}");
+            below(out, &line);
         }
         for note in settled.result.iter().flat_map(|result| &result.notes) {
-            let _ = writeln!(out, "{INDENT}note: {}", printable(note));
+            below(out, &format!("note: {note}"));
         }
         if let Some(result) = &settled.result
             && let Some(failure) = &result.failure
@@ -100,19 +100,19 @@ impl Table {
             };
             let code = failure.code_name();
             let (detail, hint) = (feedback.detail(failure), feedback.hint(failure));
-            let _ = writeln!(out, "{INDENT}{word}: {code}: {detail} {hint}");
+            below(out, &format!("{word}: {code}: {detail} {hint}"));
         }
         if let Some(notice) = settled.notice() {
-            let _ = writeln!(out, "{INDENT}notice: {}", feedback.notice(notice));
+            below(out, &format!("notice: {}", feedback.notice(notice)));
         }
     }
 
     /// A message in which no call is written.
-    pub(super) fn no_call_row(&self, number: usize, reason: &NoCall, out: &mut String) {
+    pub(super) fn no_call_row(&self, number: u64, reason: &NoCall, out: &mut String) {
         let tool = pad("", self.tool_width);
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{number:>6}  no call   {tool}  {}", reason.name());
-        let _ = writeln!(out, "{INDENT}{reason}");
+        below(out, &reason.to_string());
     }
 
     /// Every repair that was tried.
@@ -124,11 +124,10 @@ impl Table {
             let mark = if *helps { "helps" } else { "does not help" };
             let grade = edit.grade.name();
             let what = feedback.edit_line(edit);
-            // Writing to a string cannot fail.
-            let _ = writeln!(
+            let rule = &edit.rule;
+            below(
                 out,
-                "{INDENT}  tried {} ({grade}, cost {cost}): {what}: {mark}",
-                edit.rule
+                &format!("  tried {rule} ({grade}, cost {cost}): {what}: {mark}"),
             );
         }
     }
@@ -158,6 +157,13 @@ impl Table {
             Style::new()
         }
     }
+}
+
+/// Writes a line under a row.
+fn below(out: &mut String, line: &str) {
+    out.push_str(INDENT);
+    out.push_str(&printable(line));
+    out.push('\n');
 }
 
 fn pad(text: &str, width: usize) -> String {

@@ -10,14 +10,14 @@ use super::{output, review};
 use crate::{Outcome, input, say};
 
 pub(super) fn run(arguments: &ApplyArguments) -> Result<Outcome> {
-    let tools = input::read_text(&arguments.tools, "tool file", input::LARGEST_TOOL_FILE)?;
+    let tools = input::read_tool_file(&arguments.tools)?;
     let suggestions = review::read(&arguments.suggestions)?;
     let accept = match &arguments.accept {
         Some(numbers) => numbers.clone(),
         None => review::accepted(&suggestions),
     };
     if accept.is_empty() {
-        bail!("no proposal is accepted; give --accept with numbers, or review them first");
+        bail!("no proposal is accepted; name some with --accept, or review them first");
     }
     let changed = propose::apply(&tools, &suggestions, &accept, arguments.force)?;
     match &arguments.output {

@@ -1,4 +1,4 @@
-//! What can be typed behind `callwright replay`.
+//! The command line of `callwright replay`.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use crate::args::{Format, RepairName};
 
 /// Judge recorded traffic, and propose where schemas are too strict
 ///
-/// Runs the guard offline over logs: which calls break their schema, what came of them, which of these
-/// are bugs and which are edge cases that the schema should allow, and the smallest changes that allow
-/// them. Nothing is sent anywhere, and no tool is called. docs/replay.md is the guide.
+/// Runs the guard offline over logs: which calls break their schema and how they ended, which of them
+/// are bugs and which are edge cases that the schema should allow, and the smallest schema changes that
+/// allow those. Nothing is sent anywhere, and no tool is called. See docs/replay.md.
 ///
-/// Exit code 0: nothing to object to; 1: a call or a result was refused, or with `--against` something
-/// got stricter; 2: something about these options is wrong, or nothing could be read or judged;
-/// 130: interrupted, after a report of what was done.
+/// Exit codes: 0 if nothing was refused; 1 if a call or a result was refused, or with `--against` if
+/// something got stricter; 2 if the options are wrong, or nothing could be read or judged; 130 if
+/// interrupted, after a report of what was done.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, after_long_help = FORMATS)]
 pub(crate) struct ReplayArguments {
@@ -26,24 +26,24 @@ pub(crate) struct ReplayArguments {
 }
 
 const FORMATS: &str = "\
-Formats are told by their content, and mixed files are fine: records of `--record`, call lines as for
+Formats are recognised by their content and may be mixed: records of `--record`, call lines as for
 `callwright check`, requests and responses of OpenAI (chat and responses), Anthropic and Gemini, message
 arrays, MCP messages, OpenTelemetry spans (OTLP JSON); one per line, or whole JSON files; plain, gzip or
-zstd. docs/replay-formats.md tells what is taken from each. A record that cannot be read is counted and
-named in the report; it does not stop the run, nor change the exit code.
+zstd. docs/replay-formats.md describes what is read from each. A record that cannot be read is counted and
+named in the report; it neither stops the run nor changes the exit code.
 
 Examples:
   A summary on the terminal
     callwright replay --tools tools.json logs/
-  A page to look at, and the proposals in a file
+  An HTML report, and the proposals in a file
     callwright replay --tools tools.json --report report.html --suggest changes.json 'logs/*.jsonl.gz'
   A new tools file with two of the proposals
     callwright replay apply --tools tools.json --suggestions changes.json --accept 1,3 --output new.json
-  Which verdicts the new file changes, before it ships
+  Which verdicts the new tools file would change
     callwright replay --tools tools.json --against new.json logs/
-  A long run that can be interrupted with Ctrl-C and goes on when started again
+  A long run that can be interrupted with Ctrl-C and continued by the same command
     callwright replay --tools tools.json --state replay.state logs/
-  Parts on several machines, put together
+  Parts on several machines, merged
     callwright replay --tools tools.json --emit-summary part-1.json part-1.jsonl
     callwright replay merge --report week.html part-*.json";
 
@@ -56,36 +56,36 @@ pub(crate) enum Step {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The tools, a JSON file as for `callwright check`. Without it calls are judged by the tools that the
-    /// logs themselves show, as requests and `tools/list` answers do; logs in files are read twice then
+    /// The tools, a JSON file as for `callwright check`; by default the tools found in the logs (in requests and
+    /// `tools/list` results), which are then read twice
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
 
-    /// The settings, a TOML file as in docs/policy.md; no other file is looked for
+    /// The policy, a TOML file (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The highest grade of repair, whatever the policy says: by default up to `guess` for tools that only
-    /// read and `lossless` for all others
+    /// The highest grade of repair for all tools, overriding the policy; the default is `guess` for tools
+    /// that only read and `lossless` for all others
     #[arg(long, value_name = "GRADE")]
     pub(crate) repair: Option<RepairName>,
 
-    /// Other tools to compare with: which verdicts would change? The exit code is 1 only if something gets
-    /// stricter
+    /// Other tools to compare with: which verdicts would change? The exit code is then 1 only if something
+    /// gets stricter
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
 
-    /// Another policy to compare with, for the tools of `--tools` or `--against`; limits and loops are not
+    /// Another policy to compare with, for the tools of `--against` or `--tools`; limits and loops are not
     /// compared
     #[arg(long, value_name = "FILE")]
     pub(crate) against_policy: Option<PathBuf>,
 
-    /// Keep the state of the run in this file: after Ctrl-C, the same command goes on from there. It is
-    /// deleted when the run has come to its end. Logs must be the same, standard input from its beginning
+    /// Keep the state of the run in this file: after Ctrl-C, the same command continues from there. It is
+    /// deleted at the end of the run. Give the same tools, policies and logs, standard input from the start
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
 
-    /// How many threads; all cores by default
+    /// The number of threads; by default one per core
     #[arg(long, value_name = "COUNT")]
     pub(crate) threads: Option<std::num::NonZero<usize>>,
 
@@ -99,7 +99,7 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct OutputArguments {
-    /// Write a report to look at: one page, which needs no network
+    /// Write an HTML report: one self-contained page
     #[arg(long, value_name = "OUT.html")]
     pub(crate) report: Option<PathBuf>,
 
@@ -107,68 +107,68 @@ pub(crate) struct OutputArguments {
     #[arg(long, value_name = "OUT.json")]
     pub(crate) suggest: Option<PathBuf>,
 
-    /// After the report, walk through the proposals on the terminal, one key per decision. Decisions are
-    /// kept in the file of `--suggest`; `callwright replay review` goes on with those that are open
+    /// Then review the proposals on the terminal, one key per decision. Decisions are saved in the file of
+    /// `--suggest`; `callwright replay review` continues with those that are open
     #[arg(long, requires = "suggest")]
     pub(crate) review: bool,
 
-    /// Write the counts alone, for `merge`: no calls, only numbers and masked examples
+    /// Write only the counts, for `merge`: no calls, just numbers and masked examples
     #[arg(long, value_name = "PART.json")]
     pub(crate) emit_summary: Option<PathBuf>,
 
-    /// What to print: text for people, one JSON object for programs
+    /// The output format: text for people, one JSON object for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
 
-/// Put the counts of several runs together
+/// Merge the counts of several runs
 ///
-/// Each run is over a part of the logs, with all calls of a conversation in one part. The order does not
+/// Each run covers a part of the logs, with all calls of a conversation in one part. The order does not
 /// matter, and merged counts can be merged again.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArguments {
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 
-    /// What `--emit-summary` wrote
+    /// Files that `--emit-summary` wrote
     #[arg(value_name = "PARTS", required = true)]
     pub(crate) parts: Vec<PathBuf>,
 }
 
-/// Write a new tools file with proposals that were accepted
+/// Write a new tools file with the accepted proposals
 ///
-/// Only the places that change are rewritten. If a schema is another one than when the proposals were made,
-/// or one of them is not proved to only loosen, nothing is written and the exit code is 2.
+/// Only the places that change are rewritten. If a schema has changed since the proposals were made, or a
+/// proposal is not proved to only loosen it, nothing is written and the exit code is 2.
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArguments {
-    /// The tools as they are
+    /// The current tools file
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
-    /// What `--suggest` wrote
+    /// The file that `--suggest` wrote
     #[arg(long, value_name = "FILE")]
     pub(crate) suggestions: PathBuf,
 
-    /// The numbers of the proposals; without it those that were accepted in a review
+    /// The numbers of the proposals to apply; by default those that were accepted in a review
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     pub(crate) accept: Option<Vec<usize>>,
 
-    /// Apply also proposals that are not proved to only loosen
+    /// Also apply proposals that are not proved to only loosen the schema
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Where to write the new tools; standard output by default
+    /// Where to write the new tools file; standard output by default
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Walk through proposals on the terminal, one key per decision
+/// Review proposals on the terminal, one key per decision
 ///
-/// `y` accepts, `n` rejects, space leaves it open, `b` goes back, `q` quits. Every decision is written at
-/// once, so a review can be broken off and goes on with the first that is open.
+/// `y` accepts, `n` rejects, space leaves a proposal open, `b` goes back, `q` quits. Every decision is saved
+/// at once, so a review can be interrupted and continues with the first open proposal.
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArguments {
-    /// What `--suggest` wrote; decisions are kept in it
+    /// The file that `--suggest` wrote; decisions are saved in it
     #[arg(value_name = "SUGGESTIONS")]
     pub(crate) suggestions: PathBuf,
 }

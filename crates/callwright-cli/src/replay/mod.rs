@@ -1,9 +1,8 @@
-//! `callwright replay`: recorded traffic → what is wrong with it, and where the schema is.
+//! `callwright replay`: recorded traffic → what is wrong with it, and where the schema is too strict.
 
 mod apply;
 pub(crate) mod args;
 mod output;
-mod progress;
 mod review;
 
 use std::io::IsTerminal as _;
@@ -12,18 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use callwright::{Policy, ToolSpec, tool};
-use callwright_replay::run::{Checkpoint, Run, Settings};
+use callwright::{Policy, ToolSpec};
+use callwright_replay::run::{Checkpoint, ReplaySettings, Run, SettingsDigest};
 use callwright_replay::source;
 use callwright_replay::summary::{Merge, Summary};
+use clap::ValueEnum as _;
 
 use self::args::{MergeArguments, ReplayArguments, RunArguments, Step};
 use self::output::About;
-use self::progress::Progress;
 use crate::args::RepairName;
+use crate::input::shown;
+use crate::progress::Progress;
 use crate::{Outcome, input, say};
 
-/// The largest state or summary that is read. They are bounded, and take some megabytes.
+/// The largest state or summary that is read. They are bounded, and take a few megabytes.
 const LARGEST_STATE: u64 = 512 * 1024 * 1024;
 
 /// How an interrupted program ends, by custom.
@@ -42,7 +43,7 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     output::check(&arguments.output)?;
     let stop = stop_on_signals()?;
     let inputs = source::find(&arguments.logs)?;
-    let mut settings = settings(arguments)?;
+    let (mut settings, tools) = settings(arguments)?;
     settings.stop = Some(Arc::clone(&stop));
     if settings.tools.is_none() && std::io::stderr().is_terminal() {
         say(
@@ -53,19 +54,17 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     let state = arguments.state.as_deref();
     let mut run = match state.filter(|path| path.exists()) {
         None => Run::new(inputs, settings)?,
-        Some(path) => {
-            let text = input::read_text(path, "state of a replay", LARGEST_STATE)?;
-            let checkpoint = Checkpoint::from_json(&text)
-                .with_context(|| format!("in the state {}", path.display()))?;
-            say(
-                "resumed",
-                &format!("the run goes on from {}", path.display()),
-            );
-            Run::resume(inputs, settings, checkpoint)
-                .with_context(|| format!("the run of {} cannot go on", path.display()))?
-        }
+        Some(path) => resume(path, inputs, settings)?,
     };
-    let progress = Progress::new(&run);
+    let (read, calls) = (run.progress(), run.calls());
+    let progress = Progress::new(read.total_bytes(), read, move |seconds| {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a rate that is shown without fractions"
+        )]
+        let rate = calls.load(Ordering::Relaxed) as f64 / seconds;
+        format!("{rate:.0} calls/s")
+    });
     while !run.leg(&stop)? {
         if let Some(path) = state {
             output::write(path, &run.checkpoint().to_json()?)?;
@@ -79,18 +78,13 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     let interrupted = summary.input.interrupted;
     if interrupted {
         let how = match state {
-            Some(_) => "run the same command again to go on".to_owned(),
-            None => "with --state FILE a run can go on where it stopped".to_owned(),
+            Some(_) => "run the same command again to continue",
+            None => "with --state FILE a run can continue where it stopped",
         };
         say("interrupted", &format!("this is what was done; {how}"));
     } else if let Some(path) = state.filter(|path| path.exists()) {
-        std::fs::remove_file(path).with_context(|| format!("cannot delete {}", path.display()))?;
+        std::fs::remove_file(path).with_context(|| format!("cannot delete {}", shown(path)))?;
     }
-    let tools = arguments
-        .tools
-        .as_deref()
-        .map(read_tools_text)
-        .transpose()?;
     let about = About {
         logs: &arguments.logs.join(", "),
         tools: tools.as_deref(),
@@ -103,12 +97,24 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     })
 }
 
+/// Continues the run whose state is in this file.
+fn resume(path: &Path, inputs: Vec<source::Input>, settings: ReplaySettings) -> Result<Run> {
+    let text = input::read_text(path, "state of a replay", LARGEST_STATE)?;
+    let shown = shown(path);
+    let checkpoint =
+        Checkpoint::from_json(&text).with_context(|| format!("in the state {shown}"))?;
+    let run = Run::resume(inputs, settings, checkpoint)
+        .with_context(|| format!("the run of {shown} cannot be resumed"))?;
+    say("resumed", &format!("the run continues from {shown}"));
+    Ok(run)
+}
+
 fn merge(arguments: &MergeArguments) -> Result<Outcome> {
     output::check(&arguments.output)?;
     let mut summary = Summary::default();
     for path in &arguments.parts {
         let text = input::read_text(path, "summary of a replay", LARGEST_STATE)?;
-        let part = Summary::from_json(&text).with_context(|| format!("in {}", path.display()))?;
+        let part = Summary::from_json(&text).with_context(|| format!("in {}", shown(path)))?;
         summary.absorb(part);
     }
     let about = About {
@@ -126,14 +132,12 @@ fn report(
 ) -> Result<Outcome> {
     let calls = summary.calls.calls;
     let unread = summary.input.records > 0 && calls == 0 && summary.input.formats.is_empty();
-    // A green light for calls that nobody looked at would be a lie.
+    // Calls that were not judged must not end in success.
     let unjudged = calls > 0 && summary.undeclared_calls() >= calls && !summary.compared;
-    let refused = summary.calls.refused + summary.calls.results_refused;
-    let stricter = summary.changes.iter().any(|(key, _)| key.stricter);
     let finding = if summary.compared {
-        stricter
+        summary.changes.iter().any(|(key, _)| key.stricter)
     } else {
-        refused > 0
+        summary.calls.refused + summary.calls.results_refused > 0
     };
     output::write_all(summary, about, arguments)?;
     Ok(match (unread || unjudged, finding) {
@@ -143,72 +147,84 @@ fn report(
     })
 }
 
-fn settings(arguments: &RunArguments) -> Result<Settings> {
-    let policy = policy(arguments.policy.as_deref(), arguments.repair)?;
-    let tools = arguments.tools.as_deref().map(read_tools).transpose()?;
-    let against = match (&arguments.against, &arguments.against_policy) {
+/// The settings of a run, and the text of its tools file.
+fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)> {
+    // Every option is named here: a new one does not compile until it is decided whether counts depend on it.
+    let RunArguments {
+        tools,
+        policy,
+        repair,
+        against,
+        against_policy,
+        threads,
+        state: _,
+        output: _,
+        logs: _,
+    } = arguments;
+    let mut sources = Sources {
+        repair: *repair,
+        digest: SettingsDigest::default(),
+    };
+    if let Some(name) = repair.and_then(|repair| repair.to_possible_value()) {
+        sources.digest.add("--repair", name.get_name().as_bytes());
+    }
+    let policy = sources.policy("--policy", policy.as_deref())?;
+    let tools = tools.as_deref();
+    let tools = tools
+        .map(|path| sources.tools("--tools", path))
+        .transpose()?;
+    let (tools, text) = tools.unzip();
+    let against = match (against, against_policy) {
         (None, None) => None,
         (other_tools, other_policy) => {
-            let other_tools = other_tools.as_deref().map(read_tools).transpose()?;
-            let Some(other_tools) = other_tools.or_else(|| tools.clone()) else {
-                bail!("--against-policy compares policies for the tools of --tools; give that too");
+            let other_tools = match (other_tools, &tools) {
+                (Some(path), _) => sources.tools("--against", path)?.0,
+                (None, Some(tools)) => tools.clone(),
+                (None, None) => {
+                    bail!(
+                        "--against-policy compares policies for the tools of --tools; give that too"
+                    )
+                }
             };
             let other_policy = match other_policy {
-                Some(path) => self::policy(Some(path), arguments.repair)?,
+                Some(path) => sources.policy("--against-policy", Some(path))?,
                 None => policy.clone(),
             };
             Some((other_tools, other_policy))
         }
     };
-    Ok(Settings {
-        identity: identity(tools.as_ref(), &policy, against.as_ref()),
+    let settings = ReplaySettings {
         tools,
         policy,
         against,
-        workers: arguments.threads,
-        ..Settings::default()
-    })
-}
-
-/// Equal for the same tools and policies: counts of different ones must not be mixed.
-fn identity(
-    tools: Option<&Vec<ToolSpec>>,
-    policy: &Policy,
-    against: Option<&(Vec<ToolSpec>, Policy)>,
-) -> u64 {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-    let mut hasher = DefaultHasher::new();
-    format!("{tools:?} {policy:?} {against:?}").hash(&mut hasher);
-    hasher.finish()
-}
-
-fn policy(path: Option<&Path>, repair: Option<RepairName>) -> Result<Policy> {
-    let policy = match path {
-        Some(path) => input::read_policy(path)?,
-        None => Policy::default(),
+        workers: *threads,
+        digest: sources.digest,
+        ..ReplaySettings::default()
     };
-    Ok(match repair {
-        Some(repair) => policy.with_repair(repair.policy()),
-        None => policy,
-    })
+    Ok((settings, text))
 }
 
-fn read_tools_text(path: &Path) -> Result<String> {
-    let text = input::read_text(path, "tool file", input::LARGEST_TOOL_FILE)?;
-    Ok(text.trim_start_matches('\u{feff}').to_owned())
+/// Reads the files that counts depend on, and notes what is in them.
+struct Sources {
+    repair: Option<RepairName>,
+    digest: SettingsDigest,
 }
 
-fn read_tools(path: &Path) -> Result<Vec<ToolSpec>> {
-    let tools = tool::read_tools(&read_tools_text(path)?)
-        .with_context(|| format!("in the tool file {}", path.display()))?;
-    if tools.is_empty() {
-        let path = path.display();
-        say(
-            "warning",
-            &format!("the tool file {path} holds no tools, so every call is of an unknown tool"),
-        );
+impl Sources {
+    fn tools(&mut self, option: &str, path: &Path) -> Result<(Vec<ToolSpec>, String)> {
+        let text = input::read_tools_text(path)?;
+        self.digest.add(option, text.as_bytes());
+        let tools = input::read_tools(path, &text, "every call is of an unknown tool")?;
+        Ok((tools, text))
     }
-    Ok(tools)
+
+    fn policy(&mut self, option: &str, path: Option<&Path>) -> Result<Policy> {
+        let text = path.map(input::read_policy_text).transpose()?;
+        if let Some(text) = &text {
+            self.digest.add(option, text.as_bytes());
+        }
+        input::policy_of(path.zip(text.as_deref()), self.repair)
+    }
 }
 
 /// Set by the first Ctrl-C; the second ends the program at once.

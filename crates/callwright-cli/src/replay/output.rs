@@ -13,8 +13,9 @@ use callwright_replay::summary::Summary;
 use super::args::OutputArguments;
 use super::review;
 use crate::args::Format;
+use crate::input::shown;
 
-/// How wide text is that goes nowhere special.
+/// How wide text is that does not go to a terminal.
 const USUAL_WIDTH: usize = 100;
 
 /// What a report is about.
@@ -25,7 +26,7 @@ pub(super) struct About<'a> {
     pub(super) tools: Option<&'a str>,
 }
 
-/// Says at once what could not be written after an hour.
+/// Fails at once if an output could not be written at the end of a long run.
 pub(super) fn check(arguments: &OutputArguments) -> Result<()> {
     let files = [
         &arguments.report,
@@ -36,21 +37,21 @@ pub(super) fn check(arguments: &OutputArguments) -> Result<()> {
         if path.is_dir() {
             bail!(
                 "cannot write {}: it is a folder; name a file in it",
-                path.display()
+                shown(path)
             );
         }
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let (path, folder) = (path.display(), folder.display());
-            bail!("cannot write {path}: there is no folder {folder}; make it first");
+            let (path, folder) = (shown(path), shown(folder));
+            bail!("cannot write {path}: there is no folder {folder}; create it first");
         }
     }
     Ok(())
 }
 
-/// Writes the files that were asked for, and prints the rest.
+/// Writes the files that were asked for, and prints the report.
 pub(super) fn write_all(
     summary: Summary,
     about: &About<'_>,
@@ -90,7 +91,7 @@ fn width() -> usize {
 fn print(report: &Report, format: Format) -> Result<()> {
     let text = match format {
         Format::Json => format!("{}\n", report::json(report)?),
-        // What the terminal cannot show is taken out behind.
+        // anstream removes the colours that the terminal cannot show.
         Format::Text => report::text(report, width(), true)?,
     };
     let mut stdout = anstream::stdout();
@@ -102,7 +103,7 @@ fn print(report: &Report, format: Format) -> Result<()> {
 
 /// Writes a file as a whole or not at all.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
+    let cannot = || format!("cannot write {}", shown(path));
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let beside: PathBuf = path.with_file_name(name);

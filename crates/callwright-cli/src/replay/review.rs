@@ -1,7 +1,7 @@
 //! `--review`: one proposal after the other on the terminal, one key per decision.
 //!
-//! Decisions are kept in the file of suggestions, each as soon as it is made, so a review that was broken off goes on
-//! with the next one that is open.
+//! Each decision is written to the file of suggestions at once, so an interrupted review continues with the first proposal
+//! that is open.
 
 use std::io::{IsTerminal, Write as _};
 use std::path::Path;
@@ -11,14 +11,14 @@ use console::{Key, Term, style};
 use serde_json::Value as Json;
 
 use super::{LARGEST_STATE, output};
-use crate::input::printable;
+use crate::input::{printable, shown};
 use crate::{Outcome, input, say};
 
-/// What was decided about a proposal, and where it is kept.
+/// The member of a proposal that holds what was decided about it.
 const DECISION: &str = "decision";
 
-/// A key of the keyboard → what to do.
-enum Answer {
+/// What a key of the keyboard means.
+enum KeyPress {
     Decide(&'static str),
     Back,
     Later,
@@ -30,7 +30,7 @@ pub(super) fn run(path: &Path) -> Result<Outcome> {
     let mut file = read(path)?;
     let places = places(&file);
     if places.is_empty() {
-        say("review", "there are no proposals to decide on");
+        say("review", "no proposals to decide on");
         return Ok(Outcome::Clean);
     }
     let terminal = Term::stderr();
@@ -47,7 +47,7 @@ pub(super) fn run(path: &Path) -> Result<Outcome> {
     while let Some(place) = places.get(at) {
         show(&terminal, &file, place, at + 1, places.len())?;
         match ask(&terminal)? {
-            Answer::Decide(decision) => {
+            KeyPress::Decide(decision) => {
                 if let Some(Json::Object(proposal)) = file.pointer_mut(place) {
                     proposal.insert(DECISION.to_owned(), decision.into());
                 }
@@ -56,14 +56,14 @@ pub(super) fn run(path: &Path) -> Result<Outcome> {
                 output::write(path, &text)?;
                 at += 1;
             }
-            Answer::Later => at += 1,
-            Answer::Back => at = at.saturating_sub(1),
-            Answer::Quit => break,
+            KeyPress::Later => at += 1,
+            KeyPress::Back => at = at.saturating_sub(1),
+            KeyPress::Quit => break,
         }
     }
     let accepted = accepted(&file);
     let open = (0..places.len()).filter(|at| is_open(&file, at)).count();
-    let path = path.display();
+    let path = shown(path);
     say(
         "review",
         &format!(
@@ -78,8 +78,8 @@ pub(super) fn run(path: &Path) -> Result<Outcome> {
 pub(super) fn read(path: &Path) -> Result<Json> {
     let text = input::read_text(path, "file of suggestions", LARGEST_STATE)?;
     serde_json::from_str(&text).map_err(|error| {
-        let path = path.display();
-        anyhow::anyhow!("{path} holds no suggestions: {error}; give what `--suggest` wrote")
+        let path = shown(path);
+        anyhow::anyhow!("{path} is not a file of suggestions: {error}; give what `--suggest` wrote")
     })
 }
 
@@ -154,7 +154,7 @@ fn show(terminal: &Term, file: &Json, place: &str, at: usize, count: usize) -> R
         }
     }
     if let Some(decision) = proposal.get(DECISION).and_then(Json::as_str) {
-        writeln!(out, "  decided: {decision}")?;
+        writeln!(out, "  decided: {}", printable(decision))?;
     }
     write!(
         out,
@@ -169,14 +169,14 @@ fn show(terminal: &Term, file: &Json, place: &str, at: usize, count: usize) -> R
     Ok(())
 }
 
-fn ask(terminal: &Term) -> Result<Answer> {
+fn ask(terminal: &Term) -> Result<KeyPress> {
     loop {
         let answer = match terminal.read_key().context("cannot read the keyboard")? {
-            Key::Char('y' | 'a') => Answer::Decide("accepted"),
-            Key::Char('n' | 'r') => Answer::Decide("rejected"),
-            Key::Char(' ') | Key::ArrowRight | Key::Enter => Answer::Later,
-            Key::Char('b') | Key::ArrowLeft | Key::Backspace => Answer::Back,
-            Key::Char('q') | Key::Escape | Key::CtrlC => Answer::Quit,
+            Key::Char('y' | 'a') => KeyPress::Decide("accepted"),
+            Key::Char('n' | 'r') => KeyPress::Decide("rejected"),
+            Key::Char(' ') | Key::ArrowRight | Key::Enter => KeyPress::Later,
+            Key::Char('b') | Key::ArrowLeft | Key::Backspace => KeyPress::Back,
+            Key::Char('q') | Key::Escape | Key::CtrlC => KeyPress::Quit,
             _ => continue,
         };
         terminal.write_line("")?;

@@ -1,19 +1,26 @@
 //! Calls and results in their order → what a call led to.
 //!
 //! Everything here looks at one call after the other, so it is kept small: hashes of sessions, tools and calls, and the
-//! faults of calls that did not work out yet. What is known at last comes out as [`Effect`]s, which are counted
-//! elsewhere. All memory is bounded; the oldest goes first.
+//! faults of calls that have not worked out yet. What becomes known comes out as [`Effect`]s, which are counted elsewhere.
+//! All memory is bounded; the oldest goes first.
 
-mod shown;
-mod unanswered;
 mod waiting;
 
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-pub(crate) use self::shown::Shown;
-pub(crate) use self::unanswered::{Unanswered, WaitsForResult};
 pub(crate) use self::waiting::{Saved, Waiting};
+use crate::run::AwaitedCall;
 use crate::summary::{ClusterKey, LedTo};
+
+/// How many calls that were shown are remembered in each of two halves. Eight bytes each.
+const SHOWN_HALF: usize = 500_000;
+
+/// How many calls may wait for their results. A result comes a record or two after its call.
+const MOST_AWAITED: usize = 20_000;
+
+/// How many bytes of arguments these may have, about.
+const MOST_AWAITED_BYTES: usize = 32 * 1024 * 1024;
 
 /// The faults of a call.
 pub(crate) type Faults = Arc<[ClusterKey]>;
@@ -27,9 +34,9 @@ pub(crate) struct Effect {
     pub(crate) at: Option<i64>,
 }
 
-/// How a call with faults went, as far as is known.
+/// How a call ended, as far as is known. The names are those in saved states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) enum Went {
+pub(crate) enum CallEnd {
     /// The tool did what was asked.
     Fine,
     /// It answered with an error.
@@ -38,14 +45,14 @@ pub(crate) enum Went {
     Unknown,
 }
 
-impl Went {
+impl CallEnd {
     /// How this counts.
-    fn led_to(self) -> LedTo {
+    pub(crate) fn led_to(self) -> LedTo {
         let mut led_to = LedTo::default();
         match self {
-            Went::Fine => led_to.ran_fine = 1,
-            Went::Wrong => led_to.tool_refused = 1,
-            Went::Unknown => led_to.unknown = 1,
+            CallEnd::Fine => led_to.ran_fine = 1,
+            CallEnd::Wrong => led_to.tool_refused = 1,
+            CallEnd::Unknown => led_to.unknown = 1,
         }
         led_to
     }
@@ -54,12 +61,12 @@ impl Went {
 /// All that is remembered between two calls.
 #[derive(Debug, Default)]
 pub(crate) struct Conversations {
-    pub(crate) shown: Shown,
+    pub(crate) shown: ShownCalls,
     pub(crate) unanswered: Unanswered,
     pub(crate) waiting: Waiting,
 }
 
-/// What is saved of it. Calls that wait for their result are not: they are counted as calls without one.
+/// What is saved of it. Calls that wait for their results are not: they count as calls without one.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct SavedConversations {
     shown: Vec<u64>,
@@ -69,31 +76,42 @@ pub(crate) struct SavedConversations {
 impl Conversations {
     pub(crate) fn save(&self) -> SavedConversations {
         SavedConversations {
-            shown: self.shown.save(),
+            shown: self
+                .shown
+                .old
+                .iter()
+                .chain(&self.shown.young)
+                .copied()
+                .collect(),
             waiting: self.waiting.save(),
         }
     }
 
     pub(crate) fn resume(saved: SavedConversations) -> Self {
+        let mut shown = ShownCalls::default();
+        for call in saved.shown {
+            shown.is_new(call);
+        }
         Conversations {
-            shown: Shown::resume(saved.shown),
+            shown,
             waiting: Waiting::resume(saved.waiting),
             unanswered: Unanswered::default(),
         }
     }
 
-    /// A call of a tool in a conversation, with its faults. Says what became known by it.
+    /// A call of a tool, with its faults. Adds what became known by it.
     pub(crate) fn call(
         &mut self,
         session: Option<u64>,
         tool: u64,
         faults: Option<&Faults>,
-        went: Went,
+        end: CallEnd,
         effects: &mut Vec<Effect>,
     ) {
         let Some(session) = session else {
+            // What came after it is not known.
             if let Some(faults) = faults {
-                alone(faults, went, effects);
+                add_effects(faults, end.led_to(), effects);
             }
             return;
         };
@@ -101,10 +119,10 @@ impl Conversations {
         let Some(faults) = faults else {
             return;
         };
-        if went == Went::Fine {
-            add(faults, went.led_to(), effects);
+        if end == CallEnd::Fine {
+            add_effects(faults, end.led_to(), effects);
         } else {
-            self.waiting.add((session, tool), faults, went, effects);
+            self.waiting.add((session, tool), faults, end, effects);
         }
     }
 
@@ -114,30 +132,79 @@ impl Conversations {
         session: Option<u64>,
         tool: u64,
         faults: Option<&Faults>,
-        went: Went,
+        end: CallEnd,
         effects: &mut Vec<Effect>,
     ) {
         if let (Some(session), Some(faults)) = (session, faults) {
-            self.waiting.result((session, tool), faults, went, effects);
+            self.waiting.result((session, tool), faults, end, effects);
         }
     }
 
-    /// The end of the log: nobody calls again.
+    /// The end of the log: no more calls come.
     pub(crate) fn end(&mut self, effects: &mut Vec<Effect>) {
         self.waiting.end(effects);
     }
 }
 
-/// A call that belongs to no conversation: nobody knows what came next.
-pub(crate) fn alone(faults: &Faults, went: Went, effects: &mut Vec<Effect>) {
-    add(faults, went.led_to(), effects);
-}
-
 /// The same for every fault of a call.
-fn add(faults: &Faults, led_to: LedTo, effects: &mut Vec<Effect>) {
+pub(crate) fn add_effects(faults: &Faults, led_to: LedTo, effects: &mut Vec<Effect>) {
     effects.extend(faults.iter().map(|cluster| Effect {
         cluster: cluster.clone(),
         led_to,
         at: None,
     }));
+}
+
+/// Hashes of calls that were seen: requests show the whole conversation again and again. When a half is full, the older
+/// half is forgotten.
+#[derive(Debug, Default)]
+pub(crate) struct ShownCalls {
+    young: HashSet<u64>,
+    old: HashSet<u64>,
+}
+
+impl ShownCalls {
+    /// Whether this call is new; from now on it is not.
+    pub(crate) fn is_new(&mut self, call: u64) -> bool {
+        if self.young.contains(&call) || self.old.contains(&call) {
+            return false;
+        }
+        if self.young.len() >= SHOWN_HALF {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(call)
+    }
+}
+
+/// Calls whose results are in other records, by a hash of conversation and id.
+#[derive(Debug, Default)]
+pub(crate) struct Unanswered {
+    calls: HashMap<u64, AwaitedCall>,
+    order: VecDeque<u64>,
+    bytes: usize,
+}
+
+impl Unanswered {
+    pub(crate) fn add(&mut self, key: u64, call: AwaitedCall) {
+        self.bytes += call.bytes;
+        if let Some(other) = self.calls.insert(key, call) {
+            self.bytes -= other.bytes;
+        }
+        self.order.push_back(key);
+        while self.calls.len() > MOST_AWAITED
+            || self.bytes > MOST_AWAITED_BYTES
+            || self.order.len() > 2 * MOST_AWAITED
+        {
+            let Some(oldest) = self.order.pop_front() else {
+                return;
+            };
+            self.take(oldest);
+        }
+    }
+
+    pub(crate) fn take(&mut self, key: u64) -> Option<AwaitedCall> {
+        let call = self.calls.remove(&key)?;
+        self.bytes -= call.bytes;
+        Some(call)
+    }
 }

@@ -1,54 +1,34 @@
 //! Calls with faults that did not work out: what did the model do next?
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::VecDeque;
 
+use ahash::AHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Faults, Went, add};
+use super::{CallEnd, Effect, Faults, add_effects};
 use crate::summary::{ClusterKey, LedTo};
 
-/// How many calls are waited for. Each takes some hundred bytes.
+/// How many calls are remembered. Each takes a few hundred bytes.
 const MOST: usize = 100_000;
 
 /// A conversation and a tool in it.
 pub(super) type Key = (u64, u64);
 
-/// Keys are hashes already.
-#[derive(Debug, Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = self.0.rotate_left(32) ^ hash;
-    }
-}
-
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    calls: HashMap<Key, Call, BuildHasherDefault<Hashed>>,
-    /// In the order in which they came, with those that are gone.
+    calls: AHashMap<Key, FaultyCall>,
+    /// In the order in which they came, including those that are gone.
     order: VecDeque<(Key, u64)>,
     next: u64,
     forgotten: u64,
 }
 
 #[derive(Debug)]
-struct Call {
+struct FaultyCall {
     number: u64,
     faults: Faults,
-    went: Went,
+    went: CallEnd,
 }
 
 /// One call as it is saved.
@@ -56,7 +36,7 @@ struct Call {
 pub(crate) struct Saved {
     key: Key,
     faults: Vec<ClusterKey>,
-    went: Went,
+    went: CallEnd,
 }
 
 impl Waiting {
@@ -92,10 +72,16 @@ impl Waiting {
         }
     }
 
-    pub(super) fn add(&mut self, key: Key, faults: &Faults, went: Went, effects: &mut Vec<Effect>) {
+    pub(super) fn add(
+        &mut self,
+        key: Key,
+        faults: &Faults,
+        went: CallEnd,
+        effects: &mut Vec<Effect>,
+    ) {
         let number = self.next;
         self.next += 1;
-        let call = Call {
+        let call = FaultyCall {
             number,
             faults: faults.clone(),
             went,
@@ -123,7 +109,7 @@ impl Waiting {
         &mut self,
         key: Key,
         faults: &Faults,
-        went: Went,
+        went: CallEnd,
         effects: &mut Vec<Effect>,
     ) {
         let Some(call) = self.calls.get_mut(&key) else {
@@ -133,13 +119,13 @@ impl Waiting {
             return;
         }
         call.went = went;
-        if went == Went::Fine {
+        if went == CallEnd::Fine {
             self.calls.remove(&key);
-            add(faults, went.led_to(), effects);
+            add_effects(faults, went.led_to(), effects);
         }
     }
 
-    /// Nobody calls again.
+    /// No more calls come.
     pub(super) fn end(&mut self, effects: &mut Vec<Effect>) {
         self.order.clear();
         for (_, call) in self.calls.drain() {
@@ -175,10 +161,10 @@ impl Waiting {
     }
 }
 
-fn gave_up(call: &Call, effects: &mut Vec<Effect>) {
+fn gave_up(call: &FaultyCall, effects: &mut Vec<Effect>) {
     let led_to = LedTo {
         gave_up: 1,
         ..call.went.led_to()
     };
-    add(&call.faults, led_to, effects);
+    add_effects(&call.faults, led_to, effects);
 }

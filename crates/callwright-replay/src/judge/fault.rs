@@ -13,7 +13,7 @@ use crate::summary::{ClusterKey, Side};
 /// What is shown instead of a secret.
 const MASKED: &str = "[masked]";
 
-/// How many violations of one call are counted. Who sends a thousand wrong items has made one mistake.
+/// How many violations of one call are counted. A thousand wrong items are one mistake.
 const MOST_FAULTS: usize = 32;
 
 /// Values up to this many bytes of JSON are kept.
@@ -59,7 +59,7 @@ pub(super) fn of_result(
     faults(tool, Side::Output, issues, result, schema, &shown)
 }
 
-/// A failure that is no matter of the schema. `text` is what could not be read, if it may be shown.
+/// A failure that the schema has nothing to do with. `text` is what could not be read, if it may be shown.
 pub(super) fn of_failure(tool: &str, side: Side, failure: &Failure, text: Option<&str>) -> Fault {
     let (value, whole) = text.map_or((String::new(), true), |text| {
         let beginning: String = text.chars().take(SHOWN).collect();

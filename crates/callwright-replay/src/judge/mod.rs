@@ -1,6 +1,6 @@
 //! A call or a result → what the gate says of it, as facts.
 //!
-//! The same gate as live decides. Every violation becomes a fault: where, what, and the shape of the value.
+//! The gate decides as it does live. Every violation becomes a fault: where, what, and the shape of the value.
 //!
 //! # Shapes
 //!
@@ -19,6 +19,8 @@ mod fault;
 mod place;
 mod shape;
 
+use std::borrow::Cow;
+
 use callwright::call::Arguments;
 use callwright::check::{Checked, Detector, Output, OutputVerdict, Ran};
 use callwright::classify::{Class, Code, Failure};
@@ -31,30 +33,31 @@ use callwright::wire::{into_recorded_output, recorded_output};
 use callwright::{Call, Error, Gate, Policy, ToolSpec, Verdict};
 
 pub(crate) use self::fault::Fault;
-pub(crate) use self::shape::{kind_name, measure};
-use crate::seen::Answer;
+pub(crate) use self::shape::measure;
+use crate::conversation::CallEnd;
+use crate::seen::ToolAnswer;
 use crate::summary::Side;
 
 /// One set of tools, ready to judge calls of them.
 #[derive(Debug)]
 pub struct Judge {
     gate: Gate,
-    /// The same without repair: what is wrong with a call before anybody mends it. It also sees errors in disguise, since
-    /// few logs mark errors.
+    /// The same without repair: what is wrong with a call as it was sent. It also sees errors in disguise, since few logs
+    /// mark errors.
     plain: Gate,
 }
 
-/// What was made of a call.
+/// What the gate says of a call.
 #[derive(Debug)]
-pub(crate) struct Judged<'c> {
+pub(crate) struct JudgedCall<'c> {
     pub(crate) verdict: Verdict<'c>,
     /// What is wrong with the arguments as they were sent.
     pub(crate) faults: Vec<Fault>,
-    /// What came of it, if that is known.
+    /// What it says of the result, if that is known.
     pub(crate) result: Option<JudgedResult<'c>>,
 }
 
-/// What was made of a result.
+/// What the gate says of a result.
 #[derive(Debug)]
 pub(crate) struct JudgedResult<'c> {
     pub(crate) checked: Checked<'c>,
@@ -65,6 +68,15 @@ pub(crate) struct JudgedResult<'c> {
 }
 
 impl JudgedResult<'_> {
+    /// How the call ended.
+    pub(crate) fn end(&self) -> CallEnd {
+        if self.failed {
+            CallEnd::Wrong
+        } else {
+            CallEnd::Fine
+        }
+    }
+
     /// About how many bytes the model got.
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = match &self.checked.output {
@@ -86,7 +98,7 @@ impl Judge {
         policy: &Policy,
         ledger: std::sync::Arc<dyn callwright::admit::Ledger>,
     ) -> Result<Self, Error> {
-        // Nobody is told what an earlier result said.
+        // What earlier results said is never quoted.
         let mut policy = policy.clone();
         policy.admission.remember_results = false;
         let mut plain = policy.clone().with_repair(RepairPolicy::Never);
@@ -112,8 +124,12 @@ impl Judge {
         &self.gate
     }
 
-    /// Judges a call and what came of it, each by itself.
-    pub(crate) fn judge<'c>(&'c self, call: &'c Call<'_>, answer: Option<Given<'c>>) -> Judged<'c> {
+    /// Judges a call and its result, each by itself.
+    pub(crate) fn judge<'c>(
+        &'c self,
+        call: &'c Call<'_>,
+        answer: Option<Cow<'c, ToolAnswer<'c>>>,
+    ) -> JudgedCall<'c> {
         let verdict = self.gate.judge(call);
         let faults = match &verdict {
             Verdict::Valid(valid) => match valid.warning() {
@@ -131,22 +147,22 @@ impl Judge {
             let arguments = verdict.arguments().unwrap_or(&Value::Null);
             self.result(tool, arguments, answer, !faults.is_empty())
         });
-        Judged {
+        JudgedCall {
             verdict,
             faults,
             result,
         }
     }
 
-    /// Judges what came of a call; `closely` also looks for errors that are dressed up as successes.
+    /// Judges the result of a call; `closely` also looks for errors in disguise.
     pub(crate) fn result<'c>(
         &self,
         tool: &Tool,
         arguments: &Value<'_>,
-        answer: Given<'c>,
+        answer: Cow<'c, ToolAnswer<'c>>,
         closely: bool,
     ) -> JudgedResult<'c> {
-        let checked = self.gate.check(tool, arguments, answer.into_ran());
+        let checked = self.gate.check(tool, arguments, ran(answer));
         let says_so = |checked: &Checked<'_>| {
             let failure = checked.failure.as_deref();
             let is_error = |failure: &Failure| {
@@ -174,7 +190,7 @@ impl Judge {
         }
     }
 
-    /// What is wrong with a call that is not valid as it stands.
+    /// What is wrong with a call that is not valid as it is.
     #[cold]
     fn faults(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Vec<Fault> {
         let secrecy = self.gate.secrecy(call, verdict);
@@ -220,27 +236,16 @@ pub(crate) fn shown_name<'v>(call: &'v Call<'_>, verdict: &'v Verdict<'_>) -> &'
     }
 }
 
-/// An answer that is judged.
-#[derive(Debug)]
-pub(crate) enum Given<'c> {
-    /// It is needed afterwards.
-    Lent(&'c Answer<'c>),
-    /// It is not, and nothing of it need be copied.
-    Owned(Answer<'c>),
-}
-
-impl<'c> Given<'c> {
-    /// The answer as whoever ran the tool would have given it.
-    fn into_ran(self) -> Ran<'c> {
-        let (output, is_error) = match self {
-            Given::Lent(answer) => (recorded_output(&answer.output), answer.is_error),
-            Given::Owned(answer) => (into_recorded_output(answer.output), answer.is_error),
-        };
-        if is_error {
-            return Ran::failed(callwright::check::ToolFailure::said(output.into_owned()));
-        }
-        Ran::ok(output)
+/// An answer as the runner of the tool would have given it. Nothing is copied of an owned one.
+fn ran<'c>(answer: Cow<'c, ToolAnswer<'c>>) -> Ran<'c> {
+    let (output, is_error) = match answer {
+        Cow::Borrowed(answer) => (recorded_output(&answer.output), answer.is_error),
+        Cow::Owned(answer) => (into_recorded_output(answer.output), answer.is_error),
+    };
+    if is_error {
+        return Ran::failed(callwright::check::ToolFailure::said(output.into_owned()));
     }
+    Ran::ok(output)
 }
 
 fn result_faults(tool: &Tool, arguments: &Value<'_>, checked: &Checked<'_>) -> Vec<Fault> {

@@ -1,7 +1,6 @@
 //! Where a violation is, as far as its cluster is concerned.
 //!
-//! In a list every item is the same place, and so is every key that the schema does not name: `/items/*/price`,
-//! `/headers/*`.
+//! All items of a list are one place, and so are all keys that the schema does not name: `/items/*/price`, `/headers/*`.
 
 use callwright::json::{Path, Value};
 use serde_json::Value as Schema;
@@ -9,7 +8,7 @@ use serde_json::Value as Schema;
 /// How many schemas are looked at for one place. References may run in circles.
 const MOST_NODES: usize = 256;
 
-/// The place as a JSON Pointer with `*` for what varies. The last key of a fault about that very key is kept.
+/// The place as a JSON Pointer with `*` for what varies. The last key is kept where the fault is about that key.
 pub(super) fn place(path: &Path, value: Option<&Value<'_>>, schema: Option<&Schema>) -> String {
     let mut out = String::new();
     let mut value = value;
@@ -52,7 +51,7 @@ pub(super) fn place(path: &Path, value: Option<&Value<'_>>, schema: Option<&Sche
     out
 }
 
-/// A key as it stands in a JSON Pointer. A key that is a star itself is escaped, so that it is not any key.
+/// A key as JSON Pointer writes it. A key that is itself a star is escaped, so that it does not mean any key.
 fn push_segment(out: &mut String, segment: &str) {
     if segment == "*" {
         out.push_str("~2");
@@ -67,7 +66,7 @@ fn push_segment(out: &mut String, segment: &str) {
     }
 }
 
-/// The schemas one step below those that apply here, whatever they are combined of.
+/// The schemas one step below those that apply here, through all combinations and references.
 fn below<'s>(
     root: Option<&'s Schema>,
     nodes: &[&'s Schema],

@@ -1,15 +1,15 @@
 //! What a value looks like, as far as its cluster is concerned.
 
-use callwright::json::{Kind, Value};
+use callwright::json::Value;
 use callwright::validate::IssueCode;
 
-/// Values up to this many bytes of JSON stand for themselves where only certain values are allowed.
+/// Values up to this many bytes of JSON are their own shape where only certain values are allowed.
 const LONGEST_VALUE: usize = 64;
 
-/// Sketches up to this many characters are told apart: dates, addresses, identifiers.
+/// Sketches up to this many characters are kept apart: dates, addresses, identifiers.
 const LONGEST_SKETCH: usize = 32;
 
-/// A text that has more characters is no date, no address and no identifier.
+/// A longer text is not a date, an address or an identifier.
 const LONGEST_SKETCHED: usize = 200;
 
 /// Texts that are looked into: whether one holds JSON shows at its beginning, and reading megabytes twice is not worth it.
@@ -98,7 +98,7 @@ fn length(value: &Value<'_>) -> Option<String> {
 }
 
 /// `like 9999-99-99`: letters and digits by their kind, everything else as it is. Patterns are of codes and identifiers,
-/// so for them words in capitals are told apart: `AUT` is `like A`, and `Austria` is `like a`.
+/// so words in capitals differ there: `AUT` is `like A`, and `Austria` is `like a`.
 fn sketch(value: &Value<'_>, capitals: bool) -> Option<String> {
     let text = value.as_str()?;
     if text.is_empty() {
@@ -158,14 +158,9 @@ fn array_of(items: &[Value<'_>]) -> String {
     };
     let kind = first.kind();
     if rest.iter().all(|item| item.kind() == kind) {
-        return format!("array of {}", kind_name(kind));
+        return format!("array of {}", kind.name());
     }
     "array of several types".to_owned()
-}
-
-/// The name of a type, one for all numbers.
-pub(crate) fn kind_name(kind: Kind) -> &'static str {
-    kind.name()
 }
 
 fn number_kind(value: &Value<'_>) -> &'static str {

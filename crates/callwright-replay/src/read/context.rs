@@ -1,6 +1,6 @@
-//! What stands beside calls: the conversation, the time, the model, how long it took.
+//! What is recorded beside calls: the conversation, the time, the model, how long it took.
 //!
-//! Logs have many names for these. Where several are there, the most telling one counts: `session` before `trace_id`.
+//! Logs have many names for these. Where several are present, the most specific one counts: `session` before `trace_id`.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::seen::At;
 /// No call takes 30,000 years; sums of what is shorter stay within bounds.
 const LONGEST_US: u64 = 1_000_000_000_000_000_000;
 
-/// What is known of a record from beside its calls.
+/// What is known of a record from beside its calls. Of several values the one with the lowest rank counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Context<'a> {
     session: Option<(u8, Cow<'a, str>)>,
@@ -21,45 +21,85 @@ pub(super) struct Context<'a> {
     latency_us: Option<u64>,
 }
 
+/// What a member beside a call means, with the rank of its name.
+enum Meaning {
+    Session(u8),
+    Time(u8),
+    Model(u8),
+    /// In a unit of so many microseconds.
+    Latency(u32),
+    Metadata,
+}
+
+fn meaning(key: &str) -> Option<Meaning> {
+    // Most keys mean nothing here, as their first letter shows.
+    if !matches!(
+        key.as_bytes().first()?,
+        b'c' | b'd' | b'l' | b'm' | b'r' | b's' | b't'
+    ) {
+        return None;
+    }
+    Some(match key {
+        "session" => Meaning::Session(0),
+        "session_id" | "sessionId" => Meaning::Session(1),
+        "conversation_id" | "conversationId" | "conversation" => Meaning::Session(2),
+        "thread_id" | "threadId" => Meaning::Session(3),
+        "chat_id" | "chatId" => Meaning::Session(4),
+        "trace_id" | "traceId" => Meaning::Session(9),
+        "time" => Meaning::Time(0),
+        "timestamp" => Meaning::Time(1),
+        "ts" => Meaning::Time(2),
+        "created_at" | "createdAt" => Meaning::Time(3),
+        "start_time" | "startTime" => Meaning::Time(4),
+        "request_created_at" => Meaning::Time(5),
+        "created" => Meaning::Time(6),
+        "model" => Meaning::Model(0),
+        "model_name" | "modelName" | "modelId" | "modelVersion" => Meaning::Model(1),
+        "latency_us" | "duration_us" => Meaning::Latency(1),
+        "latency_ms" | "duration_ms" | "durationMs" => Meaning::Latency(1_000),
+        "metadata" => Meaning::Metadata,
+        _ => return None,
+    })
+}
+
 impl<'a> Context<'a> {
-    /// Adds what the members of an object say; what is known already stays where it is as telling.
+    /// Adds what the members of an object say; what is known already stays if its rank is as low.
     pub(super) fn add(&mut self, value: &Value<'a>) {
         for (key, value) in value.as_object().unwrap_or_default() {
-            // Most keys are of no interest.
-            match key.as_bytes().first() {
-                Some(b's' | b'c' | b't') => self.add_session_or_time(key, value),
-                Some(b'm') => self.add_model(key, value),
-                Some(b'l' | b'd') => self.add_latency(key, value),
-                Some(b'r') if key == "request_created_at" => self.add_time(5, value),
+            match meaning(key) {
+                Some(Meaning::Session(rank)) => self.add_session(rank, value),
+                Some(Meaning::Time(rank)) => self.add_time(rank, value),
+                Some(Meaning::Model(rank)) => {
+                    if let Value::String(model) = value {
+                        self.set_model(rank, model.clone());
+                    }
+                }
+                Some(Meaning::Latency(unit)) => self.add_latency(unit, value),
+                Some(Meaning::Metadata) => self.add_metadata(value),
+                None => {}
+            }
+        }
+    }
+
+    fn add_metadata(&mut self, metadata: &Value<'a>) {
+        for (key, value) in metadata.as_object().unwrap_or_default() {
+            match key.as_ref() {
+                "session" | "session_id" | "sessionId" => self.add_session(5, value),
+                "conversation_id" | "conversationId" => self.add_session(6, value),
+                "thread_id" | "threadId" => self.add_session(7, value),
+                // Where an agent puts its session for Anthropic.
+                "user_id" if value.as_str().is_some_and(|id| id.contains("session_")) => {
+                    self.add_session(8, value);
+                }
+                "trace_id" | "traceId" => self.add_session(10, value),
                 _ => {}
             }
         }
     }
 
-    fn add_session_or_time(&mut self, key: &str, value: &Value<'a>) {
-        match key {
-            "session" => self.add_session(0, value),
-            "session_id" | "sessionId" => self.add_session(1, value),
-            "conversation_id" | "conversationId" | "conversation" => self.add_session(2, value),
-            "thread_id" | "threadId" => self.add_session(3, value),
-            "chat_id" | "chatId" => self.add_session(4, value),
-            "trace_id" | "traceId" => self.add_session(9, value),
-            "time" => self.add_time(0, value),
-            "timestamp" => self.add_time(1, value),
-            "ts" => self.add_time(2, value),
-            "created_at" | "createdAt" => self.add_time(3, value),
-            "start_time" | "startTime" => self.add_time(4, value),
-            "created" => self.add_time(6, value),
-            _ => {}
-        }
-    }
-
     pub(super) fn add_session(&mut self, rank: u8, value: &Value<'a>) {
-        if self
-            .session
-            .as_ref()
-            .is_some_and(|(known, _)| *known <= rank)
-        {
+        let known = self.session.as_ref().map(|(known, _)| *known);
+        if known.is_some_and(|known| known <= rank) {
             return;
         }
         let session = match value {
@@ -75,36 +115,11 @@ impl<'a> Context<'a> {
         self.session = Some((rank, session));
     }
 
-    pub(super) fn add_time(&mut self, rank: u8, value: &Value<'a>) {
+    fn add_time(&mut self, rank: u8, value: &Value<'a>) {
         if self.time.is_none_or(|(known, _)| known > rank)
             && let Some(time) = time::read(value)
         {
             self.time = Some((rank, time));
-        }
-    }
-
-    fn add_model(&mut self, key: &str, value: &Value<'a>) {
-        match (key, value) {
-            ("model", Value::String(model)) => self.set_model(0, model.clone()),
-            ("model_name" | "modelName" | "modelId" | "modelVersion", Value::String(model)) => {
-                self.set_model(1, model.clone());
-            }
-            ("metadata", Value::Object(members)) => {
-                for (key, value) in members {
-                    match key.as_ref() {
-                        "session" | "session_id" | "sessionId" => self.add_session(5, value),
-                        "conversation_id" | "conversationId" => self.add_session(6, value),
-                        "thread_id" | "threadId" => self.add_session(7, value),
-                        "trace_id" | "traceId" => self.add_session(10, value),
-                        // An agent's way to tell Anthropic of its sessions.
-                        "user_id" if value.as_str().is_some_and(|id| id.contains("session_")) => {
-                            self.add_session(8, value);
-                        }
-                        _ => {}
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
@@ -114,12 +129,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn add_latency(&mut self, key: &str, value: &Value<'a>) {
-        let unit = match key {
-            "latency_us" | "duration_us" => 1_u32,
-            "latency_ms" | "duration_ms" | "durationMs" => 1_000,
-            _ => return,
-        };
+    fn add_latency(&mut self, unit: u32, value: &Value<'a>) {
         let Some(number) = value.as_number() else {
             return;
         };
@@ -132,7 +142,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// This is when.
+    /// Sets the time, whatever else says so.
     pub(super) fn set_time(&mut self, time: i64) {
         self.time = Some((0, time));
     }
@@ -148,7 +158,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// How long the tool took. Only beside a single call: beside an answer of a model it is the model's time.
+    /// How long the tool took. Only beside a single call: beside a model's answer it is the model's time.
     pub(super) fn latency_us(&self) -> Option<u64> {
         self.latency_us
     }

@@ -1,31 +1,31 @@
 //! What happens in one record, in its order: turns of the user, answers of the model, calls, results.
 //!
-//! A result whose call stands in the same record is put with it; others go on by themselves. A record without a session is
-//! named after the first call in it, if that has an id that nobody else has, and otherwise after its file and line.
+//! A result whose call is in the same record is joined with it; others are handed on by themselves. A record without a
+//! session is named after its first call, if that has a unique id, and otherwise after its file and line.
 
 use std::borrow::Cow;
 
-use callwright::call::Completeness;
+use callwright::call::{Arguments, Completeness};
 use callwright::json::Value;
 use callwright::{Call, wire};
 
 use super::context::Context;
 use super::pick::object;
 use super::tools::ToolLists;
-use super::{Format, Place, Reading};
-use crate::seen::{Answer, At, Seen, SeenCall, SeenResult};
+use super::{Format, Reading, RecordPlace};
+use crate::seen::{At, Seen, SeenCall, SeenResult, ToolAnswer};
 
 /// How many calls back the call of a result is looked for. A model makes at most a few dozen at once.
 const LOOK_BACK: usize = 256;
 
-/// Shorter ids are numbers of somebody's own, which other conversations have too.
+/// Shorter ids are counters, which other conversations have too.
 const SHORTEST_UNIQUE_ID: usize = 16;
 
 /// Follows one record.
 pub(super) struct Dialogue<'a, 'r> {
     reading: &'r mut Reading<'a>,
     tools: &'r mut ToolLists,
-    place: Place<'a>,
+    place: RecordPlace<'a>,
     pub(super) context: Context<'a>,
     /// What this record shows begins here.
     first: usize,
@@ -43,7 +43,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
     pub(super) fn new(
         reading: &'r mut Reading<'a>,
         tools: &'r mut ToolLists,
-        place: Place<'a>,
+        place: RecordPlace<'a>,
         context: Context<'a>,
     ) -> Self {
         let first = reading.seen.len();
@@ -113,15 +113,35 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         }
     }
 
+    /// A call out of its parts; without a name it is a trouble.
+    pub(super) fn named_call(
+        &mut self,
+        name: Option<Value<'a>>,
+        id: Option<Value<'a>>,
+        arguments: Option<Value<'a>>,
+    ) {
+        let Some(Value::String(name)) = name else {
+            return self.trouble("a call without the name of its tool");
+        };
+        let arguments = match arguments {
+            None => Arguments::Absent,
+            Some(Value::String(text)) => Arguments::Text(text),
+            Some(value) => Arguments::Value(value),
+        };
+        let mut call = Call::new(name, arguments);
+        call.id = id;
+        self.call(call);
+    }
+
     pub(super) fn call(&mut self, call: Call<'a>) {
         self.call_with(call, None, None);
     }
 
-    /// A call, and what came of it.
+    /// A call and its outcome.
     pub(super) fn call_with(
         &mut self,
         call: Call<'a>,
-        answer: Option<Answer<'a>>,
+        answer: Option<ToolAnswer<'a>>,
         latency_us: Option<u64>,
     ) {
         let at = self.at();
@@ -135,6 +155,13 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         })));
     }
 
+    /// How complete the last call is.
+    pub(super) fn set_completeness(&mut self, completeness: Completeness) {
+        if let Some(Seen::Call(call)) = self.reading.seen.last_mut() {
+            call.call.completeness = completeness;
+        }
+    }
+
     /// A result by the id of its call; by the name of its tool where there are no ids.
     pub(super) fn result(
         &mut self,
@@ -143,7 +170,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         output: Value<'a>,
         is_error: bool,
     ) {
-        let answer = Answer { output, is_error };
+        let answer = ToolAnswer { output, is_error };
         let from = self
             .first
             .max(self.reading.seen.len().saturating_sub(LOOK_BACK));
@@ -167,7 +194,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
                     .seen
                     .push(Seen::Result(SeenResult { id, at, answer }));
             }
-            (None, None) => self.trouble("a result that does not tell of which call it is"),
+            (None, None) => self.trouble("a result that does not say which call it belongs to"),
         }
     }
 
@@ -194,7 +221,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         at
     }
 
-    /// The record is read. One without a session is a session of its own.
+    /// The record is read. One without a session becomes its own session.
     pub(super) fn end(self) {
         if self.context.has_session() {
             return;
@@ -225,8 +252,8 @@ impl<'a, 'r> Dialogue<'a, 'r> {
     }
 }
 
-/// Puts what has no session into this one. Records mostly show one call, which then need not be copied for.
-fn set_session<'a>(shown: &mut [Seen<'a>], session: Cow<'a, str>) {
+/// Puts what has no session into this one. Most records show one call, for which nothing is copied.
+pub(super) fn set_session<'a>(shown: &mut [Seen<'a>], session: Cow<'a, str>) {
     let places = shown.iter_mut().filter_map(|seen| match seen {
         Seen::Call(call) => Some(&mut call.at),
         Seen::Result(result) => Some(&mut result.at),
@@ -242,7 +269,7 @@ fn set_session<'a>(shown: &mut [Seen<'a>], session: Cow<'a, str>) {
     }
 }
 
-/// An id that looks drawn by lot: long, with digits and letters.
+/// An id that looks random: long, with digits and letters.
 fn unique_id<'a>(id: &Value<'a>) -> Option<Cow<'a, str>> {
     let Value::String(text) = id else { return None };
     let has = |is: fn(&u8) -> bool| text.bytes().any(|byte| is(&byte));

@@ -6,7 +6,7 @@ use super::dialogue::Dialogue;
 use super::pick::{first_of, has, has_list, has_object, inner_json, list, opened, present, text};
 use super::{Format, gemini, messages, openai_responses, stream};
 
-/// Under which names a request and its response stand in one record.
+/// The names of a request and its response in one record.
 const PAIRS: [(&str, &str); 6] = [
     ("request", "response"),
     ("request_body", "response_body"),
@@ -16,7 +16,7 @@ const PAIRS: [(&str, &str); 6] = [
     ("body", "response"),
 ];
 
-/// Under which names the response to a request stands that is the record itself.
+/// The names of the response inside a request that is the record itself.
 const RESPONSES: [&str; 3] = ["response", "completion_message", "output"];
 
 /// Around a body.
@@ -92,7 +92,7 @@ pub(super) fn is_messages(value: &Value<'_>) -> bool {
     has(first, "role") || openai_responses::is_item(first)
 }
 
-/// A record that is a request or a response itself; the response may stand inside of its request.
+/// A record that is a request or a response itself; the response may be inside its request.
 pub(super) fn read<'a>(mut dialogue: Dialogue<'a, '_>, mut value: Value<'a>) {
     if is_request(&value) {
         let answered = first_of(&mut value, &RESPONSES).map(body);
@@ -175,7 +175,7 @@ pub(super) fn read_pair<'a>(mut dialogue: Dialogue<'a, '_>, asked: Value<'a>, an
     dialogue.end();
 }
 
-/// What is inside of wrappers around a body.
+/// What is inside the wrappers around a body.
 fn body(value: Value<'_>) -> Value<'_> {
     let mut value = opened(value);
     for _ in 0..DEEPEST_BODY {
@@ -267,7 +267,7 @@ pub(super) fn response<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>
     if text(&value, "object") == Some("chat.completion.chunk") {
         dialogue.format(Format::OpenAiChat);
         dialogue.trouble(
-            "a piece of a streamed answer; pieces are put together only where they stand in one array",
+            "a piece of a streamed answer; pieces are put together only if they are in one array",
         );
     } else if has_list(&value, "choices") {
         for mut choice in list(&mut value, "choices") {

@@ -3,9 +3,7 @@
 use callwright::json::Value;
 
 use super::dialogue::Dialogue;
-use super::messages::arguments_of;
 use super::pick::{first_of, has, list, present, text};
-use callwright::Call;
 
 /// The conversation so far.
 pub(super) fn contents<'a>(dialogue: &mut Dialogue<'a, '_>, contents: Vec<Value<'a>>) {
@@ -39,20 +37,15 @@ fn read_content<'a>(dialogue: &mut Dialogue<'a, '_>, mut content: Value<'a>, rea
     }
     for mut part in parts {
         if let Some(mut call) = first_of(&mut part, &["functionCall", "function_call"]) {
-            let Some(Value::String(name)) = present(&mut call, "name") else {
-                dialogue.trouble("a call without the name of its tool");
-                continue;
-            };
-            let mut made = Call::new(name, arguments_of(present(&mut call, "args")));
-            made.id = present(&mut call, "id");
-            dialogue.call(made);
+            let (name, id) = (present(&mut call, "name"), present(&mut call, "id"));
+            dialogue.named_call(name, id, present(&mut call, "args"));
         } else if let Some(mut result) =
             first_of(&mut part, &["functionResponse", "function_response"])
         {
             let id = present(&mut result, "id");
             let name = present(&mut result, "name");
             let mut said = present(&mut result, "response").unwrap_or_default();
-            // An error stands under `error`, anything else mostly under `output` or `result`.
+            // An error is under `error`, anything else mostly under `output` or `result`.
             let only = |said: &Value<'_>, key: &str| {
                 said.as_object().is_some_and(|all| all.len() == 1) && has(said, key)
             };

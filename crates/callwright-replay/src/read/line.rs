@@ -1,13 +1,14 @@
 //! One call per record: callwright's own events, plain call lines, and single calls in a provider's own shape.
 //!
-//! Beside the call may stand `session`, `turn`, `round`, `output`, `is_error`, a time, a model and a duration.
+//! Beside the call there may be `session`, `turn`, `round`, `output`, `is_error`, a time, a model and a duration. The call
+//! and the first five are read by the core, as for `callwright check`.
 
 use callwright::json::Value;
 use callwright::wire;
 
 use super::context::Context;
 use super::{Format, Reading};
-use crate::seen::{Answer, Seen, SeenCall};
+use crate::seen::{Seen, SeenCall, ToolAnswer};
 
 pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut Reading<'a>) {
     context.add(&value);
@@ -30,9 +31,9 @@ pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut
     at.round = recorded.at.round;
     let is_error = recorded.is_error;
     let answer = match recorded.output {
-        Some(output) => Some(Answer { output, is_error }),
-        // That it failed is known, if not how.
-        None if is_error => Some(Answer {
+        Some(output) => Some(ToolAnswer { output, is_error }),
+        // It failed, and how was not recorded.
+        None if is_error => Some(ToolAnswer {
             output: Value::String("".into()),
             is_error,
         }),

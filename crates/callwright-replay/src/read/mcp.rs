@@ -1,6 +1,6 @@
-//! MCP: JSON-RPC messages, alone or behind the beginning of a log line.
+//! MCP: JSON-RPC messages, alone or in a log line after its prefix.
 //!
-//! Ids begin anew with every connection: without a session in the record they belong to the file.
+//! Ids start over with every connection: without a session in the record they belong to the file.
 
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
 #[derive(Debug)]
 pub(super) struct LogLine<'a> {
     pub(super) time: Option<i64>,
-    /// What stands in brackets first: the name of the server.
+    /// What is in the first brackets: the name of the server.
     pub(super) name: Option<Cow<'a, str>>,
     pub(super) json: Option<&'a str>,
 }
@@ -82,7 +82,7 @@ pub(super) fn log_line(line: &str) -> Option<LogLine<'_>> {
         .find_map(|(at, _)| {
             let end = end_of_json(&line.as_bytes()[at..])?;
             let json = line.get(at..at + end)?;
-            // `{ metadata: undefined }` is none.
+            // `{ metadata: undefined }` is not JSON.
             json[1..]
                 .trim_ascii_start()
                 .starts_with('"')

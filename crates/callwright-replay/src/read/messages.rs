@@ -1,7 +1,7 @@
 //! Messages of a conversation as OpenAI chat and Anthropic have them, and libraries that follow them.
 //!
-//! Calls stand in `tool_calls`, in the older `function_call`, or as blocks of the content; results in messages of the role
-//! `tool` or `function`, or as blocks.
+//! Calls are in `tool_calls`, in the older `function_call`, or blocks of the content; results are messages of the role
+//! `tool` or `function`, or blocks.
 
 use callwright::json::Value;
 use callwright::{Call, call::Arguments};
@@ -17,7 +17,7 @@ pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, messages: Vec<Value<'a>>
     }
 }
 
-/// One message, and why it ended, if that stands beside it.
+/// One message, and why it ended, if that is recorded beside it.
 pub(super) fn read_one<'a>(
     dialogue: &mut Dialogue<'a, '_>,
     mut message: Value<'a>,
@@ -59,8 +59,9 @@ fn answer<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>, reason: O
 /// An element of `tool_calls`.
 fn tool_call<'a>(dialogue: &mut Dialogue<'a, '_>, mut call: Value<'a>) {
     if has_object(&call, "custom") {
-        dialogue
-            .trouble("a call of a custom tool: its input is no JSON, so there is nothing to judge");
+        dialogue.trouble(
+            "a call of a custom tool: its input is not JSON, so there is nothing to judge",
+        );
         return;
     }
     // Exports call the whole element by other names.
@@ -73,7 +74,7 @@ fn tool_call<'a>(dialogue: &mut Dialogue<'a, '_>, mut call: Value<'a>) {
 }
 
 /// A block of content: a call or a result in the shape of any provider. Others are text, pictures and thoughts.
-/// Tells whether it was a result.
+/// Returns whether it was a result.
 pub(super) fn read_block<'a>(dialogue: &mut Dialogue<'a, '_>, mut block: Value<'a>) -> bool {
     match text(&block, "type") {
         Some("tool_use") => {
@@ -92,15 +93,9 @@ pub(super) fn read_block<'a>(dialogue: &mut Dialogue<'a, '_>, mut block: Value<'
         // OpenTelemetry's names, and those of JavaScript libraries.
         Some("tool_call" | "tool-call") => {
             let name = first_of(&mut block, &["name", "toolName"]);
-            let Some(Value::String(name)) = name else {
-                dialogue.trouble("a call without the name of its tool");
-                return false;
-            };
             let id = first_of(&mut block, &["id", "toolCallId"]);
             let arguments = first_of(&mut block, &["arguments", "args", "input"]);
-            let mut call = Call::new(name, arguments_of(arguments));
-            call.id = id;
-            dialogue.call(call);
+            dialogue.named_call(name, id, arguments);
             return false;
         }
         Some("tool_call_response" | "tool-result") => {
@@ -131,16 +126,7 @@ pub(super) fn read_block<'a>(dialogue: &mut Dialogue<'a, '_>, mut block: Value<'
     false
 }
 
-/// Arguments that may be text or a value.
-pub(super) fn arguments_of(arguments: Option<Value<'_>>) -> Arguments<'_> {
-    match arguments {
-        None => Arguments::Absent,
-        Some(Value::String(text)) => Arguments::Text(text),
-        Some(value) => Arguments::Value(value),
-    }
-}
-
-/// A message of the user. One that carries results is no new turn, though providers file it under the same role.
+/// A message of the user. One that carries results is not a new turn, although it has the same role.
 fn user<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) {
     let mut has_result = false;
     if let Value::Array(blocks) = first_of(&mut message, &["content", "parts"]).unwrap_or_default()

@@ -1,8 +1,7 @@
 //! A record in any known format → what it shows.
 //!
-//! In comes the text of one record and where it stands, out go tools, calls and results in the order in which they
-//! happened, with the name of the format. Which format it is shows in its keys. No value is changed, ids are as they came,
-//! and nothing is judged.
+//! Takes the text of one record and its place; returns tools, calls and results in the order in which they happened, with
+//! the name of the format, which the keys show. No value is changed, ids are as they came, and nothing is judged.
 
 mod context;
 mod dialogue;
@@ -15,18 +14,18 @@ mod openai_responses;
 mod otel;
 mod pick;
 mod plain;
+mod record;
 mod stream;
 mod time;
 mod tools;
 mod words;
-mod work;
 
 use std::borrow::Cow;
 
 use callwright::parse::read_value;
 use context::Context;
+use record::RecordReader;
 use tools::ToolLists;
-use work::Work;
 
 use crate::seen::Seen;
 
@@ -68,9 +67,9 @@ impl Format {
     }
 }
 
-/// Where a record stands.
+/// Where a record is.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct RecordPlace<'a> {
     /// The name of its file.
     pub file: &'a str,
     /// The line in which it begins.
@@ -115,30 +114,28 @@ impl Reader {
     }
 
     /// Reads one record. What `reading` held before is forgotten.
-    pub fn read<'a>(&mut self, text: &'a str, place: Place<'a>, reading: &mut Reading<'a>) {
+    pub fn read<'a>(&mut self, text: &'a str, place: RecordPlace<'a>, reading: &mut Reading<'a>) {
         reading.clear();
         match read_value(text) {
-            // The usual case, without any detour.
-            Ok(value)
-                if value
-                    .get("tool")
-                    .is_some_and(|tool| tool.as_str().is_some()) =>
-            {
+            Ok(value) => {
                 if let Err(value) = plain::read(value, reading) {
-                    line::read(value, Context::default(), reading);
+                    self.record(place, reading).value(value, Context::default());
                 }
             }
-            Ok(value) => self.work(place, reading).value(value, Context::default()),
             Err(error) => {
-                if !self.work(place, reading).log_line(text) {
+                if !self.record(place, reading).log_line(text) {
                     reading.troubles.push(words::not_json(&error, text));
                 }
             }
         }
     }
 
-    fn work<'a, 'r>(&'r mut self, place: Place<'a>, reading: &'r mut Reading<'a>) -> Work<'a, 'r> {
-        Work {
+    fn record<'a, 'r>(
+        &'r mut self,
+        place: RecordPlace<'a>,
+        reading: &'r mut Reading<'a>,
+    ) -> RecordReader<'a, 'r> {
+        RecordReader {
             reading,
             tools: &mut self.tools,
             place,
@@ -151,5 +148,5 @@ impl Reader {
 pub(crate) fn is_one_record(element: &[u8]) -> bool {
     let text = std::str::from_utf8(element).ok();
     let value = text.and_then(|text| read_value(text).ok());
-    value.is_some_and(|value| work::is_part(&value))
+    value.is_some_and(|value| record::is_part(&value))
 }

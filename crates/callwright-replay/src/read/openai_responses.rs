@@ -1,10 +1,10 @@
 //! OpenAI responses: items of `input` and `output`.
 
+use callwright::call::Completeness;
 use callwright::json::Value;
-use callwright::{Call, call::Completeness};
 
 use super::dialogue::{Dialogue, output};
-use super::messages::{self, arguments_of};
+use super::messages;
 use super::pick::{first_of, has, list, present, take, text};
 
 /// Whether something is an item of a responses conversation, and not a message of a chat.
@@ -60,7 +60,7 @@ pub(super) fn items<'a>(
             "mcp_call" => mcp_call(dialogue, item),
             "mcp_list_tools" => dialogue.tools(&Value::Array(list(&mut item, "tools"))),
             "custom_tool_call" => dialogue.trouble(
-                "a call of a custom tool: its input is no JSON, so there is nothing to judge",
+                "a call of a custom tool: its input is not JSON, so there is nothing to judge",
             ),
             _ if is_message && !by_model => messages::read_one(dialogue, item, None),
             _ => {}
@@ -71,19 +71,18 @@ pub(super) fn items<'a>(
     }
 }
 
-/// A call of a tool behind an MCP server, which the provider ran itself.
+/// A call of an MCP server's tool, which the provider ran itself.
 fn mcp_call<'a>(dialogue: &mut Dialogue<'a, '_>, mut item: Value<'a>) {
-    let Some(Value::String(name)) = present(&mut item, "name") else {
-        dialogue.trouble("a call without the name of its tool");
-        return;
-    };
-    let mut call = Call::new(name, arguments_of(present(&mut item, "arguments")));
-    call.id = present(&mut item, "id");
-    call.completeness =
-        text(&item, "status").map_or(Completeness::Unknown, Completeness::from_finish_reason);
+    let (name, id) = (present(&mut item, "name"), present(&mut item, "id"));
+    let arguments = present(&mut item, "arguments");
     let is_error = has(&item, "error");
-    let id = call.id.clone();
-    dialogue.call(call);
+    if !matches!(name, Some(Value::String(_))) {
+        return dialogue.named_call(None, id, arguments);
+    }
+    dialogue.named_call(name, id.clone(), arguments);
+    if let Some(status) = text(&item, "status") {
+        dialogue.set_completeness(Completeness::from_finish_reason(status));
+    }
     if let Some(said) = first_of(&mut item, &["error", "output"]) {
         dialogue.result(id, None, said, is_error);
     }

@@ -55,7 +55,7 @@ pub(super) fn is_true(value: &Value<'_>, key: &str) -> bool {
     value.get(key) == Some(&Value::Bool(true))
 }
 
-/// A value, or the one that stands as JSON inside of a text, as some logs keep bodies.
+/// A value, or the one that is inside a text as JSON, as some logs keep bodies.
 pub(super) fn opened(value: Value<'_>) -> Value<'_> {
     match value {
         Value::String(text) => match inner_json(&text) {

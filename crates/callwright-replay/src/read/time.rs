@@ -1,7 +1,7 @@
 //! Instants as logs write them → microseconds since 1970.
 //!
-//! RFC 3339 text, also with a space in the stead of the `T` or without a zone, which counts as UTC; numbers of seconds,
-//! milliseconds, microseconds or nanoseconds since 1970, told apart by their size.
+//! RFC 3339 text, also with a space instead of the `T` or without a zone, which counts as UTC; numbers of seconds,
+//! milliseconds, microseconds or nanoseconds since 1970, distinguished by their size.
 
 use callwright::json::Value;
 
@@ -10,7 +10,7 @@ const MICROS: i64 = 1_000_000;
 /// From here on a number counts smaller units. As seconds it is the year 5138, as milliseconds 1973.
 const NOT_SECONDS: f64 = 1e11;
 
-/// An instant in any known spelling; `None` if it is none.
+/// An instant in any known spelling; `None` if it is something else.
 pub(super) fn read(value: &Value<'_>) -> Option<i64> {
     match value {
         Value::Number(number) => number
@@ -52,11 +52,11 @@ pub(super) fn of_nanos(value: &Value<'_>) -> Option<i64> {
         Value::Number(number) => number.as_i64()?,
         _ => return None,
     };
-    // Zero means that nobody knows.
+    // Zero means unknown.
     (nanos != 0).then(|| nanos.div_euclid(1_000))
 }
 
-/// `2026-01-31T10:00:00.25+01:00` and its cousins, or a number as text.
+/// `2026-01-31T10:00:00.25+01:00` and similar, or a number as text.
 pub(super) fn of_text(text: &str) -> Option<i64> {
     let bytes = text.trim_ascii().as_bytes();
     if bytes.len() < 19 {
@@ -119,7 +119,7 @@ fn zone(text: &[u8]) -> Option<i64> {
     Some(sign * (hours * 60 + minutes) * 60)
 }
 
-/// Days since 1970. Years are counted from March here, so that the day that is sometimes there is the last of its year;
+/// Days since 1970. Years are counted from March here, so that a leap day is the last of its year;
 /// 400 years always have 146,097 days.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);

@@ -1,13 +1,13 @@
-//! Declarations of tools inside of records.
+//! Declarations of tools inside records.
 //!
 //! Requests carry the same tools again and again: what was read once is remembered, so that a request costs a hash of its
-//! tools and not their reading.
+//! tools instead of reading them.
 
 use std::collections::VecDeque;
 
 use callwright::ToolSpec;
 use callwright::json::Value;
-use callwright::tool::read_tools;
+use callwright::wire::read_tools;
 use xxhash_rust::xxh3::Xxh3;
 
 /// How many lists of tools are remembered. An agent has a few, a gateway some dozens.
@@ -23,7 +23,7 @@ pub(super) struct ToolLists {
 }
 
 impl ToolLists {
-    /// The tools of a list, and how many entries of it are none.
+    /// The tools of a list, and how many entries are not tools.
     pub(super) fn read(&mut self, list: &Value<'_>) -> (Vec<ToolSpec>, usize) {
         let mut hash = Hash::default();
         hash.add(list);
@@ -42,7 +42,7 @@ impl ToolLists {
     }
 }
 
-/// Each entry by itself: one that is none does not spoil the others.
+/// Each entry by itself: a bad one does not spoil the others.
 fn read_list(list: &Value<'_>) -> (Vec<ToolSpec>, usize) {
     let mut tools = Vec::new();
     let mut bad = 0;

@@ -1,4 +1,4 @@
-//! What is said of records that cannot be read. The same reason has the same words, so that it can be counted.
+//! What is reported of records that cannot be read. The same reason has the same words, so that it can be counted.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub(super) fn not_json(error: &SyntaxError, text: &str) -> Cow<'static, str> {
             Cow::Borrowed("not JSON: something follows the document; write one per line")
         }
         _ if begins_as_json => Cow::Borrowed("not JSON: a mistake in its syntax"),
-        _ => Cow::Borrowed("not JSON, and no log line that is known"),
+        _ => Cow::Borrowed("not JSON, and not a known kind of log line"),
     }
 }
 
@@ -48,7 +48,7 @@ pub(super) fn unknown(value: &Value<'_>) -> Cow<'static, str> {
     ))
 }
 
-/// A text of a stranger, short and without anything that could break a line.
+/// The beginning of a foreign text, with everything replaced that could break a line.
 pub(super) fn plain(text: &str) -> String {
     let shown = |character: char| match character {
         '\u{20}'..='\u{7e}' => character,

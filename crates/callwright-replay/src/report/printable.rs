@@ -44,20 +44,11 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 fn push(out: &mut String, character: char) {
-    if is_unseen(character) {
+    if callwright::internal::is_invisible(character) {
         out.extend(character.escape_default());
     } else {
         out.push(character);
     }
-}
-
-/// Control characters, and those that Unicode calls format characters or separators of lines: direction, width zero,
-/// tags, the byte order mark.
-fn is_unseen(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

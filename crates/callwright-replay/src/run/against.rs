@@ -4,11 +4,12 @@ use callwright::Verdict;
 use callwright::json::Value;
 use callwright::secrecy::Secrecy;
 
-use super::faulty::example;
-use super::local::{Counted, Spot};
-use super::turn::Late;
-use crate::judge::{Fault, Given, Judge, Judged, JudgedResult, shown_name};
-use crate::seen::{Answer, SeenCall};
+use std::borrow::Cow;
+
+use super::counts::CallFacts;
+use super::turn::LateResult;
+use crate::judge::{Fault, Judge, JudgedCall, JudgedResult, shown_name};
+use crate::seen::{SeenCall, ToolAnswer};
 use crate::summary::{Change, ChangeKey, Examples, Side, Summary};
 
 /// The other judge.
@@ -22,14 +23,13 @@ impl Against {
     pub(super) fn compare(
         &self,
         call: &SeenCall<'_>,
-        judged: &Judged<'_>,
-        counted: &Counted<'_>,
-        spot: Spot<'_>,
+        judged: &JudgedCall<'_>,
+        facts: &CallFacts<'_>,
         summary: &mut Summary,
     ) {
         let other = self
             .judge
-            .judge(&call.call, call.answer.as_ref().map(Given::Lent));
+            .judge(&call.call, call.answer.as_ref().map(Cow::Borrowed));
         let tool = shown_name(&call.call, &judged.verdict);
         let (from, to) = (&judged.verdict, &other.verdict);
         let hidden = hidden(from, to);
@@ -47,31 +47,30 @@ impl Against {
                 stricter,
                 fault: faults.first(),
             };
-            note(tool, &change, &hidden, counted, spot, summary);
+            note(tool, &change, &hidden, facts, summary);
         }
         if let (Some(from), Some(to)) = (&judged.result, &other.result) {
-            compare_results(tool, (from, to), &hidden, counted, spot, summary);
+            compare_results(tool, (from, to), &hidden, facts, summary);
         }
     }
 
     /// The same for a result that came after its call.
     pub(super) fn compare_late(
         &self,
-        late: &Late<'_>,
-        answer: &Answer<'_>,
-        counted: &Counted<'_>,
-        spot: Spot<'_>,
+        late: &LateResult<'_>,
+        answer: &ToolAnswer<'_>,
+        facts: &CallFacts<'_>,
         summary: &mut Summary,
     ) {
         let call = &late.call;
-        // That there is no such tool was noted for the call.
+        // That it has no such tool was noted for the call.
         if let Some(tool) = self.judge.gate().tool(&call.tool) {
             let other = self
                 .judge
-                .result(tool, &call.arguments, Given::Lent(answer), false);
+                .result(tool, &call.arguments, Cow::Borrowed(answer), false);
             let both = (&late.result, &other);
             let hidden = [Secrecy::of_arguments(tool, &call.arguments)];
-            compare_results(&call.tool, both, &hidden, counted, spot, summary);
+            compare_results(&call.tool, both, &hidden, facts, summary);
         }
     }
 }
@@ -88,8 +87,7 @@ fn compare_results(
     tool: &str,
     (from, to): (&JudgedResult<'_>, &JudgedResult<'_>),
     hidden: &[Secrecy],
-    counted: &Counted<'_>,
-    spot: Spot<'_>,
+    facts: &CallFacts<'_>,
     summary: &mut Summary,
 ) {
     if from.faults.is_empty() == to.faults.is_empty() {
@@ -105,7 +103,7 @@ fn compare_results(
         stricter,
         fault: faults.first(),
     };
-    note(tool, &change, hidden, counted, spot, summary);
+    note(tool, &change, hidden, facts, summary);
 }
 
 /// How much a verdict costs the caller.
@@ -131,8 +129,7 @@ fn note(
     tool: &str,
     changed: &Changed<'_>,
     hidden: &[Secrecy],
-    counted: &Counted<'_>,
-    spot: Spot<'_>,
+    facts: &CallFacts<'_>,
     summary: &mut Summary,
 ) {
     let fault = changed.fault;
@@ -156,6 +153,6 @@ fn note(
         .iter()
         .fold(value, |value, secrecy| secrecy.text(&value).into_owned());
     let mut examples = Examples::default();
-    examples.add(spot.hash, example(value, whole, counted.at, spot));
+    examples.add(facts.spot.hash, facts.example(value, whole));
     summary.changes.add(key, Change { calls: 1, examples });
 }

@@ -1,15 +1,43 @@
-//! A run as it stands between two pieces of the log, to be written down.
+//! A run between two pieces of the log, in a form that can be saved.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::conversation::SavedConversations;
 use crate::source::Position;
 use crate::summary::{Summary, VERSION};
 
+/// What the counts of a run depend on: a digest of the source of each setting, by the name that the user knows it by. The
+/// bytes of files and options take part, not what they were read as, so nothing that they say is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SettingsDigest(BTreeMap<String, String>);
+
+impl SettingsDigest {
+    /// Adds a setting: the content of a file, or the value of an option.
+    pub fn add(&mut self, name: &str, source: &[u8]) {
+        let digest = format!("{:032x}", xxh3_128(source));
+        self.0.insert(name.to_owned(), digest);
+    }
+
+    /// The names of the settings that differ.
+    pub(super) fn differences(&self, other: &Self) -> Vec<String> {
+        let names: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
+        let differ = names
+            .into_iter()
+            .filter(|name| self.0.get(*name) != other.0.get(*name));
+        differ.cloned().collect()
+    }
+}
+
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
-    pub(super) identity: u64,
+    /// `None` in the states of earlier versions, whose settings cannot be compared.
+    #[serde(default)]
+    pub(super) settings: Option<SettingsDigest>,
     pub(super) inputs: Vec<(String, Option<u64>)>,
     pub(super) position: Option<Position>,
     pub(super) ended: bool,
@@ -21,12 +49,12 @@ pub struct Checkpoint {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// It is none.
-    #[error("not a state of a replay: {0}; delete the file to start anew")]
+    /// It is something else.
+    #[error("not a state of a replay: {0}; delete the file to start over")]
     NotOne(serde_json::Error),
     /// Another version wrote it.
     #[error(
-        "written by another version ({found} instead of {VERSION}); delete the file to start anew"
+        "written by another version ({found} instead of {VERSION}); delete the file to start over"
     )]
     Version {
         /// Its version.
@@ -35,7 +63,7 @@ pub enum CheckpointError {
 }
 
 impl Checkpoint {
-    /// Writes it down.
+    /// Saves it.
     ///
     /// # Errors
     /// Fails if it cannot be written as JSON.
@@ -43,10 +71,10 @@ impl Checkpoint {
         serde_json::to_string(self)
     }
 
-    /// Reads one that was written down.
+    /// Reads one that was saved.
     ///
     /// # Errors
-    /// Fails if it is none, or of another version.
+    /// Fails if it is something else, or of another version.
     pub fn from_json(text: &str) -> Result<Self, CheckpointError> {
         let checkpoint: Checkpoint = serde_json::from_str(text).map_err(CheckpointError::NotOne)?;
         let found = checkpoint.summary.v;
@@ -54,15 +82,5 @@ impl Checkpoint {
             return Err(CheckpointError::Version { found });
         }
         Ok(checkpoint)
-    }
-
-    /// The files that the run was about, with their sizes.
-    pub fn inputs(&self) -> &[(String, Option<u64>)] {
-        &self.inputs
-    }
-
-    /// Whether the run had come to its end.
-    pub fn ended(&self) -> bool {
-        self.ended
     }
 }

@@ -2,16 +2,12 @@
 //!
 //! Workers fetch pieces of the log in turn. Each counts by itself; only what depends on the order of calls is done one
 //! piece after the other. Memory does not grow with the log. A run goes in legs: between two of them, and when it is
-//! interrupted, everything is in one [`Checkpoint`], from which another run can go on.
+//! interrupted, everything is in one [`Checkpoint`], from which another run can continue.
 
 mod against;
-mod by_address;
 mod checkpoint;
-mod faulty;
-mod first_pass;
-mod idle;
-mod item;
-mod local;
+mod counts;
+mod sighting;
 mod tools;
 mod turn;
 mod turnstile;
@@ -25,32 +21,32 @@ use std::thread;
 use callwright::admit::MemoryLedger;
 use callwright::{Policy, ToolSpec};
 
-pub use self::checkpoint::{Checkpoint, CheckpointError};
+pub use self::checkpoint::{Checkpoint, CheckpointError, SettingsDigest};
 pub use self::tools::ToolSet;
-pub use self::turnstile::{Ticket, Turnstile};
+pub(crate) use self::turn::AwaitedCall;
+pub use self::turnstile::{TurnTicket, Turnstile};
 
 use self::against::Against;
-use self::item::Tools;
-use self::local::Local;
-use self::tools::FromLog;
+use self::counts::Counts;
+use self::tools::{FromLog, Tools};
 use self::worker::Shared;
 use crate::conversation::Conversations;
 use crate::judge::Judge;
 use crate::read::Reader;
-use crate::source::{Input, Item, Pieces, Position, Progress, SourceError};
+use crate::source::{Input, Pieces, Position, Progress, SourceError};
 use crate::summary::{Merge, Summary, Trouble};
 
 /// How many conversations admission remembers. The least recently used one is forgotten first. Between two calls of a loop
-/// some seconds pass, and in a minute not even those who make a hundred million calls a week have as many conversations.
-/// More would not fit into a processor's cache, and are felt.
+/// some seconds pass, and in a minute not even a fleet that makes a hundred million calls a week has as many conversations.
+/// More sessions overflow the CPU cache and measurably slow the run down.
 const SESSIONS: usize = 5_000;
 
-/// How much text is counted between two checkpoints, if nobody says otherwise.
+/// How much text is counted between two checkpoints by default.
 const LEG_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// What judges.
+/// What judges a log, and how the run is done.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct ReplaySettings {
     /// The tools; `None` takes those that the log itself shows.
     pub tools: Option<Vec<ToolSpec>>,
     /// The policy.
@@ -59,12 +55,12 @@ pub struct Settings {
     pub against: Option<(Vec<ToolSpec>, Policy)>,
     /// How many workers; all cores if not given.
     pub workers: Option<NonZero<usize>>,
-    /// How much text is counted between two checkpoints; two gigabytes, some seconds' worth, if not given.
+    /// How much text is counted between two checkpoints; two gigabytes, a few seconds' worth, if not given.
     pub leg_bytes: Option<u64>,
-    /// Breaks off looking for tools in the log, when set. The run can only end then.
+    /// When set, stops looking for tools in the log. The run can only end then.
     pub stop: Option<Arc<AtomicBool>>,
-    /// Equal for runs with the same tools and policy: only such a run can be resumed.
-    pub identity: u64,
+    /// Where the tools, the policies and their options come from: only a run with the same sources can be resumed.
+    pub digest: SettingsDigest,
 }
 
 /// Why there is no run.
@@ -77,11 +73,17 @@ pub enum RunError {
     /// The log cannot be read on from where another run stopped.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// Another run, with other tools or another policy, was interrupted.
+    /// The interrupted run had other settings; these differ.
     #[error(
-        "the interrupted run had other tools or another policy, and its counts would not fit; give the same ones, or delete its state to start anew"
+        "{} changed since the run was interrupted, so the counts would not add up; restore {}, or delete the state file to start over",
+        .0.join(" and "), if .0.len() == 1 { "it" } else { "them" }
     )]
-    OtherSettings,
+    OtherSettings(Vec<String>),
+    /// The state does not say with which settings it was made.
+    #[error(
+        "an earlier version wrote the state, and its settings cannot be compared; delete the state file to start over"
+    )]
+    UnknownSettings,
     /// A worker died.
     #[error("a worker stopped; please report this")]
     Worker,
@@ -101,7 +103,7 @@ pub struct Run {
     summary: Summary,
     files_before: u64,
     ended: bool,
-    identity: u64,
+    digest: SettingsDigest,
     leg_bytes: u64,
 }
 
@@ -110,17 +112,17 @@ impl Run {
     ///
     /// # Errors
     /// Fails if the tools cannot be used.
-    pub fn new(inputs: Vec<Input>, settings: Settings) -> Result<Self, RunError> {
+    pub fn new(inputs: Vec<Input>, settings: ReplaySettings) -> Result<Self, RunError> {
         Run::prepare(inputs, settings, None)
     }
 
-    /// Goes on where another run stopped, with the same inputs and settings.
+    /// Continues where another run stopped, with the same inputs and settings.
     ///
     /// # Errors
-    /// Fails if the tools cannot be used, or the inputs are others.
+    /// Fails if the tools cannot be used, or the inputs or settings are not the same.
     pub fn resume(
         inputs: Vec<Input>,
-        settings: Settings,
+        settings: ReplaySettings,
         checkpoint: Checkpoint,
     ) -> Result<Self, RunError> {
         Run::prepare(inputs, settings, Some(checkpoint))
@@ -128,9 +130,19 @@ impl Run {
 
     fn prepare(
         inputs: Vec<Input>,
-        settings: Settings,
+        settings: ReplaySettings,
         checkpoint: Option<Checkpoint>,
     ) -> Result<Self, RunError> {
+        if let Some(checkpoint) = &checkpoint {
+            let before = checkpoint
+                .settings
+                .as_ref()
+                .ok_or(RunError::UnknownSettings)?;
+            let differences = settings.digest.differences(before);
+            if !differences.is_empty() {
+                return Err(RunError::OtherSettings(differences));
+            }
+        }
         let ledger = Arc::new(MemoryLedger::new(SESSIONS));
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let mut workers = settings.workers.map_or(cores, NonZero::get);
@@ -140,7 +152,7 @@ impl Run {
         } else {
             let log = FromLog::new(settings.policy.clone(), Arc::clone(&ledger) as _);
             if inputs.iter().all(|input| input.bytes.is_some()) {
-                first_pass::learn(&log, inputs.clone(), settings.stop.as_deref());
+                log.learn_all(inputs.clone(), settings.stop.as_deref());
             } else {
                 // A pipe can be read only once: tools are learned on the way, one record after the other.
                 workers = 1;
@@ -164,9 +176,6 @@ impl Run {
         };
         let (mut position, mut ended, mut files_before) = (None, false, 0);
         if let Some(checkpoint) = checkpoint {
-            if checkpoint.identity != settings.identity {
-                return Err(RunError::OtherSettings);
-            }
             files_before = checkpoint.summary.input.files;
             summary = checkpoint.summary;
             conversations = Conversations::resume(checkpoint.conversations);
@@ -195,7 +204,7 @@ impl Run {
             summary,
             files_before,
             ended,
-            identity: settings.identity,
+            digest: settings.digest,
             leg_bytes: settings.leg_bytes.unwrap_or(LEG_BYTES),
         })
     }
@@ -205,19 +214,19 @@ impl Run {
         Arc::clone(&self.progress)
     }
 
-    /// How many records have been gone through by now, for a progress bar.
+    /// How many calls have been counted by now, for a progress bar.
     pub fn calls(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.calls)
     }
 
-    /// Goes on until the end, until some gigabytes are done, or until `stop` is set. Says whether that was the end.
+    /// Runs until the end, until some gigabytes are done, or until `stop` is set. Returns whether that was the end.
     ///
     /// # Errors
     /// Fails if a worker died, which is a defect.
     pub fn leg(&mut self, stop: &AtomicBool) -> Result<bool, RunError> {
         let until = self.progress.text_bytes().saturating_add(self.leg_bytes);
         let (run, last) = (&*self, Mutex::new(None));
-        let parts: Vec<thread::Result<Local>> = thread::scope(|scope| {
+        let parts: Vec<thread::Result<Counts>> = thread::scope(|scope| {
             let workers: Vec<_> = (0..run.workers)
                 .map(|_| scope.spawn(|| run.work(stop, until, &last)))
                 .collect();
@@ -227,8 +236,8 @@ impl Run {
                 .collect()
         });
         for part in parts {
-            let local = part.map_err(|_| RunError::Worker)?;
-            self.summary.absorb(local.into_summary());
+            let counts = part.map_err(|_| RunError::Worker)?;
+            self.summary.absorb(counts.into_summary());
         }
         if let Some((_, position)) = last.into_inner().unwrap_or_else(PoisonError::into_inner) {
             self.position = Some(position);
@@ -240,43 +249,40 @@ impl Run {
         Ok(self.ended)
     }
 
-    fn work(&self, stop: &AtomicBool, until: u64, last: &Mutex<Option<(u64, Position)>>) -> Local {
-        let (mut reader, mut local) = (Reader::new(), Local::default());
+    fn work(&self, stop: &AtomicBool, until: u64, last: &Mutex<Option<(u64, Position)>>) -> Counts {
+        let (mut reader, mut counts) = (Reader::new(), Counts::default());
         while !stop.load(Ordering::Relaxed) && self.progress.text_bytes() < until {
-            let next = self
-                .pieces
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .next();
-            match next {
+            let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = pieces.next();
+            drop(pieces);
+            let piece = match next {
                 None => break,
-                Some(Item::Trouble(trouble)) => {
+                Some(Ok(piece)) => piece,
+                Some(Err(trouble)) => {
                     let at = Trouble::at(&trouble.file, trouble.line);
-                    local.summary.input.troubles.add(trouble.what, at);
+                    let troubles = &mut counts.summary.input.troubles;
+                    troubles.add(trouble.kind.to_string(), at);
+                    continue;
                 }
-                Some(Item::Piece(piece)) => {
-                    let before = local.calls();
-                    let turn = usize::try_from(piece.number()).unwrap_or(usize::MAX);
-                    self.shared.piece(turn, &piece, &mut reader, &mut local);
-                    self.calls
-                        .fetch_add(local.calls() - before, Ordering::Relaxed);
-                    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-                    if last
-                        .as_ref()
-                        .is_none_or(|(number, _)| *number < piece.number())
-                    {
-                        *last = Some((piece.number(), piece.end()));
-                    }
-                }
+            };
+            let before = counts.calls();
+            let turn = usize::try_from(piece.number()).unwrap_or(usize::MAX);
+            self.shared.piece(turn, &piece, &mut reader, &mut counts);
+            let done = counts.calls() - before;
+            self.calls.fetch_add(done, Ordering::Relaxed);
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = last.as_ref().map(|(number, _)| *number);
+            if known < Some(piece.number()) {
+                *last = Some((piece.number(), piece.end()));
             }
         }
-        local
+        counts
     }
 
     /// Everything as it is between two legs.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
-            identity: self.identity,
+            settings: Some(self.digest.clone()),
             inputs: self.inputs.clone(),
             position: self.position.clone(),
             ended: self.ended,
@@ -288,17 +294,15 @@ impl Run {
     /// What was counted. A run that has not ended is marked as interrupted.
     pub fn finish(mut self) -> Summary {
         let mut effects = Vec::new();
-        let mut local = Local::default();
+        let mut counts = Counts::default();
         let mut conversations = self.shared.conversations();
         self.summary.input.forgotten_sessions +=
             self.ledger.forgotten() + conversations.waiting.forgotten();
         conversations.end(&mut effects);
         drop(conversations);
-        local.effects(&mut effects);
-        self.summary.absorb(local.into_summary());
-        if let Some(tools) = self.shared.tools.all() {
-            idle::add(&tools, &mut self.summary);
-        }
+        counts.effects(&mut effects);
+        self.summary.absorb(counts.into_summary());
+        self.shared.tools.add_idle(&mut self.summary);
         self.summary.input.interrupted = !self.ended;
         self.summary
     }

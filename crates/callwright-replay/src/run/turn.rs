@@ -1,276 +1,243 @@
-//! Calls and results in their order.
+//! Calls and results in their order: what each led to, and whether admission would have stopped it.
 //!
-//! What can be worked out before is in [`Ready`], or in [`Brief`] where nothing else is needed any more; what is found out in
-//! a call's turn is an [`Outcome`].
+//! What can be worked out before a call's turn is in [`Prepared`]; what its turn shows is a [`TurnOutcome`]. Only this
+//! file uses the recorded side of admission.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use callwright::admit::{Moment, Place, Recalled};
+use callwright::admit::{Fingerprint, Moment, Place, Recalled};
 use callwright::call::Arguments;
 use callwright::json::Value;
+use callwright::tool::Tool;
 use callwright::{Gate, Verdict};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::item::{Item, What};
+use super::sighting::{Sighted, Sighting};
 use super::tools::ToolSet;
-use crate::conversation::{self, Conversations, Effect, Faults, WaitsForResult, Went};
-use crate::judge::{Given, Judged, JudgedResult};
-use crate::seen::{Answer, At, SeenCall};
+use super::worker::hash_of;
+use crate::conversation::{CallEnd, Conversations, Effect, Faults, add_effects};
+use crate::judge::{JudgedCall, JudgedResult};
+use crate::seen::{At, SeenCall, ToolAnswer};
+
+/// Ids with fewer characters are counters, and some models restart them with every answer.
+const SHORTEST_UNIQUE: usize = 12;
 
 /// A call that was judged, and what can be worked out before its turn.
 #[derive(Debug)]
-pub(super) struct Ready<'c, 'p> {
-    pub(super) judged: Judged<'c>,
-    pub(super) session: Option<u64>,
-    /// What admission has to know of it.
-    recalled: Option<Recalled<'p>>,
-    /// `None` if there is nothing wrong with it.
-    faults: Option<Faults>,
-    /// By which it is known again when a history shows it once more.
+pub(super) struct Prepared<'c, 'p> {
+    pub(super) judged: JudgedCall<'c>,
+    pub(super) turn: CallTurn<'p>,
+    /// The key by which it is recognised when a history shows it again.
     shown_as: Option<u64>,
-    /// By which its result finds it.
+    /// The key by which its result finds it.
     awaited_as: Option<u64>,
 }
 
-/// All that is left of a call that was judged and counted before its turn. Most calls are of this kind, and what is dropped
-/// at once never leaves the cache.
+/// What is needed of a call in its turn.
 #[derive(Debug)]
-pub(super) struct Brief<'p> {
-    recalled: Recalled<'p>,
-    place: (Cow<'p, str>, Moment),
-    session: u64,
-    time: Option<i64>,
+pub(super) struct CallTurn<'p> {
+    /// What admission has to know, and where the call is; `None` outside of conversations.
+    admission: Option<(Recalled<'p>, Cow<'p, str>, Moment)>,
+    /// Hashes of the session and of the name of the tool.
+    pub(super) session: Option<u64>,
+    tool: u64,
+    /// `None` if nothing is wrong with it.
     faults: Option<Faults>,
-    went: Went,
+    end: CallEnd,
 }
 
-impl Brief<'_> {
-    /// When it happened.
-    pub(super) fn time(&self) -> Option<i64> {
-        self.time
-    }
-
-    /// Goes through the call in its turn: the code for which admission would have stopped it, if it would.
-    pub(super) fn take_turn(
+impl CallTurn<'_> {
+    /// Goes through the call: the code for which admission would have stopped it, if it would.
+    pub(super) fn take(
         &self,
         gate: &Gate,
         conversations: &mut Conversations,
         effects: &mut Vec<Effect>,
     ) -> Option<&'static str> {
-        let (session, at) = (self.place.0.as_ref(), self.place.1);
-        let stopped = gate.relive(&self.recalled, Place { session, at });
-        conversations.call(
-            Some(self.session),
-            xxh3_64(self.recalled.tool().as_bytes()),
-            self.faults.as_ref(),
-            self.went,
-            effects,
-        );
+        let stopped = self.admission.as_ref().and_then(|(recalled, session, at)| {
+            let (session, at) = (session.as_ref(), *at);
+            gate.relive(recalled, Place { session, at })
+        });
+        let faults = self.faults.as_ref();
+        conversations.call(self.session, self.tool, faults, self.end, effects);
         stopped.map(|failure| failure.code.name())
+    }
+
+    /// What becomes known of a call outside of conversations, which has no turn.
+    pub(super) fn alone(&self, effects: &mut Vec<Effect>) {
+        if let Some(faults) = &self.faults {
+            add_effects(faults, self.end.led_to(), effects);
+        }
     }
 }
 
 /// What was found out about a call or a result in its turn.
 #[derive(Debug)]
-pub(super) enum Outcome<'c> {
+pub(super) enum TurnOutcome<'c> {
     /// It was counted before.
     ShownAgain,
-    /// It is to be counted. With the code for which admission would have stopped it, if it would.
+    /// A call to be counted, and the code for which admission would have stopped it, if it would.
     Call(Option<&'static str>),
-    /// It belongs to a call that came before.
-    Result(Box<Late<'c>>),
-    /// It belongs to no call that was seen.
+    /// The result of a call that came before.
+    Result(Box<LateResult<'c>>),
+    /// The result of a call that was not seen.
     Stray,
 }
 
 /// A result that came after its call.
 #[derive(Debug)]
-pub(super) struct Late<'c> {
-    pub(super) call: WaitsForResult,
+pub(super) struct LateResult<'c> {
+    pub(super) call: AwaitedCall,
     pub(super) result: JudgedResult<'c>,
 }
 
-/// Judges a call, and works out what can be before its turn, but for what admission has to know.
-pub(super) fn ready<'c, 'p>(
-    set: &'c ToolSet,
-    call: &'c SeenCall<'p>,
-    answer: Option<Given<'c>>,
-    answered_elsewhere: bool,
-    shown_again: bool,
-) -> Ready<'c, 'p> {
-    let judged = set.judge().judge(&call.call, answer);
-    let session = call.at.session.as_deref();
-    Ready {
-        session: session.map(|session| xxh3_64(session.as_bytes())),
-        recalled: None,
-        faults: (!judged.faults.is_empty()).then(|| {
-            judged
-                .faults
-                .iter()
-                .map(|fault| fault.key.clone())
-                .collect()
-        }),
-        shown_as: shown_again.then(|| shown_as(call)),
-        awaited_as: match &call.call.id {
-            Some(id) if answered_elsewhere || shown_again => Some(awaited_as(&call.at, id)),
-            _ => None,
-        },
-        judged,
-    }
+/// What is remembered of a call until the record with its result comes.
+#[derive(Debug)]
+pub(crate) struct AwaitedCall {
+    pub(super) set: Arc<ToolSet>,
+    /// What admission knows it by; `None` if it was refused, or admission would have stopped it.
+    fingerprint: Option<Fingerprint>,
+    pub(super) tool: String,
+    pub(super) arguments: Value<'static>,
+    /// About how long the arguments are.
+    pub(crate) bytes: usize,
+    pub(super) session: Option<String>,
+    moment: Moment,
+    faults: Option<Faults>,
+    pub(super) model: Option<String>,
+    pub(super) time: Option<i64>,
 }
 
-impl<'p> Ready<'_, 'p> {
-    /// Works out what admission has to know, if it belongs to a conversation.
-    pub(super) fn recall(&mut self, set: &ToolSet, call: &SeenCall<'p>) {
-        if self.session.is_some() {
-            let judged = &self.judged;
-            let result = judged.result.as_ref().map(|result| &result.checked);
-            let gate = set.judge().gate();
-            self.recalled = Some(gate.recall(&call.call, &judged.verdict, result));
-        }
-    }
-
-    /// What is needed in its turn, if it belongs to a conversation.
-    pub(super) fn into_brief(self, at: &At<'p>) -> Option<Brief<'p>> {
-        Some(Brief {
-            went: self.went(),
-            recalled: self.recalled?,
-            place: (at.session.clone()?, moment(at)),
-            session: self.session?,
-            time: at.time,
-            faults: self.faults,
-        })
-    }
-
-    /// How the call went.
-    fn went(&self) -> Went {
-        match &self.judged.result {
-            None => Went::Unknown,
-            Some(result) if result.failed => Went::Wrong,
-            Some(_) => Went::Fine,
-        }
-    }
-
-    /// What becomes known of a call that belongs to no conversation.
-    pub(super) fn alone(&self, effects: &mut Vec<Effect>) {
-        if let Some(faults) = &self.faults {
-            conversation::alone(faults, self.went(), effects);
-        }
-    }
+/// Judges a call, and works out what can be worked out before its turn. `None` for a result.
+pub(super) fn prepare<'c, 'p>(
+    sighting: &'c Sighting<'p>,
+    answer: Option<Cow<'c, ToolAnswer<'c>>>,
+) -> Option<Prepared<'c, 'p>> {
+    let Sighted::Call {
+        seen: call,
+        answered_elsewhere,
+        shown_again,
+    } = &sighting.what
+    else {
+        return None;
+    };
+    let judge = sighting.set.judge();
+    let judged = judge.judge(&call.call, answer);
+    let result = judged.result.as_ref();
+    let admission = call.at.session.as_ref().map(|session| {
+        let checked = result.map(|result| &result.checked);
+        let recalled = judge.gate().recall(&call.call, &judged.verdict, checked);
+        (recalled, session.clone(), moment(&call.at))
+    });
+    let tool = judged
+        .verdict
+        .tool()
+        .map_or(call.call.tool.as_ref(), Tool::name);
+    let faults = || judged.faults.iter().map(|fault| fault.key.clone());
+    let id = call.call.id.as_ref();
+    let id = id.filter(|_| *answered_elsewhere || *shown_again);
+    Some(Prepared {
+        turn: CallTurn {
+            admission,
+            session: hash_of(call.at.session.as_deref()),
+            tool: xxh3_64(tool.as_bytes()),
+            faults: (!judged.faults.is_empty()).then(|| faults().collect()),
+            end: result.map_or(CallEnd::Unknown, JudgedResult::end),
+        },
+        shown_as: shown_again.then(|| shown_as(call)),
+        awaited_as: id.map(|id| awaited_as(&call.at, id)),
+        judged,
+    })
 }
 
 /// Goes through one call or result in its turn.
 pub(super) fn take_turn<'c>(
-    item: &'c Item<'_>,
-    ready: Option<&Ready<'_, '_>>,
+    sighting: &'c Sighting<'_>,
+    prepared: Option<&Prepared<'_, '_>>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
-) -> Outcome<'c> {
-    match (&item.what, ready) {
-        (What::Call { seen, .. }, Some(ready)) => {
-            take_call(item, seen, ready, conversations, effects)
+) -> TurnOutcome<'c> {
+    match (&sighting.what, prepared) {
+        (Sighted::Call { seen, .. }, Some(prepared)) => {
+            take_call(sighting, seen, prepared, conversations, effects)
         }
-        (What::Result(result), _) => {
+        (Sighted::Result(result), _) => {
             let key = awaited_as(&result.at, &result.id);
-            late(key, &result.answer, conversations, effects).unwrap_or(Outcome::Stray)
+            late(key, &result.answer, conversations, effects).unwrap_or(TurnOutcome::Stray)
         }
-        (What::Call { .. }, None) => Outcome::ShownAgain,
+        (Sighted::Call { .. }, None) => TurnOutcome::ShownAgain,
     }
 }
 
 fn take_call<'c>(
-    item: &'c Item<'_>,
+    sighting: &'c Sighting<'_>,
     call: &'c SeenCall<'_>,
-    ready: &Ready<'_, '_>,
+    prepared: &Prepared<'_, '_>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
-) -> Outcome<'c> {
-    if let Some(shown_as) = ready.shown_as
+) -> TurnOutcome<'c> {
+    if let Some(shown_as) = prepared.shown_as
         && !conversations.shown.is_new(shown_as)
     {
         // This time its result may be there as well.
-        let answer = ready.awaited_as.zip(call.answer.as_ref());
+        let answer = prepared.awaited_as.zip(call.answer.as_ref());
         let late = answer.and_then(|(key, answer)| late(key, answer, conversations, effects));
-        return late.unwrap_or(Outcome::ShownAgain);
+        return late.unwrap_or(TurnOutcome::ShownAgain);
     }
-    let verdict = &ready.judged.verdict;
-    let recalled = ready.recalled.as_ref();
-    let stopped = recalled.zip(place(&call.at)).and_then(|(recalled, place)| {
-        let gate = item.set.judge().gate();
-        gate.relive(recalled, place)
-    });
-    let stopped = stopped.map(|failure| failure.code.name());
-    let went = ready.went();
-    let tool = verdict
-        .tool()
-        .map_or(call.call.tool.as_ref(), callwright::tool::Tool::name);
-    let tool_hash = xxh3_64(tool.as_bytes());
-    conversations.call(
-        ready.session,
-        tool_hash,
-        ready.faults.as_ref(),
-        went,
-        effects,
-    );
-    if let (Some(key), None) = (ready.awaited_as, &call.answer) {
+    let gate = sighting.set.judge().gate();
+    let stopped = prepared.turn.take(gate, conversations, effects);
+    if let (Some(key), None) = (prepared.awaited_as, &call.answer) {
+        let verdict = &prepared.judged.verdict;
         let arguments = verdict.arguments().cloned().unwrap_or(Value::Null);
-        let waits = WaitsForResult {
-            set: std::sync::Arc::clone(&item.set),
-            fingerprint: recalled
-                .filter(|_| stopped.is_none())
-                .map(Recalled::fingerprint),
-            is_refused: matches!(verdict, Verdict::Refused(_)),
+        let tool = verdict.tool().map_or(call.call.tool.as_ref(), Tool::name);
+        let admission = prepared.turn.admission.as_ref();
+        let ran = stopped.is_none() && !matches!(verdict, Verdict::Refused(_));
+        let awaited = AwaitedCall {
+            set: Arc::clone(&sighting.set),
+            fingerprint: admission
+                .filter(|_| ran)
+                .map(|(recalled, ..)| recalled.fingerprint()),
             bytes: callwright::parse::size(&arguments),
             arguments: arguments.into_owned(),
             tool: tool.to_owned(),
             session: call.at.session.as_deref().map(str::to_owned),
             moment: moment(&call.at),
-            faults: ready.faults.clone(),
+            faults: prepared.turn.faults.clone(),
             model: call.at.model.as_deref().map(str::to_owned),
             time: call.at.time,
         };
-        conversations.unanswered.add(key, waits);
+        conversations.unanswered.add(key, awaited);
     }
-    Outcome::Call(stopped)
+    TurnOutcome::Call(stopped)
 }
 
 /// A result that comes after its call.
 fn late<'c>(
     key: u64,
-    answer: &'c Answer<'_>,
+    answer: &'c ToolAnswer<'_>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
-) -> Option<Outcome<'c>> {
+) -> Option<TurnOutcome<'c>> {
     let call = conversations.unanswered.take(key)?;
     let judge = call.set.judge();
     let tool = judge.gate().tool(&call.tool)?;
-    let closely = call.faults.is_some();
-    let result = judge.result(tool, &call.arguments, Given::Lent(answer), closely);
-    let went = if result.failed {
-        Went::Wrong
-    } else {
-        Went::Fine
-    };
-    let session = call.session.as_deref();
-    let (session_hash, tool_hash) = (
-        session.map(|session| xxh3_64(session.as_bytes())),
-        xxh3_64(call.tool.as_bytes()),
+    let faults = call.faults.as_ref();
+    let result = judge.result(
+        tool,
+        &call.arguments,
+        Cow::Borrowed(answer),
+        faults.is_some(),
     );
-    conversations.result(session_hash, tool_hash, call.faults.as_ref(), went, effects);
-    if let (Some(session), Some(same), false) = (session, call.fingerprint, call.is_refused) {
+    let session = call.session.as_deref();
+    let tool_hash = xxh3_64(call.tool.as_bytes());
+    conversations.result(hash_of(session), tool_hash, faults, result.end(), effects);
+    if let (Some(session), Some(same)) = (session, call.fingerprint) {
         let at = call.moment;
-        judge
-            .gate()
-            .relive_result(tool, same, Place { session, at }, &result.checked);
+        let gate = judge.gate();
+        gate.relive_result(tool, same, Place { session, at }, &result.checked);
     }
-    Some(Outcome::Result(Box::new(Late { call, result })))
-}
-
-fn place<'c>(at: &'c At<'_>) -> Option<Place<'c>> {
-    Some(Place {
-        session: at.session.as_deref()?,
-        at: moment(at),
-    })
+    Some(TurnOutcome::Result(Box::new(LateResult { call, result })))
 }
 
 fn moment(at: &At<'_>) -> Moment {
@@ -279,9 +246,6 @@ fn moment(at: &At<'_>) -> Moment {
         round: at.round,
     }
 }
-
-/// Ids with fewer characters are counted, and begin anew with every answer of some models.
-const SHORTEST_UNIQUE: usize = 12;
 
 /// A hash of a call as requests show it again and again.
 fn shown_as(call: &SeenCall<'_>) -> u64 {

@@ -1,8 +1,8 @@
 //! Lets pieces pass one by one, in their order.
 //!
 //! Pieces are judged on all cores at once, but a conversation must be gone through from its beginning. A piece waits
-//! here until all pieces before it have passed. It has passed when its ticket is dropped, so one that fails holds
-//! nobody up, and one that has nothing to wait for need not wait.
+//! here until all pieces before it have passed. It has passed when its ticket is dropped, so a piece that fails does not
+//! block the others, and one that has nothing to wait for need not wait.
 
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,12 +10,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Turnstile {
-    queue: Mutex<Queue>,
+    queue: Mutex<TurnQueue>,
     moved: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct TurnQueue {
     /// All pieces before this one have passed.
     next: usize,
     /// Pieces that passed before their turn.
@@ -24,26 +24,26 @@ struct Queue {
 
 /// A piece's place in the queue.
 #[derive(Debug)]
-pub struct Ticket<'t> {
+pub struct TurnTicket<'t> {
     turnstile: &'t Turnstile,
     turn: usize,
 }
 
 impl Turnstile {
     /// The place of a piece in the queue. Pieces are numbered from zero, without a gap.
-    pub fn ticket(&self, turn: usize) -> Ticket<'_> {
-        Ticket {
+    pub fn ticket(&self, turn: usize) -> TurnTicket<'_> {
+        TurnTicket {
             turnstile: self,
             turn,
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, TurnQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Ticket<'_> {
+impl TurnTicket<'_> {
     /// Waits until all pieces before this one have passed.
     pub fn wait(&self) {
         let mut queue = self.turnstile.lock();
@@ -57,7 +57,7 @@ impl Ticket<'_> {
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for TurnTicket<'_> {
     fn drop(&mut self) {
         let mut queue = self.turnstile.lock();
         queue.early.insert(self.turn);
@@ -85,12 +85,12 @@ mod tests {
                     let ticket = turnstile.ticket(turn);
                     if turn % 3 != 0 {
                         ticket.wait();
-                        passed.lock().expect("nobody fails").push(turn);
+                        passed.lock().expect("no panic").push(turn);
                     }
                 });
             }
         });
         let expected: Vec<usize> = (0..20).filter(|turn| turn % 3 != 0).collect();
-        assert_eq!(passed.into_inner().expect("nobody fails"), expected);
+        assert_eq!(passed.into_inner().expect("no panic"), expected);
     }
 }

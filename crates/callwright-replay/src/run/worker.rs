@@ -1,35 +1,31 @@
 //! A piece of a log → counts.
 //!
 //! Three passes over its records: they are read and judged, then gone through in order when it is this piece's turn, then
-//! counted. Only the middle one waits for other pieces, so it does nothing that can be done before or behind it. Calls of
-//! which it is clear from the start that they count are counted in the first.
+//! counted. Only the middle pass waits for other pieces, so it does nothing that can be done before or after it. A call
+//! that no other record shows is counted and dropped as soon as it is judged, and only its [`CallTurn`] waits: keeping
+//! whole pieces of judged calls until their turn took 20 percent more CPU time, most of it in the allocator.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callwright::Verdict;
 use callwright::json::Path;
 use callwright::secrecy::Secrecy;
 use callwright::tool::Tool;
-use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::against::Against;
-use super::item::{Item, Set, Settled, Tools, What, items};
-use super::local::{Counted, Local, Spot};
-use super::tools::ToolSet;
-use super::turn::{Brief, Late, Outcome, Ready, ready, take_turn};
+use super::counts::{CallFacts, Counts};
+use super::sighting::{JudgingSet, Sighted, Sighting, Spot, sightings};
+use super::tools::Tools;
+use super::turn::{CallTurn, LateResult, Prepared, TurnOutcome, prepare, take_turn};
 use super::turnstile::Turnstile;
 use crate::conversation::{Conversations, Effect};
-use crate::judge::{Given, Judged, JudgedResult, shown_name};
-use crate::read::{self, Reader, Reading};
-use crate::seen::{Answer, At, Seen, SeenCall};
+use crate::judge::{JudgedCall, JudgedResult, shown_name};
+use crate::read::{Reader, Reading, RecordPlace};
+use crate::seen::{At, Seen, SeenCall};
 use crate::source::Piece;
 use crate::summary::Tally;
-
-/// How many calls are taken through one step before the next step begins. A step's code is read once for all of them, and
-/// they still fit into the cache beside it.
-const BATCH: usize = 8;
 
 /// About how many bytes a record has: room is made for as many as a piece then holds. A guess will do.
 const USUAL_RECORD: usize = 300;
@@ -48,161 +44,135 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn conversations(&self) -> MutexGuard<'_, Conversations> {
-        self.conversations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        let conversations = self.conversations.lock();
+        conversations.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts everything in a piece.
-    pub(super) fn piece(&self, turn: usize, piece: &Piece, reader: &mut Reader, local: &mut Local) {
+    pub(super) fn piece(
+        &self,
+        turn: usize,
+        piece: &Piece,
+        reader: &mut Reader,
+        counts: &mut Counts,
+    ) {
         // Lets the next piece pass in any case.
         let ticket = self.turnstile.ticket(turn);
         let mut effects = Vec::new();
-        let mut waiting = Vec::with_capacity(piece.bytes().len() / USUAL_RECORD);
-        let mut batch = SmallVec::new();
-        items(&self.tools, piece, reader, local, |item, record, local| {
-            let later = match item.into_settled(record) {
-                Ok(call) => {
-                    batch.push(call);
-                    None
-                }
-                Err(item) => Some(Waits::Uncounted(item)),
-            };
-            if batch.len() == BATCH || later.is_some() {
-                self.settle(&mut batch, &mut waiting, &mut effects, local);
-            }
-            waiting.extend(later);
-        });
-        self.settle(&mut batch, &mut waiting, &mut effects, local);
-        if waiting.is_empty() {
-            local.effects(&mut effects);
-            return;
-        }
-        let ready: Vec<Option<Ready<'_, '_>>> = later(&waiting)
-            .map(|item| match &item.what {
-                What::Call {
-                    seen,
-                    answered_elsewhere,
-                    shown_again,
-                } => {
-                    let answer = seen.answer.as_ref().map(Given::Lent);
-                    let set = &item.set;
-                    let mut ready = ready(set, seen, answer, *answered_elsewhere, *shown_again);
-                    ready.recall(set, seen);
-                    Some(ready)
-                }
-                What::Result(_) => None,
+        let waiting = self.before_turn(piece, reader, counts, &mut effects);
+        let prepared: Vec<Option<Prepared<'_, '_>>> = waiting
+            .iter()
+            .map(|waiting| match waiting {
+                Waiting::Counted(_) => None,
+                Waiting::Whole(sighting) => prepare(sighting, sighting.answer().map(Cow::Borrowed)),
             })
             .collect();
-        ticket.wait();
-        let (mut stopped, mut outcomes) = (Vec::new(), Vec::new());
-        {
+        let mut outcomes = Vec::with_capacity(waiting.len());
+        if !waiting.is_empty() {
+            ticket.wait();
             let mut conversations = self.conversations();
-            let conversations = &mut *conversations;
-            let mut ready = ready.iter();
-            for waits in &waiting {
+            for (waiting, prepared) in waiting.iter().zip(&prepared) {
                 let known = effects.len();
-                let time = match waits {
-                    Waits::Counted(call) => {
-                        let gate = call.set.judge().gate();
-                        let code = call.brief.take_turn(gate, conversations, &mut effects);
-                        stopped.extend(code.map(|code| (call, code)));
-                        call.brief.time()
-                    }
-                    Waits::Uncounted(item) => {
-                        let ready = ready.next().and_then(Option::as_ref);
-                        outcomes.push(take_turn(item, ready, conversations, &mut effects));
-                        item.time()
-                    }
-                };
-                happened_at(time, &mut effects[known..]);
+                outcomes.push(waiting.take_turn(
+                    prepared.as_ref(),
+                    &mut conversations,
+                    &mut effects,
+                ));
+                happened_at(waiting.time(), &mut effects[known..]);
             }
         }
         drop(ticket);
-        local.effects(&mut effects);
-        for (call, code) in stopped {
-            count_stopped_again(call, code, reader, local);
-        }
-        for ((item, ready), outcome) in later(&waiting).zip(&ready).zip(outcomes) {
-            self.count(item, ready.as_ref(), outcome, local);
+        counts.effects(&mut effects);
+        for ((waiting, prepared), outcome) in waiting.iter().zip(&prepared).zip(outcomes) {
+            match (waiting, outcome) {
+                (Waiting::Whole(sighting), outcome) => {
+                    self.count(sighting, prepared.as_ref(), outcome, counts);
+                }
+                (Waiting::Counted(call), TurnOutcome::Call(Some(code))) => {
+                    count_stopped_again(code, call, reader, counts);
+                }
+                _ => {}
+            }
         }
     }
 
-    /// Judges and counts calls; those of conversations then wait for their turn.
-    fn settle<'p>(
-        &self,
-        batch: &mut SmallVec<[Settled<'p>; BATCH]>,
-        waiting: &mut Vec<Waits<'p>>,
+    /// Reads the records of a piece, and judges and counts what does not depend on others.
+    fn before_turn<'p>(
+        &'p self,
+        piece: &'p Piece,
+        reader: &mut Reader,
+        counts: &mut Counts,
         effects: &mut Vec<Effect>,
-        local: &mut Local,
-    ) {
-        // Another judge needs the answers too.
-        let answers: SmallVec<[Option<Answer<'p>>; BATCH]> = batch
-            .iter_mut()
-            .map(|it| it.call.answer.take_if(|_| self.against.is_none()))
-            .collect();
-        let mut ready: SmallVec<[Ready<'_, 'p>; BATCH]> = batch
-            .iter()
-            .zip(answers)
-            .map(|(it, answer)| {
-                let lent = || it.call.answer.as_ref().map(Given::Lent);
-                let answer = answer.map(Given::Owned).or_else(lent);
-                ready(&it.set, &it.call, answer, false, false)
-            })
-            .collect();
-        for (it, ready) in batch.iter().zip(&mut ready) {
-            ready.recall(&it.set, &it.call);
-        }
-        for (it, ready) in batch.iter().zip(&ready) {
-            self.count_call(it.spot, &it.set, &it.call, ready, local);
-            if ready.session.is_none() {
-                let known = effects.len();
-                ready.alone(effects);
-                happened_at(it.call.at.time, &mut effects[known..]);
+    ) -> Vec<Waiting<'p>> {
+        let mut waiting = Vec::with_capacity(piece.bytes().len() / USUAL_RECORD);
+        let (mut reading, mut found) = (Reading::default(), Vec::new());
+        counts.summary.input.bytes += piece.bytes().len() as u64;
+        for record in piece.records() {
+            let input = &mut counts.summary.input;
+            let with = (&mut *reader, &mut reading);
+            sightings(&self.tools, piece, record, with, input, &mut found);
+            for mut sighting in found.drain(..) {
+                let Some(call) = sighting.standalone_call() else {
+                    waiting.push(Waiting::Whole(sighting));
+                    continue;
+                };
+                // The other judge needs the answer too.
+                let owned = call.answer.take_if(|_| self.against.is_none());
+                let answer = owned.map(Cow::Owned);
+                let answer = answer.or_else(|| sighting.answer().map(Cow::Borrowed));
+                let (Some(prepared), Sighted::Call { seen, .. }) =
+                    (prepare(&sighting, answer), &sighting.what)
+                else {
+                    continue;
+                };
+                self.count_call(&sighting, seen, &prepared, counts);
+                let (turn, time) = (prepared.turn, seen.at.time);
+                if turn.session.is_some() {
+                    waiting.push(Waiting::Counted(CountedCall {
+                        turn,
+                        time,
+                        record: record.text.unwrap_or_default(),
+                        spot: sighting.spot,
+                        set: sighting.set,
+                    }));
+                } else {
+                    let known = effects.len();
+                    turn.alone(effects);
+                    happened_at(time, &mut effects[known..]);
+                }
             }
         }
-        for (it, ready) in batch.iter().zip(ready) {
-            waiting.extend(ready.into_brief(&it.call.at).map(|brief| {
-                Waits::Counted(CountedCall {
-                    brief,
-                    record: it.record,
-                    spot: it.spot,
-                    set: it.set.clone(),
-                })
-            }));
-        }
-        batch.clear();
+        waiting
     }
 
     fn count(
         &self,
-        item: &Item<'_>,
-        ready: Option<&Ready<'_, '_>>,
-        outcome: Outcome<'_>,
-        local: &mut Local,
+        sighting: &Sighting<'_>,
+        prepared: Option<&Prepared<'_, '_>>,
+        outcome: TurnOutcome<'_>,
+        counts: &mut Counts,
     ) {
-        match (&item.what, ready, outcome) {
-            (What::Call { seen, .. }, Some(ready), Outcome::Call(stopped)) => {
-                self.count_call(item.spot, &item.set, seen, ready, local);
+        match (&sighting.what, prepared, outcome) {
+            (Sighted::Call { seen, .. }, Some(prepared), TurnOutcome::Call(stopped)) => {
+                self.count_call(sighting, seen, prepared, counts);
                 if let Some(code) = stopped {
-                    count_stopped(code, item.spot, seen, &ready.judged, local);
+                    count_stopped(code, sighting.spot, seen, &prepared.judged, counts);
                 }
             }
-            (what, _, Outcome::Result(late)) => self.count_late(item, &late, what.answer(), local),
-            (_, _, Outcome::ShownAgain) => local.summary.input.shown_again += 1,
-            _ => local.summary.input.results_without_call += 1,
+            (_, _, TurnOutcome::Result(late)) => self.count_late(sighting, &late, counts),
+            (_, _, TurnOutcome::ShownAgain) => counts.summary.input.shown_again += 1,
+            _ => counts.summary.input.results_without_call += 1,
         }
     }
 
     fn count_call(
         &self,
-        spot: Spot<'_>,
-        set: &Arc<ToolSet>,
+        sighting: &Sighting<'_>,
         call: &SeenCall<'_>,
-        ready: &Ready<'_, '_>,
-        local: &mut Local,
+        prepared: &Prepared<'_, '_>,
+        counts: &mut Counts,
     ) {
-        let judged = &ready.judged;
+        let judged = &prepared.judged;
         let result = judged.result.as_ref();
         let mut tally = result.map(tally_of).unwrap_or_default();
         tally.calls = 1;
@@ -211,110 +181,128 @@ impl Shared {
             Verdict::Refused(_) => tally.refused = 1,
             _ => tally.valid = 1,
         }
-        let counted = Counted {
+        let facts = CallFacts {
+            spot: sighting.spot,
             at: &call.at,
-            session: ready.session,
+            session: prepared.turn.session,
             tally,
             latency_us: call.latency_us.unwrap_or_default(),
         };
         let tool = judged.verdict.tool();
-        local.call(set, tool, &counted);
+        counts.call(&sighting.set, tool, &facts);
         if let (Verdict::Valid(valid), Some(tool)) = (&judged.verdict, tool) {
-            local.sample(tool, valid.arguments(), spot.hash);
+            counts.sample(tool, valid.arguments(), sighting.spot.hash);
         }
         if !judged.faults.is_empty() {
-            local.faults(judged, &counted, spot);
+            counts.faults(judged, &facts);
         }
         if let Some(result) = result.filter(|result| !result.faults.is_empty()) {
-            local.result_faults(result, &counted, spot);
+            counts.result_faults(result, &facts);
         }
         if let Some(against) = &self.against {
-            against.compare(call, judged, &counted, spot, &mut local.summary);
+            against.compare(call, judged, &facts, &mut counts.summary);
         }
     }
 
     /// A result that came after its call was counted.
-    fn count_late(
-        &self,
-        item: &Item<'_>,
-        late: &Late<'_>,
-        answer: Option<&Answer<'_>>,
-        local: &mut Local,
-    ) {
+    fn count_late(&self, sighting: &Sighting<'_>, late: &LateResult<'_>, counts: &mut Counts) {
         let (call, result) = (&late.call, &late.result);
         let Some(tool) = call.set.judge().gate().tool(&call.tool) else {
             return;
         };
         let tally = tally_of(result);
-        local.late_result(&call.set, tool, tally);
-        let against = self.against.as_ref().zip(answer);
-        if result.faults.is_empty() && against.is_none() {
-            return;
-        }
+        counts.late_result(&call.set, tool, tally);
         let at = At {
             session: call.session.as_deref().map(Cow::Borrowed),
             time: call.time,
             model: call.model.as_deref().map(Cow::Borrowed),
             ..At::default()
         };
-        let session = call.session.as_ref();
-        let counted = Counted {
+        let facts = CallFacts {
+            spot: sighting.spot,
             at: &at,
-            session: session.map(|session| xxh3_64(session.as_bytes())),
+            session: hash_of(call.session.as_deref()),
             tally,
             latency_us: 0,
         };
         if !result.faults.is_empty() {
-            local.result_faults(result, &counted, item.spot);
+            counts.result_faults(result, &facts);
         }
-        if let Some((against, answer)) = against {
-            against.compare_late(late, answer, &counted, item.spot, &mut local.summary);
+        if let Some((against, answer)) = self.against.as_ref().zip(sighting.answer()) {
+            against.compare_late(late, answer, &facts, &mut counts.summary);
         }
     }
 }
 
-/// What waits for its turn.
-enum Waits<'p> {
-    /// A call that was counted already.
+/// What waits for the piece's turn.
+enum Waiting<'p> {
+    /// A call that was counted.
     Counted(CountedCall<'p>),
     /// A call that may have been shown before, or a result.
-    Uncounted(Item<'p>),
+    Whole(Sighting<'p>),
 }
 
-/// A call that was counted, and where to find it again.
+/// A call that was counted, and the record in which to find it again.
 struct CountedCall<'p> {
-    brief: Brief<'p>,
-    spot: Spot<'p>,
+    turn: CallTurn<'p>,
+    time: Option<i64>,
     record: &'p str,
-    set: Set<'p>,
+    spot: Spot<'p>,
+    set: JudgingSet<'p>,
 }
 
-/// What is not counted yet.
-fn later<'w, 'p>(waiting: &'w [Waits<'p>]) -> impl Iterator<Item = &'w Item<'p>> {
-    waiting.iter().filter_map(|waits| match waits {
-        Waits::Counted(_) => None,
-        Waits::Uncounted(item) => Some(item),
-    })
+impl Waiting<'_> {
+    fn time(&self) -> Option<i64> {
+        match self {
+            Waiting::Counted(call) => call.time,
+            Waiting::Whole(sighting) => sighting.time(),
+        }
+    }
+
+    fn take_turn(
+        &self,
+        prepared: Option<&Prepared<'_, '_>>,
+        conversations: &mut Conversations,
+        effects: &mut Vec<Effect>,
+    ) -> TurnOutcome<'_> {
+        match self {
+            Waiting::Whole(sighting) => take_turn(sighting, prepared, conversations, effects),
+            Waiting::Counted(call) => {
+                let gate = call.set.judge().gate();
+                TurnOutcome::Call(call.turn.take(gate, conversations, effects))
+            }
+        }
+    }
 }
 
-/// A call that turned out to be one that admission would have stopped. They are rare enough to be read again.
+/// Notes when something became known.
+fn happened_at(time: Option<i64>, effects: &mut [Effect]) {
+    for effect in effects {
+        effect.at = time;
+    }
+}
+
+/// A hash of a session, if there is one.
+pub(super) fn hash_of(session: Option<&str>) -> Option<u64> {
+    session.map(|session| xxh3_64(session.as_bytes()))
+}
+
+/// A call that was counted and dropped, and that admission would have stopped. They are rare enough to be read again.
 #[cold]
 fn count_stopped_again(
-    call: &CountedCall<'_>,
     code: &'static str,
+    call: &CountedCall<'_>,
     reader: &mut Reader,
-    local: &mut Local,
+    counts: &mut Counts,
 ) {
     let Spot { file, line, .. } = call.spot;
     let mut reading = Reading::default();
-    reader.read(call.record, read::Place { file, line }, &mut reading);
+    reader.read(call.record, RecordPlace { file, line }, &mut reading);
     for seen in &reading.seen {
         if let Seen::Call(seen) = seen {
-            let judged = call
-                .set
-                .judge()
-                .judge(&seen.call, seen.answer.as_ref().map(Given::Lent));
-            count_stopped(code, call.spot, seen, &judged, local);
+            let answer = seen.answer.as_ref().map(Cow::Borrowed);
+            let judged = call.set.judge().judge(&seen.call, answer);
+            count_stopped(code, call.spot, seen, &judged, counts);
         }
     }
 }
@@ -325,16 +313,13 @@ fn count_stopped(
     code: &'static str,
     spot: Spot<'_>,
     call: &SeenCall<'_>,
-    judged: &Judged<'_>,
-    local: &mut Local,
+    judged: &JudgedCall<'_>,
+    counts: &mut Counts,
 ) {
-    let counted = Counted {
+    let facts = CallFacts {
+        spot,
         at: &call.at,
-        session: call
-            .at
-            .session
-            .as_deref()
-            .map(|session| xxh3_64(session.as_bytes())),
+        session: hash_of(call.at.session.as_deref()),
         tally: Tally {
             stopped: 1,
             ..Tally::default()
@@ -345,14 +330,7 @@ fn count_stopped(
     let tool = judged.verdict.tool();
     let name = shown_name(&call.call, &judged.verdict);
     let shown = format!("{name} {}", shown_arguments(tool, &judged.verdict));
-    local.stopped(code, (name, tool), &counted, bytes, shown, spot);
-}
-
-/// Says when something became known.
-fn happened_at(time: Option<i64>, effects: &mut [Effect]) {
-    for effect in effects {
-        effect.at = time;
-    }
+    counts.stopped(code, (name, tool), &facts, bytes, shown);
 }
 
 fn tally_of(result: &JudgedResult<'_>) -> Tally {

@@ -1,7 +1,7 @@
 //! Bytes in any known encoding → UTF-8.
 //!
-//! UTF-8 passes as it is, without its mark at the beginning. UTF-16, which redirections of some shells write, is decoded.
-//! Half a surrogate becomes bytes that are no UTF-8, so that the line it stands in is reported and nothing is replaced.
+//! UTF-8 passes as it is, without its byte order mark. UTF-16, which some shells write when output is redirected, is
+//! decoded. Half a surrogate pair becomes bytes that are not UTF-8, so that its line is reported and nothing is replaced.
 
 use std::io::{self, Read};
 

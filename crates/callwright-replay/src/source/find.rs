@@ -1,4 +1,4 @@
-//! What somebody wrote on the command line → a list of inputs.
+//! Paths as they are typed on the command line → a list of inputs.
 //!
 //! Folders are walked in the order of their names, so that two runs read the same files in the same order. Nothing is
 //! opened here.
@@ -8,12 +8,44 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::SourceError;
+use callwright::internal::visible;
 
-/// What stands for standard input.
+/// A path that cannot be used. Nothing has been read then.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// Nothing is there.
+    #[error(
+        "{}: no such file or folder; give files, folders, patterns such as 'logs/*.jsonl', or - for standard input", visible(.0)
+    )]
+    NotFound(String),
+    /// A pattern that nothing matches.
+    #[error("{}: no file matches this pattern", visible(.0))]
+    NothingMatches(String),
+    /// A pattern with a mistake in it, and what the mistake is.
+    #[error("{}: not a valid pattern: {}", visible(.0), .1)]
+    BadPattern(String, String),
+    /// A folder without logs.
+    #[error(
+        "{}: no log in this folder; files are taken that end in .jsonl, .ndjson, .json, .log or .txt, also followed by .gz or .zst. Name others one by one", visible(.0)
+    )]
+    EmptyFolder(String),
+    /// Something that may not be read, and what the system says.
+    #[error("{}: cannot be read: {}", visible(.0), .1)]
+    Unreadable(String, std::io::Error),
+    /// Standard input named twice.
+    #[error("standard input (-) is given twice; it can be read once")]
+    StandardInputTwice,
+    /// A run that cannot be resumed, because this file is not among its inputs.
+    #[error(
+        "{}: the run stopped in this file, and it is not among the files given now; give the same ones, or start over", visible(.0)
+    )]
+    NotTheSameFiles(String),
+}
+
+/// What stands for standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
 
-/// Endings of names that logs have. `.parquet` is among them so that somebody who has only such files is told what to do.
+/// Endings of names that logs have. `.parquet` is among them so that a user who has only such files is told what to do.
 const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "log", "txt", "parquet"];
 
 /// Endings of compressed files.
@@ -88,9 +120,7 @@ fn named(given: &str, found: &mut Found) -> Result<(), SourceError> {
             let before = found.len();
             walk(path, DEEPEST_FOLDER, found).map_err(|why| unreadable(given, why))?;
             if found.len() == before {
-                return Err(SourceError::EmptyFolder {
-                    path: given.to_owned(),
-                });
+                return Err(SourceError::EmptyFolder(given.to_owned()));
             }
             Ok(())
         }
@@ -103,9 +133,7 @@ fn named(given: &str, found: &mut Found) -> Result<(), SourceError> {
             if given.contains(['*', '?', '[']) {
                 matching(given, found)
             } else {
-                Err(SourceError::NotFound {
-                    path: given.to_owned(),
-                })
+                Err(SourceError::NotFound(given.to_owned()))
             }
         }
         Err(why) => Err(unreadable(given, why)),
@@ -118,32 +146,25 @@ fn matching(pattern: &str, found: &mut Found) -> Result<(), SourceError> {
         require_literal_leading_dot: true,
         ..glob::MatchOptions::default()
     };
-    let paths = glob::glob_with(pattern, options).map_err(|error| SourceError::BadPattern {
-        pattern: pattern.to_owned(),
-        why: error.to_string(),
-    })?;
+    let paths = glob::glob_with(pattern, options)
+        .map_err(|error| SourceError::BadPattern(pattern.to_owned(), error.to_string()))?;
     let before = found.len();
     for path in paths {
         let path = path.map_err(|error| {
-            let place = error.path().to_string_lossy().into_owned();
-            SourceError::Unreadable {
-                path: place,
-                why: error.into(),
-            }
+            let name = error.path().to_string_lossy().into_owned();
+            SourceError::Unreadable(name, error.into())
         })?;
         let name = path.to_string_lossy().into_owned();
         let metadata = fs::metadata(&path).map_err(|why| unreadable(&name, why))?;
         if metadata.is_dir() {
-            // A pattern that also matches folders without logs is none the worse for it.
+            // A pattern may match folders without logs as well.
             walk(&path, DEEPEST_FOLDER, found).map_err(|why| unreadable(&name, why))?;
         } else {
             found.push((path, metadata));
         }
     }
     if found.len() == before {
-        return Err(SourceError::NothingMatches {
-            pattern: pattern.to_owned(),
-        });
+        return Err(SourceError::NothingMatches(pattern.to_owned()));
     }
     Ok(())
 }
@@ -161,7 +182,7 @@ fn walk(folder: &Path, depth_left: usize, found: &mut Found) -> std::io::Result<
         if name.starts_with('.') {
             continue;
         }
-        // A link that leads nowhere is nobody's log.
+        // A dangling link is not a log.
         let Ok(metadata) = fs::metadata(&path) else {
             continue;
         };
@@ -192,10 +213,7 @@ fn is_log(name: &str) -> bool {
 }
 
 fn unreadable(path: &str, why: std::io::Error) -> SourceError {
-    SourceError::Unreadable {
-        path: path.to_owned(),
-        why,
-    }
+    SourceError::Unreadable(path.to_owned(), why)
 }
 
 #[cfg(test)]

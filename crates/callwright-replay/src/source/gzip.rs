@@ -1,11 +1,11 @@
-//! gzip, also of several members one behind the other, as appending to a log makes it.
+//! gzip, also with several members one after the other, as appending to a log makes them.
 
 use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
 
-/// How much is asked for at once. Where the data are broken, what was asked for last is lost: so much at most, which is
-/// what the decoder itself looks back.
+/// How much is asked for at once, which is the decoder's window. Where the data are damaged, what was asked for last is
+/// lost.
 const STEP: usize = 32 * 1024;
 
 /// Reads what gzip has packed.
@@ -24,7 +24,7 @@ impl<R: Read> Gzip<R> {
 }
 
 impl<R: Read> Read for Gzip<R> {
-    /// Fills the buffer, and tells what went wrong when all before it has been handed out.
+    /// Fills the buffer; reports an error once all before it has been handed out.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(error) = self.failed.take() {
             return Err(error);

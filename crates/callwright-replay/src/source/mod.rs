@@ -1,9 +1,9 @@
-//! Files, folders, globs and standard input, compressed or not → pieces of text with whole records in them.
+//! Files, folders, globs and standard input, compressed or not → pieces of text that hold whole records.
 //!
-//! In come the paths that somebody wrote, out go [`Piece`]s in a fixed order, each with the place from which its file can
-//! be read on. What a file is, is told by its bytes and not by its name: gzip, zstd, UTF-8 or UTF-16, one JSON document
-//! per line or documents over many lines. Memory does not grow with a file. What cannot be read is a [`Trouble`] and never
-//! ends the run; only a path that names nothing does, before anything is read.
+//! Takes paths as a user types them; yields [`Piece`]s in a fixed order, each with the position from which its file can be
+//! read on. The bytes decide what a file is, not its name: gzip, zstd, UTF-8 or UTF-16, one JSON document per line or
+//! documents that span lines. Memory does not grow with the file. What cannot be read is a [`Trouble`] and never ends the
+//! run; only a path that names nothing does, before anything is read.
 
 mod chunk;
 mod encoding;
@@ -12,18 +12,16 @@ mod gzip;
 mod open;
 mod piece;
 mod pieces;
-mod trouble;
 mod zstd;
 
 pub(crate) use chunk::end_of_json;
-pub use find::{Input, STANDARD_INPUT, find};
+pub use find::{Input, STANDARD_INPUT, SourceError, find};
 pub use piece::{Form, NotText, Piece, Position, Record, Records};
-pub use pieces::{Item, Pieces, Progress};
-pub use trouble::{SourceError, Trouble};
+pub use pieces::{Pieces, Progress, Trouble, TroubleKind};
 
-/// The largest record that is taken: a call of the largest size, as text inside of JSON, escaped.
+/// The longest record that is read: the largest call there may be, as text inside JSON, escaped.
 pub const LONGEST_RECORD: usize = 64 * 1024 * 1024;
 
-/// How much is read at once. Large enough to make the hand-over between threads cheap, small enough for a handful of them
-/// to fit into a processor's cache.
+/// How much is read at once. Large enough that handing pieces to threads costs little, small enough that a handful of them
+/// fit into the CPU cache.
 const READ_BYTES: usize = 192 * 1024;

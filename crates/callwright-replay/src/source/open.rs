@@ -1,6 +1,6 @@
 //! An input → its text, whatever it is packed and encoded in.
 //!
-//! The first bytes tell. What is no log at all (Parquet, an archive) is refused with the next step.
+//! The first bytes tell. What is not a log at all (Parquet, an archive) is refused, with what to do instead.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -21,7 +21,7 @@ const NEEDED: usize = 6;
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 
-/// What is no log, by its first bytes, with the next step.
+/// What is not a log, by its first bytes, with what to do instead.
 const NOT_A_LOG: [(&[u8], &str); 5] = [
     (
         b"PAR1",
@@ -42,7 +42,7 @@ const NOT_A_LOG: [(&[u8], &str); 5] = [
     ),
 ];
 
-/// Opens an input behind so many bytes of its text.
+/// Opens an input after this many bytes of its text.
 pub(super) fn open(input: &Input, skip: u64, counter: &Arc<AtomicU64>) -> io::Result<Text> {
     match &input.path {
         Some(path) => {
@@ -53,7 +53,7 @@ pub(super) fn open(input: &Input, skip: u64, counter: &Arc<AtomicU64>) -> io::Re
                 let place = skip.saturating_add(mark as u64);
                 if encoding == Encoding::Utf8 && file.seek(SeekFrom::Start(place)).is_ok() {
                     counter.fetch_add(place, Ordering::Relaxed);
-                    return Ok(Box::new(Counted::new(file, counter)));
+                    return Ok(raw(file, counter));
                 }
             }
             unpack(head, file, skip, counter)
@@ -62,7 +62,7 @@ pub(super) fn open(input: &Input, skip: u64, counter: &Arc<AtomicU64>) -> io::Re
     }
 }
 
-/// The text of a reader behind so many bytes.
+/// The text of a reader after this many bytes.
 pub(super) fn text(
     mut reader: impl Read + Send + 'static,
     skip: u64,
@@ -70,6 +70,11 @@ pub(super) fn text(
 ) -> io::Result<Text> {
     let head = head(&mut reader, NEEDED)?;
     unpack(head, reader, skip, counter)
+}
+
+/// The bytes of a reader as they are.
+pub(super) fn raw(reader: impl Read + Send + 'static, counter: &Arc<AtomicU64>) -> Text {
+    Box::new(CountingReader::new(reader, counter))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +87,7 @@ fn packed(head: &[u8]) -> io::Result<Option<Packing>> {
     if let Some((_, what)) = NOT_A_LOG.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, *what));
     }
-    // The last four bits of the first byte of a frame that is to be skipped are free.
+    // In the first byte of a skippable frame the last four bits are free.
     let is_skippable = matches!(head, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..]);
     Ok(if head.starts_with(GZIP) {
         Some(Packing::Gzip)
@@ -100,7 +105,7 @@ fn unpack(
     counter: &Arc<AtomicU64>,
 ) -> io::Result<Text> {
     let packing = packed(&head)?;
-    let whole = Counted::new(Cursor::new(head).chain(reader), counter);
+    let whole = CountingReader::new(Cursor::new(head).chain(reader), counter);
     let mut text = match packing {
         None => decoded(whole)?,
         Some(Packing::Gzip) => decoded(Gzip::new(whole))?,
@@ -133,21 +138,21 @@ fn head(reader: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
 }
 
 /// Counts what is read.
-struct Counted<R> {
+struct CountingReader<R> {
     reader: R,
     counter: Arc<AtomicU64>,
 }
 
-impl<R> Counted<R> {
+impl<R> CountingReader<R> {
     fn new(reader: R, counter: &Arc<AtomicU64>) -> Self {
-        Counted {
+        CountingReader {
             reader,
             counter: Arc::clone(counter),
         }
     }
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
         self.counter.fetch_add(count as u64, Ordering::Relaxed);

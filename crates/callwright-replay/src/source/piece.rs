@@ -1,10 +1,10 @@
-//! A piece of a file, with whole records in it.
+//! A piece of a file: whole records, cheap to hand to another thread.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// How records stand in a file.
+/// How the records of a file are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -13,34 +13,34 @@ pub enum Form {
     Unknown,
     /// One per line.
     Lines,
-    /// JSON documents one behind the other, over several lines each.
+    /// JSON documents one after the other, over several lines each.
     Documents,
     /// The elements of one array.
     Elements,
 }
 
-/// A place from which reading can be resumed.
+/// A position from which reading can be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// The name of the file.
     pub file: String,
-    /// How many bytes of its text come before: decompressed, in UTF-8, without a mark at the beginning.
+    /// How many bytes of its text come before: decompressed, in UTF-8, without a byte order mark.
     pub offset: u64,
     /// The number of the line it is in.
     pub line: u64,
-    /// How its records stand.
+    /// How its records are laid out.
     pub form: Form,
 }
 
-/// Where a record of a [`Piece`] lies, if records are not lines.
+/// Where a record of a [`Piece`] is, if records are not lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct RecordSpan {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) line: u64,
 }
 
-/// Some whole records of a file, cheap to hand to another thread.
+/// Some whole records of a file.
 #[derive(Debug)]
 pub struct Piece {
     pub(super) file: Arc<str>,
@@ -48,7 +48,8 @@ pub struct Piece {
     pub(super) first_line: u64,
     pub(super) offset: u64,
     pub(super) bytes: Vec<u8>,
-    pub(super) spans: Option<Vec<Span>>,
+    /// `None` if every line is a record.
+    pub(super) spans: Option<Vec<RecordSpan>>,
     pub(super) next_line: u64,
     pub(super) next_form: Form,
 }
@@ -69,12 +70,12 @@ impl Piece {
         self.first_line
     }
 
-    /// The text, as it stands in the file.
+    /// The text as it is in the file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// From where to read on behind this piece.
+    /// Where to read on after this piece.
     pub fn end(&self) -> Position {
         Position {
             file: self.file.as_ref().to_owned(),
@@ -84,7 +85,15 @@ impl Piece {
         }
     }
 
-    /// The records in it. Blank lines are none.
+    /// Its lines as they are, with their numbers, blank ones included.
+    pub fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let ends = memchr::memchr_iter(b'\n', &self.bytes).chain([self.bytes.len()]);
+        let mut start = 0;
+        let lines = ends.map(move |end| &self.bytes[std::mem::replace(&mut start, end + 1)..end]);
+        (self.first_line..).zip(lines)
+    }
+
+    /// The records in it. Blank lines are not records.
     pub fn records(&self) -> Records<'_> {
         Records {
             text: std::str::from_utf8(&self.bytes).ok(),
@@ -101,7 +110,7 @@ impl Piece {
 pub struct Record<'p> {
     /// The number of the line in which it begins, from 1.
     pub line: u64,
-    /// Its text, without white space around it.
+    /// Its text, without surrounding white space.
     pub text: Result<&'p str, NotText>,
 }
 
@@ -109,22 +118,23 @@ pub struct Record<'p> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not UTF-8 text; write the log in UTF-8, or in UTF-16 with a byte order mark")]
 pub struct NotText {
-    /// How many of its bytes are good.
+    /// How many of its bytes are valid.
     pub valid_up_to: usize,
 }
 
 /// The records of a [`Piece`].
 #[derive(Debug)]
 pub struct Records<'p> {
-    /// All of it, if all of it is UTF-8: then no line is looked at twice.
+    /// The whole piece, if all of it is UTF-8: then no line is checked twice.
     text: Option<&'p str>,
     bytes: &'p [u8],
     at: usize,
     line: u64,
-    spans: Option<&'p [Span]>,
+    spans: Option<&'p [RecordSpan]>,
 }
 
 impl<'p> Records<'p> {
+    /// The text of a record, which may be empty.
     fn text(&self, start: usize, end: usize) -> Result<&'p str, NotText> {
         let text = match self.text.and_then(|text| text.get(start..end)) {
             Some(text) => text,
@@ -132,7 +142,7 @@ impl<'p> Records<'p> {
                 valid_up_to: error.valid_up_to(),
             })?,
         };
-        // Files that were put together have the mark of a beginning in their middle.
+        // Files that were concatenated have byte order marks in the middle.
         Ok(text.trim_start_matches('\u{feff}').trim_ascii())
     }
 }
@@ -150,8 +160,7 @@ impl<'p> Iterator for Records<'p> {
                 let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
                 let end = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |at| self.at + at);
                 let (start, line) = (self.at, self.line);
-                self.at = end + 1;
-                self.line += 1;
+                (self.at, self.line) = (end + 1, line + 1);
                 (start, end, line)
             };
             let text = self.text(start, end);

@@ -1,21 +1,47 @@
-//! Inputs one after the other → their pieces and troubles.
+//! Inputs one after the other → their pieces, and what could not be read of them.
 
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chunk::{Chunk, Chunks};
+use super::chunk::Chunks;
 use super::open::{self, Text};
-use super::{Form, Input, Piece, Position, SourceError, Trouble};
+use super::{Form, Input, LONGEST_RECORD, Piece, Position, SourceError};
 
-/// What comes next out of the inputs.
-#[derive(Debug)]
-pub enum Item {
-    /// Some records.
-    Piece(Piece),
-    /// Something that could not be read.
-    Trouble(Trouble),
+/// Something in a file that could not be read. The run goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// The file.
+    pub file: Arc<str>,
+    /// The line.
+    pub line: u64,
+    /// How many bytes of the file, after decompression, come before it.
+    pub offset: u64,
+    /// What is wrong.
+    pub kind: TroubleKind,
+}
+
+/// What is wrong with a file or a record, in a sentence that is the same for the same reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TroubleKind {
+    /// The file cannot be opened, or is not a log.
+    #[error("the file cannot be read: {0}")]
+    NotOpened(String),
+    /// Reading failed in the middle of the file.
+    #[error("the file cannot be read on: {error}; all before it was read{}", if *.torn { ", but for the record that it tears" } else { "" })]
+    ReadFailed {
+        /// What the system or the decoder says.
+        error: String,
+        /// Whether a record was lost.
+        torn: bool,
+    },
+    /// A record is longer than [`LONGEST_RECORD`].
+    #[error("the record is longer than the {} MB that are read, and was skipped", LONGEST_RECORD / 1024 / 1024)]
+    TooLong {
+        /// How many bytes it has.
+        bytes: u64,
+    },
 }
 
 /// How far reading has come. Another thread may look at it at any time.
@@ -25,7 +51,6 @@ pub struct Progress {
     files: AtomicU64,
     text: AtomicU64,
     total: Option<u64>,
-    total_files: u64,
 }
 
 impl Progress {
@@ -34,7 +59,7 @@ impl Progress {
         self.read.load(Ordering::Relaxed)
     }
 
-    /// How many bytes there are on disk; `None` if one of the inputs has no size, as standard input.
+    /// How many bytes there are on disk; `None` if one of the inputs has no size, such as standard input.
     pub fn total_bytes(&self) -> Option<u64> {
         self.total
     }
@@ -42,11 +67,6 @@ impl Progress {
     /// How many files have been opened.
     pub fn files(&self) -> u64 {
         self.files.load(Ordering::Relaxed)
-    }
-
-    /// How many files there are.
-    pub fn total_files(&self) -> u64 {
-        self.total_files
     }
 
     /// How many bytes of text have been handed out, after decompression.
@@ -59,16 +79,10 @@ impl Progress {
 #[derive(Debug)]
 pub struct Pieces {
     left: VecDeque<Input>,
-    current: Option<Current>,
+    current: Option<Chunks<Text>>,
     start: Option<Position>,
     progress: Arc<Progress>,
     number: u64,
-}
-
-#[derive(Debug)]
-struct Current {
-    file: Arc<str>,
-    chunks: Chunks<Text>,
 }
 
 impl Pieces {
@@ -76,7 +90,6 @@ impl Pieces {
     pub fn new(inputs: Vec<Input>) -> Self {
         let progress = Progress {
             total: inputs.iter().map(|input| input.bytes).sum(),
-            total_files: inputs.len() as u64,
             ..Progress::default()
         };
         Pieces {
@@ -88,7 +101,7 @@ impl Pieces {
         }
     }
 
-    /// The rest of these inputs, from a position on that [`Piece::end`] gave. Files before it count as read.
+    /// The rest of these inputs, from a position that [`Piece::end`] gave. Files before it count as read.
     ///
     /// # Errors
     /// Fails if the file of the position is not among the inputs.
@@ -96,7 +109,7 @@ impl Pieces {
         let mut pieces = Pieces::new(inputs);
         let mut left = pieces.left.iter();
         let Some(before) = left.position(|input| *input.name == *from.file) else {
-            return Err(SourceError::NotTheSameFiles { file: from.file });
+            return Err(SourceError::NotTheSameFiles(from.file));
         };
         for done in pieces.left.drain(..before) {
             let bytes = done.bytes.unwrap_or(0);
@@ -115,11 +128,16 @@ impl Pieces {
         let mut pieces = Pieces::new(Vec::new());
         let text = open::text(reader, 0, &pieces.progress.read)?;
         pieces.progress.files.fetch_add(1, Ordering::Relaxed);
-        pieces.current = Some(Current {
-            file: Arc::from(name),
-            chunks: Chunks::new(text),
-        });
+        pieces.current = Some(Chunks::new(Arc::from(name), text, 0, 1, Form::Unknown));
         Ok(pieces)
+    }
+
+    /// The lines of one reader, as they are: nothing is unpacked or decoded, and every line is a record.
+    pub fn of_lines(name: &str, reader: impl Read + Send + 'static) -> Self {
+        let mut pieces = Pieces::new(Vec::new());
+        let text = open::raw(reader, &pieces.progress.read);
+        pieces.current = Some(Chunks::new(Arc::from(name), text, 0, 1, Form::Lines));
+        pieces
     }
 
     /// How far reading has come.
@@ -128,55 +146,45 @@ impl Pieces {
     }
 
     fn open(&mut self, input: &Input) -> Result<(), Trouble> {
-        let start = self.start.take();
-        let (offset, line, form) = start.map_or((0, 1, Form::Unknown), |start| {
-            (start.offset, start.line, start.form)
-        });
+        let (offset, line, form) = match self.start.take() {
+            Some(start) => (start.offset, start.line, start.form),
+            None => (0, 1, Form::Unknown),
+        };
         self.progress.files.fetch_add(1, Ordering::Relaxed);
-        let text = open::open(input, offset, &self.progress.read).map_err(|error| Trouble {
-            file: Arc::clone(&input.name),
-            line,
-            offset,
-            what: format!("the file cannot be read: {error}"),
-        })?;
-        self.current = Some(Current {
-            file: Arc::clone(&input.name),
-            chunks: Chunks::resume(text, offset, line, form),
-        });
-        Ok(())
+        let file = Arc::clone(&input.name);
+        match open::open(input, offset, &self.progress.read) {
+            Ok(text) => {
+                self.current = Some(Chunks::new(file, text, offset, line, form));
+                Ok(())
+            }
+            Err(error) => Err(Trouble {
+                file,
+                line,
+                offset,
+                kind: TroubleKind::NotOpened(error.to_string()),
+            }),
+        }
     }
 }
 
 impl Iterator for Pieces {
-    type Item = Item;
+    type Item = Result<Piece, Trouble>;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(current) = &mut self.current {
-                match current.chunks.next() {
-                    Some(Chunk::Records(mut piece)) => {
-                        piece.file = Arc::clone(&current.file);
-                        piece.number = self.number;
-                        self.number += 1;
-                        let bytes = piece.bytes.len() as u64;
-                        self.progress.text.fetch_add(bytes, Ordering::Relaxed);
-                        return Some(Item::Piece(piece));
-                    }
-                    Some(Chunk::Trouble { line, offset, what }) => {
-                        let file = Arc::clone(&current.file);
-                        return Some(Item::Trouble(Trouble {
-                            file,
-                            line,
-                            offset,
-                            what,
-                        }));
-                    }
-                    None => self.current = None,
-                }
+            if let Some(next) = self.current.as_mut().and_then(Iterator::next) {
+                return Some(next.map(|mut piece| {
+                    piece.number = self.number;
+                    self.number += 1;
+                    let bytes = piece.bytes.len() as u64;
+                    self.progress.text.fetch_add(bytes, Ordering::Relaxed);
+                    piece
+                }));
             }
+            self.current = None;
             let input = self.left.pop_front()?;
             if let Err(trouble) = self.open(&input) {
-                return Some(Item::Trouble(trouble));
+                return Some(Err(trouble));
             }
         }
     }

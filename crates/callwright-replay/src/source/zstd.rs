@@ -1,7 +1,7 @@
-//! zstd, also of several frames one behind the other, and with frames in between that are to be skipped.
+//! zstd, also with several frames one after the other and skippable frames between them.
 //!
-//! The decoder holds back as much as later data may refer to. Where the data end too early, an empty last block is put in
-//! the stead of the missing ones, so that it hands out what it has.
+//! The decoder holds back as much as later data may refer to. Where the data end too early, it gets an empty last block
+//! instead of the missing ones, so that it hands out what it has.
 
 use std::io::{self, Read};
 
@@ -71,7 +71,7 @@ impl<R: Read> Zstd<R> {
         let some = BlockDecodingStrategy::UptoBytes(super::READ_BYTES);
         if let Err(error) = self.decoder.decode_blocks(&mut self.reader, some) {
             self.failed = Some(explain(&error));
-            // If this fails too, the rest of the frame is lost, which the first error tells.
+            // If this fails too, the rest of the frame is lost, as the first error says.
             let _ = self
                 .decoder
                 .decode_blocks(&LAST_BLOCK[..], BlockDecodingStrategy::UptoBlocks(1));

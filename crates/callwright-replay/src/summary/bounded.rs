@@ -1,7 +1,7 @@
-//! A map that never holds more than `N` keys, and the same ones in whatever order they came.
+//! A map that never holds more than `N` keys, and always the same ones, in whatever order they came.
 //!
-//! Of too many keys those with the smallest hashes are kept. A key that is kept in the end was kept in every part, so its
-//! value has counted everything; what was dropped is known by its number only.
+//! Of too many keys, those with the smallest hashes are kept. A key that is kept in the end was kept in every part, so its
+//! value has counted everything; of the dropped ones only the number is known.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -19,15 +19,6 @@ pub struct Bounded<K: Ord, V, const N: usize> {
     order: BTreeMap<u64, K>,
     /// Keys that were dropped.
     dropped: Distinct,
-}
-
-/// One key with its value, as it is written down.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Kept<K, V> {
-    /// The key.
-    pub key: K,
-    /// What was counted for it.
-    pub value: V,
 }
 
 impl<K: Ord, V, const N: usize> Default for Bounded<K, V, N> {
@@ -88,17 +79,6 @@ impl<K: Ord + Clone + Hash, V: Merge, const N: usize> Bounded<K, V, N> {
         count(&mut value);
         self.add(key.to_owned(), value);
     }
-
-    /// The value of a key, for counting on. `None` if there is no room for the key.
-    pub fn entry(&mut self, key: &K) -> Option<&mut V>
-    where
-        V: Default,
-    {
-        if !self.kept.contains_key(key) {
-            self.add(key.clone(), V::default());
-        }
-        self.kept.get_mut(key)
-    }
 }
 
 impl<K: Ord, V, const N: usize> Bounded<K, V, N> {
@@ -140,32 +120,26 @@ impl<K: Ord + Clone + Hash, V: Merge, const N: usize> Merge for Bounded<K, V, N>
     }
 }
 
+/// The form in which it is written.
 #[derive(Serialize, Deserialize)]
-struct Written<K, V> {
+struct Written<K, V, D> {
     kept: Vec<Kept<K, V>>,
-    #[serde(default, skip_serializing_if = "Distinct::is_empty")]
-    dropped: Distinct,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<D>,
 }
 
-impl<K: Ord + Clone + Serialize, V: Clone + Serialize, const N: usize> Serialize
-    for Bounded<K, V, N>
-{
+#[derive(Serialize, Deserialize)]
+struct Kept<K, V> {
+    key: K,
+    value: V,
+}
+
+impl<K: Ord + Serialize, V: Serialize, const N: usize> Serialize for Bounded<K, V, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Borrowed<'b, K, V> {
-            key: &'b K,
-            value: &'b V,
-        }
-        #[derive(Serialize)]
-        struct Written<'b, K, V> {
-            kept: Vec<Borrowed<'b, K, V>>,
-            #[serde(skip_serializing_if = "Distinct::is_empty")]
-            dropped: &'b Distinct,
-        }
         let kept = self.kept.iter();
         Written {
-            kept: kept.map(|(key, value)| Borrowed { key, value }).collect(),
-            dropped: &self.dropped,
+            kept: kept.map(|(key, value)| Kept { key, value }).collect(),
+            dropped: Some(&self.dropped).filter(|dropped| !dropped.is_empty()),
         }
         .serialize(serializer)
     }
@@ -177,9 +151,9 @@ where
     V: Merge + Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = Written::<K, V>::deserialize(deserializer)?;
+        let written = Written::<K, V, Distinct>::deserialize(deserializer)?;
         let mut map = Bounded {
-            dropped: written.dropped,
+            dropped: written.dropped.unwrap_or_default(),
             ..Bounded::default()
         };
         for Kept { key, value } in written.kept {

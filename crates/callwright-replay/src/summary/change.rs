@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Examples, Merge, Side};
+use super::{Examples, Side, merge};
 
 /// What changed verdicts are grouped by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,9 +32,4 @@ pub struct Change {
     pub examples: Examples,
 }
 
-impl Merge for Change {
-    fn absorb(&mut self, other: Self) {
-        self.calls.absorb(other.calls);
-        self.examples.absorb(other.examples);
-    }
-}
+merge!(Change { calls, examples });

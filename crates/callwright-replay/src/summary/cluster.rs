@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::input::earliest;
-use super::{Bounded, Distinct, Examples, Merge, Timeline};
+use super::{Bounded, Distinct, Examples, Timeline, earliest, larger, latest, merge, smaller};
 
-/// How many models are told apart in a cluster.
+/// How many models are kept apart in a cluster.
 const KEPT_MODELS: usize = 50;
 
 /// A day.
@@ -15,7 +14,7 @@ const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
 /// How many different values of a cluster are kept.
 const KEPT_VALUES: usize = 64;
 
-/// What a violation is grouped by.
+/// What violations are grouped by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClusterKey {
     /// The tool.
@@ -24,8 +23,8 @@ pub struct ClusterKey {
     pub side: Side,
     /// Where: a JSON Pointer in which `*` stands for any index, and for any key that the schema does not name.
     pub path: String,
-    /// What is wrong: the name of an [`IssueCode`](callwright::validate::IssueCode), or the code of a failure that is no
-    /// matter of the schema (`invalid_json`, `unknown_tool`, `empty_result`).
+    /// What is wrong: the name of an [`IssueCode`](callwright::validate::IssueCode), or the code of a failure that the
+    /// schema has nothing to do with (`invalid_json`, `unknown_tool`, `empty_result`).
     pub issue: String,
     /// What the value looks like; see [`crate::judge`]. Empty for a key that is missing.
     pub shape: String,
@@ -95,7 +94,7 @@ pub struct Cluster {
 pub struct LedTo {
     /// The tool ran fine anyway.
     pub ran_fine: u64,
-    /// The tool, or whatever stood before it, answered with an error.
+    /// The tool, or what guards it, answered with an error.
     pub tool_refused: u64,
     /// No result was recorded.
     pub unknown: u64,
@@ -107,25 +106,21 @@ pub struct LedTo {
     pub gave_up: u64,
 }
 
-impl Merge for LedTo {
-    fn absorb(&mut self, other: Self) {
-        self.ran_fine.absorb(other.ran_fine);
-        self.tool_refused.absorb(other.tool_refused);
-        self.unknown.absorb(other.unknown);
-        self.corrected.absorb(other.corrected);
-        self.repeated.absorb(other.repeated);
-        self.gave_up.absorb(other.gave_up);
-    }
-}
+merge!(LedTo {
+    ran_fine,
+    tool_refused,
+    unknown,
+    corrected,
+    repeated,
+    gave_up
+});
 
 impl Cluster {
     /// Notes that the tool ran fine at a time. Days are enough, and cost little.
     pub fn add_fine(&mut self, time: i64, calls: u64) {
         self.fine.add(time.div_euclid(DAY_US) * DAY_US, calls);
     }
-}
 
-impl Cluster {
     /// Counts a call at a time.
     pub(crate) fn seen_at(&mut self, time: i64) {
         self.time.add(time, 1);
@@ -135,39 +130,12 @@ impl Cluster {
 
     /// Notes how large a value was.
     pub(crate) fn measured(&mut self, measure: Option<f64>) {
-        self.smallest = by(f64::min, self.smallest, measure);
-        self.largest = by(f64::max, self.largest, measure);
+        self.smallest = smaller(self.smallest, measure);
+        self.largest = larger(self.largest, measure);
     }
 }
 
-impl Merge for Cluster {
-    fn absorb(&mut self, other: Self) {
-        self.calls.absorb(other.calls);
-        self.repaired.absorb(other.repaired);
-        self.rules.absorb(other.rules);
-        self.alone.absorb(other.alone);
-        self.first = earliest(self.first, other.first);
-        self.last = self.last.max(other.last);
-        self.time.absorb(other.time);
-        self.fine.absorb(other.fine);
-        self.sessions.absorb(other.sessions);
-        self.models.absorb(other.models);
-        self.values.absorb(other.values);
-        self.smallest = by(f64::min, self.smallest, other.smallest);
-        self.largest = by(f64::max, self.largest, other.largest);
-        self.led_to.absorb(other.led_to);
-        self.examples.absorb(other.examples);
-    }
-}
-
-/// One of two numbers, where either may be unknown.
-pub(super) fn by(
-    choose: impl Fn(f64, f64) -> f64,
-    one: Option<f64>,
-    other: Option<f64>,
-) -> Option<f64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(choose(one, other)),
-        (one, other) => one.or(other),
-    }
-}
+merge!(Cluster {
+    calls, repaired, rules, alone, time, fine, sessions, models, values, led_to, examples;
+    first by earliest, last by latest, smallest by smaller, largest by larger
+});

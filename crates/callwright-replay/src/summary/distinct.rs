@@ -1,7 +1,7 @@
 //! How many different things there are, without keeping them.
 //!
-//! The smallest hashes are kept. As long as there is room for all, the count is exact; then the density of the kept ones
-//! tells it, to about six in a hundred.
+//! The smallest hashes are kept. As long as there is room for all, the count is exact; beyond that it is estimated from
+//! the density of those that are kept, to about six percent.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -11,7 +11,7 @@ use super::Merge;
 /// How many hashes are kept: the error is about one over the root of this.
 const KEPT: usize = 256;
 
-/// See the module. The hashes are sorted: where there is no more room, the last one decides most questions.
+/// See the module. The hashes are sorted: where there is no more room, most are compared only with the last one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct Distinct(Vec<u64>);
@@ -59,7 +59,7 @@ impl Distinct {
     }
 }
 
-/// What somebody else wrote may be in any order.
+/// A file may have them in any order.
 impl<'de> Deserialize<'de> for Distinct {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut distinct = Distinct::default();

@@ -12,10 +12,10 @@ const KEPT: usize = 3;
 /// What a cluster or a loop looks like in one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
-    /// The value at the place, as JSON; secrets are masked. Empty for a key that is missing. For a text that is no JSON, a
+    /// The value at the place, as JSON; secrets are masked. Empty for a key that is missing. For a text that is not JSON, a
     /// JSON string with its beginning.
     pub value: String,
-    /// Whether `value` is all of it; else it is cut and is no JSON.
+    /// Whether `value` is all of it; otherwise it is cut and not JSON.
     pub whole: bool,
     /// The file and the line.
     pub place: String,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounded, Merge};
+use super::{Bounded, Merge, earliest, latest, merge};
 
-/// How many kinds of trouble are told apart.
+/// How many kinds of trouble are kept apart.
 const KEPT_TROUBLES: usize = 200;
 
 /// What was read.
@@ -70,27 +70,8 @@ impl Merge for Trouble {
     }
 }
 
-impl Merge for Input {
-    fn absorb(&mut self, other: Self) {
-        self.files.absorb(other.files);
-        self.bytes.absorb(other.bytes);
-        self.records.absorb(other.records);
-        self.formats.absorb(other.formats);
-        self.without_calls.absorb(other.without_calls);
-        self.shown_again.absorb(other.shown_again);
-        self.results_without_call.absorb(other.results_without_call);
-        self.forgotten_sessions.absorb(other.forgotten_sessions);
-        self.first = earliest(self.first, other.first);
-        self.last = self.last.max(other.last);
-        self.troubles.absorb(other.troubles);
-        self.interrupted |= other.interrupted;
-    }
-}
-
-/// The earlier of two times, where either may be unknown.
-pub(super) fn earliest(one: Option<i64>, other: Option<i64>) -> Option<i64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
-}
+merge!(Input {
+    files, bytes, records, formats, without_calls, shown_again, results_without_call, forgotten_sessions, troubles,
+    interrupted;
+    first by earliest, last by latest
+});

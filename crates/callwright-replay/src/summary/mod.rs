@@ -1,8 +1,8 @@
 //! What a replay has seen, in numbers.
 //!
-//! A [`Summary`] does not grow with the log: what could is bounded, and a bound keeps the same things whatever the order
-//! in which they came. So summaries merge: `a.absorb(b)` is what one run over both logs would have counted, in any order
-//! and any grouping. Only conversations that lie in several parts are seen as several.
+//! A [`Summary`] does not grow with the log: what could grow is bounded, and a bound keeps the same things whatever the
+//! order in which they came. So summaries merge: `a.absorb(b)` is what one run over both logs would have counted, in any
+//! order and any grouping. Only a conversation that is spread over several parts counts as several.
 //!
 //! It holds no value that a schema marks as a secret.
 
@@ -20,14 +20,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use bounded::{Bounded, Kept};
+pub use bounded::Bounded;
 pub use change::{Change, ChangeKey};
 pub use cluster::{Cluster, ClusterKey, LedTo, Side};
 pub use distinct::Distinct;
 pub use example::{Example, Examples};
 pub use input::{Input, Trouble};
 pub use tally::Tally;
-pub(crate) use timeline::ByMinute;
 pub use timeline::Timeline;
 pub use tool::{FieldUse, ToolSummary, Version};
 
@@ -132,11 +131,11 @@ impl Default for Summary {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SummaryError {
-    /// It is none.
+    /// It is something else.
     #[error("not a summary of a replay: {0}; give files that `--emit-summary` wrote")]
     NotOne(serde_json::Error),
     /// Another version wrote it.
-    #[error("written by another version ({found} instead of {VERSION}); make it anew")]
+    #[error("written by another version ({found} instead of {VERSION}); make it again")]
     Version {
         /// Its version.
         found: u32,
@@ -144,7 +143,7 @@ pub enum SummaryError {
 }
 
 impl Summary {
-    /// Writes it down.
+    /// Writes it as JSON.
     ///
     /// # Errors
     /// Fails if it cannot be written as JSON.
@@ -159,10 +158,10 @@ impl Summary {
         })
     }
 
-    /// Reads one that was written down.
+    /// Reads one that was written as JSON.
     ///
     /// # Errors
-    /// Fails if it is none, or of another version.
+    /// Fails if it is something else, or of another version.
     pub fn from_json(text: &str) -> Result<Self, SummaryError> {
         let summary: Summary = serde_json::from_str(text).map_err(SummaryError::NotOne)?;
         match summary.v {
@@ -184,45 +183,73 @@ impl Merge for u64 {
     }
 }
 
-impl<K: Ord, V: Merge> Merge for BTreeMap<K, V> {
+impl Merge for bool {
+    fn absorb(&mut self, other: Self) {
+        *self |= other;
+    }
+}
+
+impl<K: Ord, V: Merge + Default> Merge for BTreeMap<K, V> {
     fn absorb(&mut self, other: Self) {
         for (key, value) in other {
-            match self.entry(key) {
-                std::collections::btree_map::Entry::Vacant(entry) => {
-                    entry.insert(value);
-                }
-                std::collections::btree_map::Entry::Occupied(mut entry) => {
-                    entry.get_mut().absorb(value);
-                }
-            }
+            self.entry(key).or_default().absorb(value);
         }
     }
 }
 
-impl Merge for Stopped {
-    fn absorb(&mut self, other: Self) {
-        self.calls.absorb(other.calls);
-        self.sessions.absorb(other.sessions);
-        self.latency_us.absorb(other.latency_us);
-        self.result_bytes.absorb(other.result_bytes);
-        self.tools.absorb(other.tools);
-        self.examples.absorb(other.examples);
-    }
+/// Merges a struct field by field. A field of which one of two values counts names the function that chooses.
+macro_rules! merge {
+    ($type:ty { $($sum:ident),* $(; $($chosen:ident by $choose:expr),*)? }) => {
+        impl $crate::summary::Merge for $type {
+            fn absorb(&mut self, other: Self) {
+                $(self.$sum.absorb(other.$sum);)*
+                $($(self.$chosen = $choose(self.$chosen, other.$chosen);)*)?
+            }
+        }
+    };
+}
+use merge;
+
+merge!(Stopped {
+    calls,
+    sessions,
+    latency_us,
+    result_bytes,
+    tools,
+    examples
+});
+
+merge!(Summary {
+    input,
+    calls,
+    tools,
+    models,
+    time,
+    sessions,
+    clusters,
+    combinations,
+    repairs,
+    loops,
+    changes,
+    compared
+});
+
+/// The earlier of two times, where either may be unknown.
+pub(crate) fn earliest(one: Option<i64>, other: Option<i64>) -> Option<i64> {
+    one.into_iter().chain(other).min()
 }
 
-impl Merge for Summary {
-    fn absorb(&mut self, other: Self) {
-        self.input.absorb(other.input);
-        self.calls.absorb(other.calls);
-        self.tools.absorb(other.tools);
-        self.models.absorb(other.models);
-        self.time.absorb(other.time);
-        self.sessions.absorb(other.sessions);
-        self.clusters.absorb(other.clusters);
-        self.combinations.absorb(other.combinations);
-        self.repairs.absorb(other.repairs);
-        self.loops.absorb(other.loops);
-        self.changes.absorb(other.changes);
-        self.compared |= other.compared;
-    }
+/// The later of two times.
+fn latest(one: Option<i64>, other: Option<i64>) -> Option<i64> {
+    one.max(other)
+}
+
+/// The smaller of two numbers, where either may be unknown.
+fn smaller(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::min)
+}
+
+/// The larger of two numbers.
+fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::max)
 }

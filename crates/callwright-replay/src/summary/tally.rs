@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Merge;
+use super::merge;
 
 /// How many calls, and what the gate says of them and of their results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -10,13 +10,13 @@ use super::Merge;
 pub struct Tally {
     /// Calls.
     pub calls: u64,
-    /// That are valid as they stand.
+    /// Calls that are valid as they are.
     pub valid: u64,
-    /// That repair makes valid.
+    /// Calls that repair makes valid.
     pub repaired: u64,
-    /// That are refused.
+    /// Calls that are refused.
     pub refused: u64,
-    /// That admission would have stopped, valid or not.
+    /// Calls that admission would have stopped, valid or not.
     pub stopped: u64,
     /// Calls whose result is known.
     pub results: u64,
@@ -33,15 +33,13 @@ impl Tally {
     }
 }
 
-impl Merge for Tally {
-    fn absorb(&mut self, other: Self) {
-        self.calls.absorb(other.calls);
-        self.valid.absorb(other.valid);
-        self.repaired.absorb(other.repaired);
-        self.refused.absorb(other.refused);
-        self.stopped.absorb(other.stopped);
-        self.results.absorb(other.results);
-        self.results_refused.absorb(other.results_refused);
-        self.tool_errors.absorb(other.tool_errors);
-    }
-}
+merge!(Tally {
+    calls,
+    valid,
+    repaired,
+    refused,
+    stopped,
+    results,
+    results_refused,
+    tool_errors
+});

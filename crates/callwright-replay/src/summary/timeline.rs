@@ -60,51 +60,6 @@ impl<T: Merge> Timeline<T> {
     }
 }
 
-/// Counts of one worker, which come minute by minute: those of a minute are put into their place together.
-#[derive(Debug)]
-pub(crate) struct ByMinute<T> {
-    whole: Timeline<T>,
-    minute: i64,
-    latest: Option<T>,
-}
-
-impl<T> Default for ByMinute<T> {
-    fn default() -> Self {
-        ByMinute {
-            whole: Timeline::default(),
-            minute: 0,
-            latest: None,
-        }
-    }
-}
-
-impl<T: Merge> ByMinute<T> {
-    /// Adds something that happened at a time, in microseconds since 1970.
-    pub(crate) fn add(&mut self, time: i64, value: T) {
-        let minute = time.div_euclid(FINEST_US);
-        match &mut self.latest {
-            Some(latest) if self.minute == minute => latest.absorb(value),
-            _ => {
-                self.put();
-                (self.minute, self.latest) = (minute, Some(value));
-            }
-        }
-    }
-
-    fn put(&mut self) {
-        if let Some(latest) = self.latest.take() {
-            self.whole
-                .add(self.minute.saturating_mul(FINEST_US), latest);
-        }
-    }
-
-    /// All of them.
-    pub(crate) fn into_timeline(mut self) -> Timeline<T> {
-        self.put();
-        self.whole
-    }
-}
-
 impl<T> Timeline<T> {
     /// How wide a piece is, in microseconds.
     pub fn width_us(&self) -> i64 {
@@ -124,12 +79,12 @@ impl<T> Timeline<T> {
         self.pieces.len()
     }
 
-    /// Whether nothing happened, or nobody knows when.
+    /// Whether nothing happened, or the times are unknown.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// The widths are told apart by this.
+    /// How often the width was doubled.
     pub(crate) fn doublings(&self) -> u32 {
         self.doublings
     }
@@ -147,7 +102,7 @@ impl<T: Merge + Clone> Timeline<T> {
     }
 }
 
-/// Reads how wide the pieces are; what somebody else wrote may be anything.
+/// Reads how wide the pieces are; a file may say anything.
 fn doublings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let doublings = u32::deserialize(deserializer)?;
     if doublings > MOST_DOUBLINGS {

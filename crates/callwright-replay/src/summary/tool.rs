@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::cluster::by;
-use super::input::earliest;
-use super::{Bounded, Distinct, Merge, Tally, Timeline};
+use super::{Bounded, Distinct, Merge, Tally, Timeline, earliest, larger, latest, merge, smaller};
 
 /// How many versions of a tool are kept: one a deployment.
 const KEPT_VERSIONS: usize = 50;
@@ -17,7 +15,7 @@ const KEPT_FIELDS: usize = 200;
 /// How many different values of a parameter are kept, to see whether they are few.
 const KEPT_VALUES: usize = 32;
 
-/// How many models are told apart.
+/// How many models are kept apart.
 const KEPT_MODELS: usize = 50;
 
 /// What is known of one tool.
@@ -75,8 +73,8 @@ pub struct FieldUse {
 impl FieldUse {
     /// A number, or a length.
     pub(crate) fn measured(&mut self, measure: Option<f64>) {
-        self.smallest = by(f64::min, self.smallest, measure);
-        self.largest = by(f64::max, self.largest, measure);
+        self.smallest = smaller(self.smallest, measure);
+        self.largest = larger(self.largest, measure);
     }
 }
 
@@ -109,29 +107,22 @@ impl Merge for Version {
         }
         self.calls.absorb(other.calls);
         self.first = earliest(self.first, other.first);
-        self.last = self.last.max(other.last);
+        self.last = latest(self.last, other.last);
     }
 }
 
-impl Merge for FieldUse {
-    fn absorb(&mut self, other: Self) {
-        self.present.absorb(other.present);
-        self.types.absorb(other.types);
-        self.values.absorb(other.values);
-        self.smallest = by(f64::min, self.smallest, other.smallest);
-        self.largest = by(f64::max, self.largest, other.largest);
-    }
-}
+merge!(FieldUse {
+    present, types, values;
+    smallest by smaller, largest by larger
+});
 
-impl Merge for ToolSummary {
-    fn absorb(&mut self, other: Self) {
-        self.tally.absorb(other.tally);
-        self.versions.absorb(other.versions);
-        self.time.absorb(other.time);
-        self.sessions.absorb(other.sessions);
-        self.models.absorb(other.models);
-        self.latency_us.absorb(other.latency_us);
-        self.sampled.absorb(other.sampled);
-        self.fields.absorb(other.fields);
-    }
-}
+merge!(ToolSummary {
+    tally,
+    versions,
+    time,
+    sessions,
+    models,
+    latency_us,
+    sampled,
+    fields
+});

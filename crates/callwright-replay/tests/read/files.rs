@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use callwright_replay::read::{Place, Reader, Reading};
+use callwright_replay::read::{Reader, Reading, RecordPlace};
 use callwright_replay::seen::Seen;
-use callwright_replay::source::{Item, Pieces};
+use callwright_replay::source::Pieces;
 use serde_json::Value;
 
 /// Every record of the corpus in one file, one per line.
@@ -35,12 +35,10 @@ fn a_file_of_all_formats_is_read_record_by_record() {
     let (mut records, mut calls) = (0, 0);
     let mut reader_of_records = Reader::new();
     for item in Pieces::of_reader("mixed.jsonl", reader).unwrap() {
-        let Item::Piece(piece) = item else {
-            panic!("{item:?}")
-        };
+        let Ok(piece) = item else { panic!("{item:?}") };
         let mut reading = Reading::default();
         for record in piece.records() {
-            let place = Place {
+            let place = RecordPlace {
                 file: piece.file(),
                 line: record.line,
             };

@@ -6,14 +6,14 @@ mod files;
 mod properties;
 
 use callwright::call::{Arguments, Completeness};
-use callwright_replay::read::{Place, Reader, Reading};
-use callwright_replay::seen::{Answer, At, Seen};
+use callwright_replay::read::{Reader, Reading, RecordPlace};
+use callwright_replay::seen::{At, Seen, ToolAnswer};
 use serde_json::{Value, json};
 
 /// What a record shows, as JSON.
 fn shown(text: &str) -> Value {
     let mut reading = Reading::default();
-    let place = Place {
+    let place = RecordPlace {
         file: "log.jsonl",
         line: 7,
     };
@@ -67,6 +67,6 @@ fn place(at: &At<'_>) -> Value {
     json!({"session": at.session, "turn": at.turn, "round": at.round, "time": at.time, "model": at.model})
 }
 
-fn answer(answer: &Answer<'_>) -> Value {
+fn answer(answer: &ToolAnswer<'_>) -> Value {
     json!({"output": Value::from(&answer.output), "is_error": answer.is_error})
 }

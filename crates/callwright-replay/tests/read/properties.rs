@@ -1,7 +1,7 @@
 //! Whatever a record is: it is read or reported, and nothing in it is changed.
 
 use callwright::call::Arguments;
-use callwright_replay::read::{Place, Reader, Reading};
+use callwright_replay::read::{Reader, Reading, RecordPlace};
 use callwright_replay::seen::Seen;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -139,7 +139,7 @@ proptest! {
         prop_assume!(!arguments.is_null());
         let line = record.to_string();
         let mut reading = Reading::default();
-        Reader::new().read(&line, Place { file: "f", line: 1 }, &mut reading);
+        Reader::new().read(&line, RecordPlace { file: "f", line: 1 }, &mut reading);
         let [Seen::Call(call)] = reading.seen.as_slice() else {
             panic!("{record}: {reading:?}");
         };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use callwright_replay::source::{Item, LONGEST_RECORD, Pieces};
+use callwright_replay::source::{LONGEST_RECORD, Pieces};
 use proptest::prelude::*;
 
 use crate::{Dribble, Found, collect, read, texts};
@@ -141,14 +141,14 @@ fn a_line_of_two_gigabytes_costs_neither_memory_nor_the_run() {
     let mut troubles = Vec::new();
     for item in pieces {
         match item {
-            Item::Piece(piece) => {
+            Ok(piece) => {
                 largest = largest.max(piece.bytes().len());
                 let found = piece
                     .records()
                     .map(|record| (record.line, record.text.unwrap().to_owned()));
                 records.extend(found);
             }
-            Item::Trouble(trouble) => troubles.push(trouble),
+            Err(trouble) => troubles.push(trouble),
         }
     }
     assert_eq!(
@@ -157,7 +157,10 @@ fn a_line_of_two_gigabytes_costs_neither_memory_nor_the_run() {
     );
     assert_eq!(troubles.len(), 1);
     assert_eq!((troubles[0].line, troubles[0].offset), (2, 8));
-    assert!(troubles[0].what.contains("64 MB"), "{troubles:?}");
+    assert!(
+        troubles[0].kind.to_string().contains("64 MB"),
+        "{troubles:?}"
+    );
     assert!(largest < LONGEST_RECORD);
 }
 
@@ -282,7 +285,7 @@ proptest! {
         let whole = collect(Pieces::new(inputs.clone()));
         let mut seen = Vec::new();
         for item in Pieces::new(inputs.clone()) {
-            let Item::Piece(piece) = item else { panic!("{item:?}") };
+            let Ok(piece) = item else { panic!("{item:?}") };
             for record in piece.records() {
                 seen.push((record.line, record.text.unwrap().to_owned()));
             }

@@ -7,7 +7,7 @@ mod forms;
 
 use std::io::{self, Read};
 
-use callwright_replay::source::{Item, Pieces};
+use callwright_replay::source::Pieces;
 
 /// What came out of a text: records with their lines, and troubles with theirs.
 #[derive(Debug, Default, PartialEq)]
@@ -20,7 +20,7 @@ fn collect(pieces: Pieces) -> Found {
     let mut found = Found::default();
     for item in pieces {
         match item {
-            Item::Piece(piece) => {
+            Ok(piece) => {
                 for record in piece.records() {
                     match record.text {
                         Ok(text) => found.records.push((record.line, text.to_owned())),
@@ -28,7 +28,9 @@ fn collect(pieces: Pieces) -> Found {
                     }
                 }
             }
-            Item::Trouble(trouble) => found.troubles.push((trouble.line, trouble.what)),
+            Err(trouble) => found
+                .troubles
+                .push((trouble.line, trouble.kind.to_string())),
         }
     }
     found

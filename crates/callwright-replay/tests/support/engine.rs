@@ -6,16 +6,16 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use callwright::ToolSpec;
-use callwright_replay::run::{Run, Settings};
+use callwright_replay::run::{ReplaySettings, Run};
 use callwright_replay::source::find;
 use callwright_replay::summary::Summary;
 
 /// Runs over a log with so many workers; with as many as there are cores if nothing is said.
 pub(crate) fn replay(tools: Vec<ToolSpec>, log: &Path, workers: Option<NonZero<usize>>) -> Summary {
-    let settings = Settings {
+    let settings = ReplaySettings {
         tools: Some(tools),
         workers,
-        ..Settings::default()
+        ..ReplaySettings::default()
     };
     let inputs = find(&[log.to_string_lossy()]).expect("the log is there");
     let mut run = Run::new(inputs, settings).expect("the tools can be used");

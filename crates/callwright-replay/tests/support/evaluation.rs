@@ -313,5 +313,5 @@ fn changed(tools_file: &str, report: &Report) -> Vec<ToolSpec> {
         .collect();
     let suggestions = suggestions_file(proposals, Some(tools_file));
     let text = apply(tools_file, &suggestions, &accept, true).expect("the proposals go together");
-    callwright::tool::read_tools(&text).expect("the new tools can be read")
+    callwright::wire::read_tools(&text).expect("the new tools can be read")
 }

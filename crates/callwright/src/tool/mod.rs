@@ -1,6 +1,6 @@
 //! Tools: name, schema, effect.
 //!
-//! [`read_tools`] takes them out of any provider's shape as [`ToolSpec`]s; the gate compiles each
+//! [`crate::wire::read_tools`] takes them out of any provider's shape as [`ToolSpec`]s; the gate compiles each
 //! into a [`Tool`]. A schema that cannot be compiled quarantines its one tool: its calls pass
 //! unvalidated, and the others work.
 
@@ -10,7 +10,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use crate::validate::normalise;
-pub use crate::wire::read_tools;
 pub use crate::words::{DeclaredBy, Effect, ToolSpec};
 pub(crate) use lookup::{ToolSet, UnknownTool};
 use serde_json::Value as Schema;

@@ -6,6 +6,7 @@
 use super::history::{is_call, parts, text_of};
 use super::line::read_json;
 use super::provider::{RawAnswer, shapes};
+use super::recorded::{Recorded, recorded};
 use super::{declared_completeness, each_key_once, present, read_call};
 use crate::call::{Call, Completeness};
 use crate::error::{Error, ErrorKind};
@@ -13,11 +14,11 @@ use crate::json::Value;
 use crate::words::Message;
 
 /// What one line of a recording holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Answer<'a> {
-    /// A call in any known shape.
-    Call(Call<'a>),
+pub enum RecordedLine<'a> {
+    /// A call in any known shape, and what is recorded beside it.
+    Call(Recorded<'a>),
     /// Text in which calls may be written.
     Message(Message<'a>),
 }
@@ -118,7 +119,7 @@ fn not_an_answer(why: &str) -> Error {
 ///
 /// # Errors
 /// Fails if the line is not JSON, or neither of them; the error says why.
-pub fn read_answer(line: &str) -> Result<Answer<'_>, Error> {
+pub fn read_recorded_line(line: &str) -> Result<RecordedLine<'_>, Error> {
     let value = read_json(line)?;
     let has = |key: &str| value.get(key).is_some();
     let names_a_tool = ["tool", "name", "function", "method", "functionCall"]
@@ -126,9 +127,9 @@ pub fn read_answer(line: &str) -> Result<Answer<'_>, Error> {
         .any(has);
     // A message may name its author.
     if has("role") || has("text") && !names_a_tool {
-        read(value).map(Answer::Message)
+        read(value).map(RecordedLine::Message)
     } else {
-        read_call(value).map(Answer::Call)
+        recorded(value).map(RecordedLine::Call)
     }
 }
 

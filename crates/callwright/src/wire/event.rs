@@ -1,14 +1,14 @@
-//! callwright's own event lines, as the calls that they are about: what is recorded is replayed.
+//! callwright's own event lines, read as the calls that they are about: what is recorded can be replayed.
 //!
-//! The arguments are those that the model sent, not those that went to the tool, and the tool's name is what the model
-//! called it. `sent_as` tells a value from a text where nothing else does.
+//! The arguments are those that the model sent, not those that went to the tool, and the tool's name is the one that the
+//! model used. `sent_as` distinguishes a value from a text where nothing else does.
 
 use super::{present, tool_name};
 use crate::call::{Arguments, Call};
 use crate::error::Error;
 use crate::json::Value;
 
-/// What only an event line has.
+/// The member that only an event line has.
 pub(super) const ARGUMENTS_SENT: &str = "arguments_sent";
 
 pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {

@@ -1,6 +1,6 @@
 //! callwright's own call lines: `{"tool", "arguments", "id"?, "finish_reason"?}`.
 //!
-//! Also takes `{"name", "arguments"}` and its cousins, which models and older APIs write.
+//! Also takes `{"name", "arguments"}` and similar shapes, which models and older APIs write.
 
 use super::{present, read_call, text_arguments, tool_name};
 use crate::call::Call;
@@ -10,7 +10,7 @@ use crate::json::{Value, read_value};
 /// Reads one line of JSON Lines: a call in any known shape.
 ///
 /// # Errors
-/// Fails if the line is not JSON or no call; the error says which and names the column.
+/// Fails if the line is not JSON or not a call; the error says which and names the column.
 pub fn read_line(line: &str) -> Result<Call<'_>, Error> {
     read_call(read_json(line)?)
 }

@@ -1,19 +1,19 @@
-//! A call in a recorded conversation: the call, where it stands, and what came of it.
+//! A call in a recorded conversation: the call, its place in the conversation, and its outcome.
 //!
-//! `session`, `turn`, `round`, `output` and `is_error` stand beside the call, whichever shape it has.
+//! `session`, `turn`, `round`, `output` and `is_error` are members beside the call, whatever shape the call has.
 
 use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::line::read_json;
-use super::{mcp, not_a_call, present, read_call};
+use super::{mcp, not_a_call, read_call};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
 use crate::words::{Moment, Output, Place, Ran, ToolFailure};
 
-/// What may stand beside a call. Most lines have nothing of it.
+/// The members that may be beside a call.
 const BESIDE: [&str; 5] = ["session", "turn", "round", "output", "is_error"];
 
 /// One line of a recording.
@@ -33,7 +33,7 @@ pub struct Recorded<'a> {
 }
 
 impl Recorded<'_> {
-    /// Where the call stands, if it belongs to a conversation.
+    /// The place of the call, if it belongs to a conversation.
     pub fn place(&self) -> Option<Place<'_>> {
         let session = self.session.as_deref()?;
         Some(Place {
@@ -42,11 +42,11 @@ impl Recorded<'_> {
         })
     }
 
-    /// What came of the call, if that was recorded.
+    /// The outcome of the call, if that was recorded.
     pub fn ran(&self) -> Option<Ran<'_>> {
         let output = match &self.output {
             Some(output) => recorded_output(output),
-            // That it failed is known, if not how.
+            // It failed, and how was not recorded.
             None if self.is_error => Output::from(""),
             None => return None,
         };
@@ -66,7 +66,7 @@ pub fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
     }
 }
 
-/// The same of an answer that nobody else needs: nothing of it is copied.
+/// The same for an owned answer: nothing of it is copied.
 pub fn into_recorded_output(output: Value<'_>) -> Output<'_> {
     match output {
         Value::String(text) => Output::Text(text),
@@ -75,44 +75,43 @@ pub fn into_recorded_output(output: Value<'_>) -> Output<'_> {
     }
 }
 
-/// Reads one line of JSON Lines: a call in any known shape, and where it stands.
+/// Reads one line of JSON Lines: a call in any known shape, and what is recorded beside it.
 ///
 /// # Errors
-/// Fails if the line is not JSON or no call; the error says which and names the column.
+/// Fails if the line is not JSON or not a call; the error says which and names the column.
 pub fn read_recorded(line: &str) -> Result<Recorded<'_>, Error> {
     recorded(read_json(line)?)
 }
 
-/// The same of a line that somebody has read already.
+/// The same for a line that has already been parsed.
 ///
 /// # Errors
-/// Fails if the value is no call; the error says why.
+/// Fails if the value is not a call; the error says why.
 pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
-    let members = value.as_object().unwrap_or_default();
-    if !members
-        .iter()
-        .any(|(key, _)| BESIDE.contains(&key.as_ref()))
-    {
-        return Ok(Recorded {
-            call: read_call(value)?,
-            session: None,
-            at: Moment::default(),
-            output: None,
-            is_error: false,
+    let mut beside: [Option<Value<'_>>; BESIDE.len()] = Default::default();
+    if let Value::Object(members) = &mut value {
+        members.retain_mut(|(key, value)| {
+            let slot = BESIDE.iter().position(|name| name == key);
+            match slot.map(|at| &mut beside[at]) {
+                Some(slot @ None) => *slot = Some(std::mem::take(value)),
+                _ => return true,
+            }
+            false
         });
     }
-    let session = match present(&mut value, "session") {
+    let [session, turn, round, output, is_error] = beside;
+    let present = |member: Option<_>| member.filter(|member| *member != Value::Null);
+    let session = match present(session) {
         None => None,
         Some(Value::String(text)) => Some(text),
         Some(Value::Number(number)) => Some(Cow::Owned(number.as_str().to_owned())),
         Some(other) => return Err(wrong("session", "a text or a number", &other)),
     };
     let at = Moment {
-        turn: number(&mut value, "turn")?,
-        round: number(&mut value, "round")?,
+        turn: number(present(turn), "turn")?,
+        round: number(present(round), "round")?,
     };
-    let output = value.take("output");
-    let is_error = match present(&mut value, "is_error") {
+    let is_error = match present(is_error) {
         None => false,
         Some(Value::Bool(yes)) => yes,
         Some(other) => return Err(wrong("is_error", "true or false", &other)),
@@ -129,9 +128,9 @@ pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
     })
 }
 
-/// A number, or a name for what has none.
-fn number(value: &mut Value<'_>, key: &str) -> Result<Option<u64>, Error> {
-    Ok(match present(value, key) {
+/// A number, or a hash of a name.
+fn number(value: Option<Value<'_>>, key: &str) -> Result<Option<u64>, Error> {
+    Ok(match value {
         None => None,
         Some(Value::String(text)) => Some(name(&text)),
         Some(Value::Number(number)) => {
@@ -147,7 +146,7 @@ fn number(value: &mut Value<'_>, key: &str) -> Result<Option<u64>, Error> {
     })
 }
 
-/// A text in place of a number: other than other texts, and neither before nor after them.
+/// A text instead of a number: different from other texts, and neither before nor after them.
 fn name(text: &str) -> u64 {
     xxh3_64(text.as_bytes()) | Moment::FIRST_NAME
 }

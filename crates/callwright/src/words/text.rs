@@ -35,9 +35,9 @@ fn push_escaped_char(out: &mut String, character: char) {
     }
 }
 
-/// Control characters, white space other than the blank, line separators, marks that turn the direction of writing, and characters
-/// without a shape: none of them belongs into a line that is shown.
-fn is_invisible(character: char) -> bool {
+/// Control characters, spaces other than the plain one, line separators, marks that change the direction of the text, and
+/// characters without a shape: none of them may reach a line that a person or a model reads.
+pub fn is_invisible(character: char) -> bool {
     character.is_control()
         || (character.is_whitespace() && character != ' ')
         || matches!(
@@ -56,6 +56,7 @@ fn is_invisible(character: char) -> bool {
                 | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
                 | '\u{ffa0}'
+                | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e01ef}'
         )
 }
@@ -110,8 +111,8 @@ pub(crate) fn one_line(text: &str, max: usize) -> String {
     cut_line(visible(first_bytes(text, max * 4)), max)
 }
 
-/// A line as it is, but for what could end the line or hide text.
-pub(crate) fn visible(line: &str) -> String {
+/// A line as it is, except that what could end the line or hide text is escaped. Escaping it again changes nothing.
+pub fn visible(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for character in line.chars() {
         match character {
@@ -176,9 +177,9 @@ fn push_dotted(out: &mut String, path: &Path) {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-$@".contains(&byte);
         let plain = !segment.is_empty()
             && (segment.bytes().all(is_plain)
-                || segment
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '@')));
+                || segment.chars().all(|c| {
+                    matches!(c, '_' | '-' | '$' | '@') || c.is_alphanumeric() && !is_invisible(c)
+                }));
         if plain {
             if at > 0 {
                 out.push('.');
@@ -235,6 +236,15 @@ mod tests {
     fn nothing_breaks_out_of_its_line() {
         let text = quoted("a\n\"b\\\u{202e}\u{0}", 20);
         assert_eq!(text, r#""a\n\"b\\\u{202e}\u{0}""#);
+    }
+
+    /// Fillers are letters to Unicode, and still cannot be seen.
+    #[test]
+    fn invisible_letters_are_escaped_in_paths() {
+        let path = Path::root().key("a\u{3164}b");
+        assert_eq!(dotted_within(&path, 99), r#"["a\u{3164}b"]"#);
+        assert_eq!(visible("a\u{fff9}\u{2066}b"), r"a\u{fff9}\u{2066}b");
+        assert_eq!(visible(r"a\u{fff9}"), r"a\u{fff9}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use callwright::event::Event;
 use callwright::feedback::{Feedback, Style};
 use callwright::policy::Policy;
 use callwright::repair::{Grade, RepairPolicy};
-use callwright::tool::read_tools;
+use callwright::wire::read_tools;
 use callwright::wire::{Recorded, read_recorded};
 use callwright::{Call, Gate, Opened, Verdict};
 use serde_json::Value;

@@ -45,7 +45,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// Takes the first of these as JSON, which mostly stands in a text.
+    /// Takes the first of these as JSON, which is mostly inside a text.
     pub(super) fn take_json(&mut self, keys: &[&str]) -> Option<Value<'a>> {
         match self.take(keys)? {
             Value::String(text) => inner_json(&text),

@@ -11,7 +11,7 @@ use callwright::json::Value;
 
 use super::context::Context;
 use super::pick::{has, has_list, list};
-use super::{Format, Work};
+use super::{Format, RecordReader};
 
 /// Whether this is a list of spans, or a span.
 pub(super) fn is_spans(value: &Value<'_>) -> bool {
@@ -37,29 +37,37 @@ fn is_span(value: &Value<'_>) -> bool {
 }
 
 /// All spans.
-pub(super) fn read<'a>(work: &mut Work<'a, '_>, mut value: Value<'a>, context: &Context<'a>) {
-    work.reading.set_format(Format::OpenTelemetry);
+pub(super) fn read<'a>(
+    record: &mut RecordReader<'a, '_>,
+    mut value: Value<'a>,
+    context: &Context<'a>,
+) {
+    record.reading.set_format(Format::OpenTelemetry);
     if is_span(&value) {
-        span::read(work, value, context);
+        span::read(record, value, context);
         return;
     }
     for key in ["resourceSpans", "resource_spans"] {
         for mut resource in list(&mut value, key) {
-            read_scopes(work, &mut resource, context);
+            read_scopes(record, &mut resource, context);
         }
     }
-    read_scopes(work, &mut value, context);
+    read_scopes(record, &mut value, context);
 }
 
-fn read_scopes<'a>(work: &mut Work<'a, '_>, resource: &mut Value<'a>, context: &Context<'a>) {
+fn read_scopes<'a>(
+    record: &mut RecordReader<'a, '_>,
+    resource: &mut Value<'a>,
+    context: &Context<'a>,
+) {
     for key in ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"] {
         for mut scope in list(resource, key) {
             for span in list(&mut scope, "spans") {
-                span::read(work, span, context);
+                span::read(record, span, context);
             }
         }
     }
     for span in list(resource, "spans") {
-        span::read(work, span, context);
+        span::read(record, span, context);
     }
 }

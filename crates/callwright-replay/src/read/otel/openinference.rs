@@ -1,10 +1,8 @@
-//! The names of `OpenInference`: messages whose parts are attributes of their own,
+//! The names of `OpenInference`: messages whose parts are separate attributes,
 //! `llm.output_messages.0.message.tool_calls.0.tool_call.function.name`.
 
 use std::collections::BTreeMap;
 
-use callwright::Call;
-use callwright::call::Arguments;
 use callwright::json::Value;
 
 use super::attributes::Attributes;
@@ -12,15 +10,15 @@ use crate::read::dialogue::Dialogue;
 use crate::read::pick::inner_json;
 
 #[derive(Debug, Default)]
-struct Message<'a> {
+struct FlatMessage<'a> {
     role: Option<Value<'a>>,
     content: Option<Value<'a>>,
     tool_call_id: Option<Value<'a>>,
-    calls: BTreeMap<u32, Part<'a>>,
+    calls: BTreeMap<u32, FlatCall<'a>>,
 }
 
 #[derive(Debug, Default)]
-struct Part<'a> {
+struct FlatCall<'a> {
     id: Option<Value<'a>>,
     name: Option<Value<'a>>,
     arguments: Option<Value<'a>>,
@@ -28,8 +26,8 @@ struct Part<'a> {
 
 /// Reads the messages that went into a model and those that came out of it.
 pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: Attributes<'a>) {
-    let mut before: BTreeMap<u32, Message<'a>> = BTreeMap::new();
-    let mut after: BTreeMap<u32, Message<'a>> = BTreeMap::new();
+    let mut before: BTreeMap<u32, FlatMessage<'a>> = BTreeMap::new();
+    let mut after: BTreeMap<u32, FlatMessage<'a>> = BTreeMap::new();
     let mut tools = Vec::new();
     for (key, value) in attributes.into_all() {
         if let Some(rest) = key.strip_prefix("llm.input_messages.") {
@@ -51,7 +49,7 @@ pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: Attributes<'
 }
 
 /// Adds one attribute: `0.message.role`, `0.message.tool_calls.1.tool_call.id`.
-fn add<'a>(messages: &mut BTreeMap<u32, Message<'a>>, key: &str, value: Value<'a>) {
+fn add<'a>(messages: &mut BTreeMap<u32, FlatMessage<'a>>, key: &str, value: Value<'a>) {
     let mut parts = key.splitn(3, '.');
     let (Some(Ok(number)), Some("message"), Some(rest)) =
         (parts.next().map(str::parse), parts.next(), parts.next())
@@ -82,7 +80,7 @@ fn add<'a>(messages: &mut BTreeMap<u32, Message<'a>>, key: &str, value: Value<'a
     }
 }
 
-fn read_message<'a>(dialogue: &mut Dialogue<'a, '_>, message: Message<'a>) {
+fn read_message<'a>(dialogue: &mut Dialogue<'a, '_>, message: FlatMessage<'a>) {
     match message.role.as_ref().and_then(Value::as_str) {
         Some("user") => dialogue.user(),
         Some("tool") => {
@@ -93,18 +91,7 @@ fn read_message<'a>(dialogue: &mut Dialogue<'a, '_>, message: Message<'a>) {
             let by_model = message.role.as_ref().and_then(Value::as_str) == Some("assistant");
             dialogue.begin_answer();
             for (_, part) in message.calls {
-                let Some(Value::String(name)) = part.name else {
-                    dialogue.trouble("a call without the name of its tool");
-                    continue;
-                };
-                let arguments = match part.arguments {
-                    None => Arguments::Absent,
-                    Some(Value::String(text)) => Arguments::Text(text),
-                    Some(value) => Arguments::Value(value),
-                };
-                let mut call = Call::new(name, arguments);
-                call.id = part.id;
-                dialogue.call(call);
+                dialogue.named_call(part.name, part.id, part.arguments);
             }
             if by_model {
                 dialogue.end_answer(None);

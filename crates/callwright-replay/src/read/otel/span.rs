@@ -1,16 +1,17 @@
 //! One span: a tool that ran, or a model that answered.
 
 use callwright::Call;
+use callwright::call::Arguments;
 use callwright::json::Value;
 
 use super::attributes::Attributes;
 use super::openinference;
 use crate::read::context::Context;
 use crate::read::dialogue::Dialogue;
-use crate::read::messages::{self, arguments_of};
+use crate::read::messages;
 use crate::read::pick::{list, present, take, text};
-use crate::read::{Work, exchange, time};
-use crate::seen::Answer;
+use crate::read::{RecordReader, exchange, time};
+use crate::seen::ToolAnswer;
 
 /// What libraries call the name, the arguments and the result of a tool.
 const NAMES: [&str; 4] = [
@@ -55,7 +56,11 @@ const MODELS: [&str; 4] = [
     "ai.model.id",
 ];
 
-pub(super) fn read<'a>(work: &mut Work<'a, '_>, mut span: Value<'a>, outer: &Context<'a>) {
+pub(super) fn read<'a>(
+    record: &mut RecordReader<'a, '_>,
+    mut span: Value<'a>,
+    outer: &Context<'a>,
+) {
     let mut attributes = Attributes::new(take(&mut span, "attributes"));
     let mut context = outer.clone();
     for key in SESSIONS {
@@ -82,7 +87,7 @@ pub(super) fn read<'a>(work: &mut Work<'a, '_>, mut span: Value<'a>, outer: &Con
     let latency = start
         .zip(end)
         .and_then(|(start, end)| u64::try_from(end.checked_sub(start)?).ok());
-    let mut dialogue = work.dialogue(context);
+    let mut dialogue = record.dialogue(context);
     // A span of the model and a span of the tool show the same call.
     dialogue.in_history = true;
     if is_tool(&span, &attributes) {
@@ -146,7 +151,11 @@ fn tool<'a>(
         );
         return;
     };
-    let mut call = Call::new(name, arguments_of(Some(arguments)));
+    let arguments = match arguments {
+        Value::String(text) => Arguments::Text(text),
+        value => Arguments::Value(value),
+    };
+    let mut call = Call::new(name, arguments);
     call.id = attributes.take(&IDS);
     let status = span.get("status");
     let code = status.and_then(|status| status.get("code").or_else(|| status.get("status_code")));
@@ -161,7 +170,7 @@ fn tool<'a>(
             status.and_then(|status| status.get("message").or_else(|| status.get("description")));
         is_error.then(|| said.cloned().unwrap_or(Value::String("".into())))
     });
-    let answer = output.map(|output| Answer { output, is_error });
+    let answer = output.map(|output| ToolAnswer { output, is_error });
     dialogue.call_with(call, answer, latency);
 }
 

@@ -1,13 +1,13 @@
-//! JSON documents over several lines: alone, one behind the other, or as the elements of one array.
+//! JSON documents that span lines: alone, one after the other, or as the elements of one array.
 //!
 //! An array is read element by element, unless its first element shows that it is one record: the messages of a
-//! conversation, the pieces of a stream. Whatever is no document is a record as far as its line goes, and left to others
-//! to judge. After a document that does not end where it should, the next one is found again.
+//! conversation, the pieces of a stream. What is not a document is a record up to the end of its line, for later stages to
+//! judge. After a document that does not end where it should, reading goes on with the next one.
 
 use std::io::Read;
 
 use super::scan::{Scan, Step};
-use super::{Chunk, Chunks, Form, LONGEST_RECORD, READ_BYTES, Span};
+use super::{Chunks, Form, LONGEST_RECORD, Next, Piece, READ_BYTES, RecordSpan, Trouble};
 use crate::read::is_one_record;
 
 /// How far documents have been found in what was read.
@@ -17,12 +17,12 @@ pub(super) struct Found {
     /// How far was looked.
     at: usize,
     /// Records that are whole.
-    spans: Vec<Span>,
+    spans: Vec<RecordSpan>,
     /// Where the record begins that is not yet whole.
     open: Option<usize>,
-    /// Whether that record is a line that is no document.
+    /// Whether that record is a line that is not a document.
     is_text: bool,
-    /// The depth at which records begin: 1 inside of an array of records.
+    /// The depth at which records begin: 1 inside an array of records.
     base: u32,
     /// The record is an array, and its first element will tell whether it is one record or many.
     undecided: bool,
@@ -43,15 +43,15 @@ impl Found {
 }
 
 impl<R: Read> Chunks<R> {
-    pub(super) fn next_documents(&mut self) -> Option<Chunk> {
+    pub(super) fn next_documents(&mut self) -> Option<Next> {
         self.found.line = self.found.line.max(self.line);
         loop {
             if let Some(trouble) = self.look() {
-                return Some(trouble);
+                return Some(Err(trouble));
             }
             let enough = self.found.at >= READ_BYTES || self.ended;
             if enough && !self.found.spans.is_empty() {
-                return Some(self.hand_out());
+                return Some(Ok(self.hand_out()));
             }
             if self.ended {
                 return self.end_of_documents();
@@ -68,7 +68,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// Looks at all that was read.
-    fn look(&mut self) -> Option<Chunk> {
+    fn look(&mut self) -> Option<Trouble> {
         while self.found.at < self.rest.len() {
             if self.found.is_text {
                 let Some(end) = memchr::memchr(b'\n', &self.rest[self.found.at..]) else {
@@ -97,7 +97,7 @@ impl<R: Read> Chunks<R> {
                     self.found.at = place + 1;
                     self.closed(depth, place + 1)
                 }
-                // The document is broken; what comes is looked at afresh.
+                // The document is broken; what follows is looked at again.
                 Step::TornString | Step::Misplaced | Step::NotOpen => self.close(place),
             };
             if closed.is_some() {
@@ -131,7 +131,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// A container was closed.
-    fn closed(&mut self, depth: u32, end: usize) -> Option<Chunk> {
+    fn closed(&mut self, depth: u32, end: usize) -> Option<Trouble> {
         if self.found.undecided && depth == 1 {
             self.found.undecided = false;
             let array = self.found.open?;
@@ -160,19 +160,20 @@ impl<R: Read> Chunks<R> {
     }
 
     /// The record that is open ends here.
-    fn close(&mut self, end: usize) -> Option<Chunk> {
+    fn close(&mut self, end: usize) -> Option<Trouble> {
         let found = &mut self.found;
         found.at = end;
         found.is_text = false;
         found.undecided = false;
         if let Some((line, offset)) = found.skipping.take() {
-            return Some(Self::too_long(line, offset));
+            let bytes = self.offset + end as u64 - offset;
+            return Some(self.too_long(line, offset, bytes));
         }
         if let Some(start) = found.open.take() {
             let new_lines = memchr::memchr_iter(b'\n', &self.rest[found.counted..start]).count();
             found.line += new_lines as u64;
             found.counted = start;
-            found.spans.push(Span {
+            found.spans.push(RecordSpan {
                 start,
                 end,
                 line: found.line,
@@ -182,7 +183,7 @@ impl<R: Read> Chunks<R> {
     }
 
     /// All records that are whole, with what lies between them.
-    fn hand_out(&mut self) -> Chunk {
+    fn hand_out(&mut self) -> Piece {
         let end = self.found.open.unwrap_or(self.found.at);
         let spans = std::mem::take(&mut self.found.spans);
         let form = if self.found.base == 1 {
@@ -190,9 +191,9 @@ impl<R: Read> Chunks<R> {
         } else {
             Form::Documents
         };
-        let chunk = self.cut(end, Some(spans), form);
+        let piece = self.cut(end, Some(spans), form);
         self.moved(end);
-        chunk
+        piece
     }
 
     /// The first bytes are gone.
@@ -221,16 +222,16 @@ impl<R: Read> Chunks<R> {
     }
 
     /// The text has ended: what is open is the last record, whole or not.
-    fn end_of_documents(&mut self) -> Option<Chunk> {
+    fn end_of_documents(&mut self) -> Option<Next> {
         // A file that cannot be read on is reported as that, once.
         if self.failed.is_none() && (self.found.open.is_some() || self.found.skipping.is_some()) {
             let end = self.rest.len();
-            if let Some(trouble) = self.close(end) {
-                return Some(trouble);
-            }
-            return Some(self.hand_out());
+            return Some(match self.close(end) {
+                Some(trouble) => Err(trouble),
+                None => Ok(self.hand_out()),
+            });
         }
         self.found = Found::default();
-        self.last()
+        self.last().map(Err)
     }
 }

@@ -1,7 +1,7 @@
-//! How records stand in a text, by its beginning.
+//! How the records of a text are laid out, judged by its beginning.
 //!
-//! A first line that is a whole JSON document, or none at all, means lines. A document that goes on in the next line means
-//! documents.
+//! A first line that is a whole JSON document, or not JSON at all, means lines. A document that goes on in the next line
+//! means documents.
 
 use std::io::Read;
 
@@ -79,7 +79,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// The place of the first byte that is no white space. A text that begins with a megabyte of it is none of ours.
+    /// The place of the first byte that is not white space. A text that begins with a megabyte of it is not a log.
     fn first_byte(&mut self, mut at: usize) -> Option<usize> {
         loop {
             let is_text = |byte: &u8| !byte.is_ascii_whitespace();
@@ -116,7 +116,7 @@ fn opens_records(line: &[u8], is_whole_line: bool) -> bool {
     let inside = line[1..].trim_ascii_start();
     match inside.first() {
         Some(b'{' | b'[' | b']') => true,
-        // The bracket stands alone.
+        // The bracket is alone on its line.
         None => is_whole_line,
         Some(_) => false,
     }

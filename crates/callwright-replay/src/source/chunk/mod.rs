@@ -1,12 +1,11 @@
-//! Text → pieces with whole records in them, in bounded memory.
+//! Text → pieces that hold whole records, in bounded memory.
 //!
-//! How records stand is told by the beginning of the text: [`form`]. Then either lines are cut off ([`lines`]) or
-//! documents are found by their brackets ([`documents`]). A piece is handed on as soon as a whole record is there. No
-//! record is torn; one that is longer than the bound is skipped and reported, never collected.
+//! The beginning of the text shows how records are laid out ([`form`]). Then either lines are cut off, which is the usual
+//! way and the fast one, or documents are found by their brackets ([`documents`]). A piece is handed on as soon as a whole
+//! record is there. No record is torn; one that is longer than the limit is skipped and reported, never collected.
 
 mod documents;
 mod form;
-mod lines;
 mod scan;
 
 pub(crate) use scan::end_of_first as end_of_json;
@@ -15,25 +14,17 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use documents::Found;
+use scan::is_whole;
 
-use super::piece::Span;
-use super::{Form, LONGEST_RECORD, Piece, READ_BYTES};
+use super::piece::RecordSpan;
+use super::{Form, LONGEST_RECORD, Piece, READ_BYTES, Trouble, TroubleKind};
 
 /// What comes next out of a text.
-#[derive(Debug)]
-pub(super) enum Chunk {
-    /// Some records. The file and the number are the caller's to fill in.
-    Records(Piece),
-    /// Something that could not be read.
-    Trouble {
-        line: u64,
-        offset: u64,
-        what: String,
-    },
-}
+type Next = Result<Piece, Trouble>;
 
-/// Cuts one text into chunks.
+/// Cuts one text into pieces. Their number is for the caller to fill in.
 pub(super) struct Chunks<R> {
+    file: Arc<str>,
     reader: R,
     /// Read and not yet handed out.
     rest: Vec<u8>,
@@ -59,13 +50,10 @@ impl<R> std::fmt::Debug for Chunks<R> {
 }
 
 impl<R: Read> Chunks<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Chunks::resume(reader, 0, 1, Form::Unknown)
-    }
-
-    /// Goes on in the middle of a text.
-    pub(super) fn resume(reader: R, offset: u64, line: u64, form: Form) -> Self {
+    /// A text that begins at this place of its file.
+    pub(super) fn new(file: Arc<str>, reader: R, offset: u64, line: u64, form: Form) -> Self {
         Chunks {
+            file,
             reader,
             rest: Vec::new(),
             offset,
@@ -77,7 +65,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// Appends what can be read now; notes the end of the text, and an error as one.
+    /// Appends what can be read now; notes the end of the text, and takes an error for one.
     fn fill(&mut self) {
         let before = self.rest.len();
         self.rest.resize(before + READ_BYTES, 0);
@@ -87,25 +75,61 @@ impl<R: Read> Chunks<R> {
                 other => break other,
             }
         };
-        let count = match read {
-            Ok(count) => count,
-            Err(error) => {
-                self.failed = Some(error);
-                0
-            }
-        };
+        let count = read.unwrap_or_else(|error| {
+            self.failed = Some(error);
+            0
+        });
         self.rest.truncate(before + count);
         self.ended = count == 0;
     }
 
+    fn next_lines(&mut self) -> Option<Next> {
+        let mut searched = 0;
+        loop {
+            if let Some(at) = memchr::memrchr(b'\n', &self.rest[searched..]) {
+                return Some(Ok(self.cut(searched + at + 1, None, Form::Lines)));
+            }
+            if self.rest.len() > LONGEST_RECORD {
+                return Some(Err(self.skip_line()));
+            }
+            if self.ended {
+                // A file that cannot be read on ends anywhere. The last record counts if nothing of it is missing.
+                let torn = self.failed.is_some() && !is_whole(&self.rest);
+                if self.rest.is_empty() || torn {
+                    return self.last().map(Err);
+                }
+                return Some(Ok(self.cut(self.rest.len(), None, Form::Lines)));
+            }
+            searched = self.rest.len();
+            self.fill();
+        }
+    }
+
+    /// Reads on to the end of a line that is too long, keeping nothing of it.
+    fn skip_line(&mut self) -> Trouble {
+        let (line, offset) = (self.line, self.offset);
+        loop {
+            if let Some(end) = memchr::memchr(b'\n', &self.rest) {
+                let bytes = self.offset + end as u64 - offset;
+                self.drop_first(end + 1);
+                return self.too_long(line, offset, bytes);
+            }
+            // The memory of what is dropped is used again.
+            self.offset += self.rest.len() as u64;
+            self.rest.clear();
+            if self.ended {
+                return self.too_long(line, offset, self.offset - offset);
+            }
+            self.fill();
+        }
+    }
+
     /// Hands out the first `end` bytes of what was read.
-    fn cut(&mut self, end: usize, spans: Option<Vec<Span>>, next_form: Form) -> Chunk {
-        let rest = self.rest.split_off(end);
-        let bytes = std::mem::replace(&mut self.rest, rest);
+    fn cut(&mut self, end: usize, spans: Option<Vec<RecordSpan>>, next_form: Form) -> Piece {
         let (first_line, offset) = (self.line, self.offset);
-        self.pass(&bytes);
-        Chunk::Records(Piece {
-            file: Arc::from(""),
+        let bytes = self.drop_first(end);
+        Piece {
+            file: Arc::clone(&self.file),
             number: 0,
             first_line,
             offset,
@@ -113,55 +137,45 @@ impl<R: Read> Chunks<R> {
             spans,
             next_line: self.line,
             next_form,
-        })
+        }
     }
 
-    /// Counts bytes that are not looked at again.
-    fn pass(&mut self, bytes: &[u8]) {
-        self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
-        self.offset += bytes.len() as u64;
-    }
-
-    /// Leaves out the first `end` bytes of what was read.
-    fn drop_first(&mut self, end: usize) {
+    /// Takes out the first `end` bytes of what was read, and counts them.
+    fn drop_first(&mut self, end: usize) -> Vec<u8> {
         let rest = self.rest.split_off(end);
-        let dropped = std::mem::replace(&mut self.rest, rest);
-        self.pass(&dropped);
+        let bytes = std::mem::replace(&mut self.rest, rest);
+        self.line += memchr::memchr_iter(b'\n', &bytes).count() as u64;
+        self.offset += bytes.len() as u64;
+        bytes
     }
 
-    /// The text has ended, or cannot be read on: what is left at its end.
-    fn last(&mut self) -> Option<Chunk> {
-        let error = self.failed.take()?;
-        let torn = if self.rest.trim_ascii().is_empty() {
-            "all before it was read"
-        } else {
-            "all before it was read, but for the record that it tears"
-        };
+    /// The text has ended, or cannot be read on: what is left to report.
+    fn last(&mut self) -> Option<Trouble> {
+        let error = self.failed.take()?.to_string();
+        let torn = !self.rest.trim_ascii().is_empty();
         let (line, offset) = (self.line, self.offset);
         self.drop_first(self.rest.len());
-        Some(Chunk::Trouble {
-            line,
-            offset,
-            what: format!("the file cannot be read on: {error}; {torn}"),
-        })
+        Some(self.trouble(line, offset, TroubleKind::ReadFailed { error, torn }))
     }
 
-    fn too_long(line: u64, offset: u64) -> Chunk {
-        Chunk::Trouble {
+    fn too_long(&self, line: u64, offset: u64, bytes: u64) -> Trouble {
+        self.trouble(line, offset, TroubleKind::TooLong { bytes })
+    }
+
+    fn trouble(&self, line: u64, offset: u64, kind: TroubleKind) -> Trouble {
+        Trouble {
+            file: Arc::clone(&self.file),
             line,
             offset,
-            what: format!(
-                "the record is longer than the {} MB that are read, and was skipped",
-                LONGEST_RECORD / 1024 / 1024
-            ),
+            kind,
         }
     }
 }
 
 impl<R: Read> Iterator for Chunks<R> {
-    type Item = Chunk;
+    type Item = Next;
 
-    fn next(&mut self) -> Option<Chunk> {
+    fn next(&mut self) -> Option<Next> {
         if self.form == Form::Unknown {
             self.form = self.find_form();
         }

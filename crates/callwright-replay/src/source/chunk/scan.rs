@@ -7,9 +7,9 @@ pub(super) enum Step {
     Opened(u32),
     /// A container was closed, which lay at this depth.
     Closed(u32),
-    /// A line ends inside of a string, which no JSON has.
+    /// A line ends inside a string, which JSON does not allow.
     TornString,
-    /// A container is opened where none can stand: something before it is missing.
+    /// A container is opened where none is allowed: something before it is missing.
     Misplaced,
     /// A container is closed that was never opened.
     NotOpen,
@@ -21,12 +21,12 @@ pub(super) struct Scan {
     pub(super) depth: u32,
     in_string: bool,
     escaped: bool,
-    /// The last byte outside of strings that is no white space; 0 at the beginning.
+    /// The last byte outside strings that is not white space; 0 at the beginning.
     last: u8,
 }
 
 impl Scan {
-    /// Goes on from `at` to the next byte that changes the structure, and tells what it does and where it stands;
+    /// Goes on from `at` to the next byte that changes the structure, and returns what it does and where it is;
     /// `None` if there is none.
     pub(super) fn step(&mut self, bytes: &[u8], mut at: usize) -> Option<(Step, usize)> {
         loop {
@@ -67,7 +67,7 @@ impl Scan {
         }
     }
 
-    /// The place of the quote that ends a string, or of the end of a line inside of it; then it is left open.
+    /// The place of the quote that ends a string, or of the end of a line inside it; then it stays open.
     fn leave_string(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         if self.escaped && at < bytes.len() {
             self.escaped = false;
@@ -91,7 +91,7 @@ impl Scan {
         }
     }
 
-    /// The beginning of a record that lies in so many containers.
+    /// The beginning of a record inside this many containers.
     pub(super) fn inside(depth: u32) -> Self {
         Scan {
             depth,

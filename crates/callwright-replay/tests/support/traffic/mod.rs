@@ -136,7 +136,7 @@ impl World {
             [only] => only.tools().to_owned(),
             _ => Value::from(declared.clone()).to_string(),
         };
-        let specs = callwright::tool::read_tools(&tools_file).expect("the tools can be read");
+        let specs = callwright::wire::read_tools(&tools_file).expect("the tools can be read");
         for (at, pattern) in patterns.iter_mut().enumerate() {
             pattern.number = at + 1;
         }

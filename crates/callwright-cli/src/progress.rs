@@ -1,27 +1,35 @@
-//! A progress bar on stderr: bytes, calls per second, time left. For people only.
+//! A progress bar on stderr, for people only.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use callwright_replay::run::Run;
+use callwright_replay::source;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// How often the bar is drawn: often enough to be seen moving.
 const DRAWN_EVERY: Duration = Duration::from_millis(200);
 
-pub(super) struct Progress(Option<(Arc<AtomicBool>, JoinHandle<()>)>);
+pub(crate) struct Progress(Option<(Arc<AtomicBool>, JoinHandle<()>)>);
 
 impl Progress {
-    /// A bar, if stderr is a terminal.
-    pub(super) fn new(run: &Run) -> Self {
+    /// No bar.
+    pub(crate) fn none() -> Self {
+        Progress(None)
+    }
+
+    /// A bar over so many bytes, if stderr is a terminal. `speed` says in words how much was done in so many seconds.
+    pub(crate) fn new(
+        total: Option<u64>,
+        read: Arc<source::Progress>,
+        speed: impl Fn(f64) -> String + Send + 'static,
+    ) -> Self {
         if !io::stderr().is_terminal() {
-            return Progress(None);
+            return Progress::none();
         }
-        let (read, calls) = (run.progress(), run.calls());
-        let (bar, template) = match read.total_bytes() {
+        let (bar, template) = match total {
             Some(total) => (
                 ProgressBar::new(total),
                 "{bar:30} {bytes} of {total_bytes}, {msg}, {eta} left",
@@ -37,12 +45,7 @@ impl Progress {
             let start = Instant::now();
             while !end.load(Ordering::Relaxed) {
                 bar.set_position(read.bytes());
-                #[expect(
-                    clippy::cast_precision_loss,
-                    reason = "a rate that is shown without fractions"
-                )]
-                let rate = calls.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64();
-                bar.set_message(format!("{rate:.0} calls/s"));
+                bar.set_message(speed(start.elapsed().as_secs_f64()));
                 thread::park_timeout(DRAWN_EVERY);
             }
             bar.finish_and_clear();
@@ -51,7 +54,7 @@ impl Progress {
     }
 
     /// Takes the bar away.
-    pub(super) fn finish(self) {
+    pub(crate) fn finish(self) {
         if let Some((ended, drawing)) = self.0 {
             ended.store(true, Ordering::Relaxed);
             drawing.thread().unpark();

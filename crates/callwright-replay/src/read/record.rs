@@ -1,14 +1,17 @@
-//! Which format a record is in, by its keys, and what to do then.
+//! Finds out which format a record is in, by its keys, and hands it to the reader of that format.
 
 use callwright::json::Value;
 use callwright::parse::read_value;
 
 use super::context::Context;
-use super::dialogue::{Dialogue, output};
-use super::pick::{has, has_list, has_object, list, opened, present, take, text};
+use super::dialogue::{Dialogue, output, set_session};
+use super::pick::{
+    first_of, has, has_list, has_object, is_true, list, opened, present, take, text,
+};
 use super::tools::ToolLists;
 use super::{
-    Format, Place, Reading, exchange, line, mcp, messages, openai_responses, otel, stream, words,
+    Format, Reading, RecordPlace, exchange, line, mcp, messages, openai_responses, otel, stream,
+    words,
 };
 
 /// Under which names logs keep what they log.
@@ -34,14 +37,14 @@ const WRAPPERS: [&str; 16] = [
 /// How many wrappers there may be.
 const DEEPEST: usize = 4;
 
-/// One record at work.
-pub(super) struct Work<'a, 'r> {
+/// Reads one record.
+pub(super) struct RecordReader<'a, 'r> {
     pub(super) reading: &'r mut Reading<'a>,
     pub(super) tools: &'r mut ToolLists,
-    pub(super) place: Place<'a>,
+    pub(super) place: RecordPlace<'a>,
 }
 
-impl<'a> Work<'a, '_> {
+impl<'a> RecordReader<'a, '_> {
     pub(super) fn dialogue(&mut self, context: Context<'a>) -> Dialogue<'a, '_> {
         Dialogue::new(self.reading, self.tools, self.place, context)
     }
@@ -53,14 +56,14 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Reads a line of a text log; `false` if it is none.
+    /// Reads a line of a text log; `false` if it is not one.
     pub(super) fn log_line(&mut self, text: &'a str) -> bool {
         let Some(line) = mcp::log_line(text) else {
             return false;
         };
         let value = line.json.and_then(|json| read_value(json).ok());
         let Some(value) = value else {
-            // Servers say all kinds of things; only with a time is it a log.
+            // Servers print all kinds of things; only a line with a time is a log line.
             if line.time.is_none() {
                 return false;
             }
@@ -87,7 +90,7 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Reads a value in any known format; gives it back if it is in none.
+    /// Reads a value in any known format; gives it back if the format is unknown.
     fn known(
         &mut self,
         mut value: Value<'a>,
@@ -107,10 +110,7 @@ impl<'a> Work<'a, '_> {
         }
         context.add(&value);
         if mcp::is_message(&value) {
-            let mut dialogue = self.dialogue(context);
-            mcp::read(&mut dialogue, value);
-            dialogue.end_in_file(None);
-            return Ok(());
+            return self.in_file(context, Format::Mcp, |dialogue| mcp::read(dialogue, value));
         }
         if exchange::is_request(&value) || exchange::is_response(&value) || stream::is_piece(&value)
         {
@@ -118,20 +118,38 @@ impl<'a> Work<'a, '_> {
             return Ok(());
         }
         if let Some((asked, answered)) = exchange::take_pair(&mut value) {
-            // Tools may stand beside both.
+            // Tools may be beside both.
             let beside = list(&mut value, "tools");
-            let mut dialogue = self.dialogue(context);
             if mcp::is_message(&asked) {
-                mcp::read(&mut dialogue, asked);
-                mcp::read(&mut dialogue, answered);
-                dialogue.end_in_file(None);
-            } else {
-                dialogue.tools(&Value::Array(beside));
-                exchange::read_pair(dialogue, asked, answered);
+                return self.in_file(context, Format::Mcp, |dialogue| {
+                    mcp::read(dialogue, asked);
+                    mcp::read(dialogue, answered);
+                });
             }
+            let mut dialogue = self.dialogue(context);
+            dialogue.tools(&Value::Array(beside));
+            exchange::read_pair(dialogue, asked, answered);
             return Ok(());
         }
         self.single(value, context, depth)
+    }
+
+    /// Reads something that belongs to the conversation of its file, unless it names another.
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "what every way to read a record returns"
+    )]
+    fn in_file(
+        &mut self,
+        context: Context<'a>,
+        format: Format,
+        read: impl FnOnce(&mut Dialogue<'a, '_>),
+    ) -> Result<(), Value<'a>> {
+        let mut dialogue = self.dialogue(context);
+        read(&mut dialogue);
+        dialogue.format(format);
+        dialogue.end_in_file(None);
+        Ok(())
     }
 
     /// A message, a call, a result or a list of tools by itself; or a wrapper around something.
@@ -145,18 +163,14 @@ impl<'a> Work<'a, '_> {
         if text(&value, "role").is_some()
             && (has(&value, "content") || has(&value, "tool_calls") || has(&value, "function_call"))
         {
-            let mut dialogue = self.dialogue(context);
-            messages::read_one(&mut dialogue, value, None);
-            dialogue.format(Format::OpenAiChat);
-            dialogue.end_in_file(None);
-            return Ok(());
+            return self.in_file(context, Format::OpenAiChat, |dialogue| {
+                messages::read_one(dialogue, value, None);
+            });
         }
         if has_list(&value, "tool_calls") {
-            let mut dialogue = self.dialogue(context);
-            exchange::assistant(&mut dialogue, value);
-            dialogue.format(Format::OpenAiChat);
-            dialogue.end_in_file(None);
-            return Ok(());
+            return self.in_file(context, Format::OpenAiChat, |dialogue| {
+                exchange::assistant(dialogue, value);
+            });
         }
         let is_result = match kind {
             Some("function_call_output") => Some(Format::OpenAiResponses),
@@ -164,25 +178,19 @@ impl<'a> Work<'a, '_> {
             _ => None,
         };
         if let Some(format) = is_result {
-            let mut dialogue = self.dialogue(context);
-            dialogue.format(format);
-            let is_error = value.get("is_error") == Some(&Value::Bool(true));
-            let id = present(&mut value, "call_id").or_else(|| present(&mut value, "tool_use_id"));
-            let said = take(&mut value, "output").or_else(|| take(&mut value, "content"));
-            dialogue.result(id, None, output(said), is_error);
-            dialogue.end_in_file(None);
-            return Ok(());
+            return self.in_file(context, format, |dialogue| {
+                let is_error = is_true(&value, "is_error");
+                let id = first_of(&mut value, &["call_id", "tool_use_id"]);
+                let said = take(&mut value, "output").or_else(|| take(&mut value, "content"));
+                dialogue.result(id, None, output(said), is_error);
+            });
         }
         if is_call(&value) {
             let before = self.reading.seen.len();
             line::read(value, context, self.reading);
-            // What is wrapped is part of the file's conversation.
+            // A wrapped call is part of the file's conversation.
             if depth > 0 {
-                for seen in &mut self.reading.seen[before..] {
-                    if let crate::seen::Seen::Call(call) = seen {
-                        call.at.session.get_or_insert(self.place.file.into());
-                    }
-                }
+                set_session(&mut self.reading.seen[before..], self.place.file.into());
             }
             return Ok(());
         }
@@ -216,11 +224,7 @@ impl<'a> Work<'a, '_> {
             line::read(call, context.clone(), self.reading);
         }
         let own = format!("{}:{}", self.place.file, self.place.line);
-        for seen in &mut self.reading.seen[before..] {
-            if let crate::seen::Seen::Call(call) = seen {
-                call.at.session.get_or_insert_with(|| own.clone().into());
-            }
-        }
+        set_session(&mut self.reading.seen[before..], own.into());
     }
 
     /// Looks into wrappers, and puts back what is not known.
@@ -253,7 +257,7 @@ impl<'a> Work<'a, '_> {
         Err(value)
     }
 
-    /// An array: a conversation, a streamed answer, or records of their own.
+    /// An array: a conversation, a streamed answer, or several records.
     fn array(
         &mut self,
         items: Vec<Value<'a>>,

@@ -1,0 +1,310 @@
+//! What one worker counts by itself. The counts of all workers together are the summary.
+//!
+//! Nearly all calls are valid, and all that is done for a valid one is here: the speed of a replay depends on it.
+
+use std::sync::Arc;
+
+use ahash::AHashMap;
+use callwright::Verdict;
+use callwright::json::{Path, Value};
+use callwright::secrecy::Secrecy;
+use callwright::tool::Tool;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::sighting::Spot;
+use super::tools::ToolSet;
+use crate::conversation::Effect;
+use crate::judge::{Fault, JudgedCall, JudgedResult, measure};
+use crate::seen::At;
+use crate::summary::{
+    Cluster, Combination, Example, FieldUse, Merge, Stopped, Summary, Tally, ToolSummary, Version,
+    earliest,
+};
+
+/// One valid call in this many is sampled, to see which values are in use. Fewer would miss rare parameters, more would
+/// slow the run down.
+const SAMPLED: u64 = 32;
+
+/// Values of parameters up to this many bytes of JSON are kept.
+const LONGEST_VALUE: usize = 100;
+
+/// What is counted of a call that was judged and admitted.
+pub(super) struct CallFacts<'c> {
+    pub(super) spot: Spot<'c>,
+    pub(super) at: &'c At<'c>,
+    pub(super) session: Option<u64>,
+    pub(super) tally: Tally,
+    pub(super) latency_us: u64,
+}
+
+impl CallFacts<'_> {
+    pub(super) fn example(&self, value: String, whole: bool) -> Example {
+        Example {
+            value,
+            whole,
+            place: format!("{}:{}", self.spot.file, self.spot.line),
+            time: self.at.time,
+            session: self.at.session.as_deref().map(str::to_owned),
+            model: self.at.model.as_deref().map(str::to_owned),
+        }
+    }
+}
+
+/// Counts per tool.
+struct ToolCounts {
+    /// The tools among which it was declared.
+    set: Arc<ToolSet>,
+    summary: ToolSummary,
+    version: Version,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) summary: Summary,
+    /// By the address of the tool, which lives as long as its set.
+    tools: AHashMap<usize, ToolCounts>,
+}
+
+impl Counts {
+    /// How many calls were counted.
+    pub(super) fn calls(&self) -> u64 {
+        self.summary.calls.calls
+    }
+
+    /// A call of a tool, or of none if no tool has that name.
+    pub(super) fn call(&mut self, set: &Arc<ToolSet>, tool: Option<&Tool>, facts: &CallFacts<'_>) {
+        let CallFacts {
+            at, session, tally, ..
+        } = facts;
+        self.tally(facts);
+        if let Some(time) = at.time {
+            let input = &mut self.summary.input;
+            input.first = earliest(input.first, Some(time));
+            input.last = input.last.max(Some(time));
+        }
+        if let Some(session) = session {
+            self.summary.sessions.add(*session);
+        }
+        let Some(tool) = tool else {
+            return;
+        };
+        let counts = self.tool(set, tool);
+        counts.version.calls += 1;
+        counts.summary.tally.absorb(*tally);
+        counts.summary.latency_us += facts.latency_us;
+        if let Some(time) = at.time {
+            counts.summary.time.add(time, 1);
+            counts.version.first = earliest(counts.version.first, Some(time));
+            counts.version.last = counts.version.last.max(Some(time));
+        }
+        if let Some(session) = session {
+            counts.summary.sessions.add(*session);
+        }
+        if let Some(model) = at.model.as_deref() {
+            let models = &mut counts.summary.models;
+            models.update(model, |count: &mut u64| *count += 1);
+        }
+    }
+
+    /// Adds to the counts of all calls, over time and by model.
+    fn tally(&mut self, facts: &CallFacts<'_>) {
+        let tally = facts.tally;
+        self.summary.calls.absorb(tally);
+        if let Some(time) = facts.at.time {
+            self.summary.time.add(time, tally);
+        }
+        if let Some(model) = facts.at.model.as_deref() {
+            let models = &mut self.summary.models;
+            models.update(model, |known: &mut Tally| known.absorb(tally));
+        }
+    }
+
+    fn tool(&mut self, set: &Arc<ToolSet>, tool: &Tool) -> &mut ToolCounts {
+        let counts = self.tools.entry(std::ptr::from_ref(tool).addr());
+        counts.or_insert_with(|| ToolCounts {
+            set: Arc::clone(set),
+            summary: ToolSummary::default(),
+            version: Version::default(),
+        })
+    }
+
+    /// A result that came after its call was counted.
+    pub(super) fn late_result(&mut self, set: &Arc<ToolSet>, tool: &Tool, tally: Tally) {
+        self.summary.calls.absorb(tally);
+        self.tool(set, tool).summary.tally.absorb(tally);
+    }
+
+    /// Notes the values of a valid call, if it is one of those that are sampled.
+    pub(super) fn sample(&mut self, tool: &Tool, arguments: &Value<'_>, hash: u64) {
+        if !hash.is_multiple_of(SAMPLED) {
+            return;
+        }
+        let Some(counts) = self.tools.get_mut(&std::ptr::from_ref(tool).addr()) else {
+            return;
+        };
+        counts.summary.sampled += 1;
+        let secrecy = Secrecy::of_arguments(tool, arguments);
+        for (name, value) in arguments.as_object().unwrap_or_default() {
+            let at = Path::root().key(name);
+            let shown = secrecy.value(value, &at);
+            let name = secrecy.path(&at).last().unwrap_or_default().into_owned();
+            let json = match value {
+                Value::Array(_) | Value::Object(_) => None,
+                leaf if *shown != *leaf => None,
+                Value::String(text) if text.len() > LONGEST_VALUE => None,
+                leaf => Some(leaf.to_string()).filter(|json| json.len() <= LONGEST_VALUE),
+            };
+            let fields = &mut counts.summary.fields;
+            fields.update(name.as_str(), |usage: &mut FieldUse| {
+                usage.present += 1;
+                let kind = value.kind().name().to_owned();
+                *usage.types.entry(kind).or_default() += 1;
+                usage.measured(measure(&shown));
+                if let Some(json) = &json {
+                    let values = &mut usage.values;
+                    values.update(json.as_str(), |count: &mut u64| *count += 1);
+                }
+            });
+        }
+    }
+
+    /// The faults of a call: each goes into its cluster.
+    #[cold]
+    pub(super) fn faults(&mut self, judged: &JudgedCall<'_>, facts: &CallFacts<'_>) {
+        let repaired = matches!(judged.verdict, Verdict::Repaired(_));
+        let edits = judged.verdict.edits();
+        for edit in edits {
+            let repairs = &mut self.summary.repairs;
+            repairs.entry(edit.rule.to_string()).or_default().absorb(1);
+        }
+        for fault in &judged.faults {
+            self.summary.clusters.update(&fault.key, |cluster| {
+                add_call(cluster, fault, facts);
+                cluster.repaired += u64::from(repaired);
+                cluster.alone += u64::from(judged.faults.len() == 1);
+                for (at, edit) in edits.iter().enumerate() {
+                    // A rule counts once in a call.
+                    if !edits[..at].iter().any(|earlier| earlier.rule == edit.rule) {
+                        *cluster.rules.entry(edit.rule.to_string()).or_default() += 1;
+                    }
+                }
+            });
+        }
+        self.combination(&judged.faults);
+    }
+
+    /// Faults of one call or result.
+    fn combination(&mut self, faults: &[Fault]) {
+        let Some(first) = faults.first() else {
+            return;
+        };
+        let mut clusters: Vec<u64> = faults.iter().map(|fault| fault.key.hash()).collect();
+        clusters.sort_unstable();
+        let tool = first.key.tool.clone();
+        let combination = Combination { tool, clusters };
+        self.summary.combinations.add(combination, 1);
+    }
+
+    /// The faults of a result.
+    #[cold]
+    pub(super) fn result_faults(&mut self, result: &JudgedResult<'_>, facts: &CallFacts<'_>) {
+        for fault in &result.faults {
+            self.summary.clusters.update(&fault.key, |cluster| {
+                add_call(cluster, fault, facts);
+                cluster.alone += u64::from(result.faults.len() == 1);
+                cluster.led_to.absorb(result.end().led_to());
+            });
+        }
+        self.combination(&result.faults);
+    }
+
+    /// A call that was counted, and that admission would have stopped. `shown` is the call for people.
+    #[cold]
+    pub(super) fn stopped(
+        &mut self,
+        code: &str,
+        (name, tool): (&str, Option<&Tool>),
+        facts: &CallFacts<'_>,
+        result_bytes: u64,
+        shown: String,
+    ) {
+        self.tally(facts);
+        let address = tool.map(|tool| std::ptr::from_ref(tool).addr());
+        if let Some(counts) = address.and_then(|address| self.tools.get_mut(&address)) {
+            counts.summary.tally.absorb(facts.tally);
+        }
+        let stopped = self.summary.loops.entry(code.to_owned()).or_default();
+        stopped.absorb(Stopped {
+            calls: 1,
+            latency_us: facts.latency_us,
+            result_bytes,
+            ..Stopped::default()
+        });
+        if let Some(session) = facts.session {
+            stopped.sessions.add(session);
+        }
+        stopped.tools.add(name.to_owned(), 1);
+        let examples = &mut stopped.examples;
+        examples.add(facts.spot.hash, facts.example(shown, true));
+    }
+
+    /// What became known of calls.
+    pub(super) fn effects(&mut self, effects: &mut Vec<Effect>) {
+        for effect in effects.drain(..) {
+            let mut known = Cluster {
+                led_to: effect.led_to,
+                ..Cluster::default()
+            };
+            if let Some(at) = effect.at.filter(|_| effect.led_to.ran_fine > 0) {
+                known.add_fine(at, effect.led_to.ran_fine);
+            }
+            self.summary.clusters.add(effect.cluster, known);
+        }
+    }
+
+    /// Everything that was counted.
+    pub(super) fn into_summary(mut self) -> Summary {
+        let mut tools: Vec<(usize, ToolCounts)> = self.tools.into_iter().collect();
+        tools.sort_unstable_by_key(|(address, _)| *address);
+        for (address, mut counts) in tools {
+            let Some((name, declared)) = counts.set.declared(address) else {
+                continue;
+            };
+            if let Some(declared) = declared {
+                let version = Version {
+                    declared: declared.text.clone(),
+                    quarantined: declared.quarantined.clone(),
+                    ..counts.version
+                };
+                counts.summary.versions.add(declared.hash.clone(), version);
+            }
+            self.summary.tools.add(name.to_owned(), counts.summary);
+        }
+        self.summary
+    }
+}
+
+/// Counts a call with a fault in its cluster.
+fn add_call(cluster: &mut Cluster, fault: &Fault, facts: &CallFacts<'_>) {
+    cluster.calls += 1;
+    cluster.measured(fault.measure);
+    if let Some(time) = facts.at.time {
+        cluster.seen_at(time);
+    }
+    if let Some(session) = facts.session {
+        cluster.sessions.add(session);
+    }
+    let count = |count: &mut u64| *count += 1;
+    if let Some(model) = facts.at.model.as_deref() {
+        cluster.models.update(model, count);
+    }
+    if fault.whole && !fault.value.is_empty() {
+        cluster.values.update(fault.value.as_str(), count);
+    }
+    let hash = facts.spot.hash ^ xxh3_64(fault.value.as_bytes());
+    if cluster.examples.wants(hash) {
+        let example = facts.example(fault.value.clone(), fault.whole);
+        cluster.examples.add(hash, example);
+    }
+}
