@@ -156,8 +156,8 @@ impl Secrecy {
                 issue.suggestion = None;
             }
             if let Some(text) = self.masked_phrase(&issue.received) {
-                let kind = issue.received.kind();
-                issue.received = Received::Masked { kind, text };
+                let type_name = self.text(issue.received.type_name()).into_owned();
+                issue.received = Received::Masked { type_name, text };
             }
             if let Some(text) = self.masked_phrase(&issue.expected) {
                 issue.expected = Expected::Masked(text);

@@ -265,13 +265,13 @@ impl IssueCollector<'_> {
             .copied()
             .filter(|name| !sent.iter().any(|key| key == name))
             .collect();
-        let owned = |names: &[&str]| -> Arc<[String]> {
+        let copied = |names: &[&str]| -> Arc<[String]> {
             names.iter().map(|name| (*name).to_owned()).collect()
         };
         let expected = match (known.as_slice(), properties.patterns()) {
             ([], []) => Expected::NoFurtherKeys,
-            ([], patterns) => Expected::KeyMatching(owned(patterns)),
-            (names, _) => Expected::Key(owned(names)),
+            ([], patterns) => Expected::KeyMatching(copied(patterns)),
+            (names, _) => Expected::Key(copied(names)),
         };
         for key in keys.iter().take(MOST_ISSUES) {
             let near = single_nearest(key, free.iter().copied());

@@ -151,7 +151,7 @@ fn merge_values(branches: &[Vec<Violation>], indices: &[usize], at: &Path) -> Me
                 values.extend(new.into_iter().cloned().collect::<Vec<_>>());
             }
             ViolationKind::Const(value) if !values.contains(value) => {
-                values.push((**value).clone())
+                values.push((**value).clone());
             }
             _ => {}
         }

@@ -198,8 +198,8 @@ pub enum Received {
     KeyAgain,
     /// A phrase of which secrets were masked.
     Masked {
-        /// The type of the value, if it was one.
-        kind: Option<Kind>,
+        /// What may be shown of the name of its type; empty if it was not a value.
+        type_name: String,
         /// The phrase.
         text: String,
     },
@@ -265,8 +265,15 @@ impl Received {
             Received::Array(_) => Some(Kind::Array),
             Received::Object(_) | Received::ObjectOfSize(_) => Some(Kind::Object),
             Received::Hidden(kind) => Some(*kind),
-            Received::Masked { kind, .. } => *kind,
             _ => None,
+        }
+    }
+
+    /// The name of its type, as far as it may be shown; empty if no value came.
+    pub(crate) fn type_name(&self) -> &str {
+        match self {
+            Received::Masked { type_name, .. } => type_name,
+            other => other.kind().map_or("", Kind::name),
         }
     }
 

@@ -108,7 +108,7 @@ impl Sentence<'_> {
                     }
                 }
                 (SentencePart::ReceivedType, _) => {
-                    out.push_str(issue.received.kind().map_or("", |kind| kind.name()));
+                    out.push_str(issue.received.type_name());
                 }
             }
         }
