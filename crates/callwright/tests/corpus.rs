@@ -13,7 +13,7 @@ use callwright::classify::{Cause, TABLE};
 use callwright::feedback::Feedback;
 use callwright::repair::{Grade, RepairPolicy};
 use callwright::tool::{Effect, Tool, read_tools};
-use callwright::wire::{self, Answer, Provider};
+use callwright::wire::{self, Provider, RecordedLine};
 use callwright::{Gate, Opened, Verdict, json};
 use cases::{agrees, files, only_known_keys, run, style};
 use serde_json::{Value, json};
@@ -101,10 +101,10 @@ fn rescue(file: &Value, case: &Value) -> Result<(), String> {
         Some(line) => line.to_owned(),
         None => json!({"text": case["text"]}).to_string(),
     };
-    let message = match (wire::read_answer(&line), case["error"].as_str()) {
-        (Ok(Answer::Message(message)), None) => message,
+    let message = match (wire::read_recorded_line(&line), case["error"].as_str()) {
+        (Ok(RecordedLine::Message(message)), None) => message,
         (Err(error), Some(text)) if error.to_string().contains(text) => return Ok(()),
-        (answer, _) => return Err(format!("not what was expected: {answer:?}")),
+        (other, _) => return Err(format!("not what was expected: {other:?}")),
     };
     let actual = match gate.rescue(&message) {
         Ok(rescued) => {
