@@ -192,7 +192,7 @@ fn rescue(file: &Value, case: &Value) -> Result<(), String> {
     let message = match (wire::read_recorded_line(&line), case["error"].as_str()) {
         (Ok(RecordedLine::Message(message)), None) => message,
         (Err(error), Some(text)) if error.to_string().contains(text) => return Ok(()),
-        (answer, _) => return Err(format!("not what was expected: {answer:?}")),
+        (other, _) => return Err(format!("not what was expected: {other:?}")),
     };
     let actual = match gate.rescue(&message) {
         Ok(rescued) => {
