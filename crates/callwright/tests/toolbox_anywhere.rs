@@ -86,7 +86,7 @@ fn no_tokio_is_needed_but_for_functions_that_block() {
     let why = settled[4].failure().and_then(|it| it.for_operator());
     assert_eq!(
         why,
-        Some("a function that blocks needs a Tokio runtime, and there is none here")
+        Some("a blocking function needs a Tokio runtime, and there is none here")
     );
 }
 

@@ -77,7 +77,6 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
     type Error = Mismatch;
 
     /// What a visitor does not take, it refuses itself.
-    #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
@@ -90,17 +89,30 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
     }
 
     forward_to_deserialize_any! {
-        bool char bytes byte_buf seq tuple tuple_struct map struct
+        bool char bytes byte_buf tuple tuple_struct
     }
 
-    // The usual leaves, which are faster this way; and names, whose visitors would also take the number of a field or
-    // variant.
+    // What types usually ask for is faster this way. A visitor of names would also take the number of a field or variant.
     only! {
         Number by visit_any_number => deserialize_i8, deserialize_i16, deserialize_i32, deserialize_i64;
         Number by visit_any_number => deserialize_u8, deserialize_u16, deserialize_u32, deserialize_u64;
         Number by visit_wide => deserialize_i128, deserialize_u128;
         Number by visit_float => deserialize_f32, deserialize_f64;
         String by visit_text => deserialize_str, deserialize_string, deserialize_identifier;
+        Array by visit_array => deserialize_seq;
+        Object by visit_object => deserialize_map;
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        match self.0 {
+            Value::Object(members) => visit_object(members, visitor),
+            _ => self.deserialize_any(visitor),
+        }
     }
 
     #[inline]
