@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use callwright::check::ToolFailure;
-use callwright::classify::{Advice, Class, Code};
+use callwright::failure::{Class, Code};
 use callwright::feedback::{Feedback, Style};
+use callwright::policy::Advice;
 use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
 use callwright::{Call, Error, Policy};
 use schemars::JsonSchema;

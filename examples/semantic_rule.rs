@@ -4,7 +4,7 @@
 //! Run it with `cargo run -p callwright-examples --example semantic_rule`.
 
 use callwright::check::Finding;
-use callwright::classify::Failure;
+use callwright::failure::Failure;
 use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
 use callwright::{Call, Error};
 use schemars::JsonSchema;

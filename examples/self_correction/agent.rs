@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use callwright::admit::{Place, Reply};
-use callwright::classify::{Cause, Failure, Next, Objection};
+use callwright::failure::{Cause, Failure, Next, Objection};
 use callwright::toolbox::Toolbox;
 use callwright::wire::{self, Provider};
 use callwright::{Call, Settled};

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use callwright::classify::Failure;
 use callwright::event::Event;
+use callwright::failure::Failure;
 
 /// How long the last events are waited for. They are there in milliseconds.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(5);

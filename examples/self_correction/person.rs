@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use callwright::admit::{Escalation, Reply};
-use callwright::classify::Objection;
+use callwright::failure::Objection;
 
 /// Who answers a question.
 pub(crate) enum Person {

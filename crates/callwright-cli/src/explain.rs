@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use anyhow::{Result, bail};
-use callwright::classify::{Code, CodeRow, TABLE};
+use callwright::failure::{Code, CodeRow, TABLE};
 use callwright::repair::{RuleRow, Stakes, rules};
 use serde_json::json;
 

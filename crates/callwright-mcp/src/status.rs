@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callwright::Settled;
 use callwright::check::OutputVerdict;
-use callwright::classify::{Class, Failure};
+use callwright::failure::{Class, Failure};
 use callwright::repair::Edit;
 
 /// How many names are counted one by one: a model that makes up names must not take all our memory.

@@ -5,7 +5,7 @@
 
 use callwright::Settled;
 use callwright::check::{Output, Ran, ToolFailure};
-use callwright::classify::{Class, Code, Failure};
+use callwright::failure::{Class, Code, Failure};
 use callwright::feedback::{Content, Feedback, Presented};
 use callwright::internal::digest;
 use callwright::json::Value;

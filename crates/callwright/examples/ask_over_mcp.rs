@@ -7,9 +7,9 @@
 use std::error::Error;
 use std::io::{BufRead as _, Write as _};
 
+use callwright::Refused;
 use callwright::admit::Place;
 use callwright::check::Ran;
-use callwright::classify::Refused;
 use callwright::feedback::Feedback;
 use callwright::tool::{Effect, ToolSpec};
 use callwright::wire::{self, Provider};

@@ -120,13 +120,6 @@ pub mod failure {
     pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
 }
 
-#[doc(hidden)]
-pub mod classify {
-    pub use crate::policy::Advice;
-    pub use crate::verdict::Refused;
-    pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
-}
-
 /// The README's program is compiled and run with the tests.
 #[cfg(all(doctest, feature = "toolbox"))]
 #[doc = include_str!("../../../README.md")]

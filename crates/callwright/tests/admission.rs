@@ -12,7 +12,7 @@ use callwright::admit::{
     AdmissionPolicy, Digest, Escalation, Fingerprint, MemoryLedger, Moment, Place, Reply, Session,
     Steps, Success,
 };
-use callwright::classify::Cause;
+use callwright::failure::Cause;
 use callwright::feedback::Feedback;
 use callwright::tool::Effect;
 use callwright::wire::read_tools;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use callwright::admit::ledger::{Ask, LedgerAway, Noted, Report, Ruling};
 use callwright::admit::{AdmissionPolicy, Ledger, Reply, Session};
 use callwright::call::{Arguments, Completeness};
-use callwright::classify::{Cause, TABLE};
+use callwright::failure::{Cause, TABLE};
 use callwright::feedback::Feedback;
 use callwright::repair::{Grade, RepairPolicy};
 use callwright::tool::{Effect, Tool};

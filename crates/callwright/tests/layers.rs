@@ -78,8 +78,7 @@ fn names(cell: &str) -> BTreeSet<String> {
 /// What the top modules of the crate import from each other.
 fn imports() -> Imports {
     let source = root().join("crates/callwright/src");
-    let lib = fs::read_to_string(source.join("lib.rs")).expect("lib.rs");
-    let homes = homes(&lib);
+    let homes = homes(&sources(&source.join("lib.rs")).concat());
     let mut found = Imports::new();
     for entry in fs::read_dir(&source).expect("the sources") {
         let path = entry.expect("an entry").path();
@@ -114,7 +113,8 @@ fn homes(lib: &str) -> BTreeMap<String, String> {
         .map(|(_, path)| path);
     let mut homes = BTreeMap::new();
     for path in uses {
-        let Some((module, names)) = path.trim().split_once("::") else {
+        let Some((module, names)) = path.trim().trim_start_matches("crate::").split_once("::")
+        else {
             continue;
         };
         for name in names.split(|c: char| !c.is_alphanumeric() && c != '_') {

@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use callwright::check::{Detector, Finding, FindingKind, Output, Ran, ToolFailure};
-use callwright::classify::{Class, Code, Next};
+use callwright::failure::{Class, Code, Next};
 use callwright::feedback::Feedback;
 use callwright::json::Path;
 use callwright::policy::{Policy, Validation};

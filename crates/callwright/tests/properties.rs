@@ -3,7 +3,7 @@
 
 mod support;
 
-use callwright::classify::Failure;
+use callwright::failure::Failure;
 use callwright::feedback::{Feedback, Style};
 use callwright::parse::read_value;
 use callwright::repair::{Grade, RepairPolicy};

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use callwright::admit::{MemoryLedger, Place};
 use callwright::check::ToolFailure;
-use callwright::classify::Code;
 use callwright::event::On;
+use callwright::failure::Code;
 use callwright::tool::Effect;
 use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
 use callwright::{Call, Settled};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use callwright::admit::ledger::{Ask, LedgerAway, Noted, Report, Ruling};
 use callwright::admit::{Ledger, MemoryLedger, Place, Reply, Session, Ticket};
 use callwright::check::ToolFailure;
-use callwright::classify::Code;
+use callwright::failure::Code;
 use callwright::tool::Effect;
 use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
 use callwright::{Call, Gate, Settled};

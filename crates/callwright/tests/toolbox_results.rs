@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use callwright::check::{Output, ToolFailure};
-use callwright::classify::Code;
 use callwright::event::{JsonLines, On};
+use callwright::failure::Code;
 use callwright::feedback::{Feedback, Style};
 use callwright::json::Value;
 use callwright::parse::read_value;

@@ -10,7 +10,7 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use callwright::check::OutputVerdict;
-use callwright::classify::{Cause, Next};
+use callwright::failure::{Cause, Next};
 use callwright::feedback::Feedback;
 use callwright::repair::Trial;
 use callwright::rescue::NoCall;

@@ -13,8 +13,8 @@
 use std::time::{Duration, Instant};
 
 use callwright::admit::Reply;
-use callwright::classify::Failure;
 use callwright::event::Event;
+use callwright::failure::Failure;
 use callwright::json::Value;
 use callwright::parse::read_value;
 use callwright::wire;

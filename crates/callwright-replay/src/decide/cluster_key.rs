@@ -2,7 +2,7 @@
 //!
 //! The only place where the names in a summary are compared.
 
-use callwright::classify::Code;
+use callwright::failure::Code;
 use callwright::validate::IssueCode;
 use serde_json::Value as Json;
 

@@ -1,6 +1,6 @@
 //! What is a slip, whichever model makes it: a text that is cut off, a number in quotes, a misspelt name, a placeholder.
 
-use callwright::classify::Code as Failure;
+use callwright::failure::Code as Failure;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 

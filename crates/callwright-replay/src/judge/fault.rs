@@ -1,6 +1,6 @@
 //! A violation, as it goes into its cluster.
 
-use callwright::classify::{Class, Failure};
+use callwright::failure::{Class, Failure};
 use callwright::json::{Path, Value};
 use callwright::secrecy::Secrecy;
 use callwright::tool::Tool;

@@ -23,7 +23,7 @@ use std::borrow::Cow;
 
 use callwright::call::Arguments;
 use callwright::check::{Checked, Detector, Output, OutputVerdict, Ran};
-use callwright::classify::{Class, Code, Failure};
+use callwright::failure::{Class, Code, Failure};
 use callwright::json::Value;
 use callwright::parse::read_value;
 use callwright::policy::OutputSettings;

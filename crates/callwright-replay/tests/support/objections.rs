@@ -6,7 +6,7 @@
 )]
 
 use callwright::call::Arguments;
-use callwright::classify::Failure;
+use callwright::failure::Failure;
 use callwright::json::Value;
 use callwright::repair::RepairPolicy;
 use callwright::wire::{self, Recorded};

@@ -11,7 +11,7 @@ use crate::words::{Class, Code, Failure};
 /// class's, and a tool's own before those for all tools.
 ///
 /// ```
-/// use callwright::{classify::{Class, Code}, policy::Advice};
+/// use callwright::{failure::{Class, Code}, policy::Advice};
 ///
 /// let advice = Advice::default()
 ///     .for_class(Class::Runtime, ["Tell the user that the shop is closed for maintenance."])

@@ -10,9 +10,9 @@ use crate::error::{Error, ErrorKind};
 use crate::event::{Event, On, Sink, Sinks, SinksBuilder};
 use crate::feedback::Feedback;
 use crate::gate::Gate;
-use crate::parse::ParseLimits;
 use crate::policy::Policy;
 use crate::validate::SchemaCache;
+use crate::words::ParseLimits;
 use crate::words::ToolSpec;
 
 /// Collects tools and settings for a [`Toolbox`].

@@ -7,9 +7,9 @@ use crate::admit::{Ledger, MemoryLedger};
 use crate::error::Error;
 use crate::event::Sinks;
 use crate::feedback::Feedback;
-use crate::parse::ParseLimits;
 use crate::policy::Policy;
 use crate::repair::RepairPolicy;
+use crate::words::ParseLimits;
 use crate::words::ToolSpec;
 
 /// Settings of a guard for tools that run elsewhere. Clones share the ledger and the sinks, so that one guard can judge

@@ -4,9 +4,9 @@
 //! for the ledger. The caller speaks MCP: it sends the one and receives the other.
 
 use super::{object, text};
-use crate::admit::Reply;
 use crate::feedback::{CHOICES, Feedback};
 use crate::json::Value;
+use crate::words::Reply;
 use crate::words::{Cause, Failure, Next};
 
 /// The name of the one field of the form.

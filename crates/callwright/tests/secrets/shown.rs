@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use callwright::admit::Place;
 use callwright::check::{Checked, Detector, Ran, ToolFailure};
-use callwright::classify::{Failure, Notice};
 use callwright::event::Event;
+use callwright::failure::{Failure, Notice};
 use callwright::feedback::{Feedback, Style};
 use callwright::policy::Policy;
 use callwright::repair::{Grade, RepairPolicy};

@@ -10,7 +10,7 @@
 mod running;
 mod telling;
 
-use callwright::classify::Code;
+use callwright::failure::Code;
 use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
 use callwright::{Call, Settled};
 use schemars::JsonSchema;

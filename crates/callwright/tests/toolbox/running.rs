@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use callwright::admit::Place;
 use callwright::check::ToolFailure;
-use callwright::classify::{Code, Next};
 use callwright::event::{JsonLines, On};
+use callwright::failure::{Code, Next};
 use callwright::tool::Effect;
 use callwright::toolbox::{CallContext, ToolDef, ToolResult, Toolbox};
 use callwright::wire::{self, Provider};

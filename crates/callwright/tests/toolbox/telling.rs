@@ -1,9 +1,10 @@
 //! What the model and the operator are told: schemas, results, failures, advice.
 
 use callwright::check::{Detector, Finding, Output, ToolFailure};
-use callwright::classify::{Advice, Class, Code, Next};
+use callwright::failure::{Class, Code, Next};
 use callwright::feedback::{Feedback, Style};
 use callwright::json::Value;
+use callwright::policy::Advice;
 use callwright::policy::OutputSettings;
 use callwright::toolbox::{ToolDef, ToolResult, Toolbox};
 use callwright::{Call, Error, ToolSpec};
