@@ -8,7 +8,7 @@ use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
 use crate::text::quoted;
-use crate::words::{Effect, Output, Ran, ToolFailure, ToolSpec};
+use crate::words::{Digest, Effect, Output, Ran, ToolFailure, ToolSpec};
 
 const METHOD: &str = "tools/call";
 
@@ -155,6 +155,28 @@ pub(super) fn output<'v>(result: &'v Value<'_>) -> Output<'v> {
                 None => Output::Value(result.clone()),
             }
         }
-        _ => Output::Value(result.clone()),
+        _ => Output::Value(without_media(result)),
     }
+}
+
+/// A result with the digests of its media instead of the media: they tell two results apart, and a picture is not
+/// half a megabyte of text.
+fn without_media<'v>(value: &Value<'v>) -> Value<'v> {
+    let Value::Object(members) = value else {
+        return value.clone();
+    };
+    let shortened = members.iter().map(|(key, member)| {
+        let member = match (key.as_ref(), member) {
+            ("data" | "blob", Value::String(media)) => {
+                Value::String(Digest::of(media).to_string().into())
+            }
+            ("content", Value::Array(blocks)) => {
+                Value::Array(blocks.iter().map(without_media).collect())
+            }
+            ("resource", resource) => without_media(resource),
+            (_, member) => member.clone(),
+        };
+        (key.clone(), member)
+    });
+    Value::Object(shortened.collect())
 }
