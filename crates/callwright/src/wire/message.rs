@@ -75,7 +75,7 @@ fn only_text(mut blocks: Vec<Value<'_>>) -> Result<std::borrow::Cow<'_, str>, Er
             }
         }
         _ => Err(not_a_message(
-            "it has other blocks besides one text; give texts and calls their own lines",
+            "it has other blocks than one text; give texts and calls their own lines",
         )),
     }
 }
