@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use callwright::parse::read_value;
 use callwright::repair::{Edit, Grade, RepairPolicy};
-use callwright::wire::read_tools;
 use callwright::validate::SchemaCache;
+use callwright::wire::read_tools;
 use callwright::{Call, Gate, ToolSpec, Verdict, json};
 use callwright_fuzz::{assert_presentable, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;

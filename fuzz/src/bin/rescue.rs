@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use callwright::Gate;
 use callwright::call::Completeness;
 use callwright::rescue::Message;
-use callwright::tool::{Effect};
+use callwright::tool::Effect;
 use callwright::wire::read_tools;
 use callwright_fuzz::{assert_presentable, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use callwright::repair::{Grade, RepairPolicy};
-use callwright::wire::read_tools;
 use callwright::validate::SchemaCache;
+use callwright::wire::read_tools;
 use callwright::{Call, Gate, Verdict};
 use callwright_fuzz::{assert_presentable, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
