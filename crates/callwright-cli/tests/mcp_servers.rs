@@ -162,11 +162,27 @@ fn a_crash_in_the_middle_of_a_call_is_told() {
 }
 
 #[test]
-fn a_result_of_fifty_megabytes_passes() {
+fn a_result_of_fifty_megabytes_passes_where_the_policy_allows_it() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    let policy = folder.file("policy.toml", "[output]\nmax_bytes = 67_108_864\n");
+    let options = ["--policy", policy.to_str().expect("UTF-8")];
+    let mut client = Client::with_bad_tools(&python, &options);
+    let result = client.call("big", &json!({"megabytes": 50}));
+    assert_eq!(text(&result).len(), 50_000_000);
+    let after = client.call("add", &json!({"a": 1, "b": 1}));
+    assert_eq!(text(&after), "2");
+}
+
+#[test]
+fn a_result_of_fifty_megabytes_is_cut_and_says_so() {
     let Some(python) = python() else { return };
     let mut client = Client::with_bad_tools(&python, &[]);
     let result = client.call("big", &json!({"megabytes": 50}));
-    assert_eq!(text(&result).len(), 50_000_000);
+    assert_eq!(text(&result).len(), 256 * 1024);
+    let note = "The result has 50000000 bytes; these are the first 262144.";
+    let said = result["content"][1]["text"].as_str();
+    assert!(said.is_some_and(|said| said.starts_with(note)), "{said:?}");
     let after = client.call("add", &json!({"a": 1, "b": 1}));
     assert_eq!(text(&after), "2");
 }
