@@ -201,7 +201,7 @@ fn a_policy_knows_the_names_that_the_model_knows() {
     );
     let policy = folder.file(
         "policy.toml",
-        "[loops]\ntool_calls = false\n[tool.\"one__*\"]\nrepair = \"none\"\n",
+        "[loops]\ntool_calls = false\n[output]\nmax_bytes = 67_108_864\n[tool.\"one__*\"]\nrepair = \"none\"\n",
     );
     let record = folder.path().join("calls.jsonl");
     let options = [

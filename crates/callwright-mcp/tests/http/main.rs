@@ -25,7 +25,7 @@ const USUAL: &[&str] = &[
     "missing",
     r#"add {"a":1,"b":2}"#,
     r#"slow {"steps":3,"pause":0.05}"#,
-    r#"big {"length":400000}"#,
+    r#"big {"length":200000}"#,
 ];
 
 /// Calls that a server alone fails.
@@ -49,7 +49,7 @@ async fn clients_see_no_difference_where_nothing_is_wrong() {
             let with = client(&guarded.url, mode, USUAL).await;
             assert_eq!(with, without, "{kind:?} {mode}");
             let last = with.last().expect("a line");
-            assert!(last.ends_with("400000 True"), "{with:?}");
+            assert!(last.ends_with("200000 True"), "{with:?}");
             let counts = guarded.settings.status.tools();
             assert_eq!(counts["add"].calls, 1, "{kind:?} {mode}");
             let warnings = guarded.warnings.lock().expect("whole").clone();
