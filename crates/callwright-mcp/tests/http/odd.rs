@@ -146,7 +146,11 @@ async fn only_data_of_a_changed_message_is_written_again() {
     let data = changed.map(|line| line.strip_prefix("data: ").expect("data"));
     let result = parsed(&data.collect::<String>());
     assert_eq!(result["result"]["isError"], true, "{result}");
-    assert_eq!(result["result"]["structuredContent"], Value::Null, "{result}");
+    assert_eq!(
+        result["result"]["structuredContent"],
+        Value::Null,
+        "{result}"
+    );
     guarded.end().await;
 }
 
