@@ -59,13 +59,24 @@ fn a_result_that_is_too_long_is_cut_and_says_so() {
         C= {"id":1,"method":"tools/call","params":{"name":"find","arguments":{"n":1}}}
         S> {"id":1,"result":{"content":[{"type":"text","text":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789and more"}],"_meta":{"a":1}}}
         c< {"id":1,"result":{"content":[{"type":"text","text":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"},{"type":"text","text":"The result has 108 bytes; these are the first 100. Go on with what came, or ask for less at once."}],"isError":false,"_meta":{"a":1}}}
-        C= {"id":3,"method":"tools/call","params":{"name":"find","arguments":{"n":3}}}
-        S= {"id":3,"result":{"content":[{"type":"image","data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg0123456789012345678901234567890123456789","mimeType":"image/png"}]}}
         C= {"id":2,"method":"tools/call","params":{"name":"typed","arguments":{"n":2}}}
         S> {"id":2,"result":{"content":[{"type":"text","text":"short"}],"structuredContent":{"long":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"}}}
         c< {"id":2,"result":{"content":[{"type":"text","text":"{\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"},{"type":"text","text":"The result has 111 bytes; these are the first 100. Go on with what came, or ask for less at once."}],"isError":true}}
         "#,
     );
+}
+
+#[test]
+fn a_picture_is_not_a_long_text() {
+    let picture = "iVBORw0KGgo".repeat(200);
+    with(|settings| settings.policy.output.max_bytes = Some(200)).then(&format!(
+        r#"
+        C= {{"id":"list","method":"tools/list"}}
+        S= {{"id":"list","result":{{"tools":[{{"name":"find","inputSchema":{{"type":"object"}}}}]}}}}
+        C= {{"id":3,"method":"tools/call","params":{{"name":"find","arguments":{{"n":3}}}}}}
+        S= {{"id":3,"result":{{"content":[{{"type":"image","data":"{picture}","mimeType":"image/png"}}]}}}}
+        "#
+    ));
 }
 
 #[test]

@@ -159,15 +159,18 @@ pub(super) fn output<'v>(result: &'v Value<'_>) -> Output<'v> {
     }
 }
 
-/// A result with the digests of its media instead of the media: they tell two results apart, and a picture is not
-/// half a megabyte of text.
+/// Media of more bytes are represented by their digest: it tells two results apart, and a picture is not half a
+/// megabyte of text. A real picture has more; what is shorter costs nothing as it is.
+const LONGEST_MEDIA: usize = 1_024;
+
+/// A result with the digests of its media instead of the media.
 fn without_media<'v>(value: &Value<'v>) -> Value<'v> {
     let Value::Object(members) = value else {
         return value.clone();
     };
     let shortened = members.iter().map(|(key, member)| {
         let member = match (key.as_ref(), member) {
-            ("data" | "blob", Value::String(media)) => {
+            ("data" | "blob", Value::String(media)) if media.len() > LONGEST_MEDIA => {
                 Value::String(Digest::of(media).to_string().into())
             }
             ("content", Value::Array(blocks)) => {
