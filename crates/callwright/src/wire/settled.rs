@@ -5,10 +5,10 @@
 
 use super::Provider;
 use crate::call::Call;
-use crate::feedback::Feedback;
+use crate::feedback::{Content, Feedback};
 use crate::json::Value;
 use crate::verdict::Settled;
-use crate::words::{Output, OutputVerdict};
+use crate::words::Output;
 
 /// What became of a call, as the provider's tool result.
 pub fn render_settled<'v>(
@@ -18,9 +18,14 @@ pub fn render_settled<'v>(
     feedback: &Feedback,
 ) -> Value<'v> {
     let shape = provider.shape();
-    let told = settled.text(feedback).into_owned();
-    let result = shape.render_result(call, told, settled.is_error());
-    shape.with_structure(result, structure(settled))
+    let presented = feedback.present(settled);
+    let is_error = presented.is_error;
+    let structure = match presented.content {
+        Content::Kept(Output::Value(value @ Value::Object(_))) if !is_error => Some(value.clone()),
+        _ => None,
+    };
+    let told = presented.into_text().into_owned();
+    shape.with_structure(shape.render_result(call, told, is_error), structure)
 }
 
 /// What became of the calls of one answer of the model, as what follows it in the history: a message each, or one
@@ -33,19 +38,4 @@ pub fn render_round<'v, 'a: 'v, 'b: 'v>(
     let results = round.into_iter();
     let results = results.map(|(call, settled)| render_settled(provider, call, settled, feedback));
     provider.shape().round(results.collect())
-}
-
-/// The data of a result that goes to the model, where it is an object.
-fn structure<'v>(settled: &'v Settled<'_>) -> Option<Value<'v>> {
-    let result = settled.result.as_ref()?;
-    let goes_on = matches!(
-        result.verdict,
-        OutputVerdict::Passed | OutputVerdict::Warned | OutputVerdict::Partial
-    );
-    match &result.output {
-        Some(Output::Value(value @ Value::Object(_))) if goes_on && result.shown.is_none() => {
-            Some(value.clone())
-        }
-        _ => None,
-    }
 }
