@@ -18,7 +18,7 @@ use crate::words::{Cause, Checked, Edit, Failure, Notice};
 pub struct Valid<'c> {
     tool: Cow<'c, Arc<Tool>>,
     arguments: Lent<'c>,
-    warning: Option<Box<Failure>>,
+    pub(crate) warning: Option<Box<Failure>>,
 }
 
 impl<'c> Valid<'c> {
@@ -48,10 +48,6 @@ impl<'c> Valid<'c> {
     /// What the schema objects to, where the policy lets the call through all the same and only wants to hear of it.
     pub fn warning(&self) -> Option<&Failure> {
         self.warning.as_deref()
-    }
-
-    pub(crate) fn warning_mut(&mut self) -> Option<&mut Failure> {
-        self.warning.as_deref_mut()
     }
 
     /// The tool that was called.
@@ -93,7 +89,7 @@ impl<'c> Valid<'c> {
 pub struct Repaired<'c> {
     tool: Cow<'c, Arc<Tool>>,
     arguments: Value<'static>,
-    edits: Vec<Edit>,
+    pub(crate) edits: Vec<Edit>,
 }
 
 impl<'c> Repaired<'c> {
@@ -120,18 +116,9 @@ impl<'c> Repaired<'c> {
         self.arguments
     }
 
-    /// Puts an edit before all others.
-    pub(crate) fn record_first(&mut self, edit: Edit) {
-        self.edits.insert(0, edit);
-    }
-
     /// What was changed, in order.
     pub fn edits(&self) -> &[Edit] {
         &self.edits
-    }
-
-    pub(crate) fn edits_mut(&mut self) -> &mut [Edit] {
-        &mut self.edits
     }
 
     pub(crate) fn into_owned(self) -> Repaired<'static> {

@@ -1,7 +1,7 @@
 //! Stage 7: is the result good?
 //!
-//! In comes what a tool answered, or why it failed; out goes [`Checked`]: the result as it is, the result with what
-//! keeps it from being all, or a failure in its stead. The same reader and the same judge as on the way in look at it,
+//! Takes what a tool answered, or why it failed; returns [`Checked`]: the result as it is, the result with what
+//! keeps it from being all, or a failure instead. The same reader and the same judge as on the way in look at it,
 //! then detectors that a tool's policy switches on, then the operator's own checks. A result is never repaired and
 //! never completed, and an error that the tool itself reports is never hidden by an objection of ours.
 
@@ -46,28 +46,20 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
     let bytes = text_length(&output, policy.max_bytes);
     let shown = (bytes > policy.max_bytes).then(|| shown_bytes(&output, policy.max_bytes));
     let fault = fault.or(shown.map(|shown| OutputFault::TooLong { shown, bytes }));
-    let Some(fault) = fault else {
-        return Checked {
-            verdict: OutputVerdict::Passed,
-            output: Some(output),
-            failure: None,
-            shown,
-            notes,
-            outcome: OnceLock::new(),
-        };
-    };
-    let is_cut = matches!(fault, OutputFault::TooLong { .. });
     let is_unwritable = matches!(output, Output::Unwritable { .. });
-    let failure = failure::bad_output(fault);
-    let verdict = match failure.class() {
-        Class::PartialData if is_cut || policy.mode == Validation::Strict => OutputVerdict::Partial,
-        _ if policy.mode == Validation::Warn && !is_unwritable => OutputVerdict::Warned,
-        _ => OutputVerdict::Refused,
+    let verdict = match &fault {
+        None => OutputVerdict::Passed,
+        Some(OutputFault::TooLong { .. }) => OutputVerdict::Partial,
+        Some(_) if policy.mode == Validation::Warn && !is_unwritable => OutputVerdict::Warned,
+        Some(fault) => match failure::output_class(fault) {
+            Class::PartialData if policy.mode == Validation::Strict => OutputVerdict::Partial,
+            _ => OutputVerdict::Refused,
+        },
     };
     Checked {
         verdict,
         output: Some(output),
-        failure: Some(Box::new(failure)),
+        failure: fault.map(|fault| Box::new(failure::bad_output(fault))),
         shown,
         notes,
         outcome: OnceLock::new(),

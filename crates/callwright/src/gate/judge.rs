@@ -55,10 +55,8 @@ fn pass<'c>(
         arguments,
         has_duplicates,
         blank,
-    } = parse::read(call, only_reads, gate.limits()).map_err(|why| {
-        let (failure, arguments) = why.into_failure(takes_secrets);
-        Refused::new(failure, Some(tool), arguments)
-    })?;
+    } = parse::read(call, only_reads, takes_secrets, gate.limits())
+        .map_err(|why| Refused::new(*why.failure, Some(tool), why.read))?;
     let judged = validate::validate(&arguments, has_duplicates, tool.schema(), takes_secrets);
     if let Err(issues) = judged {
         let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(issues));
@@ -92,7 +90,7 @@ fn only_warned<'c>(
     tool: &'c Arc<Tool>,
     refused: Box<Refused<'c>>,
 ) -> Result<Valid<'c>, Box<Refused<'c>>> {
-    match (tool.validation(), refused.failure.code) {
+    match (tool.validation, refused.failure.code) {
         (Validation::Warn, Code::InvalidArguments) => Valid::despite(tool, refused),
         _ => Err(refused),
     }
@@ -204,6 +202,8 @@ fn heal_name<'c>(
         // The name is the first thing to correct.
         Err(refused) => heal(gate, tool, call, refused).map_err(|_| unknown_tool(unknown))?,
     };
-    repaired.record_first(Edit::tool_name(&call.tool, tool.name()));
+    repaired
+        .edits
+        .insert(0, Edit::tool_name(&call.tool, tool.name()));
     Ok(repaired)
 }

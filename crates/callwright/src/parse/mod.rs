@@ -1,6 +1,6 @@
 //! Stage 2: the text of a call → a JSON value.
 //!
-//! In comes a [`Call`] as it arrived, out go its arguments as a value, or the place and the reason why
+//! Takes a [`Call`] as it arrived; returns its arguments as a value, or the place and the reason why
 //! they cannot be read. This stage knows where a text was cut off and on which path. It never completes,
 //! repairs or drops anything, and unreadable arguments never become `{}`.
 
@@ -29,75 +29,32 @@ pub(crate) enum Blank {
     Null,
 }
 
-/// Why arguments could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Unreadable<'c> {
-    /// Not JSON.
-    Syntax {
-        error: Box<SyntaxError>,
-        text: &'c str,
-    },
-    /// The call ends before its arguments do.
-    CutOff {
-        /// Where it stopped.
-        path: Path,
-        /// What shows it.
-        cut: Cut,
-        /// What was there, if it could be read.
-        read: Option<Lent<'c>>,
-    },
-    /// Several whole JSON values one after the other.
-    SeveralValues { count: usize, identical: bool },
-    /// More bytes than allowed.
-    TooLong { bytes: usize, limit: usize },
-    /// Nested deeper than allowed.
-    TooDeep { path: Path, limit: usize },
+/// Why arguments could not be read, and what of them could.
+#[derive(Debug)]
+pub(crate) struct Unreadable<'c> {
+    pub(crate) failure: Box<Failure>,
+    pub(crate) read: Option<Lent<'c>>,
 }
 
-impl<'c> Unreadable<'c> {
-    /// Why the call is refused, and what of its arguments could be read. Of a tool that takes secrets no text is quoted.
-    #[cold]
-    pub(crate) fn into_failure(self, takes_secrets: bool) -> (Failure, Option<Lent<'c>>) {
-        let mut arguments = None;
-        let failure = match self {
-            Unreadable::Syntax { error, text } => {
-                let (line, column) = error.line_and_column(text);
-                let cause = Cause::Syntax {
-                    line,
-                    column,
-                    path: error.path(),
-                    problem: error.problem,
-                    found: (!takes_secrets).then(|| error.snippet(text)),
-                };
-                Failure::new(Code::InvalidJson, cause)
-            }
-            Unreadable::CutOff { path, cut, read } => {
-                arguments = read;
-                Failure::cut_off(path, cut)
-            }
-            Unreadable::SeveralValues { count, identical } => Failure::new(
-                Code::AmbiguousCall,
-                Cause::SeveralValues { count, identical },
-            ),
-            Unreadable::TooLong { bytes, limit } => {
-                Failure::new(Code::ArgumentsTooLarge, Cause::TooLong { bytes, limit })
-            }
-            Unreadable::TooDeep { path, limit } => {
-                Failure::new(Code::ArgumentsTooLarge, Cause::TooDeep { path, limit })
-            }
-        };
-        (failure, arguments)
+impl From<Failure> for Unreadable<'_> {
+    fn from(failure: Failure) -> Self {
+        Unreadable {
+            failure: Box::new(failure),
+            read: None,
+        }
     }
 }
 
-/// Reads the arguments of a call, of a tool that only reads or of another.
+/// Reads the arguments of a call, of a tool that only reads or of another. Of a tool that takes secrets no text is
+/// quoted.
 pub(crate) fn read<'c>(
     call: &'c Call<'_>,
     only_reads: bool,
+    takes_secrets: bool,
     limits: &ParseLimits,
 ) -> Result<Parsed<'c>, Unreadable<'c>> {
     let parsed = match &call.arguments {
-        Arguments::Text(text) => read_text(text, limits),
+        Arguments::Text(text) => read_text(text, takes_secrets, limits),
         Arguments::Value(value) => read_ready(value, limits),
         Arguments::Absent => Ok(empty(None)),
     };
@@ -117,12 +74,13 @@ fn empty<'c>(blank: Option<Blank>) -> Parsed<'c> {
     }
 }
 
-fn read_text<'c>(text: &'c str, limits: &ParseLimits) -> Result<Parsed<'c>, Unreadable<'c>> {
+fn read_text<'c>(
+    text: &'c str,
+    takes_secrets: bool,
+    limits: &ParseLimits,
+) -> Result<Parsed<'c>, Unreadable<'c>> {
     if text.len() > limits.max_bytes {
-        return Err(Unreadable::TooLong {
-            bytes: text.len(),
-            limit: limits.max_bytes,
-        });
+        return Err(too_long(text.len(), limits.max_bytes).into());
     }
     match read_document(text, limits.max_depth) {
         // Some models write `null` where they mean no arguments.
@@ -132,38 +90,34 @@ fn read_text<'c>(text: &'c str, limits: &ParseLimits) -> Result<Parsed<'c>, Unre
             has_duplicates: document.has_duplicates,
             blank: None,
         }),
-        Err(error) => explain(text, error, limits),
+        Err(_) if text.trim_ascii().is_empty() => Ok(empty(Some(Blank::Text))),
+        Err(error) => Err(explain(text, &error, takes_secrets, limits.max_depth).into()),
     }
 }
 
 #[cold]
-fn explain<'c>(
-    text: &'c str,
-    error: Box<SyntaxError>,
-    limits: &ParseLimits,
-) -> Result<Parsed<'c>, Unreadable<'c>> {
-    if text.trim_ascii().is_empty() {
-        return Ok(empty(Some(Blank::Text)));
+fn explain(text: &str, error: &SyntaxError, takes_secrets: bool, max_depth: usize) -> Failure {
+    let syntax = || {
+        let (line, column) = error.line_and_column(text);
+        let cause = Cause::Syntax {
+            line,
+            column,
+            path: error.path(),
+            problem: error.problem,
+            found: (!takes_secrets).then(|| error.snippet(text)),
+        };
+        Failure::new(Code::InvalidJson, cause)
+    };
+    match error.problem {
+        Problem::CutOff => Failure::cut_off(error.path(), Cut::Seen),
+        Problem::TooDeep => too_deep(error.path(), max_depth),
+        Problem::TrailingText => several_values(text, max_depth).unwrap_or_else(syntax),
+        _ => syntax(),
     }
-    Err(match error.problem {
-        Problem::CutOff => Unreadable::CutOff {
-            path: error.path(),
-            cut: Cut::Seen,
-            read: None,
-        },
-        Problem::TooDeep => Unreadable::TooDeep {
-            path: error.path(),
-            limit: limits.max_depth,
-        },
-        Problem::TrailingText => {
-            several_values(text, limits.max_depth).unwrap_or(Unreadable::Syntax { error, text })
-        }
-        _ => Unreadable::Syntax { error, text },
-    })
 }
 
 /// Whole values glued together: `{"x":1}{"x":2}`. `None` if something else follows the first.
-fn several_values(text: &str, max_depth: usize) -> Option<Unreadable<'_>> {
+fn several_values(text: &str, max_depth: usize) -> Option<Failure> {
     let (first, mut at) = read_prefix(text, 0, max_depth).ok()?;
     let text = text.trim_ascii_end();
     let mut count = 1;
@@ -173,11 +127,7 @@ fn several_values(text: &str, max_depth: usize) -> Option<Unreadable<'_>> {
         let (next, end) = match read_prefix(text, at, max_depth) {
             Ok(next) => next,
             Err(error) if error.problem == Problem::CutOff => {
-                return Some(Unreadable::CutOff {
-                    path: error.path(),
-                    cut: Cut::Seen,
-                    read: None,
-                });
+                return Some(Failure::cut_off(error.path(), Cut::Seen));
             }
             Err(_) => return None,
         };
@@ -185,7 +135,8 @@ fn several_values(text: &str, max_depth: usize) -> Option<Unreadable<'_>> {
         count += 1;
         at = end;
     }
-    Some(Unreadable::SeveralValues { count, identical })
+    let cause = Cause::SeveralValues { count, identical };
+    Some(Failure::new(Code::AmbiguousCall, cause))
 }
 
 fn read_ready<'c>(
@@ -197,8 +148,7 @@ fn read_ready<'c>(
     }
     let bytes = size(value);
     if bytes > limits.max_bytes {
-        let limit = limits.max_bytes;
-        return Err(Unreadable::TooLong { bytes, limit });
+        return Err(too_long(bytes, limits.max_bytes).into());
     }
     match inspect(value, limits.max_depth) {
         Some(has_duplicates) => Ok(Parsed {
@@ -206,15 +156,20 @@ fn read_ready<'c>(
             has_duplicates,
             blank: None,
         }),
-        None => Err(Unreadable::TooDeep {
-            path: too_deep(value, limits.max_depth),
-            limit: limits.max_depth,
-        }),
+        None => Err(too_deep(deepest_place(value, limits.max_depth), limits.max_depth).into()),
     }
 }
 
+fn too_long(bytes: usize, limit: usize) -> Failure {
+    Failure::new(Code::ArgumentsTooLarge, Cause::TooLong { bytes, limit })
+}
+
+fn too_deep(path: Path, limit: usize) -> Failure {
+    Failure::new(Code::ArgumentsTooLarge, Cause::TooDeep { path, limit })
+}
+
 /// The place at which a value that is too deep gets too deep.
-fn too_deep(value: &Value<'_>, depth_left: usize) -> Path {
+fn deepest_place(value: &Value<'_>, depth_left: usize) -> Path {
     let (mut path, mut here) = (Path::root(), value);
     for left in (0..depth_left).rev() {
         let deep = |inner: &Value<'_>| inspect(inner, left).is_none();
@@ -240,24 +195,17 @@ fn too_deep(value: &Value<'_>, depth_left: usize) -> Path {
 
 /// The provider says that the answer was cut, or does not say that it was not: whatever was read ends where the text does.
 fn declared_cut<'c>(parsed: Result<Parsed<'c>, Unreadable<'c>>, cut: Cut) -> Unreadable<'c> {
-    match parsed {
-        Ok(parsed) => Unreadable::CutOff {
-            path: last_place(&parsed.arguments),
-            cut,
-            read: Some(parsed.arguments),
+    let (path, read) = match parsed {
+        Ok(parsed) => (last_place(&parsed.arguments), Some(parsed.arguments)),
+        Err(unreadable) => match unreadable.failure.cause {
+            Cause::Syntax { path, .. } | Cause::CutOff { path, .. } => (path, None),
+            Cause::SeveralValues { .. } => (Path::root(), None),
+            _ => return unreadable,
         },
-        Err(Unreadable::Syntax { error, .. }) => Unreadable::CutOff {
-            path: error.path(),
-            cut,
-            read: None,
-        },
-        Err(Unreadable::CutOff { path, read, .. }) => Unreadable::CutOff { path, cut, read },
-        Err(Unreadable::SeveralValues { .. }) => Unreadable::CutOff {
-            path: Path::root(),
-            cut,
-            read: None,
-        },
-        Err(other) => other,
+    };
+    Unreadable {
+        failure: Box::new(Failure::cut_off(path, cut)),
+        read,
     }
 }
 

@@ -19,11 +19,8 @@ impl Secrecy {
             return;
         }
         match verdict {
-            Verdict::Valid(valid) => valid
-                .warning_mut()
-                .into_iter()
-                .for_each(|it| self.failure(it)),
-            Verdict::Repaired(repaired) => self.edits(repaired.edits_mut()),
+            Verdict::Valid(valid) => valid.warning.iter_mut().for_each(|it| self.failure(it)),
+            Verdict::Repaired(repaired) => self.edits(&mut repaired.edits),
             Verdict::Refused(refused) => self.refused(refused),
         }
     }

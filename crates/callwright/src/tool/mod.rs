@@ -6,7 +6,6 @@
 
 mod lookup;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use crate::validate::normalise;
@@ -14,16 +13,8 @@ pub use crate::words::{DeclaredBy, Effect, ToolSpec};
 pub(crate) use lookup::{ToolSet, UnknownTool};
 use serde_json::Value as Schema;
 
-use crate::validate::{CompiledSchema, SchemaCache, Secrets, marks_secret, text_size};
+use crate::validate::{CompiledSchema, SchemaCache, Secrets, marks_secret, refuse_large};
 use crate::words::{OutputPolicy, Validation};
-
-/// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
-/// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
-const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
-
-/// How many references a schema may have. The engine recurses along them, and tens of thousands in a
-/// chain overflow its stack; the largest real schemas have some hundreds.
-const MOST_REFERENCES: usize = 3_000;
 
 /// A tool that the gate knows: declared, and compiled if possible.
 #[derive(Debug)]
@@ -31,7 +22,7 @@ pub struct Tool {
     spec: ToolSpec,
     schema: Result<Arc<CompiledSchema>, Arc<str>>,
     secrets: Option<Arc<Secrets>>,
-    validation: Validation,
+    pub(crate) validation: Validation,
     output_schema: Option<Result<Arc<CompiledSchema>, Arc<str>>>,
     output_secrets: Option<Arc<Secrets>>,
     output_policy: OutputPolicy,
@@ -45,34 +36,21 @@ impl Tool {
         output_policy: OutputPolicy,
         cache: &SchemaCache,
     ) -> Tool {
-        let schema = match &spec.input_schema {
-            Some(declared) if validation != Validation::Off => compile(declared, cache),
-            _ => cache.compile(Arc::new(Schema::Bool(true))),
+        let compile = |declared: &Option<Arc<Schema>>, mode| {
+            let asked = declared.as_ref().filter(|_| mode != Validation::Off);
+            asked.map(|declared| cache.compile(Arc::clone(declared)))
         };
-        let output_schema = match &spec.output_schema {
-            Some(declared) if output_policy.mode != Validation::Off => {
-                Some(compile(declared, cache))
-            }
-            _ => None,
-        };
-        let compiled = schema.as_ref().ok().and_then(|schema| schema.secrets());
-        let compiled_output = output_schema
-            .as_ref()
-            .and_then(|schema| schema.as_ref().ok()?.secrets());
+        let schema = compile(&spec.input_schema, validation);
+        let output_schema = compile(&spec.output_schema, output_policy.mode);
         Tool {
-            secrets: secrets(spec.input_schema.as_deref(), compiled),
-            output_secrets: secrets(spec.output_schema.as_deref(), compiled_output),
-            schema,
+            secrets: secrets(spec.input_schema.as_deref(), schema.as_ref()),
+            output_secrets: secrets(spec.output_schema.as_deref(), output_schema.as_ref()),
+            schema: schema.unwrap_or_else(|| cache.compile(Arc::new(Schema::Bool(true)))),
             validation,
             output_schema,
             output_policy,
             spec,
         }
-    }
-
-    /// What an objection to the arguments leads to.
-    pub(crate) fn validation(&self) -> Validation {
-        self.validation
     }
 
     /// The compiled schema of results; `None` if none is declared, it is not asked, or it is in quarantine.
@@ -82,11 +60,8 @@ impl Tool {
 
     /// Why the schema of results could not be compiled, if it could not. Results then pass unvalidated.
     pub fn output_quarantined(&self) -> Option<&str> {
-        self.output_schema
-            .as_ref()?
-            .as_ref()
-            .err()
-            .map(AsRef::as_ref)
+        let compiled = self.output_schema.as_ref()?;
+        compiled.as_ref().err().map(AsRef::as_ref)
     }
 
     /// How results are judged.
@@ -135,54 +110,18 @@ impl Tool {
     }
 }
 
-fn compile(declared: &Arc<Schema>, cache: &SchemaCache) -> Result<Arc<CompiledSchema>, Arc<str>> {
-    if !matches!(**declared, Schema::Object(_) | Schema::Bool(_)) {
-        return Err(Arc::from(
-            "a schema is an object, or `true` to accept anything",
-        ));
-    }
-    if count_references(declared) > MOST_REFERENCES {
-        return Err(Arc::from(format!(
-            "the schema has more than the {MOST_REFERENCES} references that are followed"
-        )));
-    }
-    let size = text_size(declared);
-    if size > LARGEST_SCHEMA {
-        return Err(Arc::from(format!(
-            "the schema has about {} MB, more than the {} MB that are compiled",
-            size / 1_000_000,
-            LARGEST_SCHEMA / 1_000_000,
-        )));
-    }
-    cache.compile(match normalise(declared) {
-        Cow::Borrowed(_) => Arc::clone(declared),
-        Cow::Owned(rewritten) => Arc::new(rewritten),
-    })
-}
-
-/// The secrets of a schema as it was declared; those of its compiled form, where that has any.
-fn secrets(declared: Option<&Schema>, compiled: Option<&Arc<Secrets>>) -> Option<Arc<Secrets>> {
+/// The secrets of a schema: those of its compiled form, or as it was declared if that is not asked or in quarantine.
+/// Of one that is too large to look at, everything is a secret.
+fn secrets(
+    declared: Option<&Schema>,
+    compiled: Option<&Result<Arc<CompiledSchema>, Arc<str>>>,
+) -> Option<Arc<Secrets>> {
     let declared = declared.filter(|declared| marks_secret(declared))?;
-    if let Some(compiled) = compiled {
-        return Some(Arc::clone(compiled));
+    if let Some(Ok(compiled)) = compiled
+        && let Some(found) = compiled.secrets()
+    {
+        return Some(Arc::clone(found));
     }
-    let is_small =
-        count_references(declared) <= MOST_REFERENCES && text_size(declared) <= LARGEST_SCHEMA;
-    let found = if is_small {
-        Secrets::of(declared)
-    } else {
-        None
-    };
+    let found = refuse_large(declared).map_or(None, |()| Secrets::of(declared));
     Some(Arc::new(found.unwrap_or_else(Secrets::everything)))
-}
-
-fn count_references(node: &Schema) -> usize {
-    match node {
-        Schema::Object(members) => members
-            .iter()
-            .map(|(key, member)| usize::from(key == "$ref") + count_references(member))
-            .sum(),
-        Schema::Array(items) => items.iter().map(count_references).sum(),
-        _ => 0,
-    }
 }

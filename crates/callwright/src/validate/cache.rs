@@ -5,33 +5,45 @@
 //! twice, from tools that share one. Takes a schema and returns the compiled one, at the price of a
 //! hash if it was seen before. The cache is bounded; what was used least leaves first.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use moka::sync::Cache;
 use serde_json::Value as Schema;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::schema::CompiledSchema;
+use super::normalise;
+use super::schema::{CompiledSchema, children};
 
 /// How many bytes of schema text the shared cache remembers. 2,000 real tools need 3 MB of it. The
 /// compiled form is much larger, by a factor of ten to a hundred, and larger again for schemas with
 /// unions once a call was refused; a gate that serves strangers' schemas should get a smaller cache.
 const SHARED_CAPACITY: u64 = 16 * 1024 * 1024;
 
+/// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
+/// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
+const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
+
+/// How many references a schema may have. The engine recurses along them, and tens of thousands in a
+/// chain overflow its stack; the largest real schemas have some hundreds.
+const MOST_REFERENCES: usize = 3_000;
+
 /// A bounded cache of compiled schemas. Cheap to clone: clones share their content.
 #[derive(Debug, Clone)]
 pub struct SchemaCache(Cache<u128, Entry>);
 
-/// Compiled, or why not: a schema that does not compile is not tried again either.
-type Entry = Result<Arc<CompiledSchema>, Arc<str>>;
+/// A schema as it was declared, and its compiled form or why there is none: that is not tried again either.
+#[derive(Debug, Clone)]
+struct Entry {
+    declared: Arc<Schema>,
+    compiled: Result<Arc<CompiledSchema>, Arc<str>>,
+}
 
 impl SchemaCache {
     /// A cache that remembers schemas of up to `capacity` bytes of text in all.
     pub fn new(capacity: u64) -> Self {
-        let weigher = |_: &u128, entry: &Entry| match entry {
-            Ok(schema) => u32::try_from(text_size(schema.source())).unwrap_or(u32::MAX),
-            Err(reason) => u32::try_from(reason.len()).unwrap_or(u32::MAX),
-        };
+        let weigher =
+            |_: &u128, entry: &Entry| u32::try_from(text_size(&entry.declared)).unwrap_or(u32::MAX);
         SchemaCache(
             Cache::builder()
                 .max_capacity(capacity)
@@ -46,29 +58,61 @@ impl SchemaCache {
         SHARED.clone()
     }
 
-    /// The compiled form of a schema, from the cache if it was seen before. Threads that ask for the
-    /// same schema at once compile it once.
+    /// The compiled form of a schema as it was declared, in the field's own forms too (see [`normalise`]). Threads that
+    /// ask for the same schema at once compile it once.
     ///
     /// # Errors
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
-    pub fn compile(&self, schema: Arc<Schema>) -> Result<Arc<CompiledSchema>, Arc<str>> {
-        let compile = |schema: Arc<Schema>| {
-            CompiledSchema::compile(schema)
-                .map(Arc::new)
-                .map_err(Arc::from)
-        };
-        let key = content_hash(&schema);
-        let mut schema = Some(schema);
-        let cached = self
-            .0
-            .get_with(key, || compile(schema.take().unwrap_or_default()));
-        match (cached, schema) {
-            // The hash is fast, not cryptographic, and schemas come from strangers: two that were
-            // made to collide must not be taken for each other.
-            (Ok(found), Some(schema)) if *found.source() != *schema => compile(schema),
-            (cached, _) => cached,
+    pub fn compile(&self, declared: Arc<Schema>) -> Result<Arc<CompiledSchema>, Arc<str>> {
+        let key = content_hash(&declared);
+        let entry = self.0.get_with(key, || Entry {
+            compiled: compile(&declared),
+            declared: Arc::clone(&declared),
+        });
+        // The hash is fast, not cryptographic, and schemas come from strangers: two that were made to collide must not
+        // be taken for each other.
+        if Arc::ptr_eq(&entry.declared, &declared) || entry.declared == declared {
+            entry.compiled
+        } else {
+            compile(&declared)
         }
     }
+}
+
+fn compile(declared: &Arc<Schema>) -> Result<Arc<CompiledSchema>, Arc<str>> {
+    refuse_large(declared)?;
+    let compiled = match normalise(declared) {
+        Cow::Borrowed(_) => CompiledSchema::compile(Arc::clone(declared)),
+        Cow::Owned(rewritten) => CompiledSchema::compile(rewritten),
+    };
+    Ok(Arc::new(compiled?))
+}
+
+/// Objects to a schema that is too much to look at.
+pub(crate) fn refuse_large(declared: &Schema) -> Result<(), String> {
+    if !matches!(declared, Schema::Object(_) | Schema::Bool(_)) {
+        return Err("a schema is an object, or `true` to accept anything".to_owned());
+    }
+    if count_references(declared) > MOST_REFERENCES {
+        return Err(format!(
+            "the schema has more than the {MOST_REFERENCES} references that are followed"
+        ));
+    }
+    let size = text_size(declared);
+    if size > LARGEST_SCHEMA {
+        return Err(format!(
+            "the schema has about {} MB, more than the {} MB that are compiled",
+            size / 1_000_000,
+            LARGEST_SCHEMA / 1_000_000,
+        ));
+    }
+    Ok(())
+}
+
+fn count_references(node: &Schema) -> usize {
+    let below =
+        children(node).map(|(key, member)| usize::from(key == "$ref") + count_references(member));
+    below.sum()
 }
 
 /// A hash over the structure; the order of keys is part of it.

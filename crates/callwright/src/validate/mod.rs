@@ -7,13 +7,11 @@ mod cache;
 mod engine;
 mod expect;
 mod explain;
-mod loosen;
 mod normalise;
 mod properties;
 mod rename;
 mod schema;
 mod secrets;
-mod standard;
 mod union;
 mod violation;
 
@@ -22,9 +20,9 @@ pub use crate::words::{
     ReceivedKeys, SchemaType, Unit,
 };
 pub use cache::SchemaCache;
-pub(crate) use cache::text_size;
+pub(crate) use cache::refuse_large;
+pub use engine::{Loosening, only_loosens};
 pub(crate) use explain::LocatedIssue;
-pub use loosen::{Loosening, only_loosens};
 pub use normalise::normalise;
 pub(crate) use properties::Properties;
 pub use schema::CompiledSchema;

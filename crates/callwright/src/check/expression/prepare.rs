@@ -4,6 +4,7 @@
 //! patterns that are none, an answer that is never true or false. Patterns are compiled, and lists that are gone
 //! through are counted. What an expression means does not change.
 
+use std::mem::discriminant;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -34,43 +35,51 @@ const TYPES: &[&str] = word_list![
     bool int uint double string bytes list map null_type type optional_type
 ];
 
-/// Functions: name, how many arguments, how it is written.
-const FUNCTIONS: [(&str, usize, &str); 9] = [
-    ("size", 1, "size(list)"),
-    ("int", 1, "int(value)"),
-    ("uint", 1, "uint(value)"),
-    ("double", 1, "double(value)"),
-    ("string", 1, "string(value)"),
-    ("bool", 1, "bool(value)"),
-    ("bytes", 1, "bytes(text)"),
-    ("type", 1, "type(value)"),
-    ("dyn", 1, "dyn(value)"),
-];
+/// How a function is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// By itself, with so many arguments.
+    Function(usize),
+    /// On a value, with so many arguments.
+    Method(usize),
+    /// The parser turns it into something else, if it is written well.
+    Macro,
+}
 
-/// The same for functions that are called on a value.
-const METHODS: [(&str, usize, &str); 9] = [
-    ("size", 0, "list.size()"),
-    ("contains", 1, "text.contains(\"part\")"),
-    ("startsWith", 1, "text.startsWith(\"part\")"),
-    ("endsWith", 1, "text.endsWith(\"part\")"),
-    ("matches", 1, "text.matches(\"pattern\")"),
-    ("hasValue", 0, "output.?field.hasValue()"),
-    ("value", 0, "output.?field.value()"),
-    ("orValue", 1, "output.?field.orValue(0)"),
-    ("or", 1, "output.?field.or(output.?other)"),
-];
-
-/// What the parser turns into something else, if it is written well.
-const MACROS: [(&str, &str); 8] = [
-    ("has", "has(output.field)"),
-    ("all", "list.all(item, item > 0)"),
-    ("exists", "list.exists(item, item > 0)"),
-    ("exists_one", "list.exists_one(item, item > 0)"),
-    ("filter", "list.filter(item, item > 0)"),
-    ("map", "list.map(item, item.id)"),
-    ("optMap", "output.?field.optMap(value, value + 1)"),
+/// Functions: name, form, how it is written.
+const FUNCTIONS: [(&str, Form, &str); 26] = [
+    ("size", Form::Function(1), "size(list)"),
+    ("int", Form::Function(1), "int(value)"),
+    ("uint", Form::Function(1), "uint(value)"),
+    ("double", Form::Function(1), "double(value)"),
+    ("string", Form::Function(1), "string(value)"),
+    ("bool", Form::Function(1), "bool(value)"),
+    ("bytes", Form::Function(1), "bytes(text)"),
+    ("type", Form::Function(1), "type(value)"),
+    ("dyn", Form::Function(1), "dyn(value)"),
+    ("size", Form::Method(0), "list.size()"),
+    ("contains", Form::Method(1), "text.contains(\"part\")"),
+    ("startsWith", Form::Method(1), "text.startsWith(\"part\")"),
+    ("endsWith", Form::Method(1), "text.endsWith(\"part\")"),
+    ("matches", Form::Method(1), "text.matches(\"pattern\")"),
+    ("hasValue", Form::Method(0), "output.?field.hasValue()"),
+    ("value", Form::Method(0), "output.?field.value()"),
+    ("orValue", Form::Method(1), "output.?field.orValue(0)"),
+    ("or", Form::Method(1), "output.?field.or(output.?other)"),
+    ("has", Form::Macro, "has(output.field)"),
+    ("all", Form::Macro, "list.all(item, item > 0)"),
+    ("exists", Form::Macro, "list.exists(item, item > 0)"),
+    ("exists_one", Form::Macro, "list.exists_one(item, item > 0)"),
+    ("filter", Form::Macro, "list.filter(item, item > 0)"),
+    ("map", Form::Macro, "list.map(item, item.id)"),
+    (
+        "optMap",
+        Form::Macro,
+        "output.?field.optMap(value, value + 1)",
+    ),
     (
         "optFlatMap",
+        Form::Macro,
         "output.?field.optFlatMap(value, value.?inner)",
     ),
 ];
@@ -223,23 +232,19 @@ impl Walk<'_> {
     /// Whether there is such a function, written so.
     fn function(&self, id: u64, call: &CallExpr) -> Result<(), Mistake> {
         let name = call.func_name.as_str();
-        let (here, there): (&[_], &[_]) = match call.target {
-            None => (&FUNCTIONS, &METHODS),
-            Some(_) => (&METHODS, &FUNCTIONS),
+        let form = match call.target {
+            None => Form::Function(call.args.len()),
+            Some(_) => Form::Method(call.args.len()),
         };
-        let known = |known: &&(&str, usize, &str)| known.0 == name;
-        let found = here.iter().find(known);
-        if found.is_some_and(|(_, arguments, _)| *arguments == call.args.len()) {
+        let named = || FUNCTIONS.iter().filter(|row| row.0 == name);
+        if named().any(|row| row.1 == form) {
             return Ok(());
         }
-        let usage = found.or(there.iter().find(known)).map(|row| row.2);
-        let of_macro = MACROS.iter().find(|row| row.0 == name).map(|row| row.1);
-        let what = if let Some(usage) = usage.or(of_macro) {
+        let same_kind = |row: &&(_, Form, _)| discriminant(&row.1) == discriminant(&form);
+        let what = if let Some((_, _, usage)) = named().find(same_kind).or(named().next()) {
             format!("`{name}` is written {usage}")
         } else {
-            let names = FUNCTIONS.iter().chain(&METHODS).map(|row| row.0);
-            let names = names.chain(MACROS.iter().map(|row| row.0));
-            let advice = match nearest(name, names, 1).first() {
+            let advice = match nearest(name, FUNCTIONS.iter().map(|row| row.0), 1).first() {
                 Some(near) => format!(", did you mean `{near}`?"),
                 None => String::new(),
             };

@@ -7,7 +7,7 @@
 //! the crate's messages never leave this folder except to tell an operator why a schema does not
 //! compile.
 
-mod containment;
+mod loosen;
 mod outline;
 mod tree;
 
@@ -19,7 +19,7 @@ use jsonschema::{
 };
 use serde_json::Number;
 
-pub(crate) use self::containment::covers;
+pub use self::loosen::{Loosening, only_loosens};
 use self::outline::{Outline, can_outline};
 use self::tree::Tree;
 use super::violation::{Violation, ViolationKind};
