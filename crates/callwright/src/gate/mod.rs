@@ -17,7 +17,7 @@ use crate::repair::{RepairPolicy, Trial};
 use crate::rescue::{self, NoCall, Rescued};
 use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSet};
-use crate::validate::SchemaCache;
+use crate::validate::{CompileBudget, SchemaCache};
 use crate::verdict::{Settled, Verdict};
 use crate::words::{Checked, Failure, Grade, Message, ParseLimits, Place, Ran, ToolSpec};
 
@@ -285,6 +285,7 @@ impl GateBuilder {
     /// Fails if two tools have one name.
     pub fn build(self) -> Result<Gate, Error> {
         let cache = self.cache.unwrap_or_else(SchemaCache::shared);
+        let mut budget = CompileBudget::default();
         let mut tools = ToolSet::default();
         let mut own_repair = AHashMap::new();
         let mut own_advice = AHashMap::new();
@@ -300,7 +301,8 @@ impl GateBuilder {
                 own_advice.insert(name.clone(), own.advice);
             }
             let validation = own.validation.unwrap_or_default();
-            let tool = Tool::compile(spec, validation, own.output.policy(), &cache);
+            let output = own.output.policy();
+            let tool = Tool::compile(spec, validation, output, &cache, &mut budget);
             if !tools.insert(tool) {
                 return Err(ErrorKind::DuplicateTool { name }.into());
             }

@@ -173,7 +173,7 @@ fn bare_name(name: &str) -> Option<&str> {
 mod tests {
     use super::{MOST_NAMES, ToolSet};
     use crate::tool::Tool;
-    use crate::validate::SchemaCache;
+    use crate::validate::{CompileBudget, SchemaCache};
     use crate::words::{OutputPolicy, ToolSpec, Validation};
 
     #[test]
@@ -185,6 +185,7 @@ mod tests {
             Validation::Strict,
             OutputPolicy::default(),
             &SchemaCache::shared(),
+            &mut CompileBudget::default(),
         ));
         for _ in 0..2 {
             let unknown = tools.find("raed_file").expect_err("no such tool");

@@ -13,7 +13,7 @@ pub use crate::words::{DeclaredBy, Effect, ToolSpec};
 pub(crate) use lookup::{ToolSet, UnknownTool};
 use serde_json::Value as Schema;
 
-use crate::validate::{CompiledSchema, SchemaCache, Secrets, marks_secret, refuse_large};
+use crate::validate::{CompileBudget, CompiledSchema, Cost, SchemaCache, Secrets, marks_secret};
 use crate::words::{OutputPolicy, Validation};
 
 /// A tool that the gate knows: declared, and compiled if possible.
@@ -29,16 +29,17 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Compiles a tool's schemas, or takes them from the cache.
+    /// Compiles a tool's schemas within what is left for its list of tools, or takes them from the cache.
     pub(crate) fn compile(
         spec: ToolSpec,
         validation: Validation,
         output_policy: OutputPolicy,
         cache: &SchemaCache,
+        budget: &mut CompileBudget,
     ) -> Tool {
-        let compile = |declared: &Option<Arc<Schema>>, mode| {
+        let mut compile = |declared: &Option<Arc<Schema>>, mode| {
             let asked = declared.as_ref().filter(|_| mode != Validation::Off);
-            asked.map(|declared| cache.compile(Arc::clone(declared)))
+            asked.map(|declared| cache.compile_within(Arc::clone(declared), budget))
         };
         let schema = compile(&spec.input_schema, validation);
         let output_schema = compile(&spec.output_schema, output_policy.mode);
@@ -122,6 +123,6 @@ fn secrets(
     {
         return Some(Arc::clone(found));
     }
-    let found = refuse_large(declared).map_or(None, |()| Secrets::of(declared));
+    let found = Cost::of(declared).map_or(None, |_| Secrets::of(declared));
     Some(Arc::new(found.unwrap_or_else(Secrets::everything)))
 }

@@ -12,21 +12,37 @@ use moka::sync::Cache;
 use serde_json::Value as Schema;
 use xxhash_rust::xxh3::Xxh3;
 
+use super::cost::{Cost, text_size};
 use super::normalise;
-use super::schema::{CompiledSchema, children};
+use super::schema::CompiledSchema;
 
-/// How many bytes of schema text the shared cache remembers. 2,000 real tools need 3 MB of it. The
-/// compiled form is much larger, by a factor of ten to a hundred, and larger again for schemas with
-/// unions once a call was refused; a gate that serves strangers' schemas should get a smaller cache.
-const SHARED_CAPACITY: u64 = 16 * 1024 * 1024;
+/// How many bytes of compiled schemas the shared cache remembers, about. 2,000 real tools need 100 MB of it.
+const SHARED_CAPACITY: u64 = 256 * 1024 * 1024;
 
-/// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
-/// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
-const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
+/// How many bytes the schemas of one list may take beyond what any text of their length does, about. Patterns take some
+/// ten thousand each, and few tools have any; a list that needs more than this is made to cost.
+const LIST_EXTRA: usize = 48 * 1024 * 1024;
 
-/// How many references a schema may have. The engine recurses along them, and tens of thousands in a
-/// chain overflow its stack; the largest real schemas have some hundreds.
-const MOST_REFERENCES: usize = 3_000;
+/// What is left for compiling the schemas of one list of tools.
+#[derive(Debug)]
+pub(crate) struct CompileBudget(usize);
+
+impl Default for CompileBudget {
+    fn default() -> Self {
+        CompileBudget(LIST_EXTRA)
+    }
+}
+
+impl CompileBudget {
+    pub(super) fn spend(&mut self, cost: Cost) -> Result<(), String> {
+        let left = self.0.checked_sub(cost.extra);
+        self.0 = left.ok_or_else(|| {
+            let (needed, left) = (cost.extra.div_ceil(1_000_000), self.0 / 1_000_000);
+            format!("its patterns and parts take about {needed} MB, and {left} MB are left for the list of tools")
+        })?;
+        Ok(())
+    }
+}
 
 /// A bounded cache of compiled schemas. Cheap to clone: clones share their content.
 #[derive(Debug, Clone)]
@@ -36,14 +52,15 @@ pub struct SchemaCache(Cache<u128, Entry>);
 #[derive(Debug, Clone)]
 struct Entry {
     declared: Arc<Schema>,
+    bytes: usize,
     compiled: Result<Arc<CompiledSchema>, Arc<str>>,
 }
 
 impl SchemaCache {
-    /// A cache that remembers schemas of up to `capacity` bytes of text in all.
+    /// A cache that remembers compiled schemas of up to `capacity` bytes in all, by an estimate. Compiled, a schema takes
+    /// about thirty times as much as its text, and patterns take some ten thousand bytes each.
     pub fn new(capacity: u64) -> Self {
-        let weigher =
-            |_: &u128, entry: &Entry| u32::try_from(text_size(&entry.declared)).unwrap_or(u32::MAX);
+        let weigher = |_: &u128, entry: &Entry| u32::try_from(entry.bytes).unwrap_or(u32::MAX);
         SchemaCache(
             Cache::builder()
                 .max_capacity(capacity)
@@ -64,55 +81,47 @@ impl SchemaCache {
     /// # Errors
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
     pub fn compile(&self, declared: Arc<Schema>) -> Result<Arc<CompiledSchema>, Arc<str>> {
+        self.compile_within(declared, &mut CompileBudget::default())
+    }
+
+    /// The same with what is left for a list of tools. What is in the cache costs nothing.
+    pub(crate) fn compile_within(
+        &self,
+        declared: Arc<Schema>,
+        budget: &mut CompileBudget,
+    ) -> Result<Arc<CompiledSchema>, Arc<str>> {
         let key = content_hash(&declared);
-        let entry = self.0.get_with(key, || Entry {
-            compiled: compile(&declared),
-            declared: Arc::clone(&declared),
-        });
+        let entry = self.0.try_get_with(key, || compile(&declared, budget));
+        let entry = entry.map_err(|too_much| Arc::clone(&*too_much))?;
         // The hash is fast, not cryptographic, and schemas come from strangers: two that were made to collide must not
         // be taken for each other.
         if Arc::ptr_eq(&entry.declared, &declared) || entry.declared == declared {
             entry.compiled
         } else {
-            compile(&declared)
+            compile(&declared, budget)?.compiled
         }
     }
 }
 
-fn compile(declared: &Arc<Schema>) -> Result<Arc<CompiledSchema>, Arc<str>> {
-    refuse_large(declared)?;
-    let compiled = match normalise(declared) {
-        Cow::Borrowed(_) => CompiledSchema::compile(Arc::clone(declared)),
-        Cow::Owned(rewritten) => CompiledSchema::compile(rewritten),
+/// The entry of a schema, or why the budget is too small for it.
+fn compile(declared: &Arc<Schema>, budget: &mut CompileBudget) -> Result<Entry, Arc<str>> {
+    let entry = |bytes, compiled| Entry {
+        declared: Arc::clone(declared),
+        bytes,
+        compiled,
     };
-    Ok(Arc::new(compiled?))
-}
-
-/// Objects to a schema that is too much to look at.
-pub(crate) fn refuse_large(declared: &Schema) -> Result<(), String> {
-    if !matches!(declared, Schema::Object(_) | Schema::Bool(_)) {
-        return Err("a schema is an object, or `true` to accept anything".to_owned());
-    }
-    if count_references(declared) > MOST_REFERENCES {
-        return Err(format!(
-            "the schema has more than the {MOST_REFERENCES} references that are followed"
-        ));
-    }
-    let size = text_size(declared);
-    if size > LARGEST_SCHEMA {
-        return Err(format!(
-            "the schema has about {} MB, more than the {} MB that are compiled",
-            size / 1_000_000,
-            LARGEST_SCHEMA / 1_000_000,
-        ));
-    }
-    Ok(())
-}
-
-fn count_references(node: &Schema) -> usize {
-    let below =
-        children(node).map(|(key, member)| usize::from(key == "$ref") + count_references(member));
-    below.sum()
+    let normal = normalise(declared);
+    let cost = match Cost::of(&normal) {
+        Ok(cost) => cost,
+        Err(reason) => return Ok(entry(text_size(declared), Err(reason.into()))),
+    };
+    budget.spend(cost)?;
+    let compiled = match normal {
+        Cow::Borrowed(_) => CompiledSchema::build(Arc::clone(declared)),
+        Cow::Owned(rewritten) => CompiledSchema::build(Arc::new(rewritten)),
+    };
+    let compiled = compiled.map(Arc::new).map_err(Arc::from);
+    Ok(entry(cost.bytes, compiled))
 }
 
 /// A hash over the structure; the order of keys is part of it.
@@ -158,21 +167,6 @@ fn hash_text(text: &str, hasher: &mut Xxh3) {
     hasher.update(text.as_bytes());
 }
 
-/// About as many bytes as the schema has as text.
-pub(crate) fn text_size(schema: &Schema) -> usize {
-    match schema {
-        Schema::String(text) => text.len() + 2,
-        Schema::Array(items) => 2 + items.iter().map(|item| text_size(item) + 1).sum::<usize>(),
-        Schema::Object(members) => {
-            2 + members
-                .iter()
-                .map(|(key, member)| key.len() + 4 + text_size(member))
-                .sum::<usize>()
-        }
-        _ => 5,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -194,14 +188,14 @@ mod tests {
 
     #[test]
     fn the_bound_holds() {
-        let cache = SchemaCache::new(2_000);
+        let cache = SchemaCache::new(20_000);
         for n in 0..1_000 {
             cache
                 .compile(Arc::new(json!({"const": n})))
                 .expect("compiles");
         }
         cache.0.run_pending_tasks();
-        assert!(cache.0.weighted_size() <= 2_000);
+        assert!(cache.0.weighted_size() <= 20_000);
     }
 
     #[test]

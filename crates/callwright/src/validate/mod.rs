@@ -4,6 +4,7 @@
 //! asks one yes-or-no question; issues are collected only after a no. Nothing is changed here.
 
 mod cache;
+mod cost;
 mod engine;
 mod expect;
 mod explain;
@@ -19,8 +20,9 @@ pub use crate::words::{
     BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,
     ReceivedKeys, SchemaType, Unit,
 };
+pub(crate) use cache::CompileBudget;
 pub use cache::SchemaCache;
-pub(crate) use cache::refuse_large;
+pub(crate) use cost::Cost;
 pub use engine::{Loosening, only_loosens};
 pub(crate) use explain::LocatedIssue;
 pub use normalise::normalise;
@@ -28,7 +30,7 @@ pub(crate) use properties::Properties;
 pub use schema::CompiledSchema;
 pub(crate) use secrets::{Secrets, marks_secret};
 
-use crate::json::{Kind, Path, Value, duplicate_keys};
+use crate::json::{Kind, Value, duplicate_keys};
 
 /// Judges arguments against a schema; without one only their form counts.
 pub(crate) fn validate(
@@ -91,16 +93,6 @@ fn collect_issues(
             Issue::new(path, IssueCode::DuplicateKey, expected, received)
         }));
         issues.sort_by_key(|issue| issue.code);
-    }
-    if issues.is_empty() {
-        // The engine said no and gave no reason: a pattern that took too many steps does that.
-        let (expected, received) = (Expected::FittingArguments, Received::value(arguments));
-        issues.push(Issue::new(
-            Path::root(),
-            IssueCode::Other,
-            expected,
-            received,
-        ));
     }
     issues
 }

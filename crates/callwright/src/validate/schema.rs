@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use serde_json::Value as Schema;
 
+use super::cache::CompileBudget;
+use super::cost::Cost;
 use super::engine::Engine;
 use super::explain::{self, LocatedIssue};
 use super::secrets::Secrets;
 use super::violation::Violation;
 use crate::json::{Path, Value};
-use crate::words::Issue;
+use crate::words::{Expected, Issue, IssueCode, Received};
 
 /// How many objections to one call are collected. The model is told five; some hundreds are enough for
 /// any report, and a hostile array of a million wrong items stays cheap.
@@ -37,6 +39,12 @@ impl CompiledSchema {
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
     pub fn compile(source: impl Into<Arc<Schema>>) -> Result<Self, String> {
         let source = source.into();
+        CompileBudget::default().spend(Cost::of(&source)?)?;
+        Self::build(source)
+    }
+
+    /// The same for a schema whose cost is known.
+    pub(super) fn build(source: Arc<Schema>) -> Result<Self, String> {
         let engine = Engine::compile(&source)?;
         Ok(CompiledSchema {
             secrets: Secrets::of(&source).map(Arc::new),
@@ -52,14 +60,18 @@ impl CompiledSchema {
 
     /// Whether the schema accepts a value. The cheap question.
     pub fn accepts(&self, value: &Value<'_>) -> bool {
-        self.engine.accepts(value)
+        self.engine.accepts(&self.source, value)
     }
 
     /// What the schema objects to in a value, the first 256 issues, the most useful first; empty exactly when
     /// [`accepts`](Self::accepts) says yes.
     pub fn issues(&self, value: &Value<'_>) -> Vec<Issue> {
         let violations = self.engine.violations(&self.source, value, MOST_VIOLATIONS);
-        explain::issues(self, value, violations)
+        let mut issues = explain::issues(self, value, violations);
+        if issues.is_empty() && !self.accepts(value) {
+            issues.push(self.undecided(value));
+        }
+        issues
     }
 
     /// Every objection with its place in the schema: what repair works on.
@@ -68,7 +80,24 @@ impl CompiledSchema {
             return Vec::new();
         }
         let violations = self.engine.violations(&self.source, value, MOST_VIOLATIONS);
-        explain::located_issues(self, value, violations)
+        let mut found = explain::located_issues(self, value, violations);
+        if found.is_empty() {
+            found.push(LocatedIssue {
+                issue: self.undecided(value),
+                owner: Path::root(),
+            });
+        }
+        found
+    }
+
+    /// The engine says no and gives no reason: it would have had to look too often, or a pattern to step back too often.
+    fn undecided(&self, value: &Value<'_>) -> Issue {
+        let received = match self.hides(&Path::root()) {
+            true => Received::Hidden(value.kind()),
+            false => Received::value(value),
+        };
+        let (code, expected) = (IssueCode::Other, Expected::FittingArguments);
+        Issue::new(Path::root(), code, expected, received)
     }
 
     /// What must not be shown, if anything.

@@ -8,7 +8,7 @@ use jsonschema::PatternOptions;
 use jsonschema::canonical::{self, CanonicalSchema, Containment};
 use serde_json::Value as Schema;
 
-use super::super::cache::text_size;
+use super::super::cost::text_size;
 use super::super::normalise;
 use super::super::schema::children;
 use crate::panics::caught;

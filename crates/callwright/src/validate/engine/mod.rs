@@ -10,6 +10,7 @@
 mod loosen;
 mod outline;
 mod tree;
+mod work;
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,14 +23,24 @@ use serde_json::Number;
 pub use self::loosen::{Loosening, only_loosens};
 use self::outline::{Outline, can_outline};
 use self::tree::Tree;
+use self::work::bounded;
+use super::schema::children;
 use super::violation::{Violation, ViolationKind};
-use crate::json::{Path, Value};
+use crate::json::{Path, Value, is_deeper};
 use crate::text::{cut_line, snippet};
 use crate::words::{Comparison, Expected, IssueCode, SchemaType, Unit};
 
-/// How often a pattern may step back before it counts as undecided. A harmless pattern with a lookahead
-/// needs some steps for each character of a long text; a million take some tens of milliseconds.
-const BACKTRACK_LIMIT: usize = 1_000_000;
+/// How often all patterns together may step back in one call before they count as undecided. A harmless pattern with a
+/// lookahead needs some steps for each character of a long text; a million take some tens of milliseconds.
+const MOST_STEPS: usize = 1_000_000;
+
+/// How often a pattern may step back on one text: the more texts, the fewer. Patterns that are not made to take long
+/// need a few dozen steps on a short text.
+const STEPS_PER_TEXT: [usize; 4] = [MOST_STEPS, 30_000, 1_000, 100];
+
+/// How deep a value may be for its objections to be collected where unions are not opaque: six branches in each of six
+/// levels are 50,000.
+const UNION_LEVELS: usize = 6;
 
 /// A compiled schema.
 #[derive(Debug)]
@@ -45,9 +56,29 @@ enum Explainer {
     Same,
     /// For schemas with unions; made when the first call is refused.
     Outline(OnceLock<Option<Outline>>),
-    /// For schemas with a pattern that may step back too often to be decided. The crate then looks the
-    /// value up in its own copy of the arguments, which our tree does not give it.
-    Copying(OnceLock<Option<jsonschema::Validator>>),
+    /// For schemas with a pattern that may step back too often to be decided.
+    Backtracking(Backtracking),
+}
+
+/// Validators of one schema, each of which may step back less often than the one before; made when they are needed.
+#[derive(Debug, Default)]
+struct Backtracking {
+    /// How many patterns the schema has.
+    patterns: usize,
+    judges: [OnceLock<Option<Validator<Tree>>>; STEPS_PER_TEXT.len()],
+    /// When a pattern is not decided, the crate looks the value up in its own copy of the arguments, which our tree does
+    /// not give it.
+    copying: [OnceLock<Option<jsonschema::Validator>>; STEPS_PER_TEXT.len()],
+}
+
+impl Backtracking {
+    /// Which of the validators fits a value: with its texts and the patterns, the steps stay within the limit.
+    fn level(&self, value: &Value<'_>) -> usize {
+        let matches = texts(value).saturating_mul(self.patterns).max(1);
+        let fits = |steps: &usize| steps.saturating_mul(matches) <= MOST_STEPS;
+        let level = STEPS_PER_TEXT.iter().position(fits);
+        level.unwrap_or(STEPS_PER_TEXT.len() - 1)
+    }
 }
 
 impl Engine {
@@ -69,40 +100,54 @@ impl Engine {
         let validator = options().build(schema);
         Ok(Engine {
             validator: validator.map_err(|error| build_error(&error))?,
-            explainer: Explainer::Copying(OnceLock::new()),
+            explainer: Explainer::Backtracking(Backtracking {
+                patterns: count_patterns(schema),
+                ..Backtracking::default()
+            }),
         })
     }
 
-    /// The fast question.
-    pub(crate) fn accepts(&self, value: &Value<'_>) -> bool {
-        self.validator.is_valid(value)
+    /// The fast question. What cannot be answered within the limits is a no. `schema` is the one that was compiled.
+    pub(crate) fn accepts(&self, schema: &serde_json::Value, value: &Value<'_>) -> bool {
+        let validator = match &self.explainer {
+            Explainer::Backtracking(backtracking) => match backtracking.level(value) {
+                0 => Some(&self.validator),
+                level => {
+                    let make = || options_with(STEPS_PER_TEXT[level]).build(schema).ok();
+                    backtracking.judges[level].get_or_init(make).as_ref()
+                }
+            },
+            _ => Some(&self.validator),
+        };
+        let accepts = |validator: &Validator<Tree>| bounded(value, || validator.is_valid(value));
+        validator.and_then(accepts).unwrap_or(false)
     }
 
-    /// Every objection to a value, up to `limit`. `schema` is the one that was compiled.
+    /// Every objection to a value, up to `limit`; none if there are too many to find them all. `schema` is the one that
+    /// was compiled.
     pub(crate) fn violations(
         &self,
         schema: &serde_json::Value,
         value: &Value<'_>,
         limit: usize,
     ) -> Vec<Violation> {
-        let root = Path::root();
         match &self.explainer {
-            Explainer::Copying(copying) => {
-                let make = || copying_options().build(schema).ok();
+            // Nothing counts the looks at a copy, and unions within unions multiply.
+            Explainer::Backtracking(_) if can_outline(schema) && is_deeper(value, UNION_LEVELS) => {
+                Vec::new()
+            }
+            Explainer::Backtracking(backtracking) => {
+                let level = backtracking.level(value);
+                let make = || copying_options(STEPS_PER_TEXT[level]).build(schema).ok();
+                let validator = backtracking.copying[level].get_or_init(make).as_ref();
                 let copy = serde_json::Value::from(value);
-                let validator = copying.get_or_init(make).as_ref();
                 let errors = validator.into_iter().flat_map(|all| all.iter_errors(&copy));
-                errors
-                    .take(limit)
-                    .map(|error| violation(error, &root))
-                    .collect()
+                errors.take(limit).map(violation).collect()
             }
-            Explainer::Outline(_) => {
-                let outline = self.outline(schema);
-                let validator = outline.map_or(&self.validator, Outline::root);
-                collect(validator, value, limit, &root)
-            }
-            Explainer::Same => collect(&self.validator, value, limit, &root),
+            _ => self
+                .branch_violations(schema, &Path::root(), value, limit)
+                .or_else(|| bounded(value, || collect(&self.validator, value, limit)))
+                .unwrap_or_default(),
         }
     }
 
@@ -114,36 +159,57 @@ impl Engine {
         value: &Value<'_>,
         limit: usize,
     ) -> Option<Vec<Violation>> {
-        let outline = self.outline(schema)?;
-        let validator = outline.part(branch)?;
-        Some(collect(validator, value, limit, branch))
-    }
-
-    fn outline(&self, schema: &serde_json::Value) -> Option<&Outline> {
-        match &self.explainer {
-            Explainer::Outline(outline) => {
-                outline.get_or_init(|| Outline::compile(schema)).as_ref()
-            }
-            _ => None,
-        }
+        let Explainer::Outline(outline) = &self.explainer else {
+            return None;
+        };
+        let make = || Outline::compile(schema, self.validator.draft());
+        let outline = outline.get_or_init(make).as_ref()?;
+        bounded(value, || outline.violations(branch, value, limit))?
     }
 }
 
+/// How many texts a value has, the keys of its objects included.
+fn texts(value: &Value<'_>) -> usize {
+    match value {
+        Value::String(_) => 1,
+        Value::Array(items) => items.iter().map(texts).sum(),
+        Value::Object(members) => members.iter().map(|(_, value)| 1 + texts(value)).sum(),
+        _ => 0,
+    }
+}
+
+/// How many patterns a schema has, and what looks like one.
+fn count_patterns(node: &serde_json::Value) -> usize {
+    let below = children(node).map(|(keyword, member)| {
+        let here = match (keyword, member) {
+            ("pattern", serde_json::Value::String(_)) => 1,
+            ("patternProperties", serde_json::Value::Object(patterns)) => patterns.len(),
+            _ => 0,
+        };
+        here + count_patterns(member)
+    });
+    below.sum()
+}
+
 fn options<'o>() -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
+    options_with(MOST_STEPS)
+}
+
+fn options_with<'o>(steps: usize) -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
     jsonschema::options_for::<Tree>()
         .offline()
         .should_validate_formats(true)
         .with_email_options(EmailOptions::default().without_display_text())
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(steps))
 }
 
 /// The same options on the crate's own values.
-fn copying_options<'o>() -> ValidationOptions<'o> {
+fn copying_options<'o>(steps: usize) -> ValidationOptions<'o> {
     jsonschema::options()
         .offline()
         .should_validate_formats(true)
         .with_email_options(EmailOptions::default().without_display_text())
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(steps))
 }
 
 fn build_error(error: &ValidationError<'_>) -> String {
@@ -164,43 +230,25 @@ fn build_error(error: &ValidationError<'_>) -> String {
     snippet(&format!("{}{place}", cut_line(reason, 200)), 400)
 }
 
-fn collect(
-    validator: &Validator<Tree>,
-    value: &Value<'_>,
-    limit: usize,
-    base: &Path,
-) -> Vec<Violation> {
+fn collect(validator: &Validator<Tree>, value: &Value<'_>, limit: usize) -> Vec<Violation> {
     let errors = validator.iter_errors(value).take(limit);
-    errors.map(|error| violation(error, base)).collect()
+    errors.map(violation).collect()
 }
 
-/// `base` is the part of the schema that the validator was made of. The engine counts from there
-/// until it follows a reference, and from the root of the schema after that.
-fn violation(error: ValidationError<'_>, base: &Path) -> Violation {
-    let through_reference =
-        base.is_root() || error.evaluation_path().as_str() != error.schema_path().as_str();
+fn violation(error: ValidationError<'_>) -> Violation {
     let parts = error.into_parts();
-    let own = Path::from_pointer(parts.schema_path.as_str());
-    let mut keyword = if through_reference {
-        own
-    } else {
-        base.join(&own)
-    };
-    let kind = match parts.kind {
-        ValidationErrorKind::Custom { message, .. } => {
-            keyword = Path::from_pointer(message);
-            ViolationKind::Union
-        }
-        other => violation_kind(other, base),
+    let (keyword, kind) = match parts.kind {
+        ValidationErrorKind::Custom { message, .. } => (message, ViolationKind::Union),
+        other => (parts.schema_path.as_str().to_owned(), violation_kind(other)),
     };
     Violation {
         at: Path::from_pointer(parts.instance_path.as_str()),
-        keyword,
+        keyword: Path::from_pointer(keyword),
         kind,
     }
 }
 
-fn violation_kind(kind: ValidationErrorKind, base: &Path) -> ViolationKind {
+fn violation_kind(kind: ValidationErrorKind) -> ViolationKind {
     use Comparison::{AtLeast, AtMost, LessThan, MoreThan};
     use IssueCode as Code;
     use Unit::{Characters, Items, Keys};
@@ -256,7 +304,7 @@ fn violation_kind(kind: ValidationErrorKind, base: &Path) -> ViolationKind {
         K::Contains => ViolationKind::Contains,
         K::PropertyNames { error } => {
             let name = error.instance().as_str().unwrap_or_default().to_owned();
-            let rule = violation(*error, base).kind.expected();
+            let rule = violation(*error).kind.expected();
             ViolationKind::PropertyName(name, rule.filter(|it| *it != Expected::ShorterText))
         }
         K::Not { schema } => ViolationKind::Not(schema),

@@ -1,58 +1,111 @@
-//! A schema compiled once more to explain refusals: each union is one opaque keyword in it, and each
-//! branch has its own validator.
+//! A schema compiled once more to explain refusals: each union is one opaque keyword in it, and each branch can be asked
+//! by itself.
 //!
 //! The engine by itself collects the objections of every branch of every union inside every branch;
 //! in a recursive schema that is exponential in the depth of the value. With this, one level is asked
 //! at a time, and only the branch that was meant is looked into further.
+//!
+//! All branches are in one validator, so that what several of them refer to is compiled once: it takes an object
+//! whose only key says which branch is asked, and whose value is the one to look at.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jsonschema::paths::Location;
-use jsonschema::{Keyword, ValidationError, Validator, ValidatorMap};
-use serde_json::Value as Schema;
+use jsonschema::{Draft, Keyword, Registry, ValidationError, ValidationOptions, Validator};
+use serde_json::{Map, Value as Schema, json};
 
 use super::super::schema::children;
-use super::options;
 use super::tree::Tree;
+use super::{collect, options};
 use crate::json::{Path, Value};
+use crate::validate::violation::Violation;
 
-/// The whole schema and its parts, with opaque unions.
+/// Where the engine finds the schema that is outlined.
+const ADDRESS: &str = "urn:callwright:schema";
+
+/// The whole schema and its branches, with opaque unions.
 #[derive(Debug)]
 pub(super) struct Outline {
-    root: Validator<Tree>,
-    parts: ValidatorMap<Tree>,
+    validator: Validator<Tree>,
+    /// The numbers of the entries, by their places in the schema.
+    entries: HashMap<String, usize>,
 }
 
 impl Outline {
-    pub(super) fn compile(schema: &Schema) -> Option<Outline> {
+    pub(super) fn compile(schema: &Schema, draft: Draft) -> Option<Outline> {
+        let registry = Registry::new().draft(draft).add(ADDRESS, schema).ok()?;
+        let registry = registry.prepare().ok()?;
+        let options = || options().with_draft(draft).with_registry(&registry);
+        let mut places = vec![String::new()];
+        let mut unions = HashMap::new();
+        find_unions(schema, &Path::root(), &mut places, &mut unions);
         let any = Unions {
-            judges: Arc::new(options().build_map(schema).ok()?),
-            pointers: Arc::new(union_pointers(schema)),
+            judge: Arc::new(build(&options(), &places)?),
+            found: Arc::new(unions),
         };
         let one = any.clone();
-        let options = options()
-            .with_keyword("anyOf", move |_, branches, location| {
-                Ok(Box::new(any.opaque(branches, &location, false)))
+        let outlined = options()
+            .with_keyword("anyOf", move |_, branches, _| {
+                Ok(Box::new(any.opaque(branches, false)))
             })
-            .with_keyword("oneOf", move |_, branches, location| {
-                Ok(Box::new(one.opaque(branches, &location, true)))
+            .with_keyword("oneOf", move |_, branches, _| {
+                Ok(Box::new(one.opaque(branches, true)))
             });
+        let validator = build(&outlined, &places)?;
+        let entries = places.into_iter().enumerate();
         Some(Outline {
-            root: options.build(schema).ok()?,
-            parts: options.build_map(schema).ok()?,
+            validator,
+            entries: entries.map(|(number, place)| (place, number)).collect(),
         })
     }
 
-    /// The validator of the whole schema.
-    pub(super) fn root(&self) -> &Validator<Tree> {
-        &self.root
+    /// What the schema at a place, the root or a branch of a union, objects to.
+    pub(super) fn violations(
+        &self,
+        place: &Path,
+        value: &Value<'_>,
+        limit: usize,
+    ) -> Option<Vec<Violation>> {
+        let number = *self.entries.get(place.as_pointer())?;
+        let asked = asking(number, value);
+        let mut violations = collect(&self.validator, &asked, limit);
+        for violation in &mut violations {
+            // Without the number of the entry.
+            let pointer = violation.at.as_pointer().trim_start_matches('/');
+            let inner = pointer.find('/').map_or("", |at| &pointer[at..]);
+            violation.at = Path::from_pointer(inner);
+        }
+        Some(violations)
     }
+}
 
-    /// The validator of a part of the schema.
-    pub(super) fn part(&self, at: &Path) -> Option<&Validator<Tree>> {
-        self.parts.get(&format!("#{}", at.as_pointer()))
-    }
+/// The validator of an object whose key is the number of a place.
+fn build(
+    options: &ValidationOptions<'_, Arc<dyn jsonschema::Retrieve>, Tree>,
+    places: &[String],
+) -> Option<Validator<Tree>> {
+    let entries = places.iter().enumerate().map(|(number, place)| {
+        let reference = format!("{ADDRESS}#{}", percent_encoded(place));
+        (number.to_string(), json!({"$ref": reference}))
+    });
+    let entries: Map<String, Schema> = entries.collect();
+    options.build(&json!({"properties": entries})).ok()
+}
+
+fn asking<'v>(number: usize, value: &Value<'v>) -> Value<'v> {
+    Value::Object(vec![(Cow::Owned(number.to_string()), value.clone())])
+}
+
+/// A pointer as the fragment of a URI.
+fn percent_encoded(pointer: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'~' | b'$' | b'-' | b'_' | b'.' => {
+            char::from(byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    };
+    pointer.bytes().map(encode).collect()
 }
 
 /// Whether a schema has unions that can be looked into. One with resources inside (`$id`) is
@@ -78,55 +131,61 @@ fn is_union(keyword: &str, member: &Schema) -> bool {
 /// What is needed to make a union opaque.
 #[derive(Clone)]
 struct Unions {
-    judges: Arc<ValidatorMap<Tree>>,
-    pointers: Arc<HashMap<usize, String>>,
+    judge: Arc<Validator<Tree>>,
+    found: Arc<HashMap<usize, Union>>,
+}
+
+/// Where a union is, and the number of its first branch.
+#[derive(Clone)]
+struct Union {
+    place: String,
+    first: usize,
 }
 
 impl Unions {
-    fn opaque(&self, branches: &Schema, location: &Location, exclusive: bool) -> OpaqueUnion {
-        let pointer = self.pointers.get(&address(branches)).cloned();
-        let pointer = pointer.unwrap_or_else(|| location.as_str().to_owned());
+    fn opaque(&self, branches: &Schema, is_exclusive: bool) -> OpaqueUnion {
         OpaqueUnion {
-            judges: Arc::clone(&self.judges),
-            branches: {
-                let count = branches.as_array().map_or(0, Vec::len);
-                (0..count)
-                    .map(|index| format!("#{pointer}/{index}"))
-                    .collect()
-            },
-            pointer,
-            exclusive,
+            judge: Arc::clone(&self.judge),
+            union: self.found.get(&address(branches)).cloned(),
+            branches: branches.as_array().map_or(0, Vec::len),
+            is_exclusive,
         }
     }
 }
 
 /// A union that only says yes or no. Its error carries the union's place in the schema.
 struct OpaqueUnion {
-    judges: Arc<ValidatorMap<Tree>>,
-    pointer: String,
-    /// The keys of the branches' own validators.
-    branches: Vec<String>,
-    exclusive: bool,
+    judge: Arc<Validator<Tree>>,
+    /// Absent for a union of a standard's own schema: of that we say nothing.
+    union: Option<Union>,
+    branches: usize,
+    is_exclusive: bool,
 }
 
 impl<'i> Keyword<'i, Tree> for OpaqueUnion {
     fn validate(&self, instance: &'i Value<'i>) -> Result<(), ValidationError<'i>> {
         if Keyword::is_valid(self, instance) {
-            Ok(())
-        } else {
-            Err(ValidationError::custom(self.pointer.clone()))
+            return Ok(());
         }
+        let place = self.union.as_ref().map(|union| union.place.clone());
+        Err(ValidationError::custom(place.unwrap_or_default()))
     }
 
     fn is_valid(&self, instance: &'i Value<'i>) -> bool {
-        let fitting = self
-            .branches
-            .iter()
-            .filter_map(|branch| self.judges.get(branch))
-            .filter(|branch| branch.is_valid(instance))
-            .take(2)
-            .count();
-        if self.exclusive {
+        let Some(Union { first, .. }) = self.union else {
+            return true;
+        };
+        let mut asked = asking(first, instance);
+        let fits = |branch: &usize| {
+            if let Value::Object(members) = &mut asked {
+                for (key, _) in members {
+                    *key = Cow::Owned(branch.to_string());
+                }
+            }
+            self.judge.is_valid(&asked)
+        };
+        let fitting = (first..first + self.branches).filter(fits).take(2).count();
+        if self.is_exclusive {
             fitting == 1
         } else {
             fitting > 0
@@ -134,31 +193,37 @@ impl<'i> Keyword<'i, Tree> for OpaqueUnion {
     }
 }
 
-/// Where the unions of a schema are, by the address of their list of branches: the one thing that the
-/// engine hands on unchanged wherever it has followed a reference.
-fn union_pointers(schema: &Schema) -> HashMap<usize, String> {
-    fn walk(node: &Schema, here: &Path, found: &mut HashMap<usize, String>) {
-        match node {
-            Schema::Object(members) => {
-                for (key, member) in members {
-                    let place = here.key(key);
-                    if is_union(key, member) {
-                        found.insert(address(member), place.as_pointer().to_owned());
-                    }
-                    walk(member, &place, found);
+/// Finds the unions of a schema, by the address of their list of branches: the one thing that the engine hands on
+/// unchanged wherever it has followed a reference. The places of their branches are noted in order.
+fn find_unions(
+    node: &Schema,
+    here: &Path,
+    places: &mut Vec<String>,
+    found: &mut HashMap<usize, Union>,
+) {
+    match node {
+        Schema::Object(members) => {
+            for (key, member) in members {
+                let place = here.key(key);
+                if is_union(key, member) {
+                    let union = Union {
+                        place: place.as_pointer().to_owned(),
+                        first: places.len(),
+                    };
+                    found.insert(address(member), union);
+                    let branches = 0..member.as_array().map_or(0, Vec::len);
+                    places.extend(branches.map(|at| place.index(at).as_pointer().to_owned()));
                 }
+                find_unions(member, &place, places, found);
             }
-            Schema::Array(items) => {
-                for (at, item) in items.iter().enumerate() {
-                    walk(item, &here.index(at), found);
-                }
-            }
-            _ => {}
         }
+        Schema::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                find_unions(item, &here.index(at), places, found);
+            }
+        }
+        _ => {}
     }
-    let mut found = HashMap::new();
-    walk(schema, &Path::root(), &mut found);
-    found
 }
 
 fn address(node: &Schema) -> usize {

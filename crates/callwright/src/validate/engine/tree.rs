@@ -1,17 +1,25 @@
 //! Our tree as a representation that the engine can walk.
 
 use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use ahash::AHashMap;
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use jsonschema_value::LazyInstance;
 
+use super::work::{OBJECTION, spend};
 use crate::json::{Member, Number, Value};
 
 /// How much of a property name is kept for the message about it.
 const NAME_PREVIEW_BYTES: usize = 256;
+
+/// Objects with more members than this are indexed when more of them are looked up than this. An index takes about as long
+/// to make as eight passes.
+const FEW_MEMBERS: usize = 32;
+const FEW_LOOKUPS: usize = 8;
 
 /// `i64::MIN`, which is exact as a float.
 const LOWEST_I64: f64 = -9_223_372_036_854_775_808.0;
@@ -43,27 +51,32 @@ impl Json for Tree {
 }
 
 impl<'a> Node<'a, Tree> for &'a Value<'a> {
-    type Object = &'a [Member<'a>];
+    type Object = Members<'a>;
     type Array = &'a [Value<'a>];
     type Number = &'a Number<'a>;
 
-    fn as_object(&self) -> Option<&'a [Member<'a>]> {
-        Value::as_object(self)
+    fn as_object(&self) -> Option<Members<'a>> {
+        spend(1);
+        Value::as_object(self).map(Members::of)
     }
 
     fn as_array(&self) -> Option<&'a [Value<'a>]> {
+        spend(1);
         Value::as_array(self)
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
+        spend(1);
         self.as_str().map(Cow::Borrowed)
     }
 
     fn as_number(&self) -> Option<&'a Number<'a>> {
+        spend(1);
         Value::as_number(self)
     }
 
     fn as_boolean(&self) -> Option<bool> {
+        spend(1);
         match self {
             Value::Bool(yes) => Some(*yes),
             _ => None,
@@ -71,14 +84,17 @@ impl<'a> Node<'a, Tree> for &'a Value<'a> {
     }
 
     fn is_null(&self) -> bool {
+        spend(1);
         matches!(self, Value::Null)
     }
 
     fn is_string(&self) -> bool {
+        spend(1);
         matches!(self, Value::String(_))
     }
 
     fn json_type(&self) -> JsonType {
+        spend(1);
         match self {
             Value::Null => JsonType::Null,
             Value::Bool(_) => JsonType::Boolean,
@@ -90,10 +106,27 @@ impl<'a> Node<'a, Tree> for &'a Value<'a> {
     }
 
     fn equals_value(&self, expected: &serde_json::Value) -> bool {
+        use serde_json::Value as Expected;
+        spend(1);
         match (self, expected) {
-            (Value::String(text), serde_json::Value::String(wanted)) => text == wanted,
-            (Value::String(_), _) | (_, serde_json::Value::String(_)) => false,
-            _ => jsonschema::json::cmp::equal(&(*self).into(), expected),
+            (Value::String(text), Expected::String(wanted)) => text == wanted,
+            (Value::Array(items), Expected::Array(wanted)) => {
+                let mut pairs = items.iter().zip(wanted);
+                items.len() == wanted.len() && pairs.all(|(item, wanted)| item.equals_value(wanted))
+            }
+            (Value::Object(members), Expected::Object(wanted)) => {
+                let is_same = |(key, member): &Member<'_>| {
+                    let wanted = wanted.get(key.as_ref());
+                    wanted.is_some_and(|wanted| member.equals_value(wanted))
+                };
+                members.len() == wanted.len() && members.iter().all(is_same)
+            }
+            (Value::Number(_), Expected::Number(_)) => {
+                jsonschema::json::cmp::equal(&(*self).into(), expected)
+            }
+            (Value::Bool(yes), Expected::Bool(wanted)) => yes == wanted,
+            (Value::Null, Expected::Null) => true,
+            _ => false,
         }
     }
 
@@ -105,6 +138,7 @@ impl<'a> Node<'a, Tree> for &'a Value<'a> {
     /// own tree by its path, so it gets nothing to copy, except for strings: a property name that
     /// is objected to is nowhere in the tree.
     fn lazy_value(&self) -> LazyInstance<'a> {
+        spend(OBJECTION);
         let text = self.as_str().unwrap_or_default().as_bytes();
         LazyInstance::Deferred {
             bytes: &text[..text.len().min(NAME_PREVIEW_BYTES)],
@@ -173,23 +207,51 @@ impl<'a> Iterator for MembersIter<'a> {
     }
 }
 
-impl<'a> Object<'a, Tree> for &'a [Member<'a>] {
+/// The members of an object. Where there are many, and many are looked up, they are found by an index.
+#[derive(Debug)]
+pub(super) struct Members<'a> {
+    all: &'a [Member<'a>],
+    lookups: Cell<usize>,
+    index: OnceCell<AHashMap<&'a str, &'a Value<'a>>>,
+}
+
+impl<'a> Members<'a> {
+    fn of(all: &'a [Member<'a>]) -> Self {
+        Members {
+            all,
+            lookups: Cell::new(0),
+            index: OnceCell::new(),
+        }
+    }
+}
+
+impl<'a> Object<'a, Tree> for Members<'a> {
     type Node = &'a Value<'a>;
     type MemberName = &'a str;
     type MembersIter = MembersIter<'a>;
 
     fn len(&self) -> usize {
-        <[Member<'a>]>::len(self)
+        self.all.len()
     }
 
     fn get(&self, key: &Box<str>) -> Option<&'a Value<'a>> {
-        self.iter()
-            .find(|(name, _)| name.as_ref() == key.as_ref())
-            .map(|(_, value)| value)
+        let mut members = self.all.iter();
+        if self.all.len() > FEW_MEMBERS {
+            self.lookups.set(self.lookups.get() + 1);
+            if self.lookups.get() > FEW_LOOKUPS {
+                // Of a key that occurs twice the first counts, as it does below.
+                let all = members.rev().map(|(name, value)| (name.as_ref(), value));
+                let index = self.index.get_or_init(|| all.collect());
+                return index.get(key.as_ref()).copied();
+            }
+        }
+        let found = members.find(|(name, _)| name.as_ref() == key.as_ref());
+        found.map(|(_, value)| value)
     }
 
     fn members(&self) -> MembersIter<'a> {
-        MembersIter(self.iter())
+        spend(self.all.len());
+        MembersIter(self.all.iter())
     }
 }
 
@@ -207,6 +269,7 @@ impl<'a> Array<'a, Tree> for &'a [Value<'a>] {
 
     /// By canonical text, so that ids beyond 64 bits are told apart.
     fn is_unique(&self) -> bool {
+        spend(self.len());
         let mut seen = HashSet::with_capacity(self.len());
         self.iter().all(|item| seen.insert(item.canonical()))
     }

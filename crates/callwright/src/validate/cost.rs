@@ -1,0 +1,316 @@
+//! What a schema costs to compile and to ask, counted before the engine gets it.
+//!
+//! Takes a schema; returns how many bytes its compiled form takes, about, or why it is not compiled. A schema of a few
+//! kilobytes can cost any amount: references that double at each level, and patterns with counted repetitions.
+
+use ahash::AHashMap;
+use serde_json::Value as Schema;
+
+/// How often a schema may make the engine look at one value. Real schemas get to some hundreds, and large unions of
+/// objects to some thousands; this many take a millisecond.
+const MOST_LOOKS: usize = 100_000;
+
+/// How many references a schema may have. The engine recurses along them, and tens of thousands in a
+/// chain overflow its stack; the largest real schemas have some hundreds.
+const MOST_REFERENCES: usize = 3_000;
+
+/// How many of these may be other than a pointer into the schema where the engine follows all of them for each object
+/// that must not have further members. We do not follow such references.
+const MOST_ODD_REFERENCES: usize = 8;
+
+/// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
+/// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
+const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
+
+/// What a byte of text takes when it is compiled: measured on large enums (32) and on lists of small properties (28).
+const PER_BYTE: usize = 32;
+
+/// What one part takes that `unevaluatedProperties` or `unevaluatedItems` has to know of, in bytes: measured.
+const PER_UNEVALUATED: usize = 2_700;
+
+/// What compiling a schema takes, and what it needs beyond what any text of its length does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Bytes of memory in all, about.
+    pub(crate) bytes: usize,
+    /// Of these, what is not in proportion to the text: patterns, and parts that are known again and again.
+    pub(crate) extra: usize,
+}
+
+impl Cost {
+    /// What a schema costs.
+    ///
+    /// # Errors
+    /// Returns why it is too much for any budget, as a sentence for the operator.
+    pub(crate) fn of(schema: &Schema) -> Result<Cost, String> {
+        if !matches!(schema, Schema::Object(_) | Schema::Bool(_)) {
+            return Err("a schema is an object, or `true` to accept anything".to_owned());
+        }
+        let size = text_size(schema);
+        if size > LARGEST_SCHEMA {
+            return Err(format!(
+                "the schema has about {} MB, more than the {} MB that are compiled",
+                size / 1_000_000,
+                LARGEST_SCHEMA / 1_000_000,
+            ));
+        }
+        if count_references(schema) > MOST_REFERENCES {
+            return Err(format!(
+                "the schema has more than the {MOST_REFERENCES} references that are followed"
+            ));
+        }
+        let mut counter = Counter {
+            root: schema,
+            looks: AHashMap::new(),
+            extra: 0,
+            odd_references: 0,
+            has_unevaluated: false,
+        };
+        if counter.looks(schema) > MOST_LOOKS {
+            return Err(format!(
+                "the schema looks at one value more than {MOST_LOOKS} times: its references multiply"
+            ));
+        }
+        if counter.has_unevaluated && counter.odd_references > MOST_ODD_REFERENCES {
+            return Err(format!(
+                "the schema has more than {MOST_ODD_REFERENCES} references by name beside `unevaluatedProperties` or `unevaluatedItems`"
+            ));
+        }
+        Ok(Cost {
+            bytes: size.saturating_mul(PER_BYTE).saturating_add(counter.extra),
+            extra: counter.extra,
+        })
+    }
+}
+
+struct Counter<'s> {
+    root: &'s Schema,
+    /// What was counted for each part, by its address; `None` while it is being counted.
+    looks: AHashMap<usize, Option<usize>>,
+    extra: usize,
+    odd_references: usize,
+    has_unevaluated: bool,
+}
+
+impl<'s> Counter<'s> {
+    /// How often a part makes the engine look at one value or at one place in it: the sum over all ways through the
+    /// parts that apply together, and the most of what applies to different places.
+    fn looks(&mut self, node: &'s Schema) -> usize {
+        let Schema::Object(members) = node else {
+            return 1;
+        };
+        let address = std::ptr::from_ref(node).addr();
+        match self.looks.get(&address) {
+            Some(Some(known)) => return *known,
+            // A part that refers to itself: the engine remembers what it has looked at.
+            Some(None) => return 1,
+            None => self.looks.insert(address, None),
+        };
+        let (mut here, mut inside) = (1_usize, 0_usize);
+        let mut is_closed = false;
+        for (keyword, member) in members {
+            match (keyword.as_str(), member) {
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Schema::String(reference)) => {
+                    let pointer = reference.strip_prefix('#');
+                    match pointer.and_then(|pointer| self.root.pointer(pointer)) {
+                        Some(target) => here = here.saturating_add(self.looks(target)),
+                        None => self.odd_references += 1,
+                    }
+                }
+                ("allOf" | "anyOf" | "oneOf", Schema::Array(parts)) => {
+                    here = here.saturating_add(self.sum(parts));
+                }
+                ("if" | "then" | "else" | "not", part) => {
+                    here = here.saturating_add(self.looks(part));
+                }
+                ("dependentSchemas" | "dependencies", Schema::Object(parts)) => {
+                    here = here.saturating_add(self.sum(parts.values()));
+                }
+                ("properties", Schema::Object(parts)) => {
+                    let most = parts.values().map(|part| self.looks(part)).max();
+                    inside = inside.saturating_add(most.unwrap_or(0));
+                }
+                ("prefixItems" | "items", Schema::Array(parts)) => {
+                    let most = parts.iter().map(|part| self.looks(part)).max();
+                    inside = inside.saturating_add(most.unwrap_or(0));
+                }
+                ("patternProperties", Schema::Object(parts)) => {
+                    for pattern in parts.keys() {
+                        self.extra = self.extra.saturating_add(pattern_size(pattern));
+                    }
+                    inside = inside.saturating_add(self.sum(parts.values()));
+                }
+                ("pattern", Schema::String(pattern)) => {
+                    self.extra = self.extra.saturating_add(pattern_size(pattern));
+                }
+                (
+                    "items"
+                    | "additionalItems"
+                    | "additionalProperties"
+                    | "contains"
+                    | "propertyNames"
+                    | "unevaluatedItems"
+                    | "unevaluatedProperties",
+                    part,
+                ) => {
+                    is_closed |= keyword.starts_with("unevaluated");
+                    inside = inside.saturating_add(self.looks(part));
+                }
+                _ => {}
+            }
+        }
+        let all = here.saturating_add(inside);
+        if is_closed {
+            self.has_unevaluated = true;
+            self.extra = self
+                .extra
+                .saturating_add(all.saturating_mul(PER_UNEVALUATED));
+        }
+        self.looks.insert(address, Some(all));
+        all
+    }
+
+    fn sum(&mut self, parts: impl IntoIterator<Item = &'s Schema>) -> usize {
+        let looks = parts.into_iter().map(|part| self.looks(part));
+        looks.fold(0, usize::saturating_add)
+    }
+}
+
+/// What the smallest pattern takes when it is compiled, in bytes; one character or class of ASCII more; a class with
+/// characters of all languages; and a class by a property such as `\p{L}`. Measured.
+const SMALLEST_PATTERN: usize = 8_000;
+const NARROW: usize = 130;
+const WIDE: usize = 1_300;
+const WIDEST: usize = 40_000;
+
+/// What a pattern takes when it is compiled, in bytes: its parts, as often as counted repetitions repeat them.
+fn pattern_size(pattern: &str) -> usize {
+    // What groups around the current one have so far.
+    let mut outer: Vec<usize> = Vec::new();
+    let (mut sum, mut last) = (SMALLEST_PATTERN, 0_usize);
+    let mut rest = pattern.chars().peekable();
+    while let Some(sign) = rest.next() {
+        let next = match sign {
+            '(' => {
+                outer.push(sum.saturating_add(last));
+                (sum, last) = (0, 0);
+                continue;
+            }
+            ')' => {
+                let group = sum.saturating_add(last);
+                sum = outer.pop().unwrap_or(0);
+                last = group;
+                continue;
+            }
+            '{' => {
+                let counts: String = rest.by_ref().take_while(|sign| *sign != '}').collect();
+                let counts = counts.split(',').filter_map(|count| count.parse().ok());
+                last = last.saturating_mul(counts.max().unwrap_or(1_usize).max(1));
+                continue;
+            }
+            '[' => class_size(&mut rest),
+            '\\' => escape_size(rest.next()),
+            '.' => WIDE,
+            _ => NARROW,
+        };
+        sum = sum.saturating_add(last);
+        last = next;
+    }
+    let open = outer.into_iter().fold(0, usize::saturating_add);
+    sum.saturating_add(last).saturating_add(open)
+}
+
+/// A class in brackets, read to its end.
+fn class_size(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize {
+    let mut size = match rest.next_if_eq(&'^') {
+        Some(_) => WIDE,
+        None => NARROW,
+    };
+    while let Some(sign) = rest.next() {
+        match sign {
+            ']' => break,
+            '\\' => size = size.max(escape_size(rest.next())),
+            sign if !sign.is_ascii() => size = size.max(WIDE),
+            _ => {}
+        }
+    }
+    size
+}
+
+fn escape_size(escaped: Option<char>) -> usize {
+    match escaped {
+        Some('p' | 'P') => WIDEST,
+        Some('S' | 'W' | 'D') => WIDE,
+        _ => NARROW,
+    }
+}
+
+fn count_references(node: &Schema) -> usize {
+    let below = super::schema::children(node);
+    let below = below.map(|(key, member)| usize::from(key == "$ref") + count_references(member));
+    below.sum()
+}
+
+/// About as many bytes as the schema has as text.
+pub(crate) fn text_size(schema: &Schema) -> usize {
+    match schema {
+        Schema::String(text) => text.len() + 2,
+        Schema::Array(items) => 2 + items.iter().map(|item| text_size(item) + 1).sum::<usize>(),
+        Schema::Object(members) => {
+            2 + members
+                .iter()
+                .map(|(key, member)| key.len() + 4 + text_size(member))
+                .sum::<usize>()
+        }
+        _ => 5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn extra(schema: &Schema) -> usize {
+        Cost::of(schema).expect("not too much").extra
+    }
+
+    #[test]
+    fn repetitions_multiply() {
+        let cost = |pattern: &str| extra(&json!({"pattern": pattern}));
+        assert!(cost("^[a-z0-9-]{1,64}$") < 20_000);
+        assert!(cost("^(?:(?:.{99}){99})$") > 10_000_000);
+        assert!(cost("((((a{9}){9}){9}){9}){9}") > 7_000_000);
+        assert!(cost(r"\p{L}{100}") > 3_000_000);
+        assert_eq!(cost("(((("), SMALLEST_PATTERN);
+        assert!(cost("a{99999999999}{99999999999}") > 1);
+        assert!(cost("[\\]{9}]{2}") < 2 * NARROW + SMALLEST_PATTERN + 1);
+    }
+
+    #[test]
+    fn a_schema_that_doubles_is_too_much() {
+        let chain = |levels: usize, keyword: &str| {
+            let mut defs = serde_json::Map::new();
+            for level in 0..levels {
+                let next = json!({"$ref": format!("#/$defs/{}", level + 1)});
+                defs.insert(level.to_string(), json!({keyword: [next, next]}));
+            }
+            defs.insert(levels.to_string(), json!({"type": "object"}));
+            json!({"$ref": "#/$defs/0", "$defs": defs})
+        };
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            assert!(Cost::of(&chain(10, keyword)).is_ok());
+            assert!(Cost::of(&chain(60, keyword)).is_err());
+        }
+    }
+
+    #[test]
+    fn a_tree_that_refers_to_itself_costs_little() {
+        let tree = json!({"$ref": "#/$defs/node", "$defs": {"node": {
+            "properties": {"left": {"$ref": "#/$defs/node"}, "right": {"$ref": "#/$defs/node"}},
+        }}});
+        assert_eq!(extra(&tree), 0);
+    }
+}

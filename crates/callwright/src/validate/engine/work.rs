@@ -1,0 +1,56 @@
+//! How much of a value the engine may look at: counted, not timed.
+//!
+//! A schema can make the engine look at one value any number of times: two parts that refer to the same two parts, and
+//! so on, double at each level. Each look counts, and past the limit the engine is stopped and there is no answer.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::json::{Value, size};
+
+/// How often the engine may look at any value: some milliseconds. Real calls take some hundreds.
+const LEAST: usize = 1_000_000;
+
+/// And at a long one, for each byte: a union of thirty branches takes about six.
+const PER_BYTE: usize = 16;
+
+/// What one objection counts. Objections take memory until all have been found.
+pub(super) const OBJECTION: usize = 64;
+
+thread_local! {
+    static LEFT: Cell<usize> = const { Cell::new(LEAST) };
+}
+
+/// What stops the engine. It is thrown without a panic's message, and caught in this file.
+struct Exhausted;
+
+/// Counts so many looks at a value.
+#[inline]
+pub(super) fn spend(looks: usize) {
+    LEFT.with(|left| match left.get().checked_sub(looks) {
+        Some(rest) => left.set(rest),
+        None => stop(),
+    });
+}
+
+#[cold]
+fn stop() {
+    resume_unwind(Box::new(Exhausted));
+}
+
+/// What the engine says about a value; `None` if it would have to look too often.
+pub(super) fn bounded<T>(value: &Value<'_>, ask: impl Fn() -> T) -> Option<T> {
+    within(LEAST, &ask).or_else(|| {
+        let more = size(value).saturating_mul(PER_BYTE);
+        (more > LEAST).then(|| within(more, &ask))?
+    })
+}
+
+fn within<T>(looks: usize, ask: &impl Fn() -> T) -> Option<T> {
+    LEFT.set(looks);
+    match catch_unwind(AssertUnwindSafe(ask)) {
+        Ok(answer) => Some(answer),
+        Err(thrown) if thrown.is::<Exhausted>() => None,
+        Err(panic) => resume_unwind(panic),
+    }
+}
