@@ -165,7 +165,7 @@ fn warn_of_quarantine(gate: &Gate) {
     quarantined.sort_unstable();
     let warnings = quarantined.iter().map(|(name, reason)| {
         let name = printable(name);
-        format!("tool `{name}` is quarantined, its calls pass unvalidated: {reason}")
+        format!("tool `{name}` is quarantined, its calls pass unjudged: {reason}")
     });
     warn(warnings, |more| {
         format!("{more} more tools are quarantined")

@@ -237,7 +237,7 @@ fn odd_schemas_do_not_stop_the_others() {
         .iter()
         .map(|line| line["verdict"].clone())
         .collect();
-    assert_eq!(verdicts, ["valid", "valid", "valid", "valid", "refused"]);
+    assert_eq!(verdicts, ["valid", "unjudged", "unjudged", "unjudged", "refused"]);
     for tool in ["list", "dangling", "remote"] {
         let warning = format!("warning: tool `{tool}` is quarantined");
         assert!(run.stderr.contains(&warning), "{}", run.stderr);
@@ -249,7 +249,8 @@ fn a_schema_of_forty_megabytes_is_quarantined() {
     let filler = "x".repeat(40 * 1024 * 1024);
     let tools = format!(r#"[{{"name": "add", "inputSchema": {{"description": "{filler}"}}}}]"#);
     let run = check(tools, r#"{"tool": "add", "arguments": {}}"#);
-    assert_eq!(run.code, 0);
+    assert_eq!(run.code, 1, "a call that could not be judged is a finding");
+    assert_eq!(run.lines()[0]["verdict"], "unjudged");
     assert!(
         run.stderr.contains("more than the 4 MB that are compiled"),
         "{}",

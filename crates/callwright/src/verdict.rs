@@ -50,6 +50,11 @@ impl<'c> Valid<'c> {
         self.warning.as_deref()
     }
 
+    /// Whether no schema could judge it: that of its tool cannot be read or compiled.
+    pub fn is_unjudged(&self) -> bool {
+        self.tool.quarantined().is_some()
+    }
+
     /// The tool that was called.
     pub fn tool(&self) -> &Tool {
         &self.tool
@@ -249,9 +254,10 @@ impl<'c> From<Verdict<'c>> for Settled<'c> {
 }
 
 impl<'c> Verdict<'c> {
-    /// `valid`, `repaired` or `refused`.
+    /// `valid`, `repaired` or `refused`; `unjudged` for a call that goes on although no schema could judge it.
     pub fn name(&self) -> &'static str {
         match self {
+            Verdict::Valid(valid) if valid.is_unjudged() => "unjudged",
             Verdict::Valid(_) => "valid",
             Verdict::Repaired(_) => "repaired",
             Verdict::Refused(_) => "refused",

@@ -40,6 +40,8 @@ pub(super) struct Verdicts {
     pub(super) malformed: Vec<(u64, String)>,
     pub(super) malformed_lines: usize,
     pub(super) valid: usize,
+    /// Calls of tools whose schema cannot be read or compiled.
+    pub(super) unjudged: usize,
     pub(super) repaired: usize,
     /// How often each code was given.
     pub(super) refused: BTreeMap<&'static str, usize>,
@@ -223,6 +225,7 @@ impl LineJudge {
             Verdict::Refused(refused) => {
                 *out.refused.entry(refused.failure.code.name()).or_default() += 1;
             }
+            Verdict::Valid(valid) if valid.is_unjudged() => out.unjudged += 1,
             _ => out.valid += 1,
         }
         if let Some(result) = &settled.result
@@ -275,6 +278,7 @@ impl Verdicts {
     /// Adds the counts of a part.
     pub(super) fn add_counts(&mut self, part: &Verdicts) {
         self.valid += part.valid;
+        self.unjudged += part.unjudged;
         self.repaired += part.repaired;
         self.without_call += part.without_call;
         self.malformed_lines += part.malformed.len();
@@ -289,10 +293,14 @@ impl Verdicts {
     /// `5 calls: 3 valid, 2 refused (1 invalid_arguments, 1 invalid_json)`
     pub(super) fn summary(&self) -> String {
         let refused: usize = self.refused.values().sum();
-        let calls = self.valid + self.repaired + refused;
+        let calls = self.valid + self.unjudged + self.repaired + refused;
         let plural = if calls == 1 { "" } else { "s" };
         let codes = by_code(&self.refused);
         let (valid, repaired) = (self.valid, self.repaired);
+        let unjudged = match self.unjudged {
+            0 => String::new(),
+            count => format!(", {count} unjudged"),
+        };
         let messages = match self.without_call {
             0 => String::new(),
             1 => "; 1 message without a call".to_owned(),
@@ -304,7 +312,7 @@ impl Verdicts {
             count => format!("; {count} bad results{}", by_code(&self.results)),
         };
         format!(
-            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}{results}{messages}"
+            "{calls} call{plural}: {valid} valid, {repaired} repaired, {refused} refused{codes}{unjudged}{results}{messages}"
         )
     }
 }

@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     report(&total, arguments.format);
     Ok(if total.malformed_lines > 0 {
         Outcome::Malformed
-    } else if !total.refused.is_empty() || !total.results.is_empty() {
+    } else if !total.refused.is_empty() || !total.results.is_empty() || total.unjudged > 0 {
         Outcome::Findings
     } else {
         Outcome::Clean

@@ -71,6 +71,7 @@ impl Table {
         let colour = self.style(match verdict {
             Verdict::Refused(_) => AnsiColor::Red,
             Verdict::Repaired(_) => AnsiColor::Yellow,
+            Verdict::Valid(valid) if valid.is_unjudged() => AnsiColor::Yellow,
             _ => AnsiColor::Green,
         });
         let word = pad(verdict.name(), 8);

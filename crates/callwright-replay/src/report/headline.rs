@@ -151,6 +151,7 @@ fn found(report: &Report, breakdown: &Breakdown) -> String {
         undeclared,
         ..
     } = *breakdown;
+    let unjudged = undeclared.saturating_add(report.summary.calls.unjudged);
     let input = &report.summary.input;
     let number_of_calls = count(calls, "call", "calls");
     match (calls, violations) {
@@ -164,9 +165,9 @@ fn found(report: &Report, breakdown: &Breakdown) -> String {
             let verb = noun(calls, "was", "were");
             format!("No tools are known, so {number_of_calls} {verb} not judged: give --tools.")
         }
-        (_, 0) if undeclared > 0 => format!(
+        (_, 0) if unjudged > 0 => format!(
             "All calls that could be judged fit their schema: {} of {}.",
-            thousands(calls - undeclared),
+            thousands(calls.saturating_sub(unjudged)),
             thousands(calls)
         ),
         (1, 0) => "The only call fits its schema.".to_owned(),

@@ -29,7 +29,7 @@ use super::{Report, ReportError};
 /// | `loops` | `code`, `calls`, `sessions`, `latency_us`, `result_bytes`, `tools`, `examples` |
 /// | `repairs` | how often each rule was applied |
 ///
-/// Counts are `calls`, `valid`, `repaired`, `refused` (these three add up to `calls`), `violations` (the last two of them),
+/// Counts are `calls`, `valid`, `unjudged`, `repaired`, `refused` (these four add up to `calls`), `violations` (the last two of them),
 /// `stopped`, `results`, `results_refused`, `tool_errors`. `led_to` has `ran_fine`, `tool_refused`, `unknown` (these add up to
 /// the calls), `corrected`, `repeated`, `gave_up`. An example has `value` (JSON text with secrets masked; empty for a
 /// missing key), `whole`, `place`, `time`, `session`, `model`. Numbers of sessions above 256 are estimates.

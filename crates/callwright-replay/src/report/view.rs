@@ -98,6 +98,7 @@ impl Serialize for CallCounts<'_> {
         serializer.collect_map([
             ("calls", tally.calls),
             ("valid", tally.valid),
+            ("unjudged", tally.unjudged),
             ("repaired", tally.repaired),
             ("refused", tally.refused),
             ("violations", tally.violations()),

@@ -176,9 +176,10 @@ impl Shared {
         let result = judged.result.as_ref();
         let mut tally = result.map(tally_of).unwrap_or_default();
         tally.calls = 1;
-        match judged.verdict {
+        match &judged.verdict {
             Verdict::Repaired(_) => tally.repaired = 1,
             Verdict::Refused(_) => tally.refused = 1,
+            Verdict::Valid(valid) if valid.is_unjudged() => tally.unjudged = 1,
             _ => tally.valid = 1,
         }
         let facts = CallFacts {

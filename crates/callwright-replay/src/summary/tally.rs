@@ -12,6 +12,8 @@ pub struct Tally {
     pub calls: u64,
     /// Calls that are valid as they are.
     pub valid: u64,
+    /// Calls that go on although no schema could judge them: that of their tool cannot be read or compiled.
+    pub unjudged: u64,
     /// Calls that repair makes valid.
     pub repaired: u64,
     /// Calls that are refused.
@@ -36,6 +38,7 @@ impl Tally {
 merge!(Tally {
     calls,
     valid,
+    unjudged,
     repaired,
     refused,
     stopped,

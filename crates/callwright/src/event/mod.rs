@@ -157,6 +157,9 @@ impl Event {
     /// as a secret is masked.
     pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, time: SystemTime) -> Self {
         let (judgement, tool, repaired) = match verdict {
+            Verdict::Valid(valid) if valid.is_unjudged() => {
+                (Judgement::Unjudged, Some(valid.tool()), None)
+            }
             Verdict::Valid(valid) => (Judgement::Valid, Some(valid.tool()), None),
             Verdict::Repaired(repaired) => (
                 Judgement::Repaired,

@@ -1,8 +1,8 @@
 //! Tools: name, schema, effect.
 //!
 //! [`crate::wire::read_tools`] takes them out of any provider's shape as [`ToolSpec`]s; the gate compiles each
-//! into a [`Tool`]. A schema that cannot be compiled quarantines its one tool: its calls pass
-//! unvalidated, and the others work.
+//! into a [`Tool`]. A schema that cannot be read or compiled, or costs too much, quarantines its one tool: its calls pass
+//! as unjudged, and the others work.
 
 mod lookup;
 
@@ -37,15 +37,21 @@ impl Tool {
         cache: &SchemaCache,
         budget: &mut CompileBudget,
     ) -> Tool {
-        let mut compile = |declared: &Option<Arc<Schema>>, mode| {
-            let asked = declared.as_ref().filter(|_| mode != Validation::Off);
-            asked.map(|declared| cache.compile_within(Arc::clone(declared), budget))
+        let mut compile = |declared: &Option<Arc<Schema>>, fault: &Option<Arc<str>>, mode| {
+            let read = declared.as_ref().map(Ok).or(fault.as_ref().map(Err));
+            let asked = read.filter(|_| mode != Validation::Off)?;
+            Some(match asked {
+                Ok(declared) => cache.compile_within(Arc::clone(declared), budget),
+                Err(fault) => Err(Arc::clone(fault)),
+            })
         };
-        let schema = compile(&spec.input_schema, validation);
-        let output_schema = compile(&spec.output_schema, output_policy.mode);
+        let schema = compile(&spec.input_schema, &spec.input_fault, validation);
+        let mode = output_policy.mode;
+        let output_schema = compile(&spec.output_schema, &spec.output_fault, mode);
+        let (input, output) = (&spec.input_schema, &spec.output_schema);
         Tool {
-            secrets: secrets(spec.input_schema.as_deref(), schema.as_ref()),
-            output_secrets: secrets(spec.output_schema.as_deref(), output_schema.as_ref()),
+            secrets: secrets(input, &spec.input_fault, schema.as_ref()),
+            output_secrets: secrets(output, &spec.output_fault, output_schema.as_ref()),
             schema: schema.unwrap_or_else(|| cache.compile(Arc::new(Schema::Bool(true)))),
             validation,
             output_schema,
@@ -105,19 +111,25 @@ impl Tool {
         self.schema.as_deref().ok()
     }
 
-    /// Why the schema could not be compiled, if it could not. Calls then pass unvalidated.
+    /// Why the schema could not be read or compiled, if it could not. Calls then pass as unjudged.
     pub fn quarantined(&self) -> Option<&str> {
         self.schema.as_ref().err().map(AsRef::as_ref)
     }
 }
 
 /// The secrets of a schema: those of its compiled form, or as it was declared if that is not asked or in quarantine.
-/// Of one that is too large to look at, everything is a secret.
+/// Of one that cannot be read, or is too large to look at, everything is a secret.
 fn secrets(
-    declared: Option<&Schema>,
+    declared: &Option<Arc<Schema>>,
+    fault: &Option<Arc<str>>,
     compiled: Option<&Result<Arc<CompiledSchema>, Arc<str>>>,
 ) -> Option<Arc<Secrets>> {
-    let declared = declared.filter(|declared| marks_secret(declared))?;
+    let Some(declared) = declared else {
+        return fault.as_ref().map(|_| Arc::new(Secrets::everything()));
+    };
+    if !marks_secret(declared) {
+        return None;
+    }
     if let Some(Ok(compiled)) = compiled
         && let Some(found) = compiled.secrets()
     {

@@ -1,10 +1,13 @@
 //! Tools out of any provider's shape, and into one.
 //!
 //! Takes the text of a tool file and returns its [`ToolSpec`]s in order; each tool's own keys tell which provider's it
-//! is, so one file may mix them. Nothing is compiled or changed.
+//! is, so one file may mix them. Nothing is compiled or changed. Each schema is read by itself: one that cannot be read
+//! costs its own tool the validation, and no other.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 
 use super::mcp::read_annotations;
@@ -32,13 +35,22 @@ pub fn declare(provider: Provider, tool: &ToolSpec) -> Json {
 /// Reads tools in any of these shapes, alone, in an array, or under `tools`: MCP (a whole
 /// `tools/list` answer too), OpenAI chat and responses, Anthropic, Gemini.
 ///
+/// A tool whose schema cannot be read (a number beyond all bounds, half a character, a hundred levels) is known by its
+/// name, and says why in [`ToolSpec::input_fault`].
+///
 /// # Errors
 /// Fails if the text is not JSON, or an entry is not a tool or has no name; the error names the entry.
 pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
-    let json: Json = serde_json::from_str(text).map_err(ErrorKind::ToolsNotJson)?;
     let mut tools = Vec::new();
-    read_entry(json, "the file", &mut tools)?;
+    read_entry(read(text)?, "the file", &mut tools)?;
     Ok(tools)
+}
+
+/// The members of an object, each unread.
+type Members<'t> = BTreeMap<String, &'t RawValue>;
+
+fn read<'t, T: serde::Deserialize<'t>>(text: &'t str) -> Result<T, ErrorKind> {
+    serde_json::from_str(text).map_err(ErrorKind::ToolsNotJson)
 }
 
 /// The keys of one kind, of all providers.
@@ -51,9 +63,10 @@ fn lists() -> impl Iterator<Item = &'static str> {
     std::iter::once("tools").chain(keys(|own| own.tool_lists))
 }
 
-fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(), Error> {
-    match entry {
-        Json::Array(entries) => {
+fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(), Error> {
+    match kind_of(entry) {
+        "an array" => {
+            let entries: Vec<&RawValue> = read(entry.get())?;
             for (at, entry) in entries.into_iter().enumerate() {
                 let inner = match place {
                     "the file" => format!("tools[{at}]"),
@@ -63,17 +76,19 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
             }
             Ok(())
         }
-        Json::Object(mut entry) => {
-            if let Some(key) = lists().find(|key| entry.get(*key).is_some_and(Json::is_array)) {
+        "an object" => {
+            let entry: Members<'_> = read(entry.get())?;
+            let is_list = |key: &&str| entry.get(*key).is_some_and(|it| kind_of(it) == "an array");
+            if let Some(key) = lists().find(is_list) {
                 let inner = match place {
                     "the file" => key.to_owned(),
                     outer => format!("{outer}.{key}"),
                 };
-                let list = entry.remove(key).unwrap_or_default();
-                return read_entry(list, &inner, tools);
+                return read_entry(entry[key], &inner, tools);
             }
             // A whole JSON-RPC answer to `tools/list`.
-            if let Some(result @ Json::Object(_)) = entry.remove("result") {
+            let result = entry.get("result");
+            if let Some(result) = result.filter(|result| kind_of(result) == "an object") {
                 return read_entry(result, place, tools);
             }
             if entry.contains_key("jsonrpc") && entry.contains_key("error") {
@@ -92,9 +107,9 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
             tools.push(read_tool(entry, place)?);
             Ok(())
         }
-        other => Err(ErrorKind::NotATool {
+        found => Err(ErrorKind::NotATool {
             place: place.to_owned(),
-            found: kind_of(&other),
+            found,
         }
         .into()),
     }
@@ -102,58 +117,74 @@ fn read_entry(entry: Json, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(),
 
 /// Tools that the provider runs itself (`{"type": "web_search"}`, `{"googleSearch": {}}`): they take
 /// no call that could be judged.
-fn is_hosted(entry: &Map<String, Json>) -> bool {
+fn is_hosted(entry: &Members<'_>) -> bool {
     let is_hosted = |key: &String| {
         let folded = key.replace('_', "").to_ascii_lowercase();
         keys(|own| own.hosted_tools).any(|hosted| hosted == folded)
     };
-    let kind = entry.get("type").and_then(Json::as_str);
+    let kind = text(entry, "type");
     !entry.contains_key("name")
         && !entry.contains_key("function")
-        && (kind.is_some_and(|kind| !matches!(kind, "function" | "object"))
+        && (kind.is_some_and(|kind| !matches!(kind.as_str(), "function" | "object"))
             || entry.keys().any(is_hosted))
 }
 
-fn read_tool(mut entry: Map<String, Json>, place: &str) -> Result<ToolSpec, Error> {
+/// A member that is a text, and can be read.
+fn text(entry: &Members<'_>, key: &str) -> Option<String> {
+    serde_json::from_str(entry.get(key)?.get()).ok()
+}
+
+fn read_tool(mut entry: Members<'_>, place: &str) -> Result<ToolSpec, Error> {
     // OpenAI chat keeps everything one level deeper.
-    if let Some(Json::Object(function)) = entry.remove("function") {
-        entry = function;
+    if let Some(function) = entry.get("function")
+        && kind_of(function) == "an object"
+    {
+        entry = read(function.get())?;
     }
-    let name = match entry.remove("name") {
-        Some(Json::String(name)) if !name.trim().is_empty() => name,
-        _ => {
-            return Err(ErrorKind::NamelessTool {
-                place: place.to_owned(),
-            }
-            .into());
-        }
+    let name = text(&entry, "name").filter(|name| !name.trim().is_empty());
+    let name = name.ok_or_else(|| ErrorKind::NamelessTool {
+        place: place.to_owned(),
+    })?;
+    let annotations = entry.get("annotations").map(|hints| read(hints.get()));
+    let annotations: Option<Json> = annotations.and_then(Result::ok);
+    let (effect, idempotent) = read_annotations(annotations.as_ref());
+    let schema = |of: fn(&Vocabulary) -> &'static [&'static str]| {
+        let declared = |key| entry.get(key).filter(|it| kind_of(it) != "null");
+        let declared = keys(of).find_map(declared)?;
+        Some(serde_json::from_str(declared.get()).map(Arc::new))
     };
-    let (effect, idempotent) = read_annotations(entry.get("annotations"));
-    let description = entry.get("description").and_then(Json::as_str);
-    let description = description.map(str::to_owned);
-    let mut schema = |of: fn(&Vocabulary) -> &'static [&'static str]| {
-        keys(of)
-            .find_map(|key| entry.remove(key).filter(|value| !value.is_null()))
-            .map(Arc::new)
-    };
+    let (input_schema, input_fault) = schema_or_fault(schema(|own| own.input_schema));
+    let (output_schema, output_fault) = schema_or_fault(schema(|own| own.output_schema));
     Ok(ToolSpec {
-        name,
-        description,
-        input_schema: schema(|own| own.input_schema),
-        output_schema: schema(|own| own.output_schema),
+        description: text(&entry, "description"),
+        input_schema,
+        input_fault,
+        output_schema,
+        output_fault,
         effect,
         declared_by: DeclaredBy::Hint,
         idempotent,
+        ..ToolSpec::without_schema(name)
     })
 }
 
-fn kind_of(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "a boolean",
-        Json::Number(_) => "a number",
-        Json::String(_) => "a string",
-        Json::Array(_) => "an array",
-        Json::Object(_) => "an object",
+fn schema_or_fault(
+    read: Option<Result<Arc<Json>, serde_json::Error>>,
+) -> (Option<Arc<Json>>, Option<Arc<str>>) {
+    match read {
+        None => (None, None),
+        Some(Ok(schema)) => (Some(schema), None),
+        Some(Err(error)) => (None, Some(format!("it cannot be read: {error}").into())),
+    }
+}
+
+fn kind_of(value: &RawValue) -> &'static str {
+    match value.get().as_bytes().first() {
+        Some(b'n') => "null",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'"') => "a string",
+        Some(b'[') => "an array",
+        Some(b'{') => "an object",
+        _ => "a number",
     }
 }

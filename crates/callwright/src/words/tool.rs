@@ -17,8 +17,12 @@ pub struct ToolSpec {
     pub description: Option<String>,
     /// The JSON Schema of its arguments, as declared; `None` where none was.
     pub input_schema: Option<Arc<Schema>>,
+    /// Why the schema of its arguments cannot be read, if one is declared and cannot. Its calls are not judged.
+    pub input_fault: Option<Arc<str>>,
     /// The JSON Schema of its results, as declared.
     pub output_schema: Option<Arc<Schema>>,
+    /// Why the schema of its results cannot be read, if one is declared and cannot.
+    pub output_fault: Option<Arc<str>>,
     /// What a call does to the world.
     pub effect: Effect,
     /// Who said so.
@@ -42,7 +46,9 @@ impl ToolSpec {
             name: name.into(),
             description: None,
             input_schema: None,
+            input_fault: None,
             output_schema: None,
+            output_fault: None,
             effect: Effect::Unknown,
             declared_by: DeclaredBy::default(),
             idempotent: false,
