@@ -364,6 +364,50 @@ fn what_a_condition_looks_at_is_bounded() {
 }
 
 #[test]
+fn what_a_condition_copies_and_compares_is_bounded() {
+    let text = "x".repeat(600_000);
+    let numbers = format!("[{}0]", "0,".repeat(1_999));
+    let output = format!(r#"{{"text": "{text}", "list": {numbers}}}"#);
+    for when in [
+        "size(output.list.map(n, output.text + string(n))) > 0",
+        "size(output.list.map(n, [output.text, output.text])) > 0",
+        "size(output.list.map(n, {'a': output})) > 0",
+        "output.list.all(n, output.text + 'a' != output.text)",
+        "output.list.all(n, output.text == output.text)",
+        "output.list.exists(n, output.text.contains('y'))",
+        "output.list.exists(n, output.text.matches('y+$'))",
+        "output.list.all(n, [output] == [output])",
+    ] {
+        let (held, notes) = asked(when, &output);
+        assert!(!held, "{when}");
+        assert!(
+            notes[0].contains("compares or copies too much"),
+            "{when}: {notes:?}"
+        );
+    }
+    assert_eq!(
+        asked(
+            "output.text.endsWith('x') && size(output.text + 'y') > 1",
+            &output
+        ),
+        (true, vec![])
+    );
+    let records: Vec<String> = (0..300)
+        .map(|n| format!(r#"{{"id": {n}, "name": "a record"}}"#))
+        .collect();
+    let records = format!("[{}]", records.join(","));
+    assert_eq!(
+        asked(
+            "output.filter(r, r.name == 'a record').size() == 300",
+            &records
+        ),
+        (true, vec![])
+    );
+    let few = "output.all(a, output.exists(b, a.id == b.id))";
+    assert_eq!(asked(few, &records), (true, vec![]));
+}
+
+#[test]
 fn checks_are_counted() {
     let check = "[[check]]\nwhen = 'true'\nclass = 'partial_data'\ncode = 'a'\ndetail = 'A.'\n";
     let error = Policy::from_toml(&check.repeat(1_001)).expect_err("too many");

@@ -40,11 +40,25 @@ const LONGEST_VALUE: usize = 1024 * 1024;
 /// work, which no honest check needs.
 const MOST_ITEMS: usize = 1_000_000;
 
+/// How many bytes of values an expression may go through, compare and search, the same ones counted each time: two lists of
+/// a thousand records, each with each.
+const MOST_BYTES: usize = 256 * 1024 * 1024;
+
+/// How often a byte counts that becomes part of a new text, list or map, which is kept until the expression has its answer;
+/// and one that a pattern looks at.
+const KEPT: usize = 8;
+
 /// Counts the items of a list or the keys of a map that are gone through.
 const COUNTED: &str = "@counted";
 
 /// Counts the items of a list in which something is looked for. In a map it is found at once.
 const SEARCHED: &str = "@searched";
+
+/// Counts the bytes of a value that is compared with another.
+const COMPARED: &str = "@compared";
+
+/// Counts the bytes of a value that becomes part of another, or that a pattern looks at.
+const COPIED: &str = "@copied";
 
 /// `matches` with a pattern that is compiled already, by its number.
 const MATCHES: &str = "@matches";
@@ -131,10 +145,18 @@ impl Expression {
             }
             context.add_variable_as_val(name, converted(value));
         }
-        let items = Arc::new(AtomicUsize::new(0));
+        let meter = Arc::new(Meter::default());
         let functions = [
-            (COUNTED, counted(Arc::clone(&items), &["list", "map"])),
-            (SEARCHED, counted(Arc::clone(&items), &["list"])),
+            (
+                COUNTED,
+                metered(&meter, &["list", "map"], |it| (it.1, it.0)),
+            ),
+            (SEARCHED, metered(&meter, &["list"], |it| (it.1, it.0))),
+            (COMPARED, metered(&meter, &[], |it| (0, it.0))),
+            (
+                COPIED,
+                metered(&meter, &[], |it| (0, it.0.saturating_mul(KEPT))),
+            ),
             (MATCHES, matches(Arc::clone(&self.patterns))),
         ];
         for (name, function) in functions {
@@ -142,10 +164,15 @@ impl Expression {
             added.map_err(|error| error.to_string())?;
         }
         let answer = cel::Value::resolve_val(&self.tree, &context);
-        if items.load(Ordering::Relaxed) > MOST_ITEMS {
+        if meter.items.load(Ordering::Relaxed) > MOST_ITEMS {
             return Err(format!(
                 "it goes through more than {MOST_ITEMS} items; look at fewer lists within lists"
             ));
+        }
+        if meter.bytes.load(Ordering::Relaxed) > MOST_BYTES {
+            return Err(
+                "it compares or copies too much; look at smaller parts of the values".to_owned(),
+            );
         }
         match answer {
             Ok(value) => match value.downcast_ref::<CelBool>() {
@@ -195,20 +222,64 @@ type Function = Box<
         + Sync,
 >;
 
-/// Gives its list back, and counts its items if it is of one of these types.
-fn counted(items: Arc<AtomicUsize>, types: &'static [&'static str]) -> Function {
+/// What an expression has taken so far.
+#[derive(Debug, Default)]
+struct Meter {
+    items: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl Meter {
+    /// Counts; whether that is still within the limits.
+    fn add(&self, items: usize, bytes: usize) -> bool {
+        let add =
+            |sum: &AtomicUsize, part| sum.fetch_add(part, Ordering::Relaxed).saturating_add(part);
+        let items = add(&self.items, items);
+        add(&self.bytes, bytes.min(MOST_BYTES + 1)) <= MOST_BYTES && items <= MOST_ITEMS
+    }
+}
+
+/// Gives its value back, and counts what `cost` makes of its bytes and its items, if it is of one of these types; of any
+/// if there are none.
+fn metered(
+    meter: &Arc<Meter>,
+    types: &'static [&'static str],
+    cost: fn((usize, usize)) -> (usize, usize),
+) -> Function {
+    let meter = Arc::clone(meter);
     Box::new(move |call| {
-        let list = call.args.pop();
-        let list = list.ok_or_else(|| call.error("no list"))?;
-        let sizer = list.as_sizer();
-        let sizer = sizer.filter(|_| types.contains(&list.get_type().name()));
-        let size = sizer.and_then(|sizer| usize::try_from(*sizer.size().inner()).ok());
-        let size = size.unwrap_or(0);
-        if items.fetch_add(size, Ordering::Relaxed) > MOST_ITEMS {
-            return Err(call.error("too many items"));
+        let value = call.args.pop();
+        let value = value.ok_or_else(|| call.error("no value"))?;
+        if types.is_empty() || types.contains(&value.get_type().name()) {
+            let left = MOST_BYTES.saturating_sub(meter.bytes.load(Ordering::Relaxed));
+            let size = value.as_sizer().filter(|_| !types.is_empty());
+            let items = size.and_then(|sizer| usize::try_from(*sizer.size().inner()).ok());
+            let (items, bytes) = cost((weight(value.as_ref(), left), items.unwrap_or(0)));
+            if !meter.add(items, bytes) {
+                return Err(call.error("too much"));
+            }
         }
-        Ok(list)
+        Ok(value)
     })
+}
+
+/// How many bytes a value has, about; a little more than `most` if there are more.
+fn weight(value: &dyn Val, most: usize) -> usize {
+    let add = |sum: usize, (key, inner): (usize, &dyn Val)| match most.checked_sub(sum) {
+        Some(left) => sum + key + weight(inner, left),
+        None => sum,
+    };
+    if let Some(text) = value.downcast_ref::<CelString<'_>>() {
+        text.inner().len()
+    } else if let Some(list) = value.downcast_ref::<CelList<'_>>() {
+        let items = list.inner().iter();
+        items.map(|item| (8, item.as_ref())).fold(8, add)
+    } else if let Some(map) = value.downcast_ref::<CelMap<'_>>() {
+        let members = map.inner().values();
+        members.map(|member| (16, member.as_ref())).fold(8, add)
+    } else {
+        8
+    }
 }
 
 /// Whether a text matches the pattern with a number.

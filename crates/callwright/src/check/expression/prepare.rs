@@ -16,7 +16,7 @@ use cel::common::ast::{
 use cel::common::types::CelInt;
 use regex::Regex;
 
-use super::{COUNTED, Expression, MATCHES, Mistake, SEARCHED};
+use super::{COMPARED, COPIED, COUNTED, Expression, MATCHES, Mistake, SEARCHED};
 use crate::nearest::nearest;
 use crate::text::snippet;
 use crate::words::word_list;
@@ -134,7 +134,11 @@ impl Walk<'_> {
             Expr::Select(select) => self.expression(&mut select.operand, left),
             Expr::List(list) => {
                 let mut items = list.elements.iter_mut();
-                items.try_for_each(|item| self.expression(item, left))
+                items.try_for_each(|item| {
+                    self.expression(item, left)?;
+                    count(item, COPIED);
+                    Ok(())
+                })
             }
             Expr::Map(map) => {
                 let mut entries = map.entries.iter_mut();
@@ -155,7 +159,9 @@ impl Walk<'_> {
             EntryExpr::StructField(_) => Err(self.mistake(entry.id, "a key is missing there")),
             EntryExpr::MapEntry(entry) => {
                 self.expression(&mut entry.key, left)?;
-                self.expression(&mut entry.value, left)
+                self.expression(&mut entry.value, left)?;
+                count(&mut entry.value, COPIED);
+                Ok(())
             }
         }
     }
@@ -218,10 +224,30 @@ impl Walk<'_> {
         for argument in &mut call.args {
             self.expression(argument, left)?;
         }
-        if call.func_name == operators::IN
-            && let [_, list] = call.args.as_mut_slice()
-        {
-            count(list, SEARCHED);
+        match (call.func_name.as_str(), call.args.as_mut_slice()) {
+            (operators::IN, [_, list]) => count(list, SEARCHED),
+            // The parser's own sum is that of a list that is being made; its items are counted.
+            (operators::ADD, [sum, _]) if is_accumulator(sum) => {}
+            (operators::ADD, terms) => terms.iter_mut().for_each(|term| count(term, COPIED)),
+            (
+                operators::EQUALS
+                | operators::NOT_EQUALS
+                | operators::LESS
+                | operators::LESS_EQUALS
+                | operators::GREATER
+                | operators::GREATER_EQUALS,
+                sides,
+            ) => sides.iter_mut().for_each(|side| count(side, COMPARED)),
+            ("string" | "bytes", values) => values.iter_mut().for_each(|it| count(it, COPIED)),
+            ("contains" | "startsWith" | "endsWith", _) => {
+                let text = call.target.as_deref_mut();
+                text.into_iter().for_each(|text| count(text, COMPARED));
+            }
+            ("matches", _) => {
+                let text = call.target.as_deref_mut();
+                text.into_iter().for_each(|text| count(text, COPIED));
+            }
+            _ => {}
         }
         if call.func_name == "matches" {
             self.pattern(id, call)?;
@@ -298,10 +324,39 @@ impl Walk<'_> {
     }
 }
 
-/// Lets the items of a list be counted by a function when it is gone through.
-fn count(list: &mut IdedExpr, function: &str) {
-    let inner = std::mem::take(list);
-    list.expr = Expr::Call(CallExpr {
+fn is_accumulator(tree: &IdedExpr) -> bool {
+    matches!(&tree.expr, Expr::Ident(name) if name.starts_with('@'))
+}
+
+/// Whether a value is short, or made of values that are counted themselves.
+fn is_short(tree: &Expr) -> bool {
+    match tree {
+        Expr::Literal(_) | Expr::List(_) | Expr::Map(_) => true,
+        Expr::Call(call) => {
+            let is_operator = !call
+                .func_name
+                .starts_with(|first: char| first.is_alphanumeric());
+            let gives_part = [
+                operators::INDEX,
+                operators::OPT_INDEX,
+                operators::OPT_SELECT,
+                operators::CONDITIONAL,
+            ];
+            let gives_short = word_list![string bytes size int uint double bool type];
+            (is_operator && !gives_part.contains(&call.func_name.as_str()))
+                || gives_short.contains(&call.func_name.as_str())
+        }
+        _ => false,
+    }
+}
+
+/// Lets a value be counted by a function when it is used.
+fn count(value: &mut IdedExpr, function: &str) {
+    if is_short(&value.expr) {
+        return;
+    }
+    let inner = std::mem::take(value);
+    value.expr = Expr::Call(CallExpr {
         func_name: function.to_owned(),
         target: None,
         args: vec![inner],
