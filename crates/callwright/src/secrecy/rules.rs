@@ -14,9 +14,10 @@ const LIKELY: usize = 6;
 /// The longest key that is an index of an array: longer ones are numbers that may be secrets.
 const LONGEST_INDEX: usize = 4;
 
-/// How many keys that the schema does not list are compared with those that it does. With more, nothing of the call is
-/// shown.
+/// How many keys that the schema does not list are compared with those that it does, and how many comparisons that may
+/// be: a few milliseconds. With more, nothing of the call is shown.
 const MOST_STRANGERS: usize = 1_000;
+const MOST_COMPARISONS: usize = 20_000;
 
 /// Whose value it is.
 #[derive(Debug, Clone, Copy)]
@@ -140,7 +141,8 @@ impl<'n> Noting<'n> {
                     let is_name = self.rules.secrets.lists(key) || is_index(key);
                     if !is_name {
                         self.strangers += 1;
-                        if self.strangers > MOST_STRANGERS {
+                        let comparisons = self.strangers * self.rules.secrets.names().len();
+                        if self.strangers > MOST_STRANGERS || comparisons > MOST_COMPARISONS {
                             return self.known.give_up();
                         }
                         if self.rules.hides_key(key, at) {

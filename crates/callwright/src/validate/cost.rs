@@ -62,11 +62,13 @@ impl Cost {
         let mut counter = Counter {
             root: schema,
             looks: AHashMap::new(),
+            most: 0,
             extra: 0,
             odd_references: 0,
             has_unevaluated: false,
         };
-        if counter.looks(schema) > MOST_LOOKS {
+        counter.looks(schema);
+        if counter.most > MOST_LOOKS {
             return Err(format!(
                 "the schema looks at one value more than {MOST_LOOKS} times: its references multiply"
             ));
@@ -87,14 +89,16 @@ struct Counter<'s> {
     root: &'s Schema,
     /// What was counted for each part, by its address; `None` while it is being counted.
     looks: AHashMap<usize, Option<usize>>,
+    /// The most looks of any part.
+    most: usize,
     extra: usize,
     odd_references: usize,
     has_unevaluated: bool,
 }
 
 impl<'s> Counter<'s> {
-    /// How often a part makes the engine look at one value or at one place in it: the sum over all ways through the
-    /// parts that apply together, and the most of what applies to different places.
+    /// How often a part makes the engine look at the value that it applies to: the sum over all ways through the parts
+    /// that apply to the same value. (How often a value inside is looked at depends on the call, and is counted there.)
     fn looks(&mut self, node: &'s Schema) -> usize {
         let Schema::Object(members) = node else {
             return 1;
@@ -106,42 +110,42 @@ impl<'s> Counter<'s> {
             Some(None) => return 1,
             None => self.looks.insert(address, None),
         };
-        let (mut here, mut inside) = (1_usize, 0_usize);
+        let mut looks = 1_usize;
         let mut is_closed = false;
         for (keyword, member) in members {
-            match (keyword.as_str(), member) {
+            let more = match (keyword.as_str(), member) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Schema::String(reference)) => {
                     let pointer = reference.strip_prefix('#');
                     match pointer.and_then(|pointer| self.root.pointer(pointer)) {
-                        Some(target) => here = here.saturating_add(self.looks(target)),
-                        None => self.odd_references += 1,
+                        Some(target) => self.looks(target),
+                        None => {
+                            self.odd_references += 1;
+                            1
+                        }
                     }
                 }
-                ("allOf" | "anyOf" | "oneOf", Schema::Array(parts)) => {
-                    here = here.saturating_add(self.sum(parts));
-                }
-                ("if" | "then" | "else" | "not", part) => {
-                    here = here.saturating_add(self.looks(part));
-                }
+                ("allOf" | "anyOf" | "oneOf", Schema::Array(parts)) => self.sum(parts),
+                ("if" | "then" | "else" | "not", part) => self.looks(part),
                 ("dependentSchemas" | "dependencies", Schema::Object(parts)) => {
-                    here = here.saturating_add(self.sum(parts.values()));
+                    self.sum(parts.values())
                 }
                 ("properties", Schema::Object(parts)) => {
-                    let most = parts.values().map(|part| self.looks(part)).max();
-                    inside = inside.saturating_add(most.unwrap_or(0));
-                }
-                ("prefixItems" | "items", Schema::Array(parts)) => {
-                    let most = parts.iter().map(|part| self.looks(part)).max();
-                    inside = inside.saturating_add(most.unwrap_or(0));
+                    self.sum(parts.values());
+                    0
                 }
                 ("patternProperties", Schema::Object(parts)) => {
-                    for pattern in parts.keys() {
-                        self.extra = self.extra.saturating_add(pattern_size(pattern));
-                    }
-                    inside = inside.saturating_add(self.sum(parts.values()));
+                    let patterns = parts.keys().map(|pattern| pattern_size(pattern));
+                    self.extra = patterns.fold(self.extra, usize::saturating_add);
+                    self.sum(parts.values());
+                    0
                 }
                 ("pattern", Schema::String(pattern)) => {
                     self.extra = self.extra.saturating_add(pattern_size(pattern));
+                    0
+                }
+                ("prefixItems" | "items", Schema::Array(parts)) => {
+                    self.sum(parts);
+                    0
                 }
                 (
                     "items"
@@ -154,20 +158,22 @@ impl<'s> Counter<'s> {
                     part,
                 ) => {
                     is_closed |= keyword.starts_with("unevaluated");
-                    inside = inside.saturating_add(self.looks(part));
+                    self.looks(part);
+                    0
                 }
-                _ => {}
-            }
+                _ => 0,
+            };
+            looks = looks.saturating_add(more);
         }
-        let all = here.saturating_add(inside);
         if is_closed {
             self.has_unevaluated = true;
             self.extra = self
                 .extra
-                .saturating_add(all.saturating_mul(PER_UNEVALUATED));
+                .saturating_add(looks.saturating_mul(PER_UNEVALUATED));
         }
-        self.looks.insert(address, Some(all));
-        all
+        self.most = self.most.max(looks);
+        self.looks.insert(address, Some(looks));
+        looks
     }
 
     fn sum(&mut self, parts: impl IntoIterator<Item = &'s Schema>) -> usize {

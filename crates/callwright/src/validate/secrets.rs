@@ -22,6 +22,14 @@ const SLIP: usize = 3;
 /// How many words of a text are compared with the names of secrets. A longer one is hidden unread.
 const MOST_WORDS: usize = 2_000;
 
+/// How many parts of a schema are looked at to see which properties hold secrets: each property is followed through its
+/// references. With more, everything is a secret.
+const MOST_PARTS: usize = 1_000_000;
+
+/// How many names of secrets others are compared with, letter by letter. With more, a name that is not listed counts as
+/// one of them.
+const MOST_NAMES: usize = 64;
+
 /// The secrets of one schema.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
@@ -52,7 +60,12 @@ impl Secrets {
             everything: has_odd_reference(schema, schema),
             ..Secrets::default()
         };
-        secrets.collect(schema, schema, Around::Nothing);
+        let mut reaching = Reaching {
+            root: schema,
+            left: MOST_PARTS,
+        };
+        secrets.collect(schema, &mut reaching, Around::Nothing);
+        secrets.everything |= reaching.left == 0;
         let mut followed = HashSet::new();
         secrets.mark_inside(schema, schema, false, &mut followed);
         Some(secrets)
@@ -126,7 +139,7 @@ impl Secrets {
     }
 
     /// The names that the schema lists.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.listed.iter().map(String::as_str)
     }
 
@@ -134,7 +147,7 @@ impl Secrets {
     /// more.
     pub(crate) fn name_secret(&self, word: &str) -> bool {
         let is_meant = |key: &String| same_spelling(key, word) || is_slip(word, key);
-        self.keys.contains(word) || self.keys.iter().any(is_meant)
+        self.keys.contains(word) || self.keys.len() > MOST_NAMES || self.keys.iter().any(is_meant)
     }
 
     /// Whether a text names a secret and says more than its name: the secret may be in it.
@@ -158,7 +171,8 @@ impl Secrets {
     /// A key that is not listed and looks like a secret one is most likely that one, misspelt.
     fn is_misspelt(&self, key: &str) -> bool {
         let is_close = |secret: &String| similarity(secret, key) >= CLOSE;
-        !self.listed.contains(key) && !is_index(key) && self.keys.iter().any(is_close)
+        let may_be = || self.keys.len() > MOST_NAMES || self.keys.iter().any(is_close);
+        !self.listed.contains(key) && !is_index(key) && may_be()
     }
 
     fn is_listed_beside(&self, key: &str) -> bool {
@@ -166,7 +180,7 @@ impl Secrets {
     }
 
     /// Walks a schema and notes the names in it.
-    fn collect(&mut self, node: &Schema, root: &Schema, around: Around) {
+    fn collect<'s>(&mut self, node: &'s Schema, reaching: &mut Reaching<'s>, around: Around) {
         if is_secret(node) && around == Around::Nothing {
             self.everything = true;
         }
@@ -174,32 +188,38 @@ impl Secrets {
             match (keyword, member) {
                 ("properties", Schema::Object(properties)) => {
                     for (name, property) in properties {
-                        self.property(name, property, root);
+                        self.property(name, property, reaching);
                     }
                 }
                 ("const" | "enum" | "default" | "examples", _) => {}
                 // Definitions count where they are used.
                 ("$defs" | "definitions", Schema::Object(definitions)) => {
                     for definition in definitions.values() {
-                        self.collect(definition, root, Around::Something);
+                        self.collect(definition, reaching, Around::Something);
                     }
                 }
                 ("patternProperties", Schema::Object(named)) => {
                     for inner in named.values() {
-                        self.unnamed(inner, root, node, around);
+                        self.unnamed(inner, reaching, node, around);
                     }
                 }
                 ("additionalProperties" | "unevaluatedProperties", inner) => {
-                    self.unnamed(inner, root, node, around);
+                    self.unnamed(inner, reaching, node, around);
                 }
-                (_, inner) => self.collect(inner, root, around),
+                (_, inner) => self.collect(inner, reaching, around),
             }
         }
     }
 
     /// The schema of keys that have no fixed name; `node` lists those that have one.
-    fn unnamed(&mut self, inner: &Schema, root: &Schema, node: &Schema, around: Around) {
-        if reaches(inner, root).is_some() {
+    fn unnamed<'s>(
+        &mut self,
+        inner: &'s Schema,
+        reaching: &mut Reaching<'s>,
+        node: &'s Schema,
+        around: Around,
+    ) {
+        if reaching.from(inner).is_some() {
             self.unlisted = true;
             if around == Around::Nothing {
                 let listed = node.get("properties").and_then(Schema::as_object);
@@ -214,12 +234,12 @@ impl Secrets {
         } else if inner.is_object() {
             self.described = true;
         }
-        self.collect(inner, root, Around::Something);
+        self.collect(inner, reaching, Around::Something);
     }
 
-    fn property(&mut self, name: &str, property: &Schema, root: &Schema) {
+    fn property<'s>(&mut self, name: &str, property: &'s Schema, reaching: &mut Reaching<'s>) {
         self.listed.insert(name.to_owned());
-        match reaches(property, root) {
+        match reaching.from(property) {
             Some(Reach::Itself | Reach::Unnamed) => {
                 self.keys.insert(name.to_owned());
             }
@@ -228,7 +248,7 @@ impl Secrets {
             }
             None => {}
         }
-        self.collect(property, root, Around::Something);
+        self.collect(property, reaching, Around::Something);
     }
 
     /// Notes the names of everything inside of a secret: they may come without what is around them. Each reference out
@@ -290,36 +310,47 @@ enum Reach {
     Itself,
 }
 
-/// Whether a schema is a secret itself (in some branch, in some item) or has one inside.
-fn reaches<'s>(node: &'s Schema, root: &'s Schema) -> Option<Reach> {
-    reach(node, root, &mut HashSet::new())
+/// Looks for secrets from a part of a schema on.
+struct Reaching<'s> {
+    root: &'s Schema,
+    /// How many more parts are looked at.
+    left: usize,
 }
 
-/// `seen` holds the references that were followed, so that each is followed once.
-fn reach<'s>(node: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) -> Option<Reach> {
-    if is_secret(node) {
-        return Some(Reach::Itself);
+impl<'s> Reaching<'s> {
+    /// Whether a schema is a secret itself (in some branch, in some item) or has one inside.
+    fn from(&mut self, node: &'s Schema) -> Option<Reach> {
+        self.reach(node, &mut HashSet::new())
     }
-    let inner = children(node).filter_map(|(keyword, member)| match keyword {
-        "$ref" => {
-            let pointer = member.as_str()?.strip_prefix('#')?;
-            let target = root.pointer(pointer).filter(|_| seen.insert(pointer))?;
-            reach(target, root, seen)
-        }
-        "const" | "enum" | "default" | "examples" | "$defs" | "definitions" => None,
-        "properties" => any(member, root, seen).then_some(Reach::Inside),
-        "patternProperties" => any(member, root, seen).then_some(Reach::Unnamed),
-        "additionalProperties" | "unevaluatedProperties" => {
-            reach(member, root, seen).map(|_| Reach::Unnamed)
-        }
-        _ => reach(member, root, seen),
-    });
-    inner.max()
-}
 
-fn any<'s>(named: &'s Schema, root: &'s Schema, seen: &mut HashSet<&'s str>) -> bool {
-    let mut named = named.as_object().into_iter().flat_map(Map::values);
-    named.any(|inner| reach(inner, root, seen).is_some())
+    /// `seen` holds the references that were followed, so that each is followed once.
+    fn reach(&mut self, node: &'s Schema, seen: &mut HashSet<&'s str>) -> Option<Reach> {
+        self.left = self.left.saturating_sub(1);
+        if is_secret(node) || self.left == 0 {
+            return Some(Reach::Itself);
+        }
+        let inner = children(node).filter_map(|(keyword, member)| match keyword {
+            "$ref" => {
+                let pointer = member.as_str()?.strip_prefix('#')?;
+                let target = self.root.pointer(pointer);
+                let target = target.filter(|_| seen.insert(pointer))?;
+                self.reach(target, seen)
+            }
+            "const" | "enum" | "default" | "examples" | "$defs" | "definitions" => None,
+            "properties" => self.any(member, seen).then_some(Reach::Inside),
+            "patternProperties" => self.any(member, seen).then_some(Reach::Unnamed),
+            "additionalProperties" | "unevaluatedProperties" => {
+                self.reach(member, seen).map(|_| Reach::Unnamed)
+            }
+            _ => self.reach(member, seen),
+        });
+        inner.max()
+    }
+
+    fn any(&mut self, named: &'s Schema, seen: &mut HashSet<&'s str>) -> bool {
+        let mut named = named.as_object().into_iter().flat_map(Map::values);
+        named.any(|inner| self.reach(inner, seen).is_some())
+    }
 }
 
 /// Whether some reference is not a plain pointer to a place in the schema. Such references are followed

@@ -14,6 +14,7 @@
 //! 4. Of the rest, the branch that objects least and knows most of the keys that came, if there is
 //!    exactly one and it knows any.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value as Schema;
@@ -21,6 +22,9 @@ use serde_json::Value as Schema;
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value};
 use crate::words::{BranchReason, SchemaType};
+
+/// How many of the keys that came are looked for in each branch. More would not tell branches apart any better.
+const MOST_KEYS: usize = 64;
 
 /// The outcome for one union.
 pub(crate) enum Meant {
@@ -138,6 +142,12 @@ fn discriminator<'s>(indices: &[usize], schemas: &[&'s Schema]) -> Option<&'s st
 fn merge_values(branches: &[Vec<Violation>], indices: &[usize], at: &Path) -> Meant {
     let mut types: Vec<SchemaType> = Vec::new();
     let mut values: Vec<Schema> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut add = |value: &Schema| {
+        if seen.insert(value.to_string()) {
+            values.push(value.clone());
+        }
+    };
     let violations = indices.iter().flat_map(|index| &branches[*index]);
     for violation in violations.filter(|violation| violation.at == *at) {
         match &violation.kind {
@@ -146,13 +156,9 @@ fn merge_values(branches: &[Vec<Violation>], indices: &[usize], at: &Path) -> Me
                 types.extend(new);
             }
             ViolationKind::Enum(options) => {
-                let options = options.as_array().into_iter().flatten();
-                let new: Vec<_> = options.filter(|value| !values.contains(value)).collect();
-                values.extend(new.into_iter().cloned().collect::<Vec<_>>());
+                options.as_array().into_iter().flatten().for_each(&mut add);
             }
-            ViolationKind::Const(value) if !values.contains(value) => {
-                values.push((**value).clone());
-            }
+            ViolationKind::Const(value) => add(value),
             _ => {}
         }
     }
@@ -185,10 +191,9 @@ fn nearest(
     schemas: &[&Schema],
     received: Option<&Value<'_>>,
 ) -> Option<usize> {
-    let keys: Vec<&str> = received
-        .and_then(Value::as_object)
-        .map(|members| members.iter().map(|(key, _)| key.as_ref()).collect())
-        .unwrap_or_default();
+    let members = received.and_then(Value::as_object).unwrap_or_default();
+    let keys = members.iter().map(|(key, _)| key.as_ref());
+    let keys: Vec<&str> = keys.take(MOST_KEYS).collect();
     let unknown = |index: usize| {
         let properties = schemas
             .get(index)

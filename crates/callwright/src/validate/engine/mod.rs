@@ -15,6 +15,7 @@ mod work;
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::json::Json;
 use jsonschema::{
     EmailOptions, JsonType, PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator,
 };
@@ -23,7 +24,7 @@ use serde_json::Number;
 pub use self::loosen::{Loosening, only_loosens};
 use self::outline::{Outline, can_outline};
 use self::tree::Tree;
-use self::work::bounded;
+use self::work::{bounded, bounded_by_rest, start_parts};
 use super::schema::children;
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value, is_deeper};
@@ -144,14 +145,20 @@ impl Engine {
                 let errors = validator.into_iter().flat_map(|all| all.iter_errors(&copy));
                 errors.take(limit).map(violation).collect()
             }
-            _ => self
-                .branch_violations(schema, &Path::root(), value, limit)
-                .or_else(|| bounded(value, || collect(&self.validator, value, limit)))
-                .unwrap_or_default(),
+            _ => {
+                let whole = || match self.outline(schema) {
+                    Some(outline) => outline.violations(&Path::root(), value, limit),
+                    None => Some(collect(&self.validator, value, limit)),
+                };
+                let found = bounded(value, whole).flatten();
+                start_parts();
+                found.unwrap_or_default()
+            }
         }
     }
 
-    /// What one branch of a union objects to; `None` where the union cannot be looked into.
+    /// What one branch of a union objects to; `None` where the union cannot be looked into. All that are asked after one
+    /// question for [violations](Self::violations) share one limit.
     pub(crate) fn branch_violations(
         &self,
         schema: &serde_json::Value,
@@ -159,12 +166,16 @@ impl Engine {
         value: &Value<'_>,
         limit: usize,
     ) -> Option<Vec<Violation>> {
+        let outline = self.outline(schema)?;
+        bounded_by_rest(|| outline.violations(branch, value, limit))?
+    }
+
+    fn outline(&self, schema: &serde_json::Value) -> Option<&Outline> {
         let Explainer::Outline(outline) = &self.explainer else {
             return None;
         };
         let make = || Outline::compile(schema, self.validator.draft());
-        let outline = outline.get_or_init(make).as_ref()?;
-        bounded(value, || outline.violations(branch, value, limit))?
+        outline.get_or_init(make).as_ref()
     }
 }
 
@@ -196,20 +207,37 @@ fn options<'o>() -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
 }
 
 fn options_with<'o>(steps: usize) -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
-    jsonschema::options_for::<Tree>()
-        .offline()
-        .should_validate_formats(true)
-        .with_email_options(EmailOptions::default().without_display_text())
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(steps))
+    configured(jsonschema::options_for::<Tree>().offline(), steps)
 }
 
 /// The same options on the crate's own values.
 fn copying_options<'o>(steps: usize) -> ValidationOptions<'o> {
-    jsonschema::options()
-        .offline()
+    configured(jsonschema::options().offline(), steps)
+}
+
+fn configured<F: Json>(
+    options: ValidationOptions<'_, Arc<dyn Retrieve>, F>,
+    steps: usize,
+) -> ValidationOptions<'_, Arc<dyn Retrieve>, F> {
+    options
         .should_validate_formats(true)
+        .with_format("uuid", is_uuid)
         .with_email_options(EmailOptions::default().without_display_text())
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(steps))
+}
+
+/// Whether a text is a UUID in one of the ways that the libraries of tools read: with its four dashes or without any, in
+/// braces, or as a URN. The format is a hint of the schema's author, and a gate must not be stricter than the tool.
+fn is_uuid(text: &str) -> bool {
+    let bare = text.strip_prefix("urn:uuid:").unwrap_or(text);
+    let inner = bare.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    let bare = inner.unwrap_or(bare).as_bytes();
+    let is_dash = |at: usize| bare.len() == 36 && matches!(at, 8 | 13 | 18 | 23);
+    let fits = |(at, byte): (usize, &u8)| match is_dash(at) {
+        true => *byte == b'-',
+        false => byte.is_ascii_hexdigit(),
+    };
+    matches!(bare.len(), 32 | 36) && bare.iter().enumerate().all(fits)
 }
 
 fn build_error(error: &ValidationError<'_>) -> String {

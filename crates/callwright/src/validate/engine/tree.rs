@@ -212,7 +212,8 @@ impl<'a> Iterator for MembersIter<'a> {
 pub(super) struct Members<'a> {
     all: &'a [Member<'a>],
     lookups: Cell<usize>,
-    index: OnceCell<AHashMap<&'a str, &'a Value<'a>>>,
+    /// In a box, because it is handed around and hardly ever made.
+    index: OnceCell<Box<AHashMap<&'a str, &'a Value<'a>>>>,
 }
 
 impl<'a> Members<'a> {
@@ -241,7 +242,7 @@ impl<'a> Object<'a, Tree> for Members<'a> {
             if self.lookups.get() > FEW_LOOKUPS {
                 // Of a key that occurs twice the first counts, as it does below.
                 let all = members.rev().map(|(name, value)| (name.as_ref(), value));
-                let index = self.index.get_or_init(|| all.collect());
+                let index = self.index.get_or_init(|| Box::new(all.collect()));
                 return index.get(key.as_ref()).copied();
             }
         }

@@ -46,6 +46,16 @@ pub(super) fn bounded<T>(value: &Value<'_>, ask: impl Fn() -> T) -> Option<T> {
     })
 }
 
+/// The same for a part of a value, with what is left of the looks at the whole.
+pub(super) fn bounded_by_rest<T>(ask: impl Fn() -> T) -> Option<T> {
+    within(LEFT.get(), &ask)
+}
+
+/// Lets the parts of a value be looked at as often as the whole.
+pub(super) fn start_parts() {
+    LEFT.set(LEAST);
+}
+
 fn within<T>(looks: usize, ask: &impl Fn() -> T) -> Option<T> {
     LEFT.set(looks);
     match catch_unwind(AssertUnwindSafe(ask)) {
