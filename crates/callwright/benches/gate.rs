@@ -113,10 +113,10 @@ mod schema {
     fn cache_hit(bencher: Bencher<'_, '_>) {
         let cache = SchemaCache::new(1 << 30);
         for (_, schema) in &TRAFFIC.tools {
-            let _ = cache.compile(std::sync::Arc::new(schema.clone()));
+            let _ = cache.compile(&std::sync::Arc::new(schema.clone()));
         }
         each(bencher, &TRAFFIC.tools, move |(_, schema)| {
-            cache.compile(std::sync::Arc::new(schema.clone()))
+            cache.compile(&std::sync::Arc::new(schema.clone()))
         });
     }
 }

@@ -41,18 +41,18 @@ impl Tool {
             let read = declared.as_ref().map(Ok).or(fault.as_ref().map(Err));
             let asked = read.filter(|_| mode != Validation::Off)?;
             Some(match asked {
-                Ok(declared) => cache.compile_within(Arc::clone(declared), budget),
+                Ok(declared) => cache.compile_within(declared, budget),
                 Err(fault) => Err(Arc::clone(fault)),
             })
         };
         let schema = compile(&spec.input_schema, &spec.input_fault, validation);
         let mode = output_policy.mode;
         let output_schema = compile(&spec.output_schema, &spec.output_fault, mode);
-        let (input, output) = (&spec.input_schema, &spec.output_schema);
+        let (input, output) = (spec.input_schema.as_deref(), spec.output_schema.as_deref());
         Tool {
-            secrets: secrets(input, &spec.input_fault, schema.as_ref()),
-            output_secrets: secrets(output, &spec.output_fault, output_schema.as_ref()),
-            schema: schema.unwrap_or_else(|| cache.compile(Arc::new(Schema::Bool(true)))),
+            secrets: secrets(input, spec.input_fault.as_deref(), schema.as_ref()),
+            output_secrets: secrets(output, spec.output_fault.as_deref(), output_schema.as_ref()),
+            schema: schema.unwrap_or_else(|| cache.compile(&Arc::new(Schema::Bool(true)))),
             validation,
             output_schema,
             output_policy,
@@ -120,12 +120,12 @@ impl Tool {
 /// The secrets of a schema: those of its compiled form, or as it was declared if that is not asked or in quarantine.
 /// Of one that cannot be read, or is too large to look at, everything is a secret.
 fn secrets(
-    declared: &Option<Arc<Schema>>,
-    fault: &Option<Arc<str>>,
+    declared: Option<&Schema>,
+    fault: Option<&str>,
     compiled: Option<&Result<Arc<CompiledSchema>, Arc<str>>>,
 ) -> Option<Arc<Secrets>> {
     let Some(declared) = declared else {
-        return fault.as_ref().map(|_| Arc::new(Secrets::everything()));
+        return fault.map(|_| Arc::new(Secrets::everything()));
     };
     if !marks_secret(declared) {
         return None;

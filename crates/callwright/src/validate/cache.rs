@@ -80,25 +80,25 @@ impl SchemaCache {
     ///
     /// # Errors
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
-    pub fn compile(&self, declared: Arc<Schema>) -> Result<Arc<CompiledSchema>, Arc<str>> {
+    pub fn compile(&self, declared: &Arc<Schema>) -> Result<Arc<CompiledSchema>, Arc<str>> {
         self.compile_within(declared, &mut CompileBudget::default())
     }
 
     /// The same with what is left for a list of tools. What is in the cache costs nothing.
     pub(crate) fn compile_within(
         &self,
-        declared: Arc<Schema>,
+        declared: &Arc<Schema>,
         budget: &mut CompileBudget,
     ) -> Result<Arc<CompiledSchema>, Arc<str>> {
-        let key = content_hash(&declared);
-        let entry = self.0.try_get_with(key, || compile(&declared, budget));
+        let key = content_hash(declared);
+        let entry = self.0.try_get_with(key, || compile(declared, budget));
         let entry = entry.map_err(|too_much| Arc::clone(&*too_much))?;
         // The hash is fast, not cryptographic, and schemas come from strangers: two that were made to collide must not
         // be taken for each other.
-        if Arc::ptr_eq(&entry.declared, &declared) || entry.declared == declared {
+        if Arc::ptr_eq(&entry.declared, declared) || entry.declared == *declared {
             entry.compiled
         } else {
-            compile(&declared, budget)?.compiled
+            compile(declared, budget)?.compiled
         }
     }
 }
@@ -177,11 +177,11 @@ mod tests {
     fn one_schema_is_compiled_once() {
         let cache = SchemaCache::new(1 << 20);
         let schema = json!({"type": "object", "required": ["a"]});
-        let first = cache.compile(Arc::new(schema.clone())).expect("compiles");
-        let again = cache.compile(Arc::new(schema)).expect("compiles");
+        let first = cache.compile(&Arc::new(schema.clone())).expect("compiles");
+        let again = cache.compile(&Arc::new(schema)).expect("compiles");
         assert!(Arc::ptr_eq(&first, &again));
         let other = cache
-            .compile(Arc::new(json!({"type": "object"})))
+            .compile(&Arc::new(json!({"type": "object"})))
             .expect("compiles");
         assert!(!Arc::ptr_eq(&first, &other));
     }
@@ -191,7 +191,7 @@ mod tests {
         let cache = SchemaCache::new(20_000);
         for n in 0..1_000 {
             cache
-                .compile(Arc::new(json!({"const": n})))
+                .compile(&Arc::new(json!({"const": n})))
                 .expect("compiles");
         }
         cache.0.run_pending_tasks();
@@ -203,8 +203,11 @@ mod tests {
         let cache = SchemaCache::new(1 << 20);
         let bad = json!({"type": "nonsense"});
         let first = cache
-            .compile(Arc::new(bad.clone()))
+            .compile(&Arc::new(bad.clone()))
             .expect_err("not a type");
-        assert_eq!(cache.compile(Arc::new(bad)).expect_err("not a type"), first);
+        assert_eq!(
+            cache.compile(&Arc::new(bad)).expect_err("not a type"),
+            first
+        );
     }
 }

@@ -116,12 +116,11 @@ impl<'s> Counter<'s> {
             let more = match (keyword.as_str(), member) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Schema::String(reference)) => {
                     let pointer = reference.strip_prefix('#');
-                    match pointer.and_then(|pointer| self.root.pointer(pointer)) {
-                        Some(target) => self.looks(target),
-                        None => {
-                            self.odd_references += 1;
-                            1
-                        }
+                    if let Some(target) = pointer.and_then(|it| self.root.pointer(it)) {
+                        self.looks(target)
+                    } else {
+                        self.odd_references += 1;
+                        1
                     }
                 }
                 ("allOf" | "anyOf" | "oneOf", Schema::Array(parts)) => self.sum(parts),

@@ -92,9 +92,10 @@ impl CompiledSchema {
 
     /// The engine says no and gives no reason: it would have had to look too often, or a pattern to step back too often.
     fn undecided(&self, value: &Value<'_>) -> Issue {
-        let received = match self.hides(&Path::root()) {
-            true => Received::Hidden(value.kind()),
-            false => Received::value(value),
+        let received = if self.hides(&Path::root()) {
+            Received::Hidden(value.kind())
+        } else {
+            Received::value(value)
         };
         let (code, expected) = (IssueCode::Other, Expected::FittingArguments);
         Issue::new(Path::root(), code, expected, received)

@@ -240,12 +240,14 @@ impl Walk<'_> {
             ) => sides.iter_mut().for_each(|side| count(side, COMPARED)),
             ("string" | "bytes", values) => values.iter_mut().for_each(|it| count(it, COPIED)),
             ("contains" | "startsWith" | "endsWith", _) => {
-                let text = call.target.as_deref_mut();
-                text.into_iter().for_each(|text| count(text, COMPARED));
+                if let Some(text) = call.target.as_deref_mut() {
+                    count(text, COMPARED);
+                }
             }
             ("matches", _) => {
-                let text = call.target.as_deref_mut();
-                text.into_iter().for_each(|text| count(text, COPIED));
+                if let Some(text) = call.target.as_deref_mut() {
+                    count(text, COPIED);
+                }
             }
             _ => {}
         }

@@ -58,7 +58,7 @@ enum Explainer {
     /// For schemas with unions; made when the first call is refused.
     Outline(OnceLock<Option<Outline>>),
     /// For schemas with a pattern that may step back too often to be decided.
-    Backtracking(Backtracking),
+    Backtracking(Box<Backtracking>),
 }
 
 /// Validators of one schema, each of which may step back less often than the one before; made when they are needed.
@@ -101,10 +101,10 @@ impl Engine {
         let validator = options().build(schema);
         Ok(Engine {
             validator: validator.map_err(|error| build_error(&error))?,
-            explainer: Explainer::Backtracking(Backtracking {
+            explainer: Explainer::Backtracking(Box::new(Backtracking {
                 patterns: count_patterns(schema),
                 ..Backtracking::default()
-            }),
+            })),
         })
     }
 
@@ -233,9 +233,12 @@ fn is_uuid(text: &str) -> bool {
     let inner = bare.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
     let bare = inner.unwrap_or(bare).as_bytes();
     let is_dash = |at: usize| bare.len() == 36 && matches!(at, 8 | 13 | 18 | 23);
-    let fits = |(at, byte): (usize, &u8)| match is_dash(at) {
-        true => *byte == b'-',
-        false => byte.is_ascii_hexdigit(),
+    let fits = |(at, byte): (usize, &u8)| {
+        if is_dash(at) {
+            *byte == b'-'
+        } else {
+            byte.is_ascii_hexdigit()
+        }
     };
     matches!(bare.len(), 32 | 36) && bare.iter().enumerate().all(fits)
 }
