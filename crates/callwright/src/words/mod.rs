@@ -17,6 +17,7 @@ mod identity;
 mod issue;
 pub mod json;
 mod limits;
+mod macros;
 mod message;
 pub(crate) mod nearest;
 mod objection;
@@ -29,7 +30,6 @@ pub(crate) mod text;
 mod tool;
 mod tool_failure;
 pub(crate) mod transient;
-mod word_list;
 
 pub use checked::{Checked, OutputVerdict};
 pub use code::{Class, Code, CodeRow, Next, TABLE};
@@ -45,6 +45,7 @@ pub use issue::{
     ReceivedKeys, SchemaType, Unit,
 };
 pub use limits::ParseLimits;
+pub(crate) use macros::{named, word_list};
 pub use message::{Message, Notation};
 pub use objection::{Notice, Objection, Reason, Reply};
 pub use output::{Output, Ran};
@@ -53,4 +54,3 @@ pub use output_policy::{Detector, OutputCheck, OutputPolicy};
 pub use place::{Moment, Place};
 pub use tool::{ToolSpec, Validation};
 pub use tool_failure::{FailureKind, ToolFailure};
-pub(crate) use word_list::word_list;

@@ -57,6 +57,7 @@ impl Library {
     fn add(&mut self, folder: &Path, path: ModulePath, items: Vec<Item>, cfgs: Vec<String>) {
         let items: Vec<Item> = items
             .into_iter()
+            .map(as_enum)
             .filter(|item| !is_test(attributes(item)))
             .collect();
         for item in &items {
@@ -117,6 +118,23 @@ impl Library {
         let is_self = import.path == [first.clone()];
         let path = [import.path, rest.to_vec()].concat();
         (!is_self).then(|| self.resolve_within(from, &path, steps))?
+    }
+}
+
+/// What the macro `named` makes is written as an enum with names for values.
+fn as_enum(item: Item) -> Item {
+    let Item::Macro(call) = &item else {
+        return item;
+    };
+    match call.mac.parse_body::<syn::ItemEnum>() {
+        Ok(mut written) if call.mac.path.is_ident("named") => {
+            written
+                .variants
+                .iter_mut()
+                .for_each(|it| it.discriminant = None);
+            Item::Enum(written)
+        }
+        _ => item,
     }
 }
 

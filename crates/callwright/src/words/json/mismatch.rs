@@ -166,33 +166,32 @@ impl serde::de::Error for Mismatch {
 
     #[cold]
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        let message = format!(
-            "unknown variant `{variant}`, {}",
-            one_of(expected, "variants")
-        );
-        Mismatch::new(MismatchCause::Variant, message)
+        let all = one_of(expected, "variants");
+        Mismatch::new(
+            MismatchCause::Variant,
+            format!("unknown variant `{variant}`, {all}"),
+        )
     }
 
     #[cold]
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        let message = format!("unknown field `{field}`, {}", one_of(expected, "fields"));
-        Mismatch::new(MismatchCause::UnknownField, message)
+        let all = one_of(expected, "fields");
+        Mismatch::new(
+            MismatchCause::UnknownField,
+            format!("unknown field `{field}`, {all}"),
+        )
     }
 
     #[cold]
     fn missing_field(field: &'static str) -> Self {
-        Mismatch::new(
-            MismatchCause::MissingField,
-            format!("missing field `{field}`"),
-        )
+        let message = format!("missing field `{field}`");
+        Mismatch::new(MismatchCause::MissingField, message)
     }
 
     #[cold]
     fn duplicate_field(field: &'static str) -> Self {
-        Mismatch::new(
-            MismatchCause::RepeatedField,
-            format!("duplicate field `{field}`"),
-        )
+        let message = format!("duplicate field `{field}`");
+        Mismatch::new(MismatchCause::RepeatedField, message)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Number, Path};
+use crate::words::named;
 
 /// A JSON value that borrows from `'a` wherever it can.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,34 +26,21 @@ pub enum Value<'a> {
 /// One key of an object and its value.
 pub type Member<'a> = (Cow<'a, str>, Value<'a>);
 
-/// The six kinds of JSON value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Boolean,
-    /// Any number.
-    Number,
-    /// A string.
-    String,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
-}
-
-impl Kind {
-    /// The name that JSON Schema gives this kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Null => "null",
-            Kind::Boolean => "boolean",
-            Kind::Number => "number",
-            Kind::String => "string",
-            Kind::Array => "array",
-            Kind::Object => "object",
-        }
+named! {
+    /// The six kinds of JSON value, named as in JSON Schema.
+    pub enum Kind {
+        /// `null`
+        Null = "null",
+        /// `true` or `false`
+        Boolean = "boolean",
+        /// Any number.
+        Number = "number",
+        /// A string.
+        String = "string",
+        /// An array.
+        Array = "array",
+        /// An object.
+        Object = "object",
     }
 }
 
