@@ -57,7 +57,7 @@ impl Library {
     fn add(&mut self, folder: &Path, path: ModulePath, items: Vec<Item>, cfgs: Vec<String>) {
         let items: Vec<Item> = items
             .into_iter()
-            .map(as_enum)
+            .flat_map(expand)
             .filter(|item| !is_test(attributes(item)))
             .collect();
         for item in &items {
@@ -121,20 +121,29 @@ impl Library {
     }
 }
 
-/// What the macro `named` makes is written as an enum with names for values.
-fn as_enum(item: Item) -> Item {
+/// The macro `named` is written as an enum with names for values; the rest it makes is always the same.
+fn expand(item: Item) -> Vec<Item> {
     let Item::Macro(call) = &item else {
-        return item;
+        return vec![item];
     };
     match call.mac.parse_body::<syn::ItemEnum>() {
         Ok(mut written) if call.mac.path.is_ident("named") => {
-            written
-                .variants
-                .iter_mut()
-                .for_each(|it| it.discriminant = None);
-            Item::Enum(written)
+            let variants = written.variants.iter_mut();
+            variants.for_each(|variant| variant.discriminant = None);
+            written.attrs.push(syn::parse_quote! {
+                #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+            });
+            let (name, count) = (&written.ident, syn::Index::from(written.variants.len()));
+            let methods = syn::parse_quote! {
+                impl #name {
+                    pub const ALL: [#name; #count] = [];
+                    pub fn name(self) -> &'static str {}
+                    pub fn from_name(name: &str) -> Option<Self> {}
+                }
+            };
+            vec![Item::Enum(written), methods]
         }
-        _ => item,
+        _ => vec![item],
     }
 }
 

@@ -6,8 +6,6 @@ use crate::nearest::{CLOSE, similarity};
 use crate::validate::Properties;
 use crate::words::IssueCode;
 
-/// A required argument that is missing and for which the schema itself has a default.
-///
 /// Schemas that are generated from code often list a key as required although it has a default. It is
 /// the only value that is ever filled in, and only where no value for that key is anywhere in the call: in
 /// `{"params": {"env": "staging"}}` it would displace what was sent. Where something may be destroyed, the model has
@@ -52,9 +50,6 @@ fn names(value: &Value<'_>, key: &str) -> bool {
     }
 }
 
-/// An optional argument that was sent with the schema's own default, which the schema refuses: it is left
-/// out.
-///
 /// Schemas that are generated from code declare defaults that their own types do not allow: `true` for a
 /// text, `"all"` beside allowed values without it. A model that sends it does as it was told. A guess, for
 /// tools that read: absent means that value by the schema's word only, and a schema that contradicts itself may be
@@ -70,8 +65,6 @@ pub(super) fn default_left_out(site: &Site<'_>) -> Option<ProposedEdit> {
     (Value::from(default) == *site.value()?).then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
-/// An optional argument that was sent as null: it is left out.
-///
 /// Many models fill in every key they know. Lossless: null and absent say the same, except where something may be
 /// destroyed: there the argument may be the filter that was lost. A required key stays, and is refused, unless the
 /// schema has a default for it.
@@ -100,8 +93,6 @@ fn leave_out(site: &Site<'_>) -> Option<ProposedEdit> {
     }
 }
 
-/// An optional argument that was sent as a text for null: `"null"`, `"None"` or an empty text. It is left out.
-///
 /// A guess, and only for tools that read: the text may be all that is left of a value. It counts where no text is
 /// accepted, or only a few that are listed; where any text of a certain form is accepted, an empty one may be meant to
 /// clear a value. `"undefined"` and `"NaN"` are variables that were never filled in, and are always refused.

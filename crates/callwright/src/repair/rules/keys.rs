@@ -9,8 +9,6 @@ use crate::json::Value;
 use crate::nearest::{CLOSE, is_slip, same_spelling, similarity, single_nearest, words};
 use crate::words::{Correction, IssueCode};
 
-/// A key in another spelling: `file_path` for `filePath`.
-///
 /// Models mix the conventions of the languages they know. Lossless where exactly one key is the same but
 /// for case and separators; of a missing key also where signs are around it (`_class`, where a language reserves the
 /// word).
@@ -37,8 +35,6 @@ fn same_bare(left: &str, right: &str) -> bool {
     !bare(left).is_empty() && bare(left) == bare(right)
 }
 
-/// A key with a slip: `qurey` for `query`.
-///
 /// A guess, where exactly one key is near, one slip of the pen away, and the value fits. A similar name
 /// (`path` for `filePath`) is only proposed to the model: it is the right one too seldom.
 pub(super) fn key_near(site: &Site<'_>) -> Option<ProposedEdit> {
@@ -51,8 +47,6 @@ pub(super) fn key_near(site: &Site<'_>) -> Option<ProposedEdit> {
     }
 }
 
-/// The one key that is missing and the one key that is unknown have the same words: `grades` for `gradeDict`.
-///
 /// Lossless: nothing else is missing, nothing else is left over, the value is a list or an object that fits, and the words
 /// are the same but for plurals and for words that only say what kind of value follows. Any other word may turn the
 /// meaning round (`exclude_grades`, `old_grades`).
@@ -98,8 +92,6 @@ fn full_words(name: &str) -> Vec<String> {
     words
 }
 
-/// The one key that is missing, and the one key that is unknown and says nothing: `data` for `scores`.
-///
 /// A guess, on strong evidence: nothing else is missing, nothing else is left over, and the value is a list or an object
 /// that fits.
 pub(super) fn only_key_left(site: &Site<'_>) -> Option<ProposedEdit> {
@@ -109,8 +101,6 @@ pub(super) fn only_key_left(site: &Site<'_>) -> Option<ProposedEdit> {
         .then(|| site.rename(sent, &missing))
 }
 
-/// A key that the schema forbids and that says nothing is left out.
-///
 /// Nothing is said by null and by an empty value. A key that holds anything else is never dropped: it may forbid the call
 /// (`dry_run`), narrow it (`exclude`, which repeats a value by nature) or give it a unit. Lossy, since the key itself is
 /// gone, and for tools that read, since its name may say something. Only where the schema says that there are no other

@@ -6,8 +6,6 @@ use super::super::tolerant::is_number;
 use super::{ProposedEdit, Site, only, says_something};
 use crate::json::{Number, Path, Value};
 
-/// A single value that was sent as a list of one: `["a"]` for a string.
-///
 /// Lossless: the one value is still there. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a
 /// filter must not become no filter.
 pub(super) fn scalar_from_array(site: &Site<'_>) -> Option<ProposedEdit> {
@@ -20,8 +18,6 @@ pub(super) fn scalar_from_array(site: &Site<'_>) -> Option<ProposedEdit> {
     }
 }
 
-/// A list of one that was sent as its only value: `5` for a list of numbers.
-///
 /// A guess: a model that sends one value where a list belongs may have lost the others. So it takes evidence
 /// that the value is an item: a number or a boolean that fits, an object whose keys the schema lists, or a
 /// text that it lists among the allowed items. Any other text fits every list of texts (it may be a list
@@ -46,8 +42,6 @@ pub(super) fn array_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
     is_item.then(|| site.replace(Value::Array(vec![single.clone()])))
 }
 
-/// One list too many around a list: `[[[1, 2], [3, 4]]]` for a list of points.
-///
 /// Models add a level of brackets to nested lists. Lossless where the outer list holds nothing else and
 /// what is inside is a list of lists or of objects that fits: each stays what it was. A list of plain
 /// values is left alone: `[["ls", "-l"]]` for a list of commands may be one command with its option, and
@@ -79,8 +73,6 @@ fn is_layer(root: &Value<'static>, path: &Path) -> bool {
     !items.is_empty() && (lists || objects)
 }
 
-/// A list that was sent as one text with commas: `"3, 4, 5"` for a list of numbers.
-///
 /// Models write lists as people do. Lossless, and only where the schema says what the pieces are (numbers, or texts that
 /// it lists) and the commas can only separate them: each has a blank after it, or each number has a point. A list of any
 /// texts may hold a comma (`"Paris, France"`). Commas of both kinds (`1,5, 2,5`) have two readings.
@@ -124,8 +116,6 @@ fn numbers(site: &Site<'_>, pieces: &[&str]) -> Option<ProposedEdit> {
 /// Fewer may be a few decimal numbers among whole ones.
 const SHORTEST_ODD: usize = 5;
 
-/// A list of numbers that was sent as one text with bare commas: `"3,4,5"`.
-///
 /// A guess: a comma between digits may also be a decimal comma (`3,5`) or set off thousands (`1,234`). It separates where the
 /// items are whole or the list is odd (decimal commas come in pairs), and no piece could be a group of three digits.
 pub(super) fn list_from_commas(site: &Site<'_>) -> Option<ProposedEdit> {

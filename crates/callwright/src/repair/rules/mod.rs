@@ -1,7 +1,8 @@
 //! The rules on values: one table, in the order in which they are tried.
 //!
 //! A rule looks at one objection and proposes at most one change there. It never decides: the validator
-//! is asked whether the change helps. Adding a rule is a function, a row here and cases in the corpus.
+//! is asked whether the change helps. What a rule does is said in its row, why and when beside its function. Adding a rule
+//! is a function, a row here and cases in the corpus.
 
 mod absent;
 mod keys;

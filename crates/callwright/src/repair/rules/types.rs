@@ -7,8 +7,6 @@ use super::super::{Edit, syntax};
 use super::{ProposedEdit, Site, only};
 use crate::json::{Number, Value};
 
-/// A number that was sent as text: `"10"`, `" 5"`, `"+5"` for a number.
-///
 /// The most common slip: everything in quotes. Lossless, digit for digit; `"5 apples"` and
 /// `"1,000"` are not numbers, and `"1.000"` is a thousand in half of the world.
 pub(super) fn number_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
@@ -31,8 +29,6 @@ fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
     grouped && (wants_whole || fraction == "000")
 }
 
-/// A boolean that was sent as text: `"true"`, `"False"`.
-///
 /// Lossless. `"yes"`, `"1"` and the like are not taken: they may be values of their own.
 pub(super) fn boolean_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?.trim();
@@ -44,8 +40,6 @@ pub(super) fn boolean_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
     }
 }
 
-/// A text that was sent without quotes: `5` for a string.
-///
 /// Ids, zip codes and versions are texts that look like numbers. Lossless: the digits are kept as they
 /// were written. `true` is left alone: `"true"`, `"True"` or `"yes"` could be meant.
 pub(super) fn string_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
@@ -58,8 +52,6 @@ pub(super) fn string_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
 /// The words for true and false, per spelling.
 const SPELLINGS: [[&str; 2]; 3] = [["true", "false"], ["True", "False"], ["TRUE", "FALSE"]];
 
-/// A boolean for a text that is `"true"` or `"false"`: `true` for `"True"`.
-///
 /// Tools that pass options on declare switches as texts. Lossless, and only where the schema itself writes
 /// such a word among its allowed values, as its default or example, or both words in its description: that
 /// says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it the word is not known
@@ -106,8 +98,6 @@ fn description(node: &Schema) -> impl Iterator<Item = &str> {
 /// How deep a value in a text may be nested.
 const DEEPEST: usize = 64;
 
-/// A list or an object that was sent as text: `"[1, 2]"` for a list.
-///
 /// Models that were trained on JSON inside JSON encode once too often; some providers do it to nested
 /// values. The text may be what Python prints (`"['a', 'b']"`). Lossless: the values are the same.
 pub(super) fn json_from_string(site: &Site<'_>) -> Option<ProposedEdit> {

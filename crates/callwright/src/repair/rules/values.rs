@@ -10,8 +10,6 @@ use crate::words::{Correction, IssueCode};
 /// Names of units are short: `mbar`, `Mmol`.
 const LONGEST_UNIT: usize = 4;
 
-/// An allowed value in another spelling: `"Shipped"` or `"in progress"` for `"shipped"`, `"in_progress"`.
-///
 /// Lossless where exactly one allowed value is the same but for case, separators and white space. In short words and in
 /// those with capitals inside, case may be the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values must be
 /// written alike: then it is a convention.
@@ -63,8 +61,6 @@ fn is_of_words(text: &str) -> bool {
     !text.contains(char::is_lowercase) || capitals.all(|(at, _)| begins_a_word(at))
 }
 
-/// An allowed value with a slip: `"shiped"` for `"shipped"`.
-///
 /// A guess, where exactly one allowed value is near (the one that the feedback would propose) and one
 /// slip of the pen away.
 pub(super) fn enum_near(site: &Site<'_>) -> Option<ProposedEdit> {
@@ -78,9 +74,6 @@ pub(super) fn enum_near(site: &Site<'_>) -> Option<ProposedEdit> {
     is_slip(sent, &meant).then(|| site.replace(Value::String(meant.into())))
 }
 
-/// A date or a time with other separators: `2026/01/31` for `2026-01-31`, `2026-01-31 10:00:00Z` for
-/// `2026-01-31T10:00:00Z`.
-///
 /// Models write dates as the languages they know do. Lossless where every digit stays where it is: the
 /// year first, and as many digits as the format asks for. `01/02/2026` may be January or February, and a
 /// time without its offset may be anywhere: both are left alone.
@@ -114,8 +107,6 @@ fn date(text: &str) -> Option<String> {
         .then(|| format!("{year}-{month}-{day}"))
 }
 
-/// A date that was sent with a time of midnight: `2026-01-31T00:00:00` for `2026-01-31`.
-///
 /// Programs print dates so, and models copy them. Lossy: the time is dropped, though it says nothing.
 /// Any other time says something, and so does an offset: midnight there may be another day here.
 pub(super) fn midnight_left_out(site: &Site<'_>) -> Option<ProposedEdit> {
