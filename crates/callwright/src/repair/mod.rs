@@ -32,7 +32,7 @@ pub use crate::words::{Edit, Grade, Trial};
 
 use crate::json::{Path, Value};
 use crate::tool::Tool;
-use crate::words::{Cause, Code, Cut, Effect, Failure};
+use crate::words::{Cause, Code, Cut, Effect, Failure, Work};
 
 /// Where trials are noted, if they are asked for.
 pub(crate) type Trace = Option<Vec<Trial>>;
@@ -79,6 +79,10 @@ pub(crate) enum Healing {
     /// Nothing makes it valid.
     Hopeless,
 }
+
+/// How many steps looking for a repair may take. A usual call takes some ten thousand; a text of a megabyte is tried
+/// ten times, and a list of 64 numbers as texts is repaired.
+const SEARCHING: usize = 3_000_000;
 
 /// What repair has to know about a call beside its arguments.
 #[derive(Debug, Clone, Copy)]
@@ -191,8 +195,10 @@ pub(crate) fn heal_value(value: Value<'static>, terms: &Terms<'_>, trace: &mut T
     match terms.tool.schema() {
         Some(schema) => {
             let mut stakes = terms.stakes(&value);
+            let work = Work::new(SEARCHING);
             loop {
-                let healing = search::search(value.clone(), schema, terms.cap, stakes, trace);
+                let value = value.clone();
+                let healing = search::search(value, schema, terms.cap, stakes, &work, trace);
                 match &healing {
                     // What the call asks for showed only in what was made of it: another way has to be found, or none.
                     Healing::Healed { arguments, .. } if terms.stakes(arguments) > stakes => {

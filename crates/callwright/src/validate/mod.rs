@@ -23,7 +23,7 @@ pub use crate::words::{
 };
 pub use cache::SchemaCache;
 pub(crate) use cache::text_size;
-pub(crate) use explain::LocatedIssue;
+pub(crate) use explain::{LocatedIssue, free_names, near_value};
 pub use loosen::{Loosening, only_loosens};
 pub use normalise::normalise;
 pub(crate) use properties::Properties;

@@ -27,6 +27,7 @@ pub(crate) mod text;
 mod tool;
 mod tool_failure;
 pub(crate) mod transient;
+mod work;
 
 pub use call::ParseLimits;
 pub use code::{Class, Code, CodeRow, Next, TABLE};
@@ -49,3 +50,4 @@ pub use output_policy::{Detector, OutputCheck, OutputPolicy};
 pub use place::{Moment, Place};
 pub use tool::{ToolSpec, Validation};
 pub use tool_failure::{FailureKind, ToolFailure};
+pub(crate) use work::Work;

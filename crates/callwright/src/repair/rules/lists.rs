@@ -1,5 +1,6 @@
 //! A list where a single value belongs, a single value or a text where a list belongs.
 
+use ahash::AHashSet;
 use serde_json::Value as Schema;
 
 use super::super::tolerant::is_number;
@@ -8,7 +9,7 @@ use crate::json::{Number, Path, Value};
 
 /// Lossless: the one value is still there. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a
 /// filter must not become no filter.
-pub(super) fn scalar_from_array(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn scalar_from_array(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     if site.path().is_root() {
         return None;
     }
@@ -23,7 +24,7 @@ pub(super) fn scalar_from_array(site: &Site<'_>) -> Option<ProposedEdit> {
 /// text that it lists among the allowed items. Any other text fits every list of texts (it may be a list
 /// in some notation, or a word for nothing) and is left alone; so is an item of a list: there a list is
 /// missing, not its brackets.
-pub(super) fn array_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn array_from_scalar(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let single = site.wrong_type()?;
     let is_item = match single {
@@ -46,7 +47,7 @@ pub(super) fn array_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
 /// what is inside is a list of lists or of objects that fits: each stays what it was. A list of plain
 /// values is left alone: `[["ls", "-l"]]` for a list of commands may be one command with its option, and
 /// `[[1, 5]]` a range.
-pub(super) fn list_layer(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn list_layer(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let too_deep = site.wrong_type()?;
     if !matches!(too_deep, Value::Array(_)) || site.path().is_root() {
         return None;
@@ -76,14 +77,15 @@ fn is_layer(root: &Value<'static>, path: &Path) -> bool {
 /// Models write lists as people do. Lossless, and only where the schema says what the pieces are (numbers, or texts that
 /// it lists) and the commas can only separate them: each has a blank after it, or each number has a point. A list of any
 /// texts may hold a comma (`"Paris, France"`). Commas of both kinds (`1,5, 2,5`) have two readings.
-pub(super) fn list_from_text(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn list_from_text(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?;
     if let Some(allowed) = site.items()?.get("enum") {
         let allowed = allowed.as_array()?;
-        let is_allowed = |piece: &&str| allowed.iter().any(|option| option.as_str() == Some(piece));
+        site.look_at(allowed.len())?;
+        let allowed: AHashSet<&str> = allowed.iter().filter_map(Schema::as_str).collect();
         let text_of = |piece: &str| Value::String(piece.to_owned().into());
         let pieces: Vec<&str> = text.split(',').map(str::trim).collect();
-        return (pieces.len() > 1 && pieces.iter().all(is_allowed))
+        return (pieces.len() > 1 && pieces.iter().all(|piece| allowed.contains(piece)))
             .then(|| site.replace(Value::Array(pieces.into_iter().map(text_of).collect())));
     }
     let pieces: Vec<&str> = text.split(',').collect();
@@ -100,7 +102,7 @@ pub(super) fn list_from_text(site: &Site<'_>) -> Option<ProposedEdit> {
 }
 
 /// The pieces as a list of numbers, if the schema wants one and that is what they are.
-fn numbers(site: &Site<'_>, pieces: &[&str]) -> Option<ProposedEdit> {
+fn numbers(site: &Site<'_, '_>, pieces: &[&str]) -> Option<ProposedEdit> {
     let kind = site.items()?.get("type").and_then(Schema::as_str);
     let pieces = pieces.iter().map(|piece| piece.trim());
     if !matches!(kind, Some("integer" | "number"))
@@ -118,7 +120,7 @@ const SHORTEST_ODD: usize = 5;
 
 /// A guess: a comma between digits may also be a decimal comma (`3,5`) or set off thousands (`1,234`). It separates where the
 /// items are whole or the list is odd (decimal commas come in pairs), and no piece could be a group of three digits.
-pub(super) fn list_from_commas(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn list_from_commas(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let pieces: Vec<&str> = site.misplaced_text()?.split(',').collect();
     let after_commas = pieces.get(1..)?;
     let is_whole = site.items()?.get("type").and_then(Schema::as_str) == Some("integer");

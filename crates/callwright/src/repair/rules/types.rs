@@ -9,7 +9,7 @@ use crate::json::{Number, Value};
 
 /// The most common slip: everything in quotes. Lossless, digit for digit; `"5 apples"` and
 /// `"1,000"` are not numbers, and `"1.000"` is a thousand in half of the world.
-pub(super) fn number_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn number_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?.trim();
     let digits = text
         .strip_prefix('+')
@@ -30,7 +30,7 @@ fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
 }
 
 /// Lossless. `"yes"`, `"1"` and the like are not taken: they may be values of their own.
-pub(super) fn boolean_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn boolean_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?.trim();
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     match (is("true"), is("false")) {
@@ -42,7 +42,7 @@ pub(super) fn boolean_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
 
 /// Ids, zip codes and versions are texts that look like numbers. Lossless: the digits are kept as they
 /// were written. `true` is left alone: `"true"`, `"True"` or `"yes"` could be meant.
-pub(super) fn string_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn string_from_scalar(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     match site.wrong_type()? {
         scalar @ Value::Number(_) => Some(site.replace(Value::String(scalar.to_string().into()))),
         _ => None,
@@ -57,7 +57,7 @@ const SPELLINGS: [[&str; 2]; 3] = [["true", "false"], ["True", "False"], ["TRUE"
 /// says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it the word is not known
 /// (`yes`, `on`, `1`), and with two spellings neither. The word itself must be there, or be
 /// spelt as it was sent: nothing is invented.
-pub(super) fn string_from_boolean(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn string_from_boolean(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let Value::Bool(sent) = site.value()? else {
         return None;
     };
@@ -100,7 +100,7 @@ const DEEPEST: usize = 64;
 
 /// Models that were trained on JSON inside JSON encode once too often; some providers do it to nested
 /// values. The text may be what Python prints (`"['a', 'b']"`). Lossless: the values are the same.
-pub(super) fn json_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn json_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
     let text = site.misplaced_text()?.trim();
     if !text.starts_with(['[', '{']) {

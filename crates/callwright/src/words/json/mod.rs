@@ -10,6 +10,7 @@
 mod canonical;
 mod duplicates;
 mod from_type;
+mod indexed;
 mod into_type;
 mod mismatch;
 mod number;
@@ -24,6 +25,7 @@ mod value;
 pub(crate) use canonical::{FEW, with_buffer, write_string as write_canonical_string};
 pub(crate) use duplicates::{duplicate_keys, has_duplicate};
 pub use from_type::from_type;
+pub(crate) use indexed::Indexed;
 #[cfg(feature = "toolbox")]
 pub(crate) use into_type::to_arguments;
 pub use into_type::to_type;

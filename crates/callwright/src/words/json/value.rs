@@ -113,12 +113,17 @@ impl<'a> Value<'a> {
 
     /// The value at `path`, if there is one.
     pub fn at(&self, path: &Path) -> Option<&Value<'a>> {
-        path.segments()
-            .try_fold(self, |value, segment| match value {
-                Value::Object(_) => value.get(&segment),
-                Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
-                _ => None,
-            })
+        let mut segments = path.segments();
+        segments.try_fold(self, |value, segment| value.child(&segment))
+    }
+
+    /// The member or the item that a segment of a path names.
+    pub(super) fn child(&self, segment: &str) -> Option<&Value<'a>> {
+        match self {
+            Value::Object(_) => self.get(segment),
+            Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
+            _ => None,
+        }
     }
 
     /// The value at `path`, to be changed.
