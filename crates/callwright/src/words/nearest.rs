@@ -333,14 +333,14 @@ fn shared_words(left: &Name, right: &Name) -> f64 {
 }
 
 /// A name without its case and separators, and where its words end.
-struct Name {
-    folded: String,
+pub(crate) struct Name {
+    pub(crate) folded: String,
     ends: Vec<usize>,
 }
 
 impl Name {
     /// Splits at separators and at a capital after a small letter or a digit.
-    fn new(name: &str) -> Name {
+    pub(crate) fn new(name: &str) -> Name {
         let mut folded = String::with_capacity(name.len());
         let mut ends = Vec::with_capacity(4);
         let mut end_word = |folded: &String| {
@@ -365,7 +365,7 @@ impl Name {
         Name { folded, ends }
     }
 
-    fn words(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |end| {
             let word = &self.folded[start..*end];

@@ -78,10 +78,10 @@ fn only_pair<'s>(site: &Site<'s, '_>) -> Option<(&'s str, Cow<'s, str>)> {
         return None;
     }
     let members = site.siblings()?;
-    let required = site.node()?.get("required")?.as_array()?;
-    site.look_at(required.len() + members.len())?;
-    let required: Vec<&str> = required.iter().filter_map(Schema::as_str).collect();
-    only(free_names(&required, members).into_iter())?;
+    let around = site.places.at(&site.path().parent())?;
+    let required = site.node()?.get("required")?.as_array()?.iter();
+    let is_missing = |key: &&str| site.places.child(around, key).is_none();
+    only(required.filter_map(Schema::as_str).filter(is_missing))?;
     let properties = site.properties();
     let (name, value) = only(members.iter().filter(|(name, _)| !properties.has(name)))?;
     let is_container = matches!(value, Value::Array(_) | Value::Object(_));

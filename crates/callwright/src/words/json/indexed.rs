@@ -24,12 +24,16 @@ impl<'v, 'a> Indexed<'v, 'a> {
 
     /// The value at `path`, if there is one.
     pub(crate) fn at(&self, path: &Path) -> Option<&'v Value<'a>> {
-        let step = |value: &'v Value<'a>, segment: &str| match self.objects.get(&address(value)) {
+        let mut segments = path.segments();
+        segments.try_fold(self.root, |value, segment| self.child(value, &segment))
+    }
+
+    /// The member or the item of a value inside that a segment of a path names.
+    pub(crate) fn child(&self, value: &'v Value<'a>, segment: &str) -> Option<&'v Value<'a>> {
+        match self.objects.get(&address(value)) {
             Some(members) => members.get(segment).copied(),
             None => value.child(segment),
-        };
-        let mut segments = path.segments();
-        segments.try_fold(self.root, |value, segment| step(value, &segment))
+        }
     }
 }
 

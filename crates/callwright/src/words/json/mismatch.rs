@@ -25,19 +25,13 @@ struct MismatchDetails {
 /// What serde objected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MismatchCause {
-    /// The value is of another kind than the type takes.
     Kind,
     /// The kind is right, this value is not.
     Value,
-    /// Too many or too few items.
     Length,
-    /// Not the name of a variant.
     Variant,
-    /// A key that the type does not know.
     UnknownField,
-    /// A key that the type needs.
     MissingField,
-    /// A key that occurs twice.
     RepeatedField,
     /// The type's own objection.
     Own,
