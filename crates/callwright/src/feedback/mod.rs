@@ -54,7 +54,7 @@ pub struct Feedback {
     pub style: Style,
     /// How many issues are shown; the rest is counted.
     pub max_issues: usize,
-    /// How many characters each of them may have.
+    /// How many characters each of them may have. In less than 40 a line says nothing.
     pub max_chars: usize,
     /// Whether a result says which arguments were corrected on the way in, so that the model learns.
     pub receipts: bool,
@@ -83,28 +83,6 @@ impl Feedback {
         }
     }
 
-    /// The same with another number of issues.
-    #[must_use]
-    pub fn with_max_issues(mut self, max_issues: usize) -> Self {
-        self.max_issues = max_issues;
-        self
-    }
-
-    /// The same with another length of an issue. Less than 40 is raised to 40: no line could say
-    /// anything in less.
-    #[must_use]
-    pub fn with_max_chars(mut self, max_chars: usize) -> Self {
-        self.max_chars = max_chars.max(40);
-        self
-    }
-
-    /// The same, telling the model which of its arguments were corrected.
-    #[must_use]
-    pub fn with_receipts(mut self) -> Self {
-        self.receipts = true;
-        self
-    }
-
     /// The text for the model.
     pub fn render(&self, failure: &Failure) -> String {
         self.render_with(failure, None)
@@ -114,8 +92,7 @@ impl Feedback {
     pub fn render_with(&self, failure: &Failure, notice: Option<&Notice>) -> String {
         let notice = notice.map(|notice| self.notice(notice));
         let with_notice = |text: String| match &notice {
-            Some(notice) if text.ends_with(['.', '!', '?', '…']) => format!("{text} {notice}"),
-            Some(notice) => format!("{text}. {notice}"),
+            Some(notice) => words::and(text, notice),
             None => text,
         };
         match self.style {
@@ -159,8 +136,7 @@ impl Feedback {
                 object["note"] = json!(notes);
                 object.to_string()
             }
-            _ if text.ends_with(['.', '!', '?', '…']) => format!("{text} {notes}"),
-            _ => format!("{text}. {notes}"),
+            _ => words::and(text, &notes),
         }
     }
 
@@ -171,29 +147,24 @@ impl Feedback {
 
     /// What is wrong, in one line.
     pub fn detail(&self, failure: &Failure) -> String {
-        match &failure.cause {
-            Cause::Arguments(issues) => {
+        match (&failure.cause, listed(failure)) {
+            (Cause::Output(_), Some(issues)) => {
+                let mut out = words::VIOLATION.to_owned();
+                self.push_issues(&mut out, issues);
+                words::end_sentence(&mut out);
+                out
+            }
+            (_, Some(issues)) => {
                 let mut out = String::new();
                 self.push_issues(&mut out, issues);
                 out
             }
-            Cause::Output(fault) => match &**fault {
-                OutputFault::Violation(issues) => {
-                    let mut out = words::VIOLATION.to_owned();
-                    self.push_issues(&mut out, issues);
-                    words::end_sentence(&mut out);
-                    out
-                }
-                other => words::output(other),
-            },
-            Cause::Objection(objection) => {
-                let original = objection
-                    .original
-                    .as_deref()
-                    .map(|original| self.detail(original));
+            (Cause::Objection(objection), _) => {
+                let original = objection.original.as_deref();
+                let original = original.map(|original| self.detail(original));
                 words::objection(objection, original.as_deref())
             }
-            other => words::detail(other),
+            (other, None) => words::detail(other),
         }
     }
 
@@ -205,7 +176,7 @@ impl Feedback {
             words::push_issue_line(&mut line, issue, self.max_chars);
             line
         });
-        told.chain(self.more(issues)).collect()
+        told.chain(self.more(issues.len())).collect()
     }
 
     /// An edit in words: `limit was "10"; sent on as 10`.
@@ -228,8 +199,7 @@ impl Feedback {
     pub fn receipt(&self, edits: &[Edit]) -> Option<String> {
         let told = edits.iter().take(self.max_issues);
         let mut lines: Vec<String> = told.map(|edit| self.edit_line(edit)).collect();
-        let left = edits.len().saturating_sub(self.max_issues);
-        lines.extend((left > 0).then(|| format!("+{left} more")));
+        lines.extend(self.more(edits.len()));
         (!lines.is_empty()).then(|| words::receipt(&lines))
     }
 
@@ -274,20 +244,15 @@ impl Feedback {
             }
             words::push_issue_line(out, issue, self.max_chars);
         }
-        if let Some(more) = self.more(issues) {
+        if let Some(more) = self.more(issues.len()) {
             out.push_str("; ");
             out.push_str(&more);
         }
     }
 
     fn numbered(&self, failure: &Failure) -> String {
-        let issues = match &failure.cause {
-            Cause::Arguments(issues) => issues,
-            Cause::Output(fault) => match &**fault {
-                OutputFault::Violation(issues) => issues,
-                _ => return words::numbered_other(failure, &self.detail(failure)),
-            },
-            _ => return words::numbered_other(failure, &self.detail(failure)),
+        let Some(issues) = listed(failure) else {
+            return words::numbered_other(failure, &self.detail(failure));
         };
         let mut lines: Vec<String> = issues
             .iter()
@@ -295,7 +260,7 @@ impl Feedback {
             .enumerate()
             .map(|(at, issue)| words::numbered_issue(at + 1, issue, self.max_chars))
             .collect();
-        lines.extend(self.more(issues));
+        lines.extend(self.more(issues.len()));
         words::numbered(failure, &lines)
     }
 
@@ -320,9 +285,21 @@ impl Feedback {
         all
     }
 
-    fn more(&self, issues: &[Issue]) -> Option<String> {
-        let left = issues.len().saturating_sub(self.max_issues);
+    fn more(&self, count: usize) -> Option<String> {
+        let left = count.saturating_sub(self.max_issues);
         (left > 0).then(|| format!("+{left} more"))
+    }
+}
+
+/// The issues of a failure that is told as a list of them.
+fn listed(failure: &Failure) -> Option<&[Issue]> {
+    match &failure.cause {
+        Cause::Arguments(issues) => Some(issues),
+        Cause::Output(fault) => match &**fault {
+            OutputFault::Violation(issues) => Some(issues),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -218,6 +218,12 @@ pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
     }
 }
 
+/// A text and a sentence after it.
+pub(super) fn and(mut text: String, sentence: &str) -> String {
+    end_sentence(&mut text);
+    format!("{text} {sentence}")
+}
+
 /// The note about edits.
 pub(super) fn receipt(lines: &[String]) -> String {
     format!("Note: the arguments were corrected: {}.", lines.join("; "))

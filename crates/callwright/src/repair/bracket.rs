@@ -30,48 +30,27 @@ pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Option<Tolerant
     })
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TokenKind {
-    OpenObject,
-    CloseObject,
-    OpenList,
-    CloseList,
-    Comma,
-    Colon,
-    /// What may be a key.
-    Text,
-    /// A number or a word.
-    Scalar,
+/// The kind of a token: its sign, or one of the two below.
+type TokenKind = char;
+
+/// A text in quotes, which may be a key.
+const TEXT: TokenKind = '"';
+
+/// A number or a word.
+const SCALAR: TokenKind = '0';
+
+fn opens(kind: TokenKind) -> bool {
+    matches!(kind, '{' | '[')
 }
 
-impl TokenKind {
-    fn opens(self) -> bool {
-        matches!(self, TokenKind::OpenObject | TokenKind::OpenList)
-    }
-
-    fn is_bracket(self) -> bool {
-        !self.sign().is_empty()
-    }
-
-    /// The bracket of the other kind.
-    fn sibling(self) -> Option<TokenKind> {
-        match self {
-            TokenKind::OpenObject => Some(TokenKind::OpenList),
-            TokenKind::CloseObject => Some(TokenKind::CloseList),
-            TokenKind::OpenList => Some(TokenKind::OpenObject),
-            TokenKind::CloseList => Some(TokenKind::CloseObject),
-            _ => None,
-        }
-    }
-
-    fn sign(self) -> &'static str {
-        match self {
-            TokenKind::OpenObject => "{",
-            TokenKind::CloseObject => "}",
-            TokenKind::OpenList => "[",
-            TokenKind::CloseList => "]",
-            _ => "",
-        }
+/// The bracket of the other kind, if this is one.
+fn sibling(kind: TokenKind) -> Option<TokenKind> {
+    match kind {
+        '{' => Some('['),
+        '}' => Some(']'),
+        '[' => Some('{'),
+        ']' => Some('}'),
+        _ => None,
     }
 }
 
@@ -91,19 +70,13 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
         let Some(first) = rest.chars().next() else {
             return Some(tokens);
         };
-        let one = |kind| Some((kind, 1));
         let run = |part: fn(char) -> bool| {
             let length = rest.find(|c: char| !part(c)).unwrap_or(rest.len());
-            Some((TokenKind::Scalar, length))
+            Some((SCALAR, length))
         };
         let (kind, length) = match first {
-            '{' => one(TokenKind::OpenObject),
-            '}' => one(TokenKind::CloseObject),
-            '[' => one(TokenKind::OpenList),
-            ']' => one(TokenKind::CloseList),
-            ',' => one(TokenKind::Comma),
-            ':' => one(TokenKind::Colon),
-            '"' | '\'' => quoted(rest, first).map(|length| (TokenKind::Text, length)),
+            '{' | '}' | '[' | ']' | ',' | ':' => Some((first, 1)),
+            '"' | '\'' => quoted(rest, first).map(|length| (TEXT, length)),
             '-' | '0'..='9' => run(|c| matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')),
             'a'..='z' | 'A'..='Z' => run(|c| c.is_ascii_alphabetic()),
             _ => None,
@@ -172,30 +145,25 @@ impl BracketFix {
             // to its other half it holds nothing that was sent. What follows the objects of a list may be the next
             // one, without its brace and cut off.
             BracketFix::Insert(at, kind) => {
-                let beside = if kind.opens() {
-                    Some(at)
-                } else {
-                    at.checked_sub(1)
-                };
-                let beside = beside.and_then(|at| tokens.get(at));
-                let holds_something = beside.is_some_and(|token| {
-                    !token.kind.is_bracket() || token.kind.opens() == kind.opens()
+                let kind_at = |at: usize| tokens.get(at).map(|token| token.kind);
+                let before = at.checked_sub(1).and_then(kind_at);
+                let beside = if opens(kind) { kind_at(at) } else { before };
+                let holds_something = beside.is_some_and(|beside| {
+                    sibling(beside).is_none() || opens(beside) == opens(kind)
                 });
-                let ends_objects = kind == TokenKind::CloseList
-                    && tokens[..at].last().map(|token| token.kind) == Some(TokenKind::CloseObject)
-                    && tokens[at..].first().map(|token| token.kind) == Some(TokenKind::Comma);
+                let ends_objects = kind == ']' && before == Some('}') && kind_at(at) == Some(',');
                 at > 0 && at <= last && holds_something && !ends_objects
             }
             // What an opening bracket opened may be cut off. A closing one that fits nowhere may be one of the other
             // kind, next to another fault.
             BracketFix::Delete(at) => {
                 let kinds: Vec<TokenKind> = tokens[..=at].iter().map(|token| token.kind).collect();
-                at < last && !tokens[at].kind.opens() && extent(&kinds) != ValueExtent::Broken
+                at < last && !opens(tokens[at].kind) && extent(&kinds) != ValueExtent::Broken
             }
             // In a list of lists one more level is easily made by two faults.
-            BracketFix::Replace(at, kind) if kind.opens() => {
-                let is_member = at > 0 && tokens[at - 1].kind == TokenKind::Colon;
-                is_member && at < last && !tokens[at + 1].kind.is_bracket()
+            BracketFix::Replace(at, kind) if opens(kind) => {
+                let is_member = at > 0 && tokens[at - 1].kind == ':';
+                is_member && at < last && sibling(tokens[at + 1].kind).is_none()
             }
             // Without it the text may be cut off.
             BracketFix::Replace(at, _) => {
@@ -212,10 +180,10 @@ impl BracketFix {
         let (at, length, sign) = match self {
             BracketFix::Insert(at, kind) => {
                 let end = tokens.get(at).map_or(text.len(), |token| token.at);
-                (end, 0, kind.sign())
+                (end, 0, kind.to_string())
             }
-            BracketFix::Delete(at) => (tokens[at].at, tokens[at].length, ""),
-            BracketFix::Replace(at, kind) => (tokens[at].at, tokens[at].length, kind.sign()),
+            BracketFix::Delete(at) => (tokens[at].at, tokens[at].length, String::new()),
+            BracketFix::Replace(at, kind) => (tokens[at].at, tokens[at].length, kind.to_string()),
         };
         let (front, old, back) = (&text[..at], &text[at..at + length], &text[at + length..]);
         let start = front.char_indices().rev().take(AROUND).last();
@@ -225,7 +193,7 @@ impl BracketFix {
             let near = format!("{near_front}{sign}{near_back}");
             near.trim_matches(JSON_BLANK).to_owned()
         };
-        let edit = syntax::BRACKET.edit(&Path::root(), &near(old), &near(sign));
+        let edit = syntax::BRACKET.edit(&Path::root(), &near(old), &near(&sign));
         (format!("{front}{sign}{back}"), edit)
     }
 }
@@ -243,8 +211,7 @@ fn only_change(tokens: &[Token]) -> Option<BracketFix> {
         is_extra.then_some(BracketFix::Delete(at))
     });
     let replaced = each.filter_map(|(at, token)| {
-        let sibling = token.kind.sibling()?;
-        Some(BracketFix::Replace(at, sibling))
+        sibling(token.kind).map(|sibling| BracketFix::Replace(at, sibling))
     });
     let mut found: Option<(BracketFix, Vec<TokenKind>)> = None;
     let mut kinds = Vec::with_capacity(tokens.len() + 1);
@@ -268,22 +235,16 @@ fn only_change(tokens: &[Token]) -> Option<BracketFix> {
 /// Which bracket could be missing and which too many, from counting them alone; nothing, if no single bracket
 /// makes the counts right. Where neither is named, one is of the other kind.
 fn what_could_be_wrong(tokens: &[Token]) -> Option<(Option<TokenKind>, Option<TokenKind>)> {
-    use TokenKind::{CloseList, CloseObject, OpenList, OpenObject};
-    let (mut objects, mut lists) = (0_i32, 0_i32);
-    for token in tokens {
-        match token.kind {
-            OpenObject => objects += 1,
-            CloseObject => objects -= 1,
-            OpenList => lists += 1,
-            CloseList => lists -= 1,
-            _ => {}
-        }
-    }
-    match (objects, lists) {
-        (1, 0) => Some((Some(CloseObject), Some(OpenObject))),
-        (-1, 0) => Some((Some(OpenObject), Some(CloseObject))),
-        (0, 1) => Some((Some(CloseList), Some(OpenList))),
-        (0, -1) => Some((Some(OpenList), Some(CloseList))),
+    let open = |open: TokenKind, close: TokenKind| {
+        let each = tokens.iter().map(|token| token.kind);
+        each.map(|kind| i32::from(kind == open) - i32::from(kind == close))
+            .sum::<i32>()
+    };
+    match (open('{', '}'), open('[', ']')) {
+        (1, 0) => Some((Some('}'), Some('{'))),
+        (-1, 0) => Some((Some('{'), Some('}'))),
+        (0, 1) => Some((Some(']'), Some('['))),
+        (0, -1) => Some((Some('['), Some(']'))),
         (1, -1) | (-1, 1) => Some((None, None)),
         _ => None,
     }
@@ -315,21 +276,19 @@ fn extent(kinds: &[TokenKind]) -> ValueExtent {
     let mut awaited = Value;
     for &kind in kinds {
         awaited = match (awaited, kind) {
-            (Value | FirstItem, TokenKind::OpenObject) => {
-                open.push(TokenKind::CloseObject);
+            (Value | FirstItem, '{') => {
+                open.push('}');
                 FirstKey
             }
-            (Value | FirstItem, TokenKind::OpenList) => {
-                open.push(TokenKind::CloseList);
+            (Value | FirstItem, '[') => {
+                open.push(']');
                 FirstItem
             }
-            (FirstKey | Key, TokenKind::Text) => Colon,
-            (Next, TokenKind::Comma) if open.last() == Some(&TokenKind::CloseObject) => Key,
-            (Colon, TokenKind::Colon) | (Next, TokenKind::Comma) => Value,
-            (Value | FirstItem, TokenKind::Text | TokenKind::Scalar) => Next,
-            (FirstItem | FirstKey | Next, TokenKind::CloseObject | TokenKind::CloseList)
-                if open.last() == Some(&kind) =>
-            {
+            (FirstKey | Key, TEXT) => Colon,
+            (Next, ',') if open.last() == Some(&'}') => Key,
+            (Colon, ':') | (Next, ',') => Value,
+            (Value | FirstItem, TEXT | SCALAR) => Next,
+            (FirstItem | FirstKey | Next, '}' | ']') if open.last() == Some(&kind) => {
                 open.pop();
                 Next
             }

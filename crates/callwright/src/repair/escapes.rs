@@ -5,6 +5,7 @@
 //! A backslash that begins none of JSON's is kept only where the whole text shows what it is: a path or a pattern.
 
 use super::tolerant::{NoReading, Read};
+use crate::json::{Problem, unicode_escape};
 
 /// What the escape means, and its length; no character, if it is not one of JSON's and the backslash means
 /// itself.
@@ -23,7 +24,13 @@ pub(super) fn escape(text: &str, quote: char) -> Read<(Option<char>, usize)> {
         'r' => '\r',
         't' => '\t',
         '\'' if quote == '\'' => '\'',
-        'u' => return unicode(text),
+        'u' => {
+            let decoded = unicode_escape(text.as_bytes()).map_err(|problem| match problem {
+                Problem::CutOff => NoReading::CutOff,
+                _ => NoReading::Unclear,
+            });
+            return decoded.map(|(decoded, length)| (Some(decoded), length));
+        }
         // Escapes of other languages: they may be meant.
         '\'' | 'x' | 'N' | 'a' | 'v' | '\n' | '\r' | '0'..='9' => {
             return Err(NoReading::Unclear);
@@ -65,35 +72,4 @@ fn is_pattern(written: &str) -> bool {
         after_letter = false;
     }
     has_class
-}
-
-/// `\u` with four hex digits, and its other half where it has one.
-fn unicode(text: &str) -> Read<(Option<char>, usize)> {
-    let first = unit(text)?;
-    if let Some(decoded) = char::from_u32(first.into()) {
-        return Ok((Some(decoded), 6));
-    }
-    let second = unit(text.get(6..).unwrap_or_default())?;
-    match char::decode_utf16([first, second]).next() {
-        Some(Ok(decoded)) => Ok((Some(decoded), 12)),
-        _ => Err(NoReading::Unclear),
-    }
-}
-
-/// The number in a `\u` escape.
-fn unit(text: &str) -> Read<u16> {
-    let mut code = 0;
-    let mut characters = text.chars();
-    for expected in ['\\', 'u'] {
-        match characters.next() {
-            Some(c) if c == expected => {}
-            Some(_) => return Err(NoReading::Unclear),
-            None => return Err(NoReading::CutOff),
-        }
-    }
-    for _ in 0..4 {
-        let digit = characters.next().ok_or(NoReading::CutOff)?;
-        code = code * 16 + digit.to_digit(16).ok_or(NoReading::Unclear)?;
-    }
-    u16::try_from(code).map_err(|_| NoReading::Unclear)
 }

@@ -32,7 +32,7 @@ pub use crate::words::{Edit, Grade, Trial};
 
 use crate::json::{Path, Value};
 use crate::tool::Tool;
-use crate::words::{Cause, Code, Cut, Effect, Failure};
+use crate::words::{Cause, Code, Cut, Effect, Failure, Work};
 
 /// Where trials are noted, if they are asked for.
 pub(crate) type Trace = Option<Vec<Trial>>;
@@ -80,6 +80,10 @@ pub(crate) enum Healing {
     Hopeless,
 }
 
+/// How many steps looking for a repair may take. A usual call takes some ten thousand; a text of a megabyte is tried
+/// ten times, and a list of 64 numbers as texts is repaired.
+const SEARCHING: usize = 3_000_000;
+
 /// What repair has to know about a call beside its arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms<'t> {
@@ -124,46 +128,33 @@ pub(crate) fn heal_text(
         });
         trials.extend(read);
     }
-    let read = edits.clone();
-    let healing = match heal_value(value, terms, trace) {
-        Healing::Healed {
-            arguments,
-            edits: more,
-        } => {
-            edits.extend(more);
-            Healing::Healed { arguments, edits }
-        }
-        other => other,
+    let (arguments, more) = match heal_value(value, terms, trace) {
+        Healing::Healed { arguments, edits } => (arguments, edits),
+        other => return other,
     };
-    match &healing {
-        // What the call asks for may show only now: `"{'action': 'delete', }"`.
-        Healing::Healed { arguments, .. } => {
-            let stakes = terms.stakes(arguments);
-            reading_is_allowed(&read, stakes, terms).map_or_else(|refusal| refusal, |()| healing)
-        }
-        _ => healing,
+    // What the call asks for may show only now: `"{'action': 'delete', }"`.
+    if let Some(refusal) = forbidden(&edits, terms.stakes(&arguments), terms) {
+        return refusal;
     }
+    edits.extend(more);
+    Healing::Healed { arguments, edits }
 }
 
-/// Whether the liberties that reading took may be taken at these stakes.
-fn reading_is_allowed(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Result<(), Healing> {
+/// What speaks against the liberties that reading took, at these stakes.
+fn forbidden(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Option<Healing> {
     let is = |edit: &Edit, liberty: &RuleRow| edit.rule == liberty.name;
     // The comma may be all that is left of a call that a gateway cut and closed.
     if stakes == Stakes::Destroys
         && !terms.is_complete
         && let Some(comma) = edits.iter().find(|edit| is(edit, &syntax::TRAILING_COMMA))
     {
-        return Err(cut_off(comma.path.clone()));
+        return Some(cut_off(comma.path.clone()));
     }
     let idempotent = terms.tool.spec().idempotent;
     let may_repeat = |edit: &Edit| idempotent && is(edit, &syntax::REPEATED_VALUE);
     let allowed =
         |edit: &Edit| edit.grade <= terms.cap && (is_allowed(edit, stakes) || may_repeat(edit));
-    if edits.iter().all(allowed) {
-        Ok(())
-    } else {
-        Err(Healing::Hopeless)
-    }
+    (!edits.iter().all(allowed)).then_some(Healing::Hopeless)
 }
 
 fn cut_off(path: Path) -> Healing {
@@ -191,8 +182,10 @@ pub(crate) fn heal_value(value: Value<'static>, terms: &Terms<'_>, trace: &mut T
     match terms.tool.schema() {
         Some(schema) => {
             let mut stakes = terms.stakes(&value);
+            let work = Work::new(SEARCHING);
             loop {
-                let healing = search::search(value.clone(), schema, terms.cap, stakes, trace);
+                let value = value.clone();
+                let healing = search::search(value, schema, terms.cap, stakes, &work, trace);
                 match &healing {
                     // What the call asks for showed only in what was made of it: another way has to be found, or none.
                     Healing::Healed { arguments, .. } if terms.stakes(arguments) > stakes => {

@@ -4,43 +4,45 @@
 //! and the validator is asked again after each. The cheapest edit that removes the objection stays. The
 //! search is bounded and always takes the same way.
 
+use ahash::AHashSet;
 use smallvec::{SmallVec, smallvec};
 
-use super::rules::{ProposedEdit, RULES, RepairRule, Site};
+use super::rules::{ProposedEdit, RULES, RepairRule, Scope, Site};
 use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
-use crate::json::{Member, Path, Value};
+use crate::json::{Indexed, Member, Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue};
-use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received};
+use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received, Work};
 
 /// How many edits one call may need. Real ones need one to five; a list of numbers sent as texts needs
 /// one for each.
 const MOST_EDITS: usize = 64;
 
-/// How much may be tried: the number of trials times the size of the value. Each trial copies and judges
-/// the value, so a large one gets fewer; a call of 100 bytes gets all that it could need, one of a
-/// megabyte four, and a larger one none.
-const MOST_WORK: usize = 4 * 1024 * 1024;
-
 /// How many objections are worked on in one step. With more of them than edits, only an edit of what is
 /// around them can help, and the first ones ask for that as well as the last.
 const MOST_ISSUES: usize = 4 * MOST_EDITS;
 
-/// Looks for edits up to `cap`; each trial is noted in `trace`, if there is one.
+/// What it costs in steps to copy and judge one value inside of another, and a few bytes of text; to explain one
+/// objection; and to ask all rules about one.
+const PER_VALUE: usize = 64;
+const BYTES_PER_STEP: usize = 4;
+const PER_ISSUE: usize = 500;
+const PER_SITE: usize = 1_000;
+
+/// Looks for edits up to `cap`, as long as there is work left; each trial is noted in `trace`, if there is one.
 pub(super) fn search(
     mut value: Value<'static>,
     schema: &CompiledSchema,
     cap: Grade,
     stakes: Stakes,
+    work: &Work,
     trace: &mut Trace,
 ) -> Healing {
+    let scope = Scope::new(schema, work);
     let mut edits = Vec::new();
-    let size = crate::json::size(&value);
-    if size > MOST_WORK / 4 {
+    let Some(mut issues) = issues(&scope, &value) else {
         return Healing::Hopeless;
-    }
-    let mut trials_left = (MOST_WORK / size.max(1)).min(1_000);
+    };
     while edits.len() < MOST_EDITS {
-        let issues = issues(schema, &value);
         if issues.is_empty() {
             return Healing::Healed {
                 arguments: value,
@@ -48,23 +50,23 @@ pub(super) fn search(
             };
         }
         let rules = Allowed { cap, stakes };
-        if is_hopeless(&value, &issues, schema, rules) {
+        let places = Indexed::new(&value);
+        if is_hopeless(&value, &places, &issues, &scope, rules) {
             return Healing::Hopeless;
         }
         let mut trials = Trials {
-            schema,
+            scope: &scope,
             rules,
-            left: &mut trials_left,
             trace,
             halves: Some(Vec::new()),
         };
-        let next = match trials.next_edit(&value, &issues) {
+        let next = match trials.next_edit(&value, &places, &issues) {
             SearchStep::None => trials.next_pair(&issues),
             step => step,
         };
         match next {
-            SearchStep::Edits(better, more) => {
-                value = better;
+            SearchStep::Edits(better, more, after) => {
+                (value, issues) = (better, after);
                 edits.extend(more);
             }
             SearchStep::Ambiguous(path, first, second) => {
@@ -82,62 +84,87 @@ pub(super) fn search(
 }
 
 /// Whether some objection is one about which no rule has anything to say. Keys are left out: an edit of
-/// one may settle the objection to another.
+/// one may settle the objection to another. Two objections to one value, such as its type and its allowed values, go
+/// together.
 fn is_hopeless(
     root: &Value<'static>,
+    places: &Indexed<'_, 'static>,
     issues: &[LocatedIssue],
-    schema: &CompiledSchema,
+    scope: &Scope<'_>,
     rules: Allowed,
 ) -> bool {
     let unknown_keys = issues
         .iter()
         .any(|located| located.issue.code == IssueCode::UnknownKey);
-    issues.iter().take(MOST_ISSUES).any(|located| {
-        let site = Site::new(located, root, schema);
-        let stands_alone = match located.issue.code {
-            IssueCode::UnknownKey => false,
-            IssueCode::Required => !unknown_keys,
-            _ => true,
-        };
-        stands_alone
-            && !proposes(&site, rules)
-            // Two objections to one value, such as its type and its allowed values, go together.
-            && !issues.iter().any(|other| {
-                let same_place = other.issue.path == located.issue.path;
-                let site = Site::new(other, root, schema);
-                same_place && proposes(&site, rules)
-            })
-    })
+    let may_wait = |located: &&LocatedIssue| match located.issue.code {
+        IssueCode::UnknownKey => true,
+        IssueCode::Required => unknown_keys,
+        _ => false,
+    };
+    let speaks = |located: &LocatedIssue| {
+        let site = Site::new(located, root, places, scope);
+        scope.work.take(PER_SITE) && proposes(&site, rules)
+    };
+    let issues = &issues[..issues.len().min(MOST_ISSUES)];
+    let (mut silent, mut spoken) = (AHashSet::new(), AHashSet::new());
+    for located in issues.iter().filter(|located| !may_wait(located)) {
+        let path = &located.issue.path;
+        if !spoken.contains(path) && speaks(located) {
+            silent.remove(path);
+            spoken.insert(path);
+        } else if !spoken.contains(path) {
+            silent.insert(path);
+        }
+    }
+    for located in issues.iter().filter(may_wait) {
+        if silent.contains(&located.issue.path) && speaks(located) {
+            silent.remove(&located.issue.path);
+        }
+    }
+    !silent.is_empty()
 }
 
-fn proposes(site: &Site<'_>, rules: Allowed) -> bool {
+fn proposes(site: &Site<'_, '_>, rules: Allowed) -> bool {
     let mut allowed = RULES.iter().filter(|rule| rules.allow(rule));
     allowed.any(|rule| (rule.propose)(site).is_some())
 }
 
-/// What the validator objects to; arguments that are not an object are always objected to.
-fn issues(schema: &CompiledSchema, value: &Value<'_>) -> Vec<LocatedIssue> {
-    let found = schema.located_issues(value);
+/// What the validator objects to; arguments that are not an object are always objected to. Nothing, if there is no work
+/// left to ask it.
+fn issues(scope: &Scope<'_>, value: &Value<'_>) -> Option<Vec<LocatedIssue>> {
+    scope.work.take(weight(value)).then_some(())?;
+    let found = scope.schema.located_issues(value);
     if found.is_empty() && !matches!(value, Value::Object(_)) {
-        return vec![LocatedIssue {
+        return Some(vec![LocatedIssue {
             issue: Issue::not_an_object(Received::value(value)),
             owner: Path::root(),
-        }];
+        }]);
     }
-    found
+    scope.work.take(found.len() * PER_ISSUE).then_some(found)
+}
+
+/// How many steps it takes to copy and judge a value.
+fn weight(value: &Value<'_>) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len() / BYTES_PER_STEP,
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members.iter().map(|(_, inner)| weight(inner)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    PER_VALUE + inside
 }
 
 enum SearchStep {
-    Edits(Value<'static>, SmallVec<[Edit; 1]>),
+    /// The value with these edits, and what is objected to then.
+    Edits(Value<'static>, SmallVec<[Edit; 1]>, Vec<LocatedIssue>),
     Ambiguous(Path, String, String),
     None,
 }
 
-/// The trials that one call may cost.
-struct Trials<'t> {
-    schema: &'t CompiledSchema,
+/// The trials of one step.
+struct Trials<'t, 'c> {
+    scope: &'t Scope<'c>,
     rules: Allowed,
-    left: &'t mut usize,
     trace: &'t mut Trace,
     /// Lossless edits that did not help by themselves, while they are collected.
     halves: Option<Vec<Half>>,
@@ -156,12 +183,17 @@ struct Half {
 /// How many of them are remembered. Each holds a copy of the value, and real calls have one or two.
 const MOST_HALVES: usize = 8;
 
-impl Trials<'_> {
+impl Trials<'_, '_> {
     /// The cheapest edit that removes an objection.
-    fn next_edit(&mut self, value: &Value<'static>, issues: &[LocatedIssue]) -> SearchStep {
+    fn next_edit(
+        &mut self,
+        value: &Value<'static>,
+        places: &Indexed<'_, 'static>,
+        issues: &[LocatedIssue],
+    ) -> SearchStep {
         for tier in tiers(self.rules) {
             for at in 0..issues.len().min(MOST_ISSUES) {
-                match self.settle(value, issues, at, tier) {
+                match self.settle(value, places, issues, at, tier) {
                     SearchStep::None => {}
                     step => return step,
                 }
@@ -174,6 +206,7 @@ impl Trials<'_> {
     fn settle(
         &mut self,
         value: &Value<'static>,
+        places: &Indexed<'_, 'static>,
         issues: &[LocatedIssue],
         at: usize,
         tier: &'static [RepairRule],
@@ -181,8 +214,8 @@ impl Trials<'_> {
         let Some(located) = issues.get(at) else {
             return SearchStep::None;
         };
-        let site = Site::new(located, value, self.schema);
-        let mut found: Option<(Value<'static>, Edit)> = None;
+        let site = Site::new(located, value, places, self.scope);
+        let mut found: Option<(Value<'static>, Edit, Vec<LocatedIssue>)> = None;
         let rules = self.rules;
         for rule in tier.iter().filter(|rule| rules.allow(rule)) {
             let Some((better, edit, after)) = self.attempt(value, rule, &site) else {
@@ -200,17 +233,19 @@ impl Trials<'_> {
                 continue;
             }
             match &found {
-                Some((other, first)) if *other != better => {
+                Some((other, first, _)) if *other != better => {
                     let (first, second) = (first.after.to_string(), edit.after.to_string());
                     return SearchStep::Ambiguous(edit.path, first, second);
                 }
                 Some(_) => {}
-                None => found = Some((better, edit)),
+                None => found = Some((better, edit, after)),
             }
         }
-        found.map_or(SearchStep::None, |(better, edit)| {
-            SearchStep::Edits(better, smallvec![edit])
-        })
+        // Without work another edit that differs may have gone untried.
+        match found.filter(|_| self.scope.work.left() > 0) {
+            Some((better, edit, after)) => SearchStep::Edits(better, smallvec![edit], after),
+            None => SearchStep::None,
+        }
     }
 
     fn remember_half(&mut self, half: Half) {
@@ -232,20 +267,20 @@ impl Trials<'_> {
     fn next_pair(&mut self, issues: &[LocatedIssue]) -> SearchStep {
         self.rules.cap = Grade::Lossless;
         for half in self.halves.take().unwrap_or_default() {
+            let places = Indexed::new(&half.value);
             for tier in tiers(self.rules) {
                 for at in 0..half.left.len().min(MOST_ISSUES) {
                     let at_place = half.left[at].issue.path == half.edit.path;
                     let Some(removed) = issues.get(half.tried_for).filter(|_| at_place) else {
                         continue;
                     };
-                    let step = self.settle(&half.value, &half.left, at, tier);
-                    let SearchStep::Edits(better, second) = step else {
+                    let step = self.settle(&half.value, &places, &half.left, at, tier);
+                    let SearchStep::Edits(better, second, after) = step else {
                         continue;
                     };
-                    let after = self::issues(self.schema, &better);
                     if improves(issues, removed, &half.edit.path, &after) {
                         let both = std::iter::once(half.edit).chain(second).collect();
-                        return SearchStep::Edits(better, both);
+                        return SearchStep::Edits(better, both, after);
                     }
                 }
             }
@@ -258,12 +293,11 @@ impl Trials<'_> {
         &mut self,
         value: &Value<'static>,
         rule: &RepairRule,
-        site: &Site<'_>,
+        site: &Site<'_, '_>,
     ) -> Option<(Value<'static>, Edit, Vec<LocatedIssue>)> {
         let change = (rule.propose)(site)?;
-        *self.left = self.left.checked_sub(1)?;
         let (better, edit) = apply(value, rule, change)?;
-        let after = self::issues(self.schema, &better);
+        let after = issues(self.scope, &better)?;
         Some((better, edit, after))
     }
 
@@ -311,13 +345,16 @@ fn improves(
             && left.issue.code == right.issue.code
             && left.issue.expected == right.issue.expected
     };
-    let still_there = after.iter().any(|located| same(located, removed));
-    let is_new = |located: &&LocatedIssue| !before.iter().any(|old| same(old, located));
-    let only_inside = after
-        .iter()
-        .filter(is_new)
-        .all(|located| at.contains(&located.issue.path) && located.issue.path != *at);
-    !still_there && only_inside
+    let is_inside = |path: &Path| at.contains(path) && path != at;
+    let mut outside = after.iter().filter(|it| !is_inside(&it.issue.path));
+    // Both lists are in the order of the engine, so what is old is found where the last one was.
+    let mut old = before.iter().cycle();
+    !after.iter().any(|located| same(located, removed))
+        && outside.all(|located| {
+            old.by_ref()
+                .take(before.len())
+                .any(|old| same(old, located))
+        })
 }
 
 fn apply(
@@ -379,4 +416,103 @@ fn apply(
         masked: None,
     };
     Some((better, edit))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Schema, json};
+
+    use super::super::SEARCHING;
+    use super::*;
+
+    /// The verdict on arguments of a tool that reads, how many edits were tried, and how many steps that took.
+    fn cost(schema: &Schema, arguments: &Schema) -> (bool, usize, usize) {
+        let schema = CompiledSchema::compile(schema.clone()).expect("a schema");
+        let (work, mut trace) = (Work::new(SEARCHING), Some(Vec::new()));
+        let value = Value::from(arguments).into_owned();
+        let healing = search(
+            value,
+            &schema,
+            Grade::Guess,
+            Stakes::Reads,
+            &work,
+            &mut trace,
+        );
+        let is_healed = matches!(healing, Healing::Healed { .. });
+        let trials = trace.map_or(0, |trials| trials.len());
+        (is_healed, trials, SEARCHING - work.left())
+    }
+
+    fn object(count: usize, key: impl Fn(usize) -> String, value: &Schema) -> Schema {
+        (0..count).map(|at| (key(at), value.clone())).collect()
+    }
+
+    fn closed(count: usize, key: fn(usize) -> String) -> Schema {
+        let properties = object(count, key, &json!({"type": "integer"}));
+        json!({"properties": properties, "additionalProperties": false})
+    }
+
+    #[test]
+    fn what_is_repaired_takes_a_fraction_of_the_budget() {
+        let values: Vec<String> = (0..10_000).map(|at| format!("value_{at}_name")).collect();
+        let mut values = values.clone();
+        values.push("delivered".to_owned());
+        let schema = json!({"properties": {"status": {"enum": values}}});
+        let (is_healed, _, steps) = cost(&schema, &json!({"status": "delivred"}));
+        assert!(is_healed && steps < SEARCHING / 3, "{steps}");
+
+        let numbers: Vec<String> = (0..60).map(|at| at.to_string()).collect();
+        let schema = json!({"properties": {"n": {"items": {"type": "integer"}}}});
+        let (is_healed, trials, steps) = cost(&schema, &json!({"n": numbers}));
+        assert!(is_healed && trials == 60 && steps < SEARCHING, "{steps}");
+    }
+
+    /// 2.6 kB of such arguments once took six seconds.
+    #[test]
+    fn unknown_keys_end_with_the_budget() {
+        for count in [64, 200, 2_000] {
+            let schema = closed(count, |at| format!("some_{at}_field"));
+            let sent = object(count, |at| format!("sone_{at}_feild"), &json!("x"));
+            let (is_healed, trials, _) = cost(&schema, &sent);
+            assert!(!is_healed && trials <= 64, "{count}: {trials}");
+        }
+    }
+
+    #[test]
+    fn respelt_keys_end_with_the_budget() {
+        for (count, healed) in [(20, true), (200, false), (4_000, false)] {
+            let schema = closed(count, |at| format!("some_{}_field", letters(at)));
+            let sent = object(count, |at| format!("some_{}Field", letters(at)), &json!(1));
+            let (is_healed, trials, _) = cost(&schema, &sent);
+            assert!(is_healed == healed && trials <= 64, "{count}: {trials}");
+        }
+    }
+
+    /// Digits may be all that tells two names apart.
+    fn letters(number: usize) -> String {
+        let digits = number.to_string();
+        let letter = |digit: u8| char::from(b'a' + digit - b'0');
+        digits.bytes().map(letter).collect()
+    }
+
+    /// Steps grow with what was sent, not with its square.
+    #[test]
+    fn steps_grow_with_the_arguments() {
+        let missing = |count: usize| {
+            let mut schema = closed(count, |at| format!("some_{at}_field"));
+            schema["required"] = (0..count).map(|at| format!("some_{at}_field")).collect();
+            cost(&schema, &json!({"note": "x"})).2
+        };
+        let items = |count: usize| {
+            let schema = json!({"properties": {"n": {"items": {"type": "integer"}}}});
+            cost(&schema, &json!({"n": vec!["x"; count]})).2
+        };
+        for (name, steps) in [
+            ("missing", &missing as &dyn Fn(usize) -> usize),
+            ("items", &items),
+        ] {
+            let (small, large) = (steps(60), steps(240));
+            assert!(large < 5 * small, "{name}: {small} {large}");
+        }
+    }
 }

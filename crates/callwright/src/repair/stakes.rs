@@ -6,30 +6,22 @@
 
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::says_destroy;
+use crate::words::{named, says_destroy};
 
-/// What a wrong edit could do, from harmless to fatal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stakes {
-    /// The tool is declared to only read.
-    Reads,
-    /// The call may change something.
-    Changes,
-    /// The call may destroy or spend something: by declaration, or by the name of the tool or of an operation that it asks
-    /// for.
-    Destroys,
+named! {
+    /// What a wrong edit could do, from harmless to fatal.
+    pub enum Stakes {
+        /// The tool is declared to only read.
+        Reads = "reads",
+        /// The call may change something.
+        Changes = "changes",
+        /// The call may destroy or spend something: by declaration, or by the name of the tool or of an operation that
+        /// it asks for.
+        Destroys = "destroys",
+    }
 }
 
 impl Stakes {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stakes::Reads => "reads",
-            Stakes::Changes => "changes",
-            Stakes::Destroys => "destroys",
-        }
-    }
-
     /// The stakes of a call of this tool with these arguments.
     pub(super) fn of(tool: &Tool, arguments: &Value<'_>) -> Stakes {
         let spec = tool.spec();

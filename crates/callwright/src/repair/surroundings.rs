@@ -8,6 +8,7 @@ use super::extract::JSON_BLANK;
 use super::syntax;
 use super::table::RuleRow;
 use crate::words::control_tokens::is_token_name;
+use crate::words::word_list;
 
 /// What it takes to leave out the text in front of a value.
 pub(super) fn in_front(before: &str, tool: &str) -> Option<&'static RuleRow> {
@@ -65,40 +66,15 @@ fn of_words(around: &str, words: &str) -> Option<&'static RuleRow> {
     }
 }
 
-/// What a fence may call its content; most name nothing. Any other word may say something, such as "example".
-const LANGUAGES: [&str; 14] = [
-    "",
-    "json",
-    "json5",
-    "jsonc",
-    "jsonl",
-    "js",
-    "javascript",
-    "python",
-    "py",
-    "xml",
-    "text",
-    "tool_call",
-    "tool_code",
-    "function_call",
+/// What a fence may call its content, if anything. Any other word may say something, such as "example".
+const LANGUAGES: &[&str] = word_list![
+    json json5 jsonc jsonl js javascript python py xml text tool_call tool_code function_call
 ];
 
 /// The tags that models put around a call. Any other may say something: `<example>`.
-const WRAPPERS: [&str; 14] = [
-    "tool_call",
-    "tool_calls",
-    "function_call",
-    "function_calls",
-    "functioncall",
-    "function",
-    "tool",
-    "call",
-    "arguments",
-    "args",
-    "json",
-    "output",
-    "response",
-    "xml",
+const WRAPPERS: &[&str] = word_list![
+    tool_call tool_calls function_call function_calls functioncall function tool call arguments args json output
+    response xml
 ];
 
 /// Text without fences, control tokens and the tags that models put around a call; `None` if there are

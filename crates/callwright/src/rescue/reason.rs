@@ -31,38 +31,42 @@ pub enum NoCall {
 }
 
 impl NoCall {
+    /// The stable name, and a sentence.
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            NoCall::NoMark => ("no_mark", "nothing in it marks a call"),
+            NoCall::TextBefore => ("text_before", "there is text before the call"),
+            NoCall::TextAfter => ("text_after", "there is text after the call"),
+            NoCall::InCode => ("in_code", "the call is in a code block"),
+            NoCall::NotOffered(_) => ("not_offered", "no such tool is offered"),
+            NoCall::Ambiguous => (
+                "ambiguous",
+                "what looks like a call can be read in two ways",
+            ),
+            NoCall::Unreadable => (
+                "unreadable",
+                "what looks like a call breaks the rules of its notation",
+            ),
+            NoCall::CutOff => (
+                "cut_off",
+                "what looks like a call ends before it names a tool",
+            ),
+            NoCall::TooLong => ("too_long", "it is longer than arguments may be"),
+            NoCall::TooMany => ("too_many", "it holds more calls than a model sends at once"),
+        }
+    }
+
     /// The stable name.
     pub fn name(&self) -> &'static str {
-        match self {
-            NoCall::NoMark => "no_mark",
-            NoCall::TextBefore => "text_before",
-            NoCall::TextAfter => "text_after",
-            NoCall::InCode => "in_code",
-            NoCall::NotOffered(_) => "not_offered",
-            NoCall::Ambiguous => "ambiguous",
-            NoCall::Unreadable => "unreadable",
-            NoCall::CutOff => "cut_off",
-            NoCall::TooLong => "too_long",
-            NoCall::TooMany => "too_many",
-        }
+        self.words().0
     }
 }
 
 impl fmt::Display for NoCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NoCall::NoMark => "nothing in it marks a call",
-            NoCall::TextBefore => "there is text before the call",
-            NoCall::TextAfter => "there is text after the call",
-            NoCall::InCode => "the call is in a code block",
-            NoCall::NotOffered(name) => {
-                return write!(f, "no tool named {} is offered", quoted(name, 40));
-            }
-            NoCall::Ambiguous => "what looks like a call can be read in two ways",
-            NoCall::Unreadable => "what looks like a call breaks the rules of its notation",
-            NoCall::CutOff => "what looks like a call ends before it names a tool",
-            NoCall::TooLong => "it is longer than arguments may be",
-            NoCall::TooMany => "it holds more calls than a model sends at once",
-        })
+        match self {
+            NoCall::NotOffered(name) => write!(f, "no tool named {} is offered", quoted(name, 40)),
+            other => f.write_str(other.words().1),
+        }
     }
 }

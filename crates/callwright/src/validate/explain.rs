@@ -4,7 +4,7 @@
 //! becomes one issue instead of two, values that must not be shown are hidden, and the most useful
 //! comes first. Makes no words, and never decides whether a call is good.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value as Schema;
@@ -15,9 +15,11 @@ use super::rename::{join_renamed, unknown_keys};
 use super::schema::CompiledSchema;
 use super::union::{Meant, meant};
 use super::violation::{Violation, ViolationKind};
-use crate::json::{Path, Value};
+use crate::json::{Indexed, Member, Path, Value};
 use crate::nearest::single_nearest;
-use crate::words::{BranchChoice, Correction, Expected, Issue, IssueCode, Received, ReceivedKeys};
+use crate::words::{
+    BranchChoice, Correction, Expected, Issue, IssueCode, Received, ReceivedKeys, Work,
+};
 
 /// How many issues are found in one call. The model is told five, and some hundreds are enough for any
 /// report; a hostile object of a million unknown keys stays cheap.
@@ -27,16 +29,31 @@ const MOST_ISSUES: usize = 256;
 /// has as many levels as its value.
 const UNION_DEPTH: usize = 100;
 
-/// Turns all objections into issues, one for each, in the order of the engine.
+/// How many steps suggestions may take for one call. A key is compared with a hundred others in some thousands.
+const SUGGESTING: usize = 1_000_000;
+
+/// Turns all objections into issues, one for each, in the order of the engine. Nothing is suggested and allowed keys are
+/// not listed: repair asks for issues after each edit, and for neither of these.
 pub(crate) fn located_issues(
     schema: &CompiledSchema,
     arguments: &Value<'_>,
     violations: Vec<Violation>,
 ) -> Vec<LocatedIssue> {
+    collect(schema, arguments, violations, None)
+}
+
+fn collect(
+    schema: &CompiledSchema,
+    arguments: &Value<'_>,
+    violations: Vec<Violation>,
+    suggesting: Option<&Work>,
+) -> Vec<LocatedIssue> {
     let mut collector = IssueCollector {
         schema,
-        arguments,
+        arguments: Indexed::new(arguments),
         found: Vec::new(),
+        properties: None,
+        suggesting,
     };
     for violation in violations {
         collector.explain(violation, None, UNION_DEPTH);
@@ -50,8 +67,9 @@ pub(crate) fn issues(
     arguments: &Value<'_>,
     violations: Vec<Violation>,
 ) -> Vec<Issue> {
-    let mut found = located_issues(schema, arguments, violations);
-    join_renamed(schema, arguments, &mut found);
+    let work = Work::new(SUGGESTING);
+    let mut found = collect(schema, arguments, violations, Some(&work));
+    join_renamed(schema, arguments, &mut found, &work);
     name_received_keys(schema, arguments, &mut found);
     let mut issues = found.into_iter().map(|located| located.issue).collect();
     settle(&mut issues);
@@ -69,8 +87,14 @@ fn settle(issues: &mut Vec<Issue>) {
     let listed = issues.iter().filter(is_listed);
     let listed: HashSet<Path> = listed.map(|issue| issue.path.clone()).collect();
     issues.retain(|issue| issue.code != IssueCode::Type || !listed.contains(&issue.path));
-    let mut seen = HashSet::with_capacity(issues.len());
-    issues.retain(|issue| seen.insert((issue.path.clone(), issue.code, issue.expected.clone())));
+    // Most places are objected to once, so what was expected there, which may be a long list, is rarely compared.
+    let mut seen: HashMap<(Path, IssueCode), Vec<Expected>> = HashMap::with_capacity(issues.len());
+    issues.retain(|issue| {
+        let expected = seen.entry((issue.path.clone(), issue.code)).or_default();
+        let is_new = !expected.contains(&issue.expected);
+        expected.push(issue.expected.clone());
+        is_new
+    });
 }
 
 /// An issue, and where in the schema it comes from.
@@ -83,8 +107,12 @@ pub(crate) struct LocatedIssue {
 
 struct IssueCollector<'x> {
     schema: &'x CompiledSchema,
-    arguments: &'x Value<'x>,
+    arguments: Indexed<'x, 'x>,
     found: Vec<LocatedIssue>,
+    /// The properties of the last object that lacks a key: most objections of one kind are to one object.
+    properties: Option<(Path, Properties<'x>)>,
+    /// What may be spent on suggestions, if they are asked for.
+    suggesting: Option<&'x Work>,
 }
 
 impl IssueCollector<'_> {
@@ -105,8 +133,11 @@ impl IssueCollector<'_> {
                     Some(trigger) => (IssueCode::DependentRequired, Received::key(&trigger)),
                     None => (IssueCode::Required, Received::Nothing),
                 };
-                let properties = Properties::of(self.schema, &owner);
-                let expected = match properties.get(&key) {
+                if self.properties.as_ref().is_none_or(|(of, _)| *of != owner) {
+                    self.properties = Some((owner.clone(), Properties::of(self.schema, &owner)));
+                }
+                let known = self.properties.as_ref();
+                let expected = match known.and_then(|(_, properties)| properties.get(&key)) {
                     Some(property) => self.schema.expectation(property),
                     None => Expected::SomeValue,
                 };
@@ -138,12 +169,12 @@ impl IssueCollector<'_> {
             ViolationKind::Not(_) if hidden => (IssueCode::Not, Expected::Hidden(IssueCode::Not)),
             ViolationKind::Enum(allowed) => {
                 let values = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
-                suggestion = here.and_then(|value| near_value(value, values));
+                suggestion = self.suggest(here, values);
                 (IssueCode::Enum, Expected::OneOf(allowed))
             }
             ViolationKind::Const(wanted) => {
                 let values = std::slice::from_ref(wanted.as_ref());
-                suggestion = here.and_then(|value| near_value(value, values));
+                suggestion = self.suggest(here, values);
                 (IssueCode::Const, Expected::Constant(wanted))
             }
             ViolationKind::Type(names) => {
@@ -165,6 +196,11 @@ impl IssueCollector<'_> {
             ..Issue::new(at, code, expected, received)
         };
         self.push(issue, branch, owner);
+    }
+
+    fn suggest(&self, value: Option<&Value<'_>>, allowed: &[Schema]) -> Option<Correction> {
+        let near = near_value(value?, allowed, self.suggesting?)?;
+        Some(Correction::Use(near.to_owned()))
     }
 
     /// What came at a place, as far as it may be shown.
@@ -257,24 +293,26 @@ impl IssueCollector<'_> {
         branch: Option<&BranchChoice>,
         owner: &Path,
     ) {
-        let properties = Properties::of(self.schema, owner);
-        let known = properties.names();
-        let sent = self.keys_at(at);
-        let free: Vec<&str> = known
-            .iter()
-            .copied()
-            .filter(|name| !sent.iter().any(|key| key == name))
-            .collect();
-        let copied = |names: &[&str]| -> Arc<[String]> {
-            names.iter().map(|name| (*name).to_owned()).collect()
-        };
-        let expected = match (known.as_slice(), properties.patterns()) {
-            ([], []) => Expected::NoFurtherKeys,
-            ([], patterns) => Expected::KeyMatching(copied(patterns)),
-            (names, _) => Expected::Key(copied(names)),
-        };
+        let (mut free, mut expected) = (Vec::new(), Expected::NoFurtherKeys);
+        if self.suggesting.is_some() {
+            let properties = Properties::of(self.schema, owner);
+            let known = properties.names();
+            let members = self.arguments.at(at).and_then(Value::as_object);
+            free = free_names(&known, members.unwrap_or_default());
+            let copied = |names: &[&str]| -> Arc<[String]> {
+                names.iter().map(|name| (*name).to_owned()).collect()
+            };
+            expected = match (known.as_slice(), properties.patterns()) {
+                ([], []) => Expected::NoFurtherKeys,
+                ([], patterns) => Expected::KeyMatching(copied(patterns)),
+                (names, _) => Expected::Key(copied(names)),
+            };
+        }
         for key in keys.iter().take(MOST_ISSUES) {
-            let near = single_nearest(key, free.iter().copied());
+            let names = free.iter().copied();
+            let near = self
+                .suggesting
+                .and_then(|work| single_nearest(key, names, work));
             let received = Received::key(key);
             let issue = Issue {
                 suggestion: near.map(|near| Correction::Use(near.to_owned())),
@@ -327,15 +365,25 @@ impl IssueCollector<'_> {
 }
 
 /// The allowed value that a received one is nearest to.
-fn near_value(value: &Value<'_>, allowed: &[Schema]) -> Option<Correction> {
+pub(crate) fn near_value<'s>(
+    value: &Value<'_>,
+    allowed: &'s [Schema],
+    work: &Work,
+) -> Option<&'s str> {
     let mut names = allowed.iter().filter_map(Schema::as_str);
-    let near = match value {
-        Value::String(text) => single_nearest(text, names)?,
+    match value {
+        Value::String(text) => single_nearest(text, names, work),
         // `5` where `"5"` is meant.
-        Value::Number(number) => names.find(|name| *name == number.as_str())?,
-        _ => return None,
-    };
-    Some(Correction::Use(near.to_owned()))
+        Value::Number(number) => names.find(|name| *name == number.as_str()),
+        _ => None,
+    }
+}
+
+/// The listed keys that did not come.
+pub(crate) fn free_names<'s>(known: &[&'s str], sent: &[Member<'_>]) -> Vec<&'s str> {
+    let sent: HashSet<&str> = sent.iter().map(|(key, _)| key.as_ref()).collect();
+    let known = known.iter().copied();
+    known.filter(|name| !sent.contains(name)).collect()
 }
 
 /// Whether a keyword is one that forbids keys, and not a property of that name.
@@ -354,36 +402,32 @@ fn is_property(path: &Path) -> bool {
 /// Where none of an object's required keys came, the unknown keys that came are named, once, unless they
 /// are issues themselves: the model has mistaken the tool for another one.
 fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mut [LocatedIssue]) {
-    let mut named: Vec<Path> = Vec::new();
+    let explains = |located: &&LocatedIssue| match located.issue.code {
+        IssueCode::Required => located.issue.suggestion.is_some(),
+        IssueCode::UnknownKey => true,
+        _ => false,
+    };
+    let explained = found.iter().filter(explains);
+    let explained: HashSet<Path> = explained.map(|it| it.issue.path.parent()).collect();
+    let mut named: HashSet<Path> = HashSet::new();
     for at in 0..found.len() {
         let LocatedIssue { issue, owner } = &found[at];
         let place = issue.path.parent();
-        if issue.code != IssueCode::Required || named.contains(&place) {
+        if issue.code != IssueCode::Required || !named.insert(place.clone()) {
             continue;
         }
-        let told_otherwise = found.iter().any(|other| {
-            let explains = match other.issue.code {
-                IssueCode::Required => other.issue.suggestion.is_some(),
-                IssueCode::UnknownKey => true,
-                _ => false,
-            };
-            explains && other.issue.path.parent() == place
-        });
+        let told_otherwise = explained.contains(&place);
         let members = arguments.at(&place).and_then(Value::as_object);
-        let required = schema
-            .node(owner)
-            .and_then(|node| node.get("required")?.as_array());
-        let is_required = |key: &str| required.is_some_and(|all| all.iter().any(|it| it == key));
-        let none_came = !members
-            .unwrap_or_default()
-            .iter()
-            .any(|(key, _)| is_required(key));
+        let required = schema.node(owner).and_then(|node| node.get("required"));
+        let required = required.and_then(Schema::as_array).into_iter().flatten();
+        let required: HashSet<&str> = required.filter_map(Schema::as_str).collect();
+        let mut keys = members.unwrap_or_default().iter().map(|(key, _)| key);
+        let none_came = !keys.any(|key| required.contains(key.as_ref()));
         if !told_otherwise && none_came {
             let unknown: Vec<&str> = unknown_keys(schema, arguments, &place, owner).collect();
             if !unknown.is_empty() {
                 found[at].issue.received = Received::Keys(ReceivedKeys::of(unknown.into_iter()));
             }
         }
-        named.push(place);
     }
 }

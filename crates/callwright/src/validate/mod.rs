@@ -24,7 +24,7 @@ pub(crate) use cache::CompileBudget;
 pub use cache::SchemaCache;
 pub(crate) use cost::Cost;
 pub use engine::{Loosening, only_loosens};
-pub(crate) use explain::LocatedIssue;
+pub(crate) use explain::{LocatedIssue, free_names, near_value};
 pub use normalise::normalise;
 pub(crate) use properties::Properties;
 pub use schema::CompiledSchema;

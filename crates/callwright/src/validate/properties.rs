@@ -32,7 +32,7 @@ pub(crate) struct Properties<'s> {
     maps: Vec<&'s Map<String, Schema>>,
     /// Parts that were looked at, by their address: references may lead to one from many places. Most
     /// schemas have one.
-    seen: Vec<usize>,
+    seen: HashSet<usize>,
     patterns: Vec<&'s str>,
 }
 
@@ -42,7 +42,7 @@ impl<'s> Properties<'s> {
         let mut properties = Properties {
             schema,
             maps: Vec::new(),
-            seen: Vec::new(),
+            seen: HashSet::new(),
             patterns: Vec::new(),
         };
         let mut place = Some((owner.clone(), Approach::All));
@@ -57,10 +57,9 @@ impl<'s> Properties<'s> {
 
     fn collect(&mut self, node: &'s Schema, approach: Approach, depth_left: usize) {
         let address = std::ptr::from_ref(node).addr();
-        if self.seen.contains(&address) {
+        if !self.seen.insert(address) {
             return;
         }
-        self.seen.push(address);
         // One pass: most schemas have few keywords, and looking each one up costs more.
         for (keyword, member) in node.as_object().into_iter().flatten() {
             match (keyword.as_str(), member) {
@@ -94,6 +93,11 @@ impl<'s> Properties<'s> {
         }
     }
 
+    /// How many parts of the schema were looked at.
+    pub(crate) fn parts(&self) -> usize {
+        self.seen.len()
+    }
+
     /// The listed keys, each once.
     pub(crate) fn names(&self) -> Vec<&'s str> {
         if let [only] = self.maps.as_slice() {
@@ -117,6 +121,11 @@ impl<'s> Properties<'s> {
         found()
             .find(|node| node.get("type").is_some() || node.get("$ref").is_some())
             .or_else(|| found().next())
+    }
+
+    /// How many keys are listed, those that several parts list counted in each.
+    pub(crate) fn len(&self) -> usize {
+        self.maps.iter().map(|map| map.len()).sum()
     }
 
     /// Patterns that further keys may match.

@@ -3,22 +3,25 @@
 //! Takes the issues of a call and leaves fewer: the missing key's issue says under which name it came, and
 //! the unknown key's own issue goes. Only names are compared; the value may still be wrong.
 
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
 use super::explain::LocatedIssue;
 use super::properties::Properties;
 use super::schema::CompiledSchema;
 use crate::json::{Path, Value};
-use crate::nearest::{CLOSE, similarity};
-use crate::words::{Correction, IssueCode, Received};
+use crate::nearest::{CLOSE, Wanted};
+use crate::words::{Correction, IssueCode, Received, Work};
 
 /// How many missing or unknown keys are compared with each other; more than this in one call is not
 /// a matter of names.
 const MOST_KEYS: usize = 32;
 
-/// A missing key, and the key under which it came.
-#[derive(Clone, PartialEq)]
-struct Rename {
-    missing: Path,
-    came_as: Path,
+/// A missing key and a key that came instead, by their numbers, and how close their names are.
+struct Pair {
+    score: f64,
+    missing: usize,
+    came_as: usize,
 }
 
 /// Makes one issue of a missing and an unknown key of the same object, the closest names first.
@@ -26,60 +29,84 @@ pub(super) fn join_renamed(
     schema: &CompiledSchema,
     arguments: &Value<'_>,
     found: &mut Vec<LocatedIssue>,
+    work: &Work,
 ) {
-    let mut pairs = similar_keys(schema, arguments, found);
-    pairs.sort_by(|left, right| right.0.total_cmp(&left.0));
-    let mut chosen: Vec<&Rename> = Vec::new();
-    let shares =
-        |one: &Rename, other: &Rename| one.missing == other.missing || one.came_as == other.came_as;
-    for (score, pair) in &pairs {
+    let (mut missing, mut unknown) = (Vec::new(), Vec::new());
+    let mut pairs = similar_keys(schema, arguments, found, work, (&mut missing, &mut unknown));
+    if pairs.is_empty() {
+        return;
+    }
+    pairs.sort_by(|left, right| right.score.total_cmp(&left.score));
+    let mut taken = (vec![false; missing.len()], vec![false; unknown.len()]);
+    let mut came_as: HashMap<Path, Path> = HashMap::new();
+    for equal in pairs.chunk_by(|left, right| left.score.total_cmp(&right.score).is_eq()) {
         // Two keys are equally close to one: either could be meant.
-        let tied = pairs.iter().any(|(other_score, other)| {
-            other_score.total_cmp(score).is_eq() && shares(pair, other) && pair != other
-        });
-        if !tied && !chosen.iter().any(|other| shares(pair, other)) {
-            chosen.push(pair);
+        let mut counts = (vec![0; missing.len()], vec![0; unknown.len()]);
+        for pair in equal {
+            counts.0[pair.missing] += 1;
+            counts.1[pair.came_as] += 1;
+        }
+        for pair in equal {
+            let tied = counts.0[pair.missing] > 1 || counts.1[pair.came_as] > 1;
+            if !tied && !taken.0[pair.missing] && !taken.1[pair.came_as] {
+                (taken.0[pair.missing], taken.1[pair.came_as]) = (true, true);
+                let (place, key): &(Path, &str) = &unknown[pair.came_as];
+                came_as.insert(Path::clone(&missing[pair.missing]), place.key(key));
+            }
         }
     }
-    for Rename { missing, came_as } in chosen {
-        found.retain(|LocatedIssue { issue, .. }| {
-            issue.code != IssueCode::UnknownKey || issue.path != *came_as
-        });
-        let (Some(to), Some(from)) = (missing.last(), came_as.last()) else {
-            continue;
-        };
-        for LocatedIssue { issue, .. } in found.iter_mut() {
-            if issue.code == IssueCode::Required && issue.path == *missing {
-                issue.received = Received::UnknownKey(from.clone().into_owned());
-                issue.suggestion = Some(Correction::Rename {
-                    from: from.clone().into_owned(),
-                    to: to.clone().into_owned(),
-                });
-            }
+    let settled: HashSet<&Path> = came_as.values().collect();
+    found.retain(|LocatedIssue { issue, .. }| {
+        issue.code != IssueCode::UnknownKey || !settled.contains(&issue.path)
+    });
+    for LocatedIssue { issue, .. } in found.iter_mut() {
+        if issue.code == IssueCode::Required
+            && let Some(from) = came_as.get(&issue.path).and_then(Path::last)
+            && let Some(to) = issue.path.last()
+        {
+            let (from, to) = (from.into_owned(), to.into_owned());
+            issue.received = Received::UnknownKey(from.clone());
+            issue.suggestion = Some(Correction::Rename { from, to });
         }
     }
 }
 
-/// All pairs of a missing and an unknown key whose names are close, and how close.
-fn similar_keys(
+/// All pairs of a missing and an unknown key whose names are close. Both kinds are numbered in `keys`, the unknown ones with
+/// the place of their object.
+fn similar_keys<'v>(
     schema: &CompiledSchema,
-    arguments: &Value<'_>,
+    arguments: &'v Value<'_>,
     found: &[LocatedIssue],
-) -> Vec<(f64, Rename)> {
+    work: &Work,
+    keys: (&mut Vec<Path>, &mut Vec<(Path, &'v str)>),
+) -> Vec<Pair> {
+    let (missing, unknown) = keys;
     let mut pairs = Vec::new();
+    let mut of_object: HashMap<Path, Range<usize>> = HashMap::new();
     let is_missing = |located: &&LocatedIssue| located.issue.code == IssueCode::Required;
     for LocatedIssue { issue, owner } in found.iter().filter(is_missing).take(MOST_KEYS) {
         let place = issue.path.parent();
-        let Some(wanted) = issue.path.last() else {
+        let Some(name) = issue.path.last().filter(|_| !missing.contains(&issue.path)) else {
             continue;
         };
-        for key in unknown_keys(schema, arguments, &place, owner).take(MOST_KEYS) {
-            let score = similarity(&wanted, key);
+        let here = of_object.entry(place.clone()).or_insert_with(|| {
+            let first = unknown.len();
+            let keys = unknown_keys(schema, arguments, &place, owner).take(MOST_KEYS);
+            unknown.extend(keys.map(|key| (place.clone(), key)));
+            first..unknown.len()
+        });
+        let wanted = Wanted::new(&name);
+        for came_as in here.clone() {
+            let score = wanted.similarity(unknown[came_as].1, work);
             if score >= CLOSE {
-                let (missing, came_as) = (issue.path.clone(), place.key(key));
-                pairs.push((score, Rename { missing, came_as }));
+                pairs.push(Pair {
+                    score,
+                    missing: missing.len(),
+                    came_as,
+                });
             }
         }
+        missing.push(issue.path.clone());
     }
     pairs
 }

@@ -7,6 +7,8 @@
 
 use serde::Serialize;
 
+use super::macros::named;
+
 /// One row per code: what it says in the documentation, its variant and its name, its class, what to do next, and its
 /// texts. The rows are the enum [`Code`] and the [`TABLE`], in the order of the stages that give them.
 macro_rules! codes {
@@ -38,70 +40,48 @@ macro_rules! codes {
     };
 }
 
-/// A public enum whose variants have stable names.
-macro_rules! named {
-    ($(#[doc = $about:literal])+ $kind:ident, $all:literal;
-     $(#[doc = $doc:literal] $variant:ident = $name:literal,)+) => {
-        $(#[doc = $about])+
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-        #[serde(rename_all = "snake_case")]
-        #[non_exhaustive]
-        pub enum $kind {
-            $(#[doc = $doc] $variant,)+
-        }
-
-        impl $kind {
-            #[doc = $all]
-            pub const ALL: [$kind; [$($name),+].len()] = [$($kind::$variant),+];
-
-            /// The stable name.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $($kind::$variant => $name,)+
-                }
-            }
-        }
-    };
-}
-
 named! {
-    /// The families of failure.
-    Class, "All classes, in the order of the stages that give them.";
-    /// The call itself is wrong; nothing was run.
-    Validation = "validation",
-    /// The call was made as often as it may be.
-    Budget = "budget",
-    /// The model is going in circles.
-    Loop = "loop",
-    /// The tool ran and broke.
-    Runtime = "runtime",
-    /// The tool ran and says that it cannot do this.
-    Logical = "logical",
-    /// The result is not what the tool promises.
-    SchemaMismatch = "schema_mismatch",
-    /// The result is good, and incomplete.
-    PartialData = "partial_data",
-    /// The result has the right form and makes no sense.
-    SemanticGarbage = "semantic_garbage",
+    /// The families of failure, in the order of the stages that give them.
+    #[non_exhaustive]
+    pub enum Class {
+        /// The call itself is wrong; nothing was run.
+        Validation = "validation",
+        /// The call was made as often as it may be.
+        Budget = "budget",
+        /// The model is going in circles.
+        Loop = "loop",
+        /// The tool ran and broke.
+        Runtime = "runtime",
+        /// The tool ran and says that it cannot do this.
+        Logical = "logical",
+        /// The result is not what the tool promises.
+        SchemaMismatch = "schema_mismatch",
+        /// The result is good, and incomplete.
+        PartialData = "partial_data",
+        /// The result has the right form and makes no sense.
+        SemanticGarbage = "semantic_garbage",
+    }
 }
 
 named! {
     /// What the model should do next.
-    Next, "All next steps.";
-    /// Send the call again with other arguments.
-    FixArguments = "fix_arguments",
-    /// Send the same call again, now.
-    RetrySame = "retry_same",
-    /// Send the same call again, later.
-    RetryLater = "retry_later",
-    /// Do something else.
-    ChangeApproach = "change_approach",
-    /// Go on with what came, or ask for the next part.
-    Continue = "continue",
-    /// Ask the user.
-    AskUser = "ask_user",
-    /// Stop.
-    Stop = "stop",
+    #[non_exhaustive]
+    pub enum Next {
+        /// Send the call again with other arguments.
+        FixArguments = "fix_arguments",
+        /// Send the same call again, now.
+        RetrySame = "retry_same",
+        /// Send the same call again, later.
+        RetryLater = "retry_later",
+        /// Do something else.
+        ChangeApproach = "change_approach",
+        /// Go on with what came, or ask for the next part.
+        Continue = "continue",
+        /// Ask the user.
+        AskUser = "ask_user",
+        /// Stop.
+        Stop = "stop",
+    }
 }
 
 impl Next {

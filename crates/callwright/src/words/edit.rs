@@ -1,29 +1,17 @@
 //! One repair, as data: where, by which rule, how far it departs from what was sent.
 
-use serde::Serialize;
-
 use super::json::{Path, Value};
+use super::macros::named;
 
-/// How far an edit departs from what was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grade {
-    /// No information changed: a trailing comma, `"5"` for an integer.
-    Lossless,
-    /// Information was dropped: a key that the schema forbids.
-    Lossy,
-    /// An intent was inferred: the nearest enum value, a renamed key.
-    Guess,
-}
-
-impl Grade {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Grade::Lossless => "lossless",
-            Grade::Lossy => "lossy",
-            Grade::Guess => "guess",
-        }
+named! {
+    /// How far an edit departs from what was sent.
+    pub enum Grade {
+        /// No information changed: a trailing comma, `"5"` for an integer.
+        Lossless = "lossless",
+        /// Information was dropped: a key that the schema forbids.
+        Lossy = "lossy",
+        /// An intent was inferred: the nearest enum value, a renamed key.
+        Guess = "guess",
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Serialize;
 
-use super::nearest::{has_word, words};
+use super::nearest::Name;
 use super::tool::ToolSpec;
 
 /// What a call of a tool does to the world.
@@ -76,16 +76,17 @@ impl ToolSpec {
 /// Whether a word or a name says that something is destroyed, taken away or replaced in bulk. Wrongly saying yes
 /// costs a repair, so long stems count wherever they occur (`bulkdelete`, `deleted_items`).
 pub(crate) fn says_destroy(name: &str) -> bool {
-    let folded = folded(name);
-    let many = || has_word(name, MANY) || MANY.iter().any(|many| folded.ends_with(many));
-    let changes = |word: &String| {
+    let name = Name::new(name);
+    let has = |words: &[&str]| name.words().any(|word| words.contains(&word));
+    let many = || has(MANY) || MANY.iter().any(|many| name.folded.ends_with(many));
+    let changes = |word: &str| {
         let mut verbs = CHANGING_WORDS.iter();
         verbs.any(|verb| word.starts_with(verb) || word.ends_with(verb))
     };
-    let has_stem = |stems: &Regex| stems.is_match(&folded);
+    let has_stem = |stems: &Regex| stems.is_match(&name.folded);
     DESTROYING.as_ref().is_none_or(has_stem)
-        || has_word(name, DESTROYING_WORDS)
-        || (many() && words(name).iter().any(changes))
+        || has(DESTROYING_WORDS)
+        || (many() && name.words().any(changes))
 }
 
 /// All stems at once: arguments are looked through with them, and one by one they cost more than the rest of a repair.
@@ -124,25 +125,24 @@ const MANY: &[&str] = &["many", "all", "bulk", "batch", "mass", "multiple", "whe
 
 /// Whether a name says that money moves.
 fn says_spend(name: &str) -> bool {
-    let folded = folded(name);
-    let words = words(name);
-    let pays = |word: &String| {
+    let name = Name::new(name);
+    let words: Vec<&str> = name.words().collect();
+    let pays = |word: &&str| {
         let other = ["payload", "payloads", "display", "payee", "payees", "payer"];
-        (word.starts_with("pay") || word.ends_with("pay")) && !other.contains(&word.as_str())
+        (word.starts_with("pay") || word.ends_with("pay")) && !other.contains(word)
     };
-    let says = SPENDING_STEMS.iter().any(|stem| folded.contains(stem))
-        || has_word(name, SPENDING_WORDS)
-        || words.iter().any(pays);
+    let says = SPENDING_STEMS.iter().any(|stem| name.folded.contains(stem))
+        || words
+            .iter()
+            .any(|word| SPENDING_WORDS.contains(word) || pays(word));
     says && !only_looks(&words)
 }
 
 /// Whether the first or second word says that the rest is looked at, or the last that it is. `list_and_pay` does both.
-fn only_looks(words: &[String]) -> bool {
-    let is = |word: Option<&String>, among: &[&str]| {
-        word.is_some_and(|word| among.contains(&word.as_str()))
-    };
+fn only_looks(words: &[&str]) -> bool {
+    let is = |word: Option<&&str>, among: &[&str]| word.is_some_and(|word| among.contains(word));
     let begins = is(words.first(), LOOKING) || is(words.get(1), LOOKING);
-    (begins || is(words.last(), LOOKED_AT)) && !words.iter().any(|word| word == "and")
+    (begins || is(words.last(), LOOKED_AT)) && !words.contains(&"and")
 }
 
 #[rustfmt::skip]
@@ -158,11 +158,6 @@ const LOOKING: &[&str] = &[
 const LOOKED_AT: &[&str] = &[
     "status", "history", "methods", "details", "info", "summary", "report",
 ];
-
-fn folded(name: &str) -> String {
-    let letters = name.chars().filter(|c| c.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Number;
 
+use super::macros::named;
 use crate::json::{Kind, Path, Value};
 
 /// What is wrong at one place of a call's arguments.
@@ -342,51 +343,23 @@ pub enum BranchReason {
     Nearest,
 }
 
-/// An enum whose variants have stable names.
-macro_rules! named {
-    ($(#[$meta:meta])* $type:ident: $($(#[doc = $about:literal])* $variant:ident = $name:literal;)*) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-        pub enum $type {
-            $($(#[doc = $about])* #[serde(rename = $name)] $variant,)*
-        }
-
-        impl $type {
-            /// All of them, in order.
-            pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
-
-            /// The stable name.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $($type::$variant => $name,)*
-                }
-            }
-        }
-    };
-}
-
 named! {
     /// A type, as schemas name them.
-    SchemaType:
-    /// A list.
-    Array = "array";
-    /// `true` or `false`.
-    Boolean = "boolean";
-    /// A whole number.
-    Integer = "integer";
-    /// `null`.
-    Null = "null";
-    /// Any number.
-    Number = "number";
-    /// An object.
-    Object = "object";
-    /// A text.
-    String = "string";
-}
-
-impl SchemaType {
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.name() == name)
+    pub enum SchemaType {
+        /// A list.
+        Array = "array",
+        /// `true` or `false`.
+        Boolean = "boolean",
+        /// A whole number.
+        Integer = "integer",
+        /// `null`.
+        Null = "null",
+        /// Any number.
+        Number = "number",
+        /// An object.
+        Object = "object",
+        /// A text.
+        String = "string",
     }
 }
 
@@ -396,57 +369,58 @@ named! {
     /// They are in the order in which the model is told: what keeps the call from being understood at all comes
     /// before what is merely out of range.
     #[non_exhaustive]
-    IssueCode:
-    /// A required key is missing.
-    Required = "required";
-    /// A key is missing that another key requires.
-    DependentRequired = "dependent_required";
-    /// A key that the schema does not allow.
-    UnknownKey = "unknown_key";
-    /// The same key occurs twice.
-    DuplicateKey = "duplicate_key";
-    /// Another type.
-    Type = "type";
-    /// None of the alternatives, and none is near.
-    Union = "union";
-    /// Not one of the allowed values.
-    Enum = "enum";
-    /// Not the one allowed value.
-    Const = "const";
-    /// Not in the format.
-    Format = "format";
-    /// Does not match the pattern.
-    Pattern = "pattern";
-    /// Too small a number.
-    Minimum = "minimum";
-    /// Too large a number.
-    Maximum = "maximum";
-    /// Not a multiple.
-    MultipleOf = "multiple_of";
-    /// Too short a string.
-    MinLength = "min_length";
-    /// Too long a string.
-    MaxLength = "max_length";
-    /// Too few items.
-    MinItems = "min_items";
-    /// Too many items.
-    MaxItems = "max_items";
-    /// The same item occurs twice.
-    UniqueItems = "unique_items";
-    /// No item is as one must be.
-    Contains = "contains";
-    /// Too few keys.
-    MinProperties = "min_properties";
-    /// Too many keys.
-    MaxProperties = "max_properties";
-    /// A key whose name is not allowed.
-    PropertyName = "property_name";
-    /// Fits several alternatives of which exactly one is allowed.
-    SeveralBranches = "several_branches";
-    /// Fits what is ruled out.
-    Not = "not";
-    /// Nothing is allowed here.
-    NotAllowed = "not_allowed";
-    /// Anything else.
-    Other = "other";
+    pub enum IssueCode {
+        /// A required key is missing.
+        Required = "required",
+        /// A key is missing that another key requires.
+        DependentRequired = "dependent_required",
+        /// A key that the schema does not allow.
+        UnknownKey = "unknown_key",
+        /// The same key occurs twice.
+        DuplicateKey = "duplicate_key",
+        /// Another type.
+        Type = "type",
+        /// None of the alternatives, and none is near.
+        Union = "union",
+        /// Not one of the allowed values.
+        Enum = "enum",
+        /// Not the one allowed value.
+        Const = "const",
+        /// Not in the format.
+        Format = "format",
+        /// Does not match the pattern.
+        Pattern = "pattern",
+        /// Too small a number.
+        Minimum = "minimum",
+        /// Too large a number.
+        Maximum = "maximum",
+        /// Not a multiple.
+        MultipleOf = "multiple_of",
+        /// Too short a string.
+        MinLength = "min_length",
+        /// Too long a string.
+        MaxLength = "max_length",
+        /// Too few items.
+        MinItems = "min_items",
+        /// Too many items.
+        MaxItems = "max_items",
+        /// The same item occurs twice.
+        UniqueItems = "unique_items",
+        /// No item is as one must be.
+        Contains = "contains",
+        /// Too few keys.
+        MinProperties = "min_properties",
+        /// Too many keys.
+        MaxProperties = "max_properties",
+        /// A key whose name is not allowed.
+        PropertyName = "property_name",
+        /// Fits several alternatives of which exactly one is allowed.
+        SeveralBranches = "several_branches",
+        /// Fits what is ruled out.
+        Not = "not",
+        /// Nothing is allowed here.
+        NotAllowed = "not_allowed",
+        /// Anything else.
+        Other = "other",
+    }
 }

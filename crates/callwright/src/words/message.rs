@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::call::Completeness;
 use super::json::Value;
+use super::macros::named;
 
 /// What a model said, as opposed to what it called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,51 +29,23 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The ways in which models write calls as text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Notation {
-    /// `<tool_call>{"name": …, "arguments": …}</tool_call>`
-    ToolCall,
-    /// `<function=name><parameter=key>value</parameter></function>`, also inside `<tool_call>`
-    Function,
-    /// `<invoke name="…"><parameter name="key">value</parameter></invoke>`
-    Invoke,
-    /// `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{…}]`, `name[ARGS]{…}`
-    Mistral,
-    /// `<|channel|>commentary to=functions.name<|message|>{…}<|call|>`
-    Harmony,
-    /// `[name(key=value)]`
-    Pythonic,
-    /// `{"name": …, "arguments": …}`, alone or as a code block
-    Json,
-}
-
-impl Notation {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Notation::ToolCall => "tool_call",
-            Notation::Function => "function",
-            Notation::Invoke => "invoke",
-            Notation::Mistral => "mistral",
-            Notation::Harmony => "harmony",
-            Notation::Pythonic => "pythonic",
-            Notation::Json => "json",
-        }
-    }
-
-    /// The notation of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        const ALL: [Notation; 7] = [
-            Notation::ToolCall,
-            Notation::Function,
-            Notation::Invoke,
-            Notation::Mistral,
-            Notation::Harmony,
-            Notation::Pythonic,
-            Notation::Json,
-        ];
-        ALL.into_iter().find(|notation| notation.name() == name)
+named! {
+    /// The ways in which models write calls as text.
+    #[non_exhaustive]
+    pub enum Notation {
+        /// `<tool_call>{"name": …, "arguments": …}</tool_call>`
+        ToolCall = "tool_call",
+        /// `<function=name><parameter=key>value</parameter></function>`, also inside `<tool_call>`
+        Function = "function",
+        /// `<invoke name="…"><parameter name="key">value</parameter></invoke>`
+        Invoke = "invoke",
+        /// `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{…}]`, `name[ARGS]{…}`
+        Mistral = "mistral",
+        /// `<|channel|>commentary to=functions.name<|message|>{…}<|call|>`
+        Harmony = "harmony",
+        /// `[name(key=value)]`
+        Pythonic = "pythonic",
+        /// `{"name": …, "arguments": …}`, alone or as a code block
+        Json = "json",
     }
 }

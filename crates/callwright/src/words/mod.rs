@@ -5,18 +5,16 @@
 //! trouble ([`transient`]) are the only logic, because every stage needs the same one.
 
 pub mod call;
-mod checked;
 mod code;
 pub(crate) mod control_tokens;
 mod edit;
 mod effect;
 pub(crate) mod error;
 mod failure;
-mod finding;
 mod identity;
 mod issue;
 pub mod json;
-mod limits;
+mod macros;
 mod message;
 pub(crate) mod nearest;
 mod objection;
@@ -29,28 +27,27 @@ pub(crate) mod text;
 mod tool;
 mod tool_failure;
 pub(crate) mod transient;
-mod word_list;
+mod work;
 
-pub use checked::{Checked, OutputVerdict};
+pub use call::ParseLimits;
 pub use code::{Class, Code, CodeRow, Next, TABLE};
 pub use edit::{Edit, Grade, Trial};
 pub(crate) use effect::says_destroy;
 pub use effect::{DeclaredBy, Effect};
 pub use failure::{Cause, Cut, Failure};
-pub use finding::{Finding, FindingKind};
 pub use identity::{Digest, Fingerprint, Outcome, Success};
 pub(crate) use identity::{as_digest, hash};
 pub use issue::{
     BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,
     ReceivedKeys, SchemaType, Unit,
 };
-pub use limits::ParseLimits;
+pub(crate) use macros::{named, word_list};
 pub use message::{Message, Notation};
 pub use objection::{Notice, Objection, Reason, Reply};
-pub use output::{Output, Ran};
-pub use output_fault::{ErrorSign, MorePages, OutputFault};
+pub use output::{Checked, Output, OutputVerdict, Ran};
+pub use output_fault::{ErrorSign, Finding, FindingKind, MorePages, OutputFault};
 pub use output_policy::{Detector, OutputCheck, OutputPolicy};
 pub use place::{Moment, Place};
 pub use tool::{ToolSpec, Validation};
 pub use tool_failure::{FailureKind, ToolFailure};
-pub(crate) use word_list::word_list;
+pub(crate) use work::Work;

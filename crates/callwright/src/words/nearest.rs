@@ -6,23 +6,100 @@
 
 use std::cmp::Ordering;
 
-/// How close two names are, from 0 (nothing in common) to 1 (the same but for case and separators).
+use super::Work;
+
+/// Real names are short; a long text is not a misspelt name, and comparing it costs length squared.
+const LONGEST_NAME: usize = 128;
+
+/// What comparing one pair of letters costs, in steps.
+const PAIR_OF_LETTERS: usize = 16;
+
+/// How many steps it may take to find the names that are near to one: some thousands of names are compared with ease.
+const STEPS_FOR_ONE: usize = 4_000_000;
+
+/// How close two names are, from [`CLOSE`] to 1 (the same but for case and separators); 0 where they are not close.
 pub(crate) fn similarity(left: &str, right: &str) -> f64 {
-    // Real names are short; a long text is not a misspelt name, and comparing it costs length squared.
-    const LONGEST_NAME: usize = 128;
-    if left.len() > LONGEST_NAME || right.len() > LONGEST_NAME {
-        return f64::from(u8::from(left == right));
+    Wanted::new(left).similarity(right, &Work::new(usize::MAX))
+}
+
+/// A name that others are compared with.
+pub(crate) struct Wanted<'n> {
+    written: &'n str,
+    letters: Letters,
+    name: Name,
+}
+
+impl<'n> Wanted<'n> {
+    pub(crate) fn new(written: &'n str) -> Self {
+        let is_name = written.len() <= LONGEST_NAME;
+        let short = if is_name { written } else { "" };
+        Wanted {
+            written,
+            letters: Letters::of(short),
+            name: Name::new(short),
+        }
     }
-    let (left, right) = (Name::new(left), Name::new(right));
-    if left.folded.is_empty() || right.folded.is_empty() {
-        return 0.0;
+
+    /// Whether a text names it, in whatever case.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        text.to_lowercase().contains(&self.written.to_lowercase())
     }
-    if left.folded == right.folded {
-        return 1.0;
+
+    /// How close another name is; 0 also where there is no work left to find out.
+    pub(crate) fn similarity(&self, other: &str, work: &Work) -> f64 {
+        if self.written.len() > LONGEST_NAME || other.len() > LONGEST_NAME {
+            return f64::from(u8::from(self.written == other));
+        }
+        if !work.take(other.len()) || !self.letters.may_be_close(&Letters::of(other)) {
+            return 0.0;
+        }
+        let (left, right) = (&self.name, Name::new(other));
+        let pairs = left.folded.len() * right.folded.len();
+        if pairs == 0 || !work.take(pairs * PAIR_OF_LETTERS) {
+            return 0.0;
+        }
+        if left.folded == right.folded {
+            return 1.0;
+        }
+        let score = shared_words(left, &right)
+            .max(shared_letters(&left.folded, &right.folded))
+            .max(shared_beginning(&left.folded, &right.folded));
+        if score >= CLOSE { score } else { 0.0 }
     }
-    shared_words(&left, &right)
-        .max(shared_letters(&left.folded, &right.folded))
-        .max(shared_beginning(&left.folded, &right.folded))
+}
+
+/// How often each letter occurs in a name, case and separators aside: tells most names apart without comparing them.
+struct Letters {
+    counts: [u8; 32],
+    all: usize,
+    is_ascii: bool,
+}
+
+impl Letters {
+    /// The letters of a name of at most [`LONGEST_NAME`] bytes. Some digits count as letters.
+    fn of(name: &str) -> Self {
+        let mut letters = Letters {
+            counts: [0; 32],
+            all: 0,
+            is_ascii: name.is_ascii(),
+        };
+        for byte in name.bytes().filter(u8::is_ascii_alphanumeric) {
+            letters.counts[usize::from(byte % 32)] += 1;
+            letters.all += 1;
+        }
+        letters
+    }
+
+    /// `false` only where two names are not close: too few letters are in both of them.
+    fn may_be_close(&self, other: &Letters) -> bool {
+        let both = self.counts.iter().zip(&other.counts);
+        let both: usize = both
+            .map(|(left, right)| usize::from(*left.min(right)))
+            .sum();
+        let (short, long) = (self.all.min(other.all), self.all.max(other.all));
+        // Three in five is `CLOSE`; of names that share words or begin alike, one has all letters of the other.
+        !self.is_ascii || !other.is_ascii || both >= short || both * 5 >= long * 3
+    }
 }
 
 /// Just close enough where one name is the beginning of the other: `warn` and `warning`.
@@ -71,7 +148,23 @@ pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
             && (!short || is_cased_like_a_word(name))
             && !name.contains(|c: char| c.is_ascii_digit())
     };
-    left == right || (plain(left) && plain(right) && spelt(left) == spelt(right))
+    left == right
+        || (has_same_letters(left, right)
+            && plain(left)
+            && plain(right)
+            && spelt(left) == spelt(right))
+}
+
+/// Whether two names are the same but for case and separators: a quick no for nearly all that are not.
+fn has_same_letters(left: &str, right: &str) -> bool {
+    fn letters(name: &str) -> impl Iterator<Item = char> {
+        let letters = name
+            .trim()
+            .chars()
+            .filter(|c| !matches!(c, ' ' | '_' | '-'));
+        letters.flat_map(char::to_lowercase)
+    }
+    letters(left).eq(letters(right))
 }
 
 /// Letters only: all small, all capital, or small ones after a capital.
@@ -169,17 +262,22 @@ fn is_word(word: &str) -> bool {
 /// one shared word out of two (0.66); one shared letter in two is not.
 pub(crate) const CLOSE: f64 = 0.6;
 
-/// The nearest candidates, the closest first, at most `max`. None of them need be right.
+/// The nearest candidates, the closest first, at most `max`. None of them need be right. Where there are too many to be
+/// compared, there are none.
 pub(crate) fn nearest<'n>(
     name: &str,
     candidates: impl IntoIterator<Item = &'n str>,
     max: usize,
 ) -> Vec<&'n str> {
+    let (wanted, work) = (Wanted::new(name), Work::new(STEPS_FOR_ONE));
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()
-        .map(|candidate| (similarity(name, candidate), candidate))
+        .map(|candidate| (wanted.similarity(candidate, &work), candidate))
         .filter(|(score, _)| *score >= CLOSE)
         .collect();
+    if work.left() == 0 {
+        return Vec::new();
+    }
     // Equal scores fall back to the name, so that the answer does not depend on a map's order.
     scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(right.1)));
     // A name that is the same but for case and separators needs no company.
@@ -191,15 +289,18 @@ pub(crate) fn nearest<'n>(
         .collect()
 }
 
-/// The one nearest candidate, if there is a nearest one: two that are equally close do not count.
+/// The one nearest candidate, if there is a nearest one: two that are equally close do not count, and none does if there
+/// is not enough work left to compare them all.
 pub(crate) fn single_nearest<'n>(
     name: &str,
     candidates: impl IntoIterator<Item = &'n str>,
+    work: &Work,
 ) -> Option<&'n str> {
+    let wanted = Wanted::new(name);
     let mut best: Option<(f64, &str)> = None;
     let mut tied = false;
     for candidate in candidates {
-        let score = similarity(name, candidate);
+        let score = wanted.similarity(candidate, work);
         if score < CLOSE {
             continue;
         }
@@ -210,7 +311,8 @@ pub(crate) fn single_nearest<'n>(
             _ => (best, tied) = (Some((score, candidate)), false),
         }
     }
-    best.filter(|_| !tied).map(|(_, candidate)| candidate)
+    best.filter(|_| !tied && work.left() > 0)
+        .map(|(_, candidate)| candidate)
 }
 
 /// Two thirds of a full match where all words of the shorter name are in the longer one, a little
@@ -231,14 +333,14 @@ fn shared_words(left: &Name, right: &Name) -> f64 {
 }
 
 /// A name without its case and separators, and where its words end.
-struct Name {
-    folded: String,
+pub(crate) struct Name {
+    pub(crate) folded: String,
     ends: Vec<usize>,
 }
 
 impl Name {
     /// Splits at separators and at a capital after a small letter or a digit.
-    fn new(name: &str) -> Name {
+    pub(crate) fn new(name: &str) -> Name {
         let mut folded = String::with_capacity(name.len());
         let mut ends = Vec::with_capacity(4);
         let mut end_word = |folded: &String| {
@@ -263,7 +365,7 @@ impl Name {
         Name { folded, ends }
     }
 
-    fn words(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |end| {
             let word = &self.folded[start..*end];
@@ -303,14 +405,53 @@ mod tests {
         }
     }
 
+    fn nearest_of<'n>(name: &str, names: [&'n str; 2]) -> Option<&'n str> {
+        single_nearest(name, names, &Work::new(STEPS_FOR_ONE))
+    }
+
+    /// What the letters rule out is what comparing would have ruled out.
+    #[test]
+    fn letters_never_rule_out_what_is_close() {
+        let names = include_str!("near_words.txt").lines().step_by(97);
+        let names: Vec<String> = names
+            .zip(include_str!("near_words.txt").lines().skip(5).step_by(53))
+            .flat_map(|(left, right)| [left.to_owned(), format!("{left}_{right}")])
+            .collect();
+        for left in &names {
+            for right in names
+                .iter()
+                .filter(|it| !Letters::of(left).may_be_close(&Letters::of(it)))
+            {
+                let (left, right) = (Name::new(left), Name::new(right));
+                let score = shared_words(&left, &right)
+                    .max(shared_letters(&left.folded, &right.folded))
+                    .max(shared_beginning(&left.folded, &right.folded));
+                assert!(score < CLOSE, "{} {}", left.folded, right.folded);
+            }
+        }
+    }
+
+    /// A name that cannot be ruled out by its letters costs the same, however many there are after it.
+    #[test]
+    fn comparing_ends_with_the_work() {
+        let anagram = |at: usize| {
+            let (front, back) = "abcdefghijklmnop".split_at(at % 16);
+            format!("{back}{front}")
+        };
+        let names: Vec<String> = (0..10_000).map(anagram).collect();
+        let work = Work::new(100_000);
+        let found = single_nearest("ponmlkjihgfedcba", names.iter().map(String::as_str), &work);
+        assert_eq!((found, work.left()), (None, 0));
+    }
+
     #[test]
     fn a_shared_word_is_close() {
         assert_eq!(
-            single_nearest("path", ["filePath", "content"]),
+            nearest_of("path", ["filePath", "content"]),
             Some("filePath")
         );
         assert_eq!(
-            single_nearest("fileContent", ["filePath", "content"]),
+            nearest_of("fileContent", ["filePath", "content"]),
             Some("content")
         );
     }
@@ -350,7 +491,7 @@ mod tests {
 
     #[test]
     fn a_tie_is_no_answer() {
-        assert_eq!(single_nearest("date", ["start_date", "end_date"]), None);
+        assert_eq!(nearest_of("date", ["start_date", "end_date"]), None);
     }
 
     #[test]

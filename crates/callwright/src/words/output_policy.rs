@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::finding::Finding;
+use super::output_fault::Finding;
 use crate::json::Value;
 use crate::panics::caught;
 use crate::text::first_bytes;

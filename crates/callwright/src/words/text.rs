@@ -200,19 +200,16 @@ pub(crate) fn list<S: AsRef<str>>(names: &[S], max: usize) -> String {
 
 /// The same for the first of `count` names.
 pub(crate) fn list_of<S: AsRef<str>>(first: &[S], count: usize, max: usize) -> String {
-    let names: Vec<String> = first.iter().map(|name| quoted(name.as_ref(), 40)).collect();
-    fitting_of(&names, count, max)
+    let names = first.iter().map(|name| quoted(name.as_ref(), 40));
+    fitting(names, count, max)
 }
 
-/// As many phrases as fit into `max` characters, one at least, and how many more there are.
-pub(crate) fn fitting(phrases: &[String], max: usize) -> String {
-    fitting_of(phrases, phrases.len(), max)
-}
-
-fn fitting_of(phrases: &[String], count: usize, max: usize) -> String {
+/// As many of `count` phrases as fit into `max` characters, one at least, and how many more there are. No more phrases are
+/// made than that.
+pub(crate) fn fitting(phrases: impl Iterator<Item = String>, count: usize, max: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
-    for (at, phrase) in phrases.iter().enumerate() {
+    for (at, phrase) in phrases.enumerate() {
         let length = phrase.chars().count() + 2;
         if at > 0 && used + length > max {
             // Writing to a `String` cannot fail.
@@ -222,7 +219,7 @@ fn fitting_of(phrases: &[String], count: usize, max: usize) -> String {
         if at > 0 {
             out.push_str(", ");
         }
-        out.push_str(phrase);
+        out.push_str(&phrase);
         used += length;
     }
     out

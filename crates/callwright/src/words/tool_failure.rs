@@ -70,61 +70,55 @@ pub enum FailureKind {
 impl ToolFailure {
     /// A failure in the tool's own words: a stable code for programs, and a sentence for the model.
     pub fn new(code: impl Into<Cow<'static, str>>, detail: impl Into<Cow<'static, str>>) -> Self {
-        let mut failure = ToolFailure::of(FailureKind::Reported);
-        failure.0.code = Some(code.into());
-        failure.0.detail = Some(detail.into());
-        failure
+        let (code, detail) = (Some(code.into()), Some(detail.into()));
+        ToolFailure::of(FailureKind::Reported, |inner| {
+            (inner.code, inner.detail) = (code, detail);
+        })
     }
 
     /// A failure that passes: a rate limit, an overload. The sentence is for the model.
     pub fn transient(detail: impl Into<Cow<'static, str>>) -> Self {
-        let mut failure = ToolFailure::of(FailureKind::Transient);
-        failure.0.detail = Some(detail.into());
-        failure
+        ToolFailure::of(FailureKind::Transient, |inner| {
+            inner.detail = Some(detail.into())
+        })
     }
 
     /// The result of a tool that marked it as an error itself, as MCP servers do. It goes on as it is.
     pub fn said(output: impl Into<Output<'static>>) -> Self {
-        let mut failure = ToolFailure::of(FailureKind::Reported);
-        failure.0.output = Some(output.into());
-        failure
+        ToolFailure::of(FailureKind::Reported, |inner| {
+            inner.output = Some(output.into())
+        })
     }
 
     /// The tool broke. The text is for the operator; the model gets a short safe line.
     pub fn internal(for_operator: impl Into<String>) -> Self {
-        let mut failure = ToolFailure::of(FailureKind::Internal);
-        failure.0.for_operator = Some(for_operator.into());
-        failure
+        ToolFailure::told(FailureKind::Internal, for_operator)
     }
 
     /// The tool took longer than it may.
     pub fn timed_out(after: Duration) -> Self {
-        ToolFailure::of(FailureKind::TimedOut(after))
+        ToolFailure::of(FailureKind::TimedOut(after), |_| {})
     }
 
     /// The tool panicked. The text is for the operator.
     pub fn panicked(message: impl Into<String>) -> Self {
-        let mut failure = ToolFailure::of(FailureKind::Panicked);
-        failure.0.for_operator = Some(message.into());
-        failure
+        ToolFailure::told(FailureKind::Panicked, message)
     }
 
     /// The caller went away.
     pub fn cancelled() -> Self {
-        ToolFailure::of(FailureKind::Cancelled)
+        ToolFailure::of(FailureKind::Cancelled, |_| {})
     }
 
     /// The caller went away before the tool had begun.
     pub fn not_started() -> Self {
-        ToolFailure::of(FailureKind::NotStarted)
+        ToolFailure::of(FailureKind::NotStarted, |_| {})
     }
 
     /// The tool contradicts its own declaration: a fault of its author, never of the model. The text is for the
     /// operator.
     pub fn defect(for_operator: impl Into<String>) -> Self {
-        let mut failure = ToolFailure::of(FailureKind::Defect);
-        failure.0.for_operator = Some(for_operator.into());
-        failure
+        ToolFailure::told(FailureKind::Defect, for_operator)
     }
 
     /// The tool broke, with an error without its own type: a boxed one, one of `anyhow`'s, or a text. For
@@ -160,8 +154,8 @@ impl ToolFailure {
         self.0.objection.as_ref()
     }
 
-    fn of(kind: FailureKind) -> Self {
-        ToolFailure(Box::new(Inner {
+    fn of(kind: FailureKind, set: impl FnOnce(&mut Inner)) -> Self {
+        let mut inner = Inner {
             kind,
             code: None,
             detail: None,
@@ -172,7 +166,13 @@ impl ToolFailure {
             retry_after: None,
             objection: None,
             output: None,
-        }))
+        };
+        set(&mut inner);
+        ToolFailure(Box::new(inner))
+    }
+
+    fn told(kind: FailureKind, for_operator: impl Into<String>) -> Self {
+        ToolFailure::of(kind, |inner| inner.for_operator = Some(for_operator.into()))
     }
 
     /// The same with what to do about it, for the model.

@@ -57,6 +57,7 @@ impl Library {
     fn add(&mut self, folder: &Path, path: ModulePath, items: Vec<Item>, cfgs: Vec<String>) {
         let items: Vec<Item> = items
             .into_iter()
+            .flat_map(expand)
             .filter(|item| !is_test(attributes(item)))
             .collect();
         for item in &items {
@@ -117,6 +118,32 @@ impl Library {
         let is_self = import.path == [first.clone()];
         let path = [import.path, rest.to_vec()].concat();
         (!is_self).then(|| self.resolve_within(from, &path, steps))?
+    }
+}
+
+/// The macro `named` is written as an enum with names for values; the rest it makes is always the same.
+fn expand(item: Item) -> Vec<Item> {
+    let Item::Macro(call) = &item else {
+        return vec![item];
+    };
+    match call.mac.parse_body::<syn::ItemEnum>() {
+        Ok(mut written) if call.mac.path.is_ident("named") => {
+            let variants = written.variants.iter_mut();
+            variants.for_each(|variant| variant.discriminant = None);
+            written.attrs.push(syn::parse_quote! {
+                #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+            });
+            let (name, count) = (&written.ident, syn::Index::from(written.variants.len()));
+            let methods = syn::parse_quote! {
+                impl #name {
+                    pub const ALL: [#name; #count] = [];
+                    pub fn name(self) -> &'static str {}
+                    pub fn from_name(name: &str) -> Option<Self> {}
+                }
+            };
+            vec![Item::Enum(written), methods]
+        }
+        _ => vec![item],
     }
 }
 

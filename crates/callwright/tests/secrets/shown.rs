@@ -141,7 +141,8 @@ fn of_result(checked: &Checked<'_>, shown: &mut Shown) {
 
 fn of_failure(failure: &Failure, shown: &mut Shown) {
     for (name, style) in Style::ALL {
-        let feedback = Feedback::new(style).with_max_chars(1_000);
+        let mut feedback = Feedback::new(style);
+        feedback.max_chars = 1_000;
         shown.push((name, feedback.render(failure)));
         shown.push(("issue lines", feedback.issue_lines(failure).join("\n")));
     }

@@ -3,6 +3,7 @@
 //! Every phrase about a value, a key or a schema is made here, and only for issues that are shown. Nothing is shown
 //! whole: enough of a value to recognise it, little enough for path, expectation and value to share a line.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde_json::Value as Schema;
@@ -235,8 +236,8 @@ fn push_expected(out: &mut String, expected: &Expected) {
         Expected::OneOf(values) => match values.as_array().map_or(&[][..], Vec::as_slice) {
             [only] => out.push_str(&literal(only)),
             several => {
-                let literals: Vec<String> = several.iter().map(literal).collect();
-                push_all(out, &["one of ", &fitting(&literals, LIST)]);
+                let literals = fitting(several.iter().map(literal), several.len(), LIST);
+                push_all(out, &["one of ", &literals]);
             }
         },
         Expected::Constant(value) | Expected::Schema(value) => out.push_str(&literal(value)),
@@ -430,18 +431,15 @@ fn either(phrases: &[String]) -> String {
 
 /// The alternatives of a union: `string, object with "a" or null`, as many as a line holds.
 fn alternatives(all: &[Expected]) -> String {
-    let mut distinct: Vec<String> = Vec::new();
-    for phrase in texts(all) {
-        if !distinct.contains(&phrase) {
-            distinct.push(phrase);
-        }
-    }
+    let mut distinct = texts(all);
+    let mut seen = HashSet::new();
+    distinct.retain(|phrase| seen.insert(phrase.clone()));
     let all = either(&distinct);
-    if all.chars().count() <= ALTERNATIVES {
-        all
-    } else {
-        fitting(&distinct, ALTERNATIVES)
+    if all.len() <= ALTERNATIVES || all.chars().count() <= ALTERNATIVES {
+        return all;
     }
+    let count = distinct.len();
+    fitting(distinct.into_iter(), count, ALTERNATIVES)
 }
 
 /// What a format looks like, for the formats that models get wrong most.

@@ -2,17 +2,15 @@
 
 use super::{ProposedEdit, Site};
 use crate::json::Value;
-use crate::nearest::{CLOSE, similarity};
+use crate::nearest::{CLOSE, Wanted};
 use crate::validate::Properties;
-use crate::words::IssueCode;
+use crate::words::{IssueCode, Work};
 
-/// A required argument that is missing and for which the schema itself has a default.
-///
 /// Schemas that are generated from code often list a key as required although it has a default. It is
 /// the only value that is ever filled in, and only where no value for that key is anywhere in the call: in
 /// `{"params": {"env": "staging"}}` it would displace what was sent. Where something may be destroyed, the model has
 /// to say it.
-pub(super) fn default_for_missing(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn default_for_missing(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     // A key that is only required under a condition may be left out with the condition.
     let is_condition = |part: &str| matches!(part, "then" | "else" | "if" | "dependentSchemas");
     let mut parts = site.located.owner.segments();
@@ -31,60 +29,57 @@ pub(super) fn default_for_missing(site: &Site<'_>) -> Option<ProposedEdit> {
 }
 
 /// Whether a value for this key may have been sent somewhere else: under a key that is close and that the schema does not
-/// list beside it, or in a text that names it.
-fn was_sent_elsewhere(site: &Site<'_>, key: &str, properties: &Properties<'_>) -> bool {
+/// list beside it, or in a text that names it. Also if there is not enough work left to find out.
+fn was_sent_elsewhere(site: &Site<'_, '_>, key: &str, properties: &Properties<'_>) -> bool {
     let siblings = site.siblings().unwrap_or_default().iter();
     let mut siblings = siblings.filter(|(name, _)| name != key);
-    let is_close = |name: &str| !properties.has(name) && similarity(name, key) >= CLOSE;
-    siblings.any(|(name, inner)| is_close(name) || names(inner, key))
-        || (!site.path().parent().is_root() && names(site.root, key))
+    let (wanted, work) = (Wanted::new(key), site.scope.work);
+    let is_close = |name: &str| !properties.has(name) && wanted.similarity(name, work) >= CLOSE;
+    siblings.any(|(name, inner)| is_close(name) || names(inner, &wanted, work))
+        || (!site.path().parent().is_root() && names(site.root, &wanted, work))
+        || work.left() == 0
 }
 
 /// Whether a key or a text inside a value names this key.
-fn names(value: &Value<'_>, key: &str) -> bool {
+fn names(value: &Value<'_>, key: &Wanted<'_>, work: &Work) -> bool {
     match value {
         Value::Object(members) => members
             .iter()
-            .any(|(name, inner)| similarity(name, key) >= CLOSE || names(inner, key)),
-        Value::Array(items) => items.iter().any(|item| names(item, key)),
-        Value::String(text) => text.to_lowercase().contains(&key.to_lowercase()),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            .any(|(name, inner)| key.similarity(name, work) >= CLOSE || names(inner, key, work)),
+        Value::Array(items) => items.iter().any(|item| names(item, key, work)),
+        Value::String(text) => !work.take(text.len()) || key.is_in(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => !work.take(1),
     }
 }
 
-/// An optional argument that was sent with the schema's own default, which the schema refuses: it is left
-/// out.
-///
 /// Schemas that are generated from code declare defaults that their own types do not allow: `true` for a
 /// text, `"all"` beside allowed values without it. A model that sends it does as it was told. A guess, for
 /// tools that read: absent means that value by the schema's word only, and a schema that contradicts itself may be
 /// wrong twice. A required argument stays, and is refused.
-pub(super) fn default_left_out(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn default_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let (key, parent) = (site.key()?, site.located.owner.parent().parent());
     if site.code() == IssueCode::UnknownKey || site.requires(&parent, &key) {
         return None;
     }
-    let properties = Properties::of(site.schema, &parent);
+    let properties = site.scope.properties(&parent);
     let default = site.schema.follow(properties.get(&key)?).get("default")?;
     (Value::from(default) == *site.value()?).then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
-/// An optional argument that was sent as null: it is left out.
-///
 /// Many models fill in every key they know. Lossless: null and absent say the same, except where something may be
 /// destroyed: there the argument may be the filter that was lost. A required key stays, and is refused, unless the
 /// schema has a default for it.
-pub(super) fn null_left_out(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn null_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     matches!(site.value()?, Value::Null).then_some(())?;
     leave_out(site)
 }
 
 /// Leaves an optional member out, or puts in the default of a required one.
-fn leave_out(site: &Site<'_>) -> Option<ProposedEdit> {
+fn leave_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let (key, parent) = (site.key()?, site.located.owner.parent().parent());
-    let properties = Properties::of(site.schema, &parent);
+    let properties = site.scope.properties(&parent);
     // In a map every key is data, and null may mean to delete it.
     if !properties.has(&key) || site.code() == IssueCode::UnknownKey {
         return None;
@@ -100,12 +95,10 @@ fn leave_out(site: &Site<'_>) -> Option<ProposedEdit> {
     }
 }
 
-/// An optional argument that was sent as a text for null: `"null"`, `"None"` or an empty text. It is left out.
-///
 /// A guess, and only for tools that read: the text may be all that is left of a value. It counts where no text is
 /// accepted, or only a few that are listed; where any text of a certain form is accepted, an empty one may be meant to
 /// clear a value. `"undefined"` and `"NaN"` are variables that were never filled in, and are always refused.
-pub(super) fn null_text_left_out(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn null_text_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let listed = || {
         let text = site.value()?.as_str()?;
         (site.code() == IssueCode::Enum).then_some(text)

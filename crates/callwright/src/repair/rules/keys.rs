@@ -6,15 +6,14 @@ use serde_json::Value as Schema;
 
 use super::{ProposedEdit, Site, only};
 use crate::json::Value;
-use crate::nearest::{CLOSE, is_slip, same_spelling, similarity, single_nearest, words};
-use crate::words::{Correction, IssueCode};
+use crate::nearest::{CLOSE, Wanted, is_slip, same_spelling, single_nearest, words};
+use crate::validate::free_names;
+use crate::words::IssueCode;
 
-/// A key in another spelling: `file_path` for `filePath`.
-///
 /// Models mix the conventions of the languages they know. Lossless where exactly one key is the same but
 /// for case and separators; of a missing key also where signs are around it (`_class`, where a language reserves the
 /// word).
-pub(super) fn key_spelling(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn key_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let key = site.key()?;
     match site.code() {
         IssueCode::Required => {
@@ -23,7 +22,9 @@ pub(super) fn key_spelling(site: &Site<'_>) -> Option<ProposedEdit> {
             Some(site.rename(sent, &key))
         }
         IssueCode::UnknownKey => {
-            let names = site.properties().names().into_iter();
+            let properties = site.properties();
+            site.look_at(properties.len())?;
+            let names = properties.names().into_iter();
             let meant = only(names.filter(|name| same_spelling(name, &key)))?;
             Some(site.rename(&key, meant))
         }
@@ -37,26 +38,34 @@ fn same_bare(left: &str, right: &str) -> bool {
     !bare(left).is_empty() && bare(left) == bare(right)
 }
 
-/// A key with a slip: `qurey` for `query`.
-///
 /// A guess, where exactly one key is near, one slip of the pen away, and the value fits. A similar name
 /// (`path` for `filePath`) is only proposed to the model: it is the right one too seldom.
-pub(super) fn key_near(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn key_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let key = site.key()?;
     let slip = |sent: &str, meant: &str| is_slip(sent, meant).then(|| site.rename(sent, meant));
-    match (site.code(), &site.located.issue.suggestion) {
-        (IssueCode::Required, _) => slip(single_nearest(&key, site.unknown_keys()?)?, &key),
-        (IssueCode::UnknownKey, Some(Correction::Use(meant))) => slip(&key, meant),
+    let nearest = |name: &str, among: &[&'_ str]| {
+        let found = single_nearest(name, among.iter().copied(), site.scope.work)?;
+        Some(found.to_owned())
+    };
+    match site.code() {
+        IssueCode::Required => {
+            let unknown: Vec<&str> = site.unknown_keys()?.collect();
+            slip(&nearest(&key, &unknown)?, &key)
+        }
+        IssueCode::UnknownKey => {
+            let (properties, siblings) = (site.properties(), site.siblings()?);
+            site.look_at(properties.len() + siblings.len())?;
+            let free = free_names(&properties.names(), siblings);
+            slip(&key, &nearest(&key, &free)?)
+        }
         _ => None,
     }
 }
 
-/// The one key that is missing and the one key that is unknown have the same words: `grades` for `gradeDict`.
-///
 /// Lossless: nothing else is missing, nothing else is left over, the value is a list or an object that fits, and the words
 /// are the same but for plurals and for words that only say what kind of value follows. Any other word may turn the
 /// meaning round (`exclude_grades`, `old_grades`).
-pub(super) fn key_words(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn key_words(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let (sent, missing) = only_pair(site)?;
     let words = full_words(sent);
     (!words.is_empty() && words == full_words(&missing)).then(|| site.rename(sent, &missing))
@@ -64,13 +73,14 @@ pub(super) fn key_words(site: &Site<'_>) -> Option<ProposedEdit> {
 
 /// The only unknown key of an object and the only key that it lacks, if the value is a list or an object: a text fits
 /// anywhere.
-fn only_pair<'s>(site: &Site<'s>) -> Option<(&'s str, Cow<'s, str>)> {
+fn only_pair<'s>(site: &Site<'s, '_>) -> Option<(&'s str, Cow<'s, str>)> {
     if site.code() != IssueCode::Required {
         return None;
     }
     let members = site.siblings()?;
+    let around = site.places.at(&site.path().parent())?;
     let required = site.node()?.get("required")?.as_array()?.iter();
-    let is_missing = |key: &&str| !members.iter().any(|(name, _)| name == key);
+    let is_missing = |key: &&str| site.places.child(around, key).is_none();
     only(required.filter_map(Schema::as_str).filter(is_missing))?;
     let properties = site.properties();
     let (name, value) = only(members.iter().filter(|(name, _)| !properties.has(name)))?;
@@ -98,24 +108,20 @@ fn full_words(name: &str) -> Vec<String> {
     words
 }
 
-/// The one key that is missing, and the one key that is unknown and says nothing: `data` for `scores`.
-///
 /// A guess, on strong evidence: nothing else is missing, nothing else is left over, and the value is a list or an object
 /// that fits.
-pub(super) fn only_key_left(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn only_key_left(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let (sent, missing) = only_pair(site)?;
     full_words(sent)
         .is_empty()
         .then(|| site.rename(sent, &missing))
 }
 
-/// A key that the schema forbids and that says nothing is left out.
-///
 /// Nothing is said by null and by an empty value. A key that holds anything else is never dropped: it may forbid the call
 /// (`dry_run`), narrow it (`exclude`, which repeats a value by nature) or give it a unit. Lossy, since the key itself is
 /// gone, and for tools that read, since its name may say something. Only where the schema says that there are no other
 /// keys, and none that it lists is close.
-pub(super) fn unknown_key_dropped(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn unknown_key_dropped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     // These name a tool, and it may be another one.
     const NAMES_OF_TOOLS: [&str; 5] = ["name", "tool", "tool_name", "function", "method"];
     let key = site.key()?;
@@ -129,9 +135,10 @@ pub(super) fn unknown_key_dropped(site: &Site<'_>) -> Option<ProposedEdit> {
         return None;
     }
     // A key that is close to a known one is most likely that one.
-    let is_close = |name: &str| similarity(name, &key) >= CLOSE;
+    let (wanted, work) = (Wanted::new(&key), site.scope.work);
+    let is_close = |name: &str| wanted.similarity(name, work) >= CLOSE;
     let is_misspelt = site.properties().names().into_iter().any(is_close);
-    (!is_misspelt).then(|| ProposedEdit::Remove(site.path().clone()))
+    (!is_misspelt && work.left() > 0).then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
 fn is_empty(value: &Value<'_>) -> bool {

@@ -4,34 +4,24 @@ use serde_json::Value as Schema;
 
 use super::{ProposedEdit, Site, says_something};
 use crate::json::{Path, Value, parse_at};
-use crate::validate::Properties;
+use crate::words::word_list;
 
 /// How deep an object in a text may be nested.
 const DEEPEST: usize = 64;
 
-/// Names that models give to a layer around the arguments.
-const LAYERS: [&str; 8] = [
-    "arguments",
-    "parameters",
-    // The word with which a schema lists the arguments.
-    "properties",
-    "input",
-    "args",
-    "params",
-    "kwargs",
-    "tool_input",
+/// Names that models give to a layer around the arguments. (With `properties` a schema lists the arguments.)
+const LAYERS: &[&str] = word_list![
+    arguments parameters properties input args params kwargs tool_input
 ];
 
-/// One layer too many: `{"arguments": {"command": "ls"}}`.
-///
 /// Models wrap the arguments as they see them wrapped in transcripts. Lossless, where the layer is the
 /// only key, its name says nothing and the schema does not know it.
-pub(super) fn layer_unwrapped(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let [(key, inner)] = site.root.as_object()? else {
         return None;
     };
-    let properties = Properties::of(site.schema, &Path::root());
-    let takes_any_key = properties.names().is_empty()
+    let properties = site.scope.properties(&Path::root());
+    let takes_any_key = properties.len() == 0
         || !properties.patterns().is_empty()
         || site
             .schema
@@ -54,11 +44,9 @@ pub(super) fn layer_unwrapped(site: &Site<'_>) -> Option<ProposedEdit> {
     Some(ProposedEdit::Replace(Path::root(), inner))
 }
 
-/// A value inside an object that repeats its key: `{"city": {"city": "Berlin"}}`.
-///
 /// Models write the key once for the argument and once more inside it. Lossless, where the object holds
 /// nothing else and an object is not what the schema wants there.
-pub(super) fn key_repeated(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn key_repeated(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let [(name, inner)] = site.wrong_type()?.as_object()? else {
         return None;
@@ -67,11 +55,9 @@ pub(super) fn key_repeated(site: &Site<'_>) -> Option<ProposedEdit> {
     is_repeated.then(|| site.replace(inner.clone()))
 }
 
-/// The value of the only parameter without its key: `"Berlin"` for `{"city": "Berlin"}`.
-///
 /// A guess, where the tool has exactly one required parameter and the value fits it. Of texts only a single word counts:
 /// a sentence may say that the model does not want to call anything.
-pub(super) fn sole_parameter(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn sole_parameter(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let bare = match site.root {
         Value::Object(_) | Value::Null => false,
         Value::String(text) => is_word(text.trim()),

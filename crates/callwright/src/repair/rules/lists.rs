@@ -1,16 +1,15 @@
 //! A list where a single value belongs, a single value or a text where a list belongs.
 
+use ahash::AHashSet;
 use serde_json::Value as Schema;
 
 use super::super::tolerant::is_number;
 use super::{ProposedEdit, Site, only, says_something};
 use crate::json::{Number, Path, Value};
 
-/// A single value that was sent as a list of one: `["a"]` for a string.
-///
 /// Lossless: the one value is still there. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a
 /// filter must not become no filter.
-pub(super) fn scalar_from_array(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn scalar_from_array(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     if site.path().is_root() {
         return None;
     }
@@ -20,14 +19,12 @@ pub(super) fn scalar_from_array(site: &Site<'_>) -> Option<ProposedEdit> {
     }
 }
 
-/// A list of one that was sent as its only value: `5` for a list of numbers.
-///
 /// A guess: a model that sends one value where a list belongs may have lost the others. So it takes evidence
 /// that the value is an item: a number or a boolean that fits, an object whose keys the schema lists, or a
 /// text that it lists among the allowed items. Any other text fits every list of texts (it may be a list
 /// in some notation, or a word for nothing) and is left alone; so is an item of a list: there a list is
 /// missing, not its brackets.
-pub(super) fn array_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn array_from_scalar(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let single = site.wrong_type()?;
     let is_item = match single {
@@ -46,13 +43,11 @@ pub(super) fn array_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
     is_item.then(|| site.replace(Value::Array(vec![single.clone()])))
 }
 
-/// One list too many around a list: `[[[1, 2], [3, 4]]]` for a list of points.
-///
 /// Models add a level of brackets to nested lists. Lossless where the outer list holds nothing else and
 /// what is inside is a list of lists or of objects that fits: each stays what it was. A list of plain
 /// values is left alone: `[["ls", "-l"]]` for a list of commands may be one command with its option, and
 /// `[[1, 5]]` a range.
-pub(super) fn list_layer(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn list_layer(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let too_deep = site.wrong_type()?;
     if !matches!(too_deep, Value::Array(_)) || site.path().is_root() {
         return None;
@@ -79,19 +74,18 @@ fn is_layer(root: &Value<'static>, path: &Path) -> bool {
     !items.is_empty() && (lists || objects)
 }
 
-/// A list that was sent as one text with commas: `"3, 4, 5"` for a list of numbers.
-///
 /// Models write lists as people do. Lossless, and only where the schema says what the pieces are (numbers, or texts that
 /// it lists) and the commas can only separate them: each has a blank after it, or each number has a point. A list of any
 /// texts may hold a comma (`"Paris, France"`). Commas of both kinds (`1,5, 2,5`) have two readings.
-pub(super) fn list_from_text(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn list_from_text(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?;
     if let Some(allowed) = site.items()?.get("enum") {
         let allowed = allowed.as_array()?;
-        let is_allowed = |piece: &&str| allowed.iter().any(|option| option.as_str() == Some(piece));
+        site.look_at(allowed.len())?;
+        let allowed: AHashSet<&str> = allowed.iter().filter_map(Schema::as_str).collect();
         let text_of = |piece: &str| Value::String(piece.to_owned().into());
         let pieces: Vec<&str> = text.split(',').map(str::trim).collect();
-        return (pieces.len() > 1 && pieces.iter().all(is_allowed))
+        return (pieces.len() > 1 && pieces.iter().all(|piece| allowed.contains(piece)))
             .then(|| site.replace(Value::Array(pieces.into_iter().map(text_of).collect())));
     }
     let pieces: Vec<&str> = text.split(',').collect();
@@ -108,7 +102,7 @@ pub(super) fn list_from_text(site: &Site<'_>) -> Option<ProposedEdit> {
 }
 
 /// The pieces as a list of numbers, if the schema wants one and that is what they are.
-fn numbers(site: &Site<'_>, pieces: &[&str]) -> Option<ProposedEdit> {
+fn numbers(site: &Site<'_, '_>, pieces: &[&str]) -> Option<ProposedEdit> {
     let kind = site.items()?.get("type").and_then(Schema::as_str);
     let pieces = pieces.iter().map(|piece| piece.trim());
     if !matches!(kind, Some("integer" | "number"))
@@ -124,11 +118,9 @@ fn numbers(site: &Site<'_>, pieces: &[&str]) -> Option<ProposedEdit> {
 /// Fewer may be a few decimal numbers among whole ones.
 const SHORTEST_ODD: usize = 5;
 
-/// A list of numbers that was sent as one text with bare commas: `"3,4,5"`.
-///
 /// A guess: a comma between digits may also be a decimal comma (`3,5`) or set off thousands (`1,234`). It separates where the
 /// items are whole or the list is odd (decimal commas come in pairs), and no piece could be a group of three digits.
-pub(super) fn list_from_commas(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn list_from_commas(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let pieces: Vec<&str> = site.misplaced_text()?.split(',').collect();
     let after_commas = pieces.get(1..)?;
     let is_whole = site.items()?.get("type").and_then(Schema::as_str) == Some("integer");

@@ -1,7 +1,8 @@
 //! The rules on values: one table, in the order in which they are tried.
 //!
 //! A rule looks at one objection and proposes at most one change there. It never decides: the validator
-//! is asked whether the change helps. Adding a rule is a function, a row here and cases in the corpus.
+//! is asked whether the change helps. What a rule does is said in its row, why and when beside its function. Adding a rule
+//! is a function, a row here and cases in the corpus.
 
 mod absent;
 mod keys;
@@ -11,15 +12,17 @@ mod types;
 mod values;
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
+use ahash::AHashMap;
 use serde_json::Value as Schema;
 
 use super::table::RuleRow;
 use super::{Grade, Stakes};
-use crate::json::{Member, Path, Value};
+use crate::json::{Indexed, Member, Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue, Properties};
-use crate::words::IssueCode;
+use crate::words::{IssueCode, Work};
 
 /// A rule of repair.
 pub(super) struct RepairRule {
@@ -29,7 +32,7 @@ pub(super) struct RepairRule {
     /// values for one place make the call ambiguous.
     pub(super) cost: u8,
     /// What it would change about an objection.
-    pub(super) propose: fn(&Site<'_>) -> Option<ProposedEdit>,
+    pub(super) propose: fn(&Site<'_, '_>) -> Option<ProposedEdit>,
 }
 
 macro_rules! rules {
@@ -103,13 +106,52 @@ rules! {
     layers::sole_parameter = Guess, 4, Reads;
 }
 
+/// What all objections to a call have in common.
+pub(super) struct Scope<'c> {
+    pub(super) schema: &'c CompiledSchema,
+    /// What is left for this call. A rule that runs out of it proposes nothing.
+    pub(super) work: &'c Work,
+    /// The properties of objects, by their place in the schema: each objection asks for them several times.
+    properties: RefCell<AHashMap<Path, Rc<Properties<'c>>>>,
+}
+
+impl<'c> Scope<'c> {
+    pub(super) fn new(schema: &'c CompiledSchema, work: &'c Work) -> Self {
+        Scope {
+            schema,
+            work,
+            properties: RefCell::default(),
+        }
+    }
+
+    fn properties(&self, owner: &Path) -> Rc<Properties<'c>> {
+        let mut known = self.properties.borrow_mut();
+        let found = known.get(owner).cloned();
+        found.unwrap_or_else(|| {
+            let properties = Rc::new(Properties::of(self.schema, owner));
+            // Every part was looked at.
+            self.work.take(properties.parts() * LOOKED_AT);
+            known.insert(owner.clone(), Rc::clone(&properties));
+            properties
+        })
+    }
+}
+
+/// What looking at one key or one allowed value costs, in steps.
+const LOOKED_AT: usize = 20;
+
 /// An objection and what is known about it.
-pub(super) struct Site<'s> {
+pub(super) struct Site<'s, 'c> {
     located: &'s LocatedIssue,
     root: &'s Value<'static>,
-    schema: &'s CompiledSchema,
+    places: &'s Indexed<'s, 'static>,
+    scope: &'s Scope<'c>,
+    schema: &'c CompiledSchema,
     /// The part of the schema that objects. Most rules ask for it, and finding it takes longer than they do.
-    node: OnceCell<Option<&'s Schema>>,
+    node: OnceCell<Option<&'c Schema>>,
+    /// The value that is objected to, and the object around it: the same holds for them.
+    value: OnceCell<Option<&'s Value<'static>>>,
+    siblings: OnceCell<Option<&'s [Member<'static>]>>,
 }
 
 /// What a rule would change.
@@ -124,22 +166,27 @@ pub(super) enum ProposedEdit {
     Rename(Path, String),
 }
 
-impl<'s> Site<'s> {
+impl<'s, 'c> Site<'s, 'c> {
     pub(super) fn new(
         located: &'s LocatedIssue,
         root: &'s Value<'static>,
-        schema: &'s CompiledSchema,
+        places: &'s Indexed<'s, 'static>,
+        scope: &'s Scope<'c>,
     ) -> Self {
         Site {
             located,
             root,
-            schema,
+            places,
+            scope,
+            schema: scope.schema,
             node: OnceCell::new(),
+            value: OnceCell::new(),
+            siblings: OnceCell::new(),
         }
     }
 
     /// The part of the schema that objects.
-    fn node(&self) -> Option<&'s Schema> {
+    fn node(&self) -> Option<&'c Schema> {
         let find = || self.schema.node(&self.located.owner);
         *self.node.get_or_init(find)
     }
@@ -154,7 +201,7 @@ impl<'s> Site<'s> {
 
     /// The value that is objected to.
     fn value(&self) -> Option<&'s Value<'static>> {
-        self.root.at(self.path())
+        *self.value.get_or_init(|| self.places.at(self.path()))
     }
 
     /// The value, if its type is what is objected to: only then may it become another type.
@@ -176,7 +223,7 @@ impl<'s> Site<'s> {
     }
 
     /// What the schema says about the items of the list that it wants here.
-    fn items(&self) -> Option<&'s Schema> {
+    fn items(&self) -> Option<&'c Schema> {
         let node = self.node()?;
         Some(self.schema.follow(node.get("items")?))
     }
@@ -188,21 +235,30 @@ impl<'s> Site<'s> {
 
     /// The members of the object that is around the objection.
     fn siblings(&self) -> Option<&'s [Member<'static>]> {
-        let is_inside = !self.path().is_root();
-        let around = self.root.at(&self.path().parent());
-        around.filter(|_| is_inside)?.as_object()
+        *self.siblings.get_or_init(|| {
+            let is_inside = !self.path().is_root();
+            let around = self.places.at(&self.path().parent());
+            around.filter(|_| is_inside)?.as_object()
+        })
     }
 
     /// The properties that the schema lists for that object.
-    fn properties(&self) -> Properties<'s> {
-        Properties::of(self.schema, &self.located.owner)
+    fn properties(&self) -> Rc<Properties<'c>> {
+        self.scope.properties(&self.located.owner)
     }
 
     /// The keys of that object that the schema does not list.
     fn unknown_keys(&self) -> Option<impl Iterator<Item = &'s str>> {
         let properties = self.properties();
-        let names = self.siblings()?.iter().map(|(name, _)| name.as_ref());
+        let siblings = self.siblings()?;
+        self.look_at(siblings.len())?;
+        let names = siblings.iter().map(|(name, _)| name.as_ref());
         Some(names.filter(move |name| !properties.has(name)))
+    }
+
+    /// Counts the keys or allowed values that a rule goes through; nothing, if they are more than may be looked at.
+    fn look_at(&self, count: usize) -> Option<()> {
+        self.scope.work.take(count * LOOKED_AT).then_some(())
     }
 
     /// Whether the schema node at a path requires a key.

@@ -7,11 +7,9 @@ use super::super::{Edit, syntax};
 use super::{ProposedEdit, Site, only};
 use crate::json::{Number, Value};
 
-/// A number that was sent as text: `"10"`, `" 5"`, `"+5"` for a number.
-///
 /// The most common slip: everything in quotes. Lossless, digit for digit; `"5 apples"` and
 /// `"1,000"` are not numbers, and `"1.000"` is a thousand in half of the world.
-pub(super) fn number_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn number_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?.trim();
     let digits = text
         .strip_prefix('+')
@@ -31,10 +29,8 @@ fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
     grouped && (wants_whole || fraction == "000")
 }
 
-/// A boolean that was sent as text: `"true"`, `"False"`.
-///
 /// Lossless. `"yes"`, `"1"` and the like are not taken: they may be values of their own.
-pub(super) fn boolean_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn boolean_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?.trim();
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     match (is("true"), is("false")) {
@@ -44,11 +40,9 @@ pub(super) fn boolean_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
     }
 }
 
-/// A text that was sent without quotes: `5` for a string.
-///
 /// Ids, zip codes and versions are texts that look like numbers. Lossless: the digits are kept as they
 /// were written. `true` is left alone: `"true"`, `"True"` or `"yes"` could be meant.
-pub(super) fn string_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn string_from_scalar(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     match site.wrong_type()? {
         scalar @ Value::Number(_) => Some(site.replace(Value::String(scalar.to_string().into()))),
         _ => None,
@@ -58,14 +52,12 @@ pub(super) fn string_from_scalar(site: &Site<'_>) -> Option<ProposedEdit> {
 /// The words for true and false, per spelling.
 const SPELLINGS: [[&str; 2]; 3] = [["true", "false"], ["True", "False"], ["TRUE", "FALSE"]];
 
-/// A boolean for a text that is `"true"` or `"false"`: `true` for `"True"`.
-///
 /// Tools that pass options on declare switches as texts. Lossless, and only where the schema itself writes
 /// such a word among its allowed values, as its default or example, or both words in its description: that
 /// says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it the word is not known
 /// (`yes`, `on`, `1`), and with two spellings neither. The word itself must be there, or be
 /// spelt as it was sent: nothing is invented.
-pub(super) fn string_from_boolean(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn string_from_boolean(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let Value::Bool(sent) = site.value()? else {
         return None;
     };
@@ -106,11 +98,9 @@ fn description(node: &Schema) -> impl Iterator<Item = &str> {
 /// How deep a value in a text may be nested.
 const DEEPEST: usize = 64;
 
-/// A list or an object that was sent as text: `"[1, 2]"` for a list.
-///
 /// Models that were trained on JSON inside JSON encode once too often; some providers do it to nested
 /// values. The text may be what Python prints (`"['a', 'b']"`). Lossless: the values are the same.
-pub(super) fn json_from_string(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn json_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
     let text = site.misplaced_text()?.trim();
     if !text.starts_with(['[', '{']) {

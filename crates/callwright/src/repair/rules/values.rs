@@ -1,21 +1,22 @@
 //! An allowed value, a date or a time that is written in another way.
 
+use std::slice;
+
 use serde_json::Value as Schema;
 
 use super::{ProposedEdit, Site, only};
 use crate::json::Value;
 use crate::nearest::{is_slip, same_spelling};
-use crate::words::{Correction, IssueCode};
+use crate::validate::near_value;
+use crate::words::{Expected, IssueCode};
 
 /// Names of units are short: `mbar`, `Mmol`.
 const LONGEST_UNIT: usize = 4;
 
-/// An allowed value in another spelling: `"Shipped"` or `"in progress"` for `"shipped"`, `"in_progress"`.
-///
 /// Lossless where exactly one allowed value is the same but for case, separators and white space. In short words and in
 /// those with capitals inside, case may be the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values must be
 /// written alike: then it is a convention.
-pub(super) fn enum_spelling(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn enum_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
         return None;
     }
@@ -30,13 +31,14 @@ pub(super) fn enum_spelling(site: &Site<'_>) -> Option<ProposedEdit> {
             .collect(),
         _ => node.get("const")?.as_str().into_iter().collect(),
     };
+    site.look_at(allowed.len())?;
+    let same = only(allowed.iter().filter(|option| same_spelling(option, text)))?;
     // `MBps` beside `KBps`, `Mbar` beside `kbar`: case may be all that tells two units apart.
     let short = text.chars().filter(|c| c.is_alphabetic()).count() <= LONGEST_UNIT;
     let units = short || !is_of_words(text) || !allowed.iter().all(|option| is_of_words(option));
     if units && !written_alike(&allowed) {
         return None;
     }
-    let same = only(allowed.iter().filter(|option| same_spelling(option, text)))?;
     Some(site.replace(Value::String((*same).to_owned().into())))
 }
 
@@ -63,28 +65,23 @@ fn is_of_words(text: &str) -> bool {
     !text.contains(char::is_lowercase) || capitals.all(|(at, _)| begins_a_word(at))
 }
 
-/// An allowed value with a slip: `"shiped"` for `"shipped"`.
-///
 /// A guess, where exactly one allowed value is near (the one that the feedback would propose) and one
 /// slip of the pen away.
-pub(super) fn enum_near(site: &Site<'_>) -> Option<ProposedEdit> {
-    if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
-        return None;
-    }
-    let Some(Correction::Use(meant)) = site.located.issue.suggestion.clone() else {
-        return None;
+pub(super) fn enum_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+    let allowed = match &site.located.issue.expected {
+        Expected::OneOf(values) if site.code() == IssueCode::Enum => values.as_array()?,
+        Expected::Constant(value) if site.code() == IssueCode::Const => slice::from_ref(&**value),
+        _ => return None,
     };
     let sent = site.value()?.as_str()?;
-    is_slip(sent, &meant).then(|| site.replace(Value::String(meant.into())))
+    let meant = near_value(site.value()?, allowed, site.scope.work)?;
+    is_slip(sent, meant).then(|| site.replace(Value::String(meant.to_owned().into())))
 }
 
-/// A date or a time with other separators: `2026/01/31` for `2026-01-31`, `2026-01-31 10:00:00Z` for
-/// `2026-01-31T10:00:00Z`.
-///
 /// Models write dates as the languages they know do. Lossless where every digit stays where it is: the
 /// year first, and as many digits as the format asks for. `01/02/2026` may be January or February, and a
 /// time without its offset may be anywhere: both are left alone.
-pub(super) fn date_separators(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn date_separators(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     if site.code() != IssueCode::Format {
         return None;
     }
@@ -114,11 +111,9 @@ fn date(text: &str) -> Option<String> {
         .then(|| format!("{year}-{month}-{day}"))
 }
 
-/// A date that was sent with a time of midnight: `2026-01-31T00:00:00` for `2026-01-31`.
-///
 /// Programs print dates so, and models copy them. Lossy: the time is dropped, though it says nothing.
 /// Any other time says something, and so does an offset: midnight there may be another day here.
-pub(super) fn midnight_left_out(site: &Site<'_>) -> Option<ProposedEdit> {
+pub(super) fn midnight_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let node = site.node()?;
     let wants_date = node.get("format").and_then(Schema::as_str) == Some("date");
     if site.code() != IssueCode::Format || !wants_date {

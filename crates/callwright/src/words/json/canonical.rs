@@ -7,6 +7,7 @@ use std::cell::Cell;
 
 use smallvec::SmallVec;
 
+use super::number::Decimal;
 use super::{Number, Value};
 
 /// Most objects have no more members.
@@ -81,46 +82,22 @@ pub(crate) fn write_string(text: &str, out: &mut String) {
 
 /// The digits without zeros at either end, and their power of ten: `120` is `12e1`, `0.5` is `5e-1`.
 fn write_number(number: &Number<'_>, out: &mut String) {
-    let text = number.as_str();
-    let (sign, text) = match text.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", text),
-    };
-    let (digits, exponent) = match text.split_once(['e', 'E']) {
-        Some((digits, exponent)) => (digits, read_exponent(exponent)),
-        None => (text, 0),
-    };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let start = out.len();
-    out.push_str(sign);
-    let first = out.len();
-    out.push_str(whole);
-    out.push_str(fraction);
-    let zeros = out[first..]
-        .bytes()
-        .take_while(|byte| *byte == b'0')
-        .count();
-    out.drain(first..first + zeros);
-    let end = out[first..].trim_end_matches('0').len() + first;
-    if end == first {
+    let decimal = Decimal::of(number.as_str());
+    if decimal.significant == 0 {
         // Zero has no sign.
-        out.truncate(start);
-        out.push('0');
-        return;
+        return out.push('0');
     }
-    let trailing = out.len() - end;
-    out.truncate(end);
-    // Lengths of texts in memory fit.
-    let shift = i64::try_from(trailing).unwrap_or(0) - i64::try_from(fraction.len()).unwrap_or(0);
+    if decimal.negative {
+        out.push('-');
+    }
+    let first = out.len();
+    out.push_str(decimal.whole);
+    out.push_str(decimal.fraction);
+    out.truncate(first + decimal.significant);
+    let zeros = out[first..].len() - out[first..].trim_start_matches('0').len();
+    out.drain(first..first + zeros);
     out.push('e');
-    out.push_str(itoa::Buffer::new().format(exponent.saturating_add(shift)));
-}
-
-/// An exponent; one that no integer holds is as far as integers go.
-fn read_exponent(text: &str) -> i64 {
-    let negative = text.starts_with('-');
-    let limit = if negative { i64::MIN } else { i64::MAX };
-    text.parse().unwrap_or(limit)
+    out.push_str(itoa::Buffer::new().format(decimal.power));
 }
 
 #[cfg(test)]

@@ -21,6 +21,13 @@ use super::into_type::RAW_VALUE;
 use super::mismatch::MismatchCause;
 use super::{Mismatch, Number, Value};
 
+/// The name of a type, a field or a variant.
+type Name = &'static str;
+
+type Written = Result<Value<'static>, Mismatch>;
+
+type Started<T> = Result<T, Mismatch>;
+
 /// How deep containers may be nested: as deep as in a call (see [`ParseLimits`](crate::parse::ParseLimits)), so that the
 /// result of one tool can be an argument of another.
 const MAX_DEPTH: usize = 100;
@@ -83,7 +90,7 @@ fn signed(number: i64) -> Number<'static> {
 }
 
 /// Rust writes a finite float as a JSON number, the shortest that reads back as the same float.
-fn float(number: impl fmt::Debug, finite: bool) -> Result<Value<'static>, Mismatch> {
+fn float(number: impl fmt::Debug, finite: bool) -> Written {
     if !finite {
         return Err(refuse(format!("{number:?} has no JSON form")));
     }
@@ -99,23 +106,16 @@ fn text(text: &str) -> Value<'static> {
 }
 
 /// An object with one member, as enums are written.
-fn tagged(variant: &'static str, content: Value<'static>) -> Value<'static> {
+fn tagged(variant: Name, content: Value<'static>) -> Value<'static> {
     Value::Object(vec![(Cow::Borrowed(variant), content)])
 }
 
-macro_rules! integers {
-    ($convert:ident: $($method:ident $kind:ty)*) => {$(
+/// Methods for what is written without looking inside.
+macro_rules! scalars {
+    ($($method:ident($($given:pat_param => $kind:ty),*) = $written:expr;)*) => {$(
         #[inline]
-        fn $method(self, number: $kind) -> Result<Value<'static>, Mismatch> {
-            Ok(Value::Number($convert(number.into())))
-        }
-    )*};
-}
-
-macro_rules! wide_integers {
-    ($($method:ident $kind:ty)*) => {$(
-        fn $method(self, number: $kind) -> Result<Value<'static>, Mismatch> {
-            Ok(Value::Number(Number::from_literal(number.to_string())))
+        fn $method(self, $($given: $kind),*) -> Written {
+            Ok($written)
         }
     )*};
 }
@@ -131,150 +131,110 @@ impl Serializer for Writer {
     type SerializeStruct = ObjectBuilder;
     type SerializeStructVariant = ObjectBuilder;
 
-    integers!(unsigned: serialize_u8 u8 serialize_u16 u16 serialize_u32 u32 serialize_u64 u64);
-    integers!(signed: serialize_i8 i8 serialize_i16 i16 serialize_i32 i32 serialize_i64 i64);
-    wide_integers!(serialize_u128 u128 serialize_i128 i128);
-
-    #[inline]
-    fn serialize_bool(self, yes: bool) -> Result<Value<'static>, Mismatch> {
-        Ok(Value::Bool(yes))
+    scalars! {
+        serialize_u8(number => u8) = Value::Number(unsigned(number.into()));
+        serialize_u16(number => u16) = Value::Number(unsigned(number.into()));
+        serialize_u32(number => u32) = Value::Number(unsigned(number.into()));
+        serialize_u64(number => u64) = Value::Number(unsigned(number));
+        serialize_u128(number => u128) = Value::Number(Number::from_literal(number.to_string()));
+        serialize_i8(number => i8) = Value::Number(signed(number.into()));
+        serialize_i16(number => i16) = Value::Number(signed(number.into()));
+        serialize_i32(number => i32) = Value::Number(signed(number.into()));
+        serialize_i64(number => i64) = Value::Number(signed(number));
+        serialize_i128(number => i128) = Value::Number(Number::from_literal(number.to_string()));
+        serialize_bool(yes => bool) = Value::Bool(yes);
+        serialize_char(character => char) = text(character.encode_utf8(&mut [0; 4]));
+        serialize_str(content => &str) = text(content);
+        serialize_unit() = Value::Null;
+        serialize_none() = Value::Null;
+        serialize_unit_struct(_ => Name) = Value::Null;
+        serialize_unit_variant(_ => Name, _ => u32, variant => Name) = Value::String(variant.into());
     }
 
-    fn serialize_f32(self, number: f32) -> Result<Value<'static>, Mismatch> {
+    fn serialize_f32(self, number: f32) -> Written {
         float(number, number.is_finite())
     }
 
-    fn serialize_f64(self, number: f64) -> Result<Value<'static>, Mismatch> {
+    fn serialize_f64(self, number: f64) -> Written {
         float(number, number.is_finite())
     }
 
-    fn serialize_char(self, character: char) -> Result<Value<'static>, Mismatch> {
-        Ok(text(character.encode_utf8(&mut [0; 4])))
-    }
-
-    #[inline]
-    fn serialize_str(self, content: &str) -> Result<Value<'static>, Mismatch> {
-        Ok(text(content))
-    }
-
-    fn collect_str<T: fmt::Display + ?Sized>(
-        self,
-        content: &T,
-    ) -> Result<Value<'static>, Mismatch> {
+    fn collect_str<T: fmt::Display + ?Sized>(self, content: &T) -> Written {
         Ok(Value::String(Cow::Owned(content.to_string())))
     }
 
-    fn serialize_bytes(self, bytes: &[u8]) -> Result<Value<'static>, Mismatch> {
+    fn serialize_bytes(self, bytes: &[u8]) -> Written {
         self.inside()?;
         let number = |byte: &u8| Value::Number(unsigned((*byte).into()));
         Ok(Value::Array(bytes.iter().map(number).collect()))
     }
 
     #[inline]
-    fn serialize_unit(self) -> Result<Value<'static>, Mismatch> {
-        Ok(Value::Null)
-    }
-
-    fn serialize_unit_struct(self, _: &'static str) -> Result<Value<'static>, Mismatch> {
-        Ok(Value::Null)
-    }
-
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-    ) -> Result<Value<'static>, Mismatch> {
-        Ok(Value::String(Cow::Borrowed(variant)))
-    }
-
-    #[inline]
-    fn serialize_none(self) -> Result<Value<'static>, Mismatch> {
-        Ok(Value::Null)
-    }
-
-    #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Value<'static>, Mismatch> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Written {
         value.serialize(self)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<Value<'static>, Mismatch> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: Name, value: &T) -> Written {
         value.serialize(self)
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        _: Name,
         _: u32,
-        variant: &'static str,
+        variant: Name,
         value: &T,
-    ) -> Result<Value<'static>, Mismatch> {
+    ) -> Written {
         let content = value.serialize(self.inside()?);
-        Ok(tagged(
-            variant,
-            content.map_err(|mismatch| mismatch.in_key(variant))?,
-        ))
+        content
+            .map(|content| tagged(variant, content))
+            .map_err(|mismatch| mismatch.in_key(variant))
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<ArrayBuilder, Mismatch> {
+    fn serialize_seq(self, length: Option<usize>) -> Started<ArrayBuilder> {
         Ok(ArrayBuilder::new(self.inside()?, None, length.unwrap_or(0)))
     }
 
-    fn serialize_tuple(self, length: usize) -> Result<ArrayBuilder, Mismatch> {
+    fn serialize_tuple(self, length: usize) -> Started<ArrayBuilder> {
         self.serialize_seq(Some(length))
     }
 
-    fn serialize_tuple_struct(
-        self,
-        _: &'static str,
-        length: usize,
-    ) -> Result<ArrayBuilder, Mismatch> {
+    fn serialize_tuple_struct(self, _: Name, length: usize) -> Started<ArrayBuilder> {
         self.serialize_seq(Some(length))
     }
 
     fn serialize_tuple_variant(
         self,
-        _: &'static str,
+        _: Name,
         _: u32,
-        variant: &'static str,
+        variant: Name,
         length: usize,
-    ) -> Result<ArrayBuilder, Mismatch> {
+    ) -> Started<ArrayBuilder> {
         let inside = self.inside()?.inside()?;
         Ok(ArrayBuilder::new(inside, Some(variant), length))
     }
 
-    fn serialize_map(self, length: Option<usize>) -> Result<ObjectBuilder, Mismatch> {
+    fn serialize_map(self, length: Option<usize>) -> Started<ObjectBuilder> {
         let length = length.unwrap_or(0);
         Ok(ObjectBuilder::new(self.inside()?, ObjectKind::Map, length))
     }
 
-    fn serialize_struct(
-        self,
-        name: &'static str,
-        length: usize,
-    ) -> Result<ObjectBuilder, Mismatch> {
-        if name == RAW_VALUE {
-            return Ok(ObjectBuilder::new(self, ObjectKind::Raw, length));
-        }
-        Ok(ObjectBuilder::new(
-            self.inside()?,
-            ObjectKind::Struct,
-            length,
-        ))
+    fn serialize_struct(self, name: Name, length: usize) -> Started<ObjectBuilder> {
+        let (inside, kind) = match name {
+            RAW_VALUE => (self, ObjectKind::Raw),
+            _ => (self.inside()?, ObjectKind::Struct),
+        };
+        Ok(ObjectBuilder::new(inside, kind, length))
     }
 
     fn serialize_struct_variant(
         self,
-        _: &'static str,
+        _: Name,
         _: u32,
-        variant: &'static str,
+        variant: Name,
         length: usize,
-    ) -> Result<ObjectBuilder, Mismatch> {
+    ) -> Started<ObjectBuilder> {
         let inside = self.inside()?.inside()?;
         let kind = ObjectKind::Variant(variant);
         Ok(ObjectBuilder::new(inside, kind, length))

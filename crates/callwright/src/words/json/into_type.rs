@@ -19,6 +19,14 @@ use self::containers::{EnumReader, visit_array, visit_object};
 use self::scalars::{visit_any_number, visit_float, visit_wide};
 use super::{Mismatch, Value};
 
+/// The name of a type.
+type Name = &'static str;
+
+/// The names of fields or variants.
+type Names = &'static [&'static str];
+
+type Built<T> = Result<T, Mismatch>;
+
 /// The name under which `serde_json` asks for the text of a value.
 pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
@@ -33,7 +41,7 @@ pub fn to_type<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Result<T, Mismat
 /// Makes a Rust type out of the arguments of a call. They are always an object, so a type without content
 /// (`()`, a unit struct) takes one too: it means "no parameters".
 #[cfg(feature = "toolbox")]
-pub(crate) fn to_arguments<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Result<T, Mismatch> {
+pub(crate) fn to_arguments<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Built<T> {
     T::deserialize(Node::<true>(value))
 }
 
@@ -56,7 +64,7 @@ fn unexpected<'v>(value: &'v Value<'_>) -> Unexpected<'v> {
 }
 
 #[inline]
-fn visit_text<'de, V: Visitor<'de>>(text: &'de str, visitor: V) -> Result<V::Value, Mismatch> {
+fn visit_text<'de, V: Visitor<'de>>(text: &'de str, visitor: V) -> Built<V::Value> {
     visitor.visit_borrowed_str(text)
 }
 
@@ -64,7 +72,7 @@ fn visit_text<'de, V: Visitor<'de>>(text: &'de str, visitor: V) -> Result<V::Val
 macro_rules! only {
     ($($kind:ident by $visit:ident => $($method:ident),*;)*) => {$($(
         #[inline]
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
             match self.0 {
                 Value::$kind(content) => $visit(content, visitor),
                 other => Err(Mismatch::invalid_type(unexpected(other), &visitor)),
@@ -77,7 +85,7 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
     type Error = Mismatch;
 
     /// What a visitor does not take, it refuses itself.
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(yes) => visitor.visit_bool(*yes),
@@ -103,12 +111,7 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
         Object by visit_object => deserialize_map;
     }
 
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    fn deserialize_struct<V: Visitor<'de>>(self, _: Name, _: Names, visitor: V) -> Built<V::Value> {
         match self.0 {
             Value::Object(members) => visit_object(members, visitor),
             _ => self.deserialize_any(visitor),
@@ -116,34 +119,30 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
     }
 
     #[inline]
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
         match self.0 {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
         match self.0 {
             Value::Object(_) if ARGUMENTS => visitor.visit_unit(),
             _ => self.deserialize_any(visitor),
         }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: Name, visitor: V) -> Built<V::Value> {
         self.deserialize_unit(visitor)
     }
 
     #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        name: Name,
         visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    ) -> Built<V::Value> {
         if name == RAW_VALUE {
             let text = std::iter::once((RAW_VALUE, self.0.to_string()));
             return visitor.visit_map(MapDeserializer::new(text));
@@ -151,12 +150,7 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    fn deserialize_enum<V: Visitor<'de>>(self, _: Name, _: Names, visitor: V) -> Built<V::Value> {
         let (variant, content) = match self.0 {
             Value::String(variant) => (variant, None),
             Value::Object(members) => {
@@ -174,7 +168,7 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
         visitor.visit_enum(EnumReader { variant, content })
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
         visitor.visit_unit()
     }
 }

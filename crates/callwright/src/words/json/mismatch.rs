@@ -25,19 +25,13 @@ struct MismatchDetails {
 /// What serde objected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MismatchCause {
-    /// The value is of another kind than the type takes.
     Kind,
     /// The kind is right, this value is not.
     Value,
-    /// Too many or too few items.
     Length,
-    /// Not the name of a variant.
     Variant,
-    /// A key that the type does not know.
     UnknownField,
-    /// A key that the type needs.
     MissingField,
-    /// A key that occurs twice.
     RepeatedField,
     /// The type's own objection.
     Own,
@@ -166,33 +160,32 @@ impl serde::de::Error for Mismatch {
 
     #[cold]
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        let message = format!(
-            "unknown variant `{variant}`, {}",
-            one_of(expected, "variants")
-        );
-        Mismatch::new(MismatchCause::Variant, message)
+        let all = one_of(expected, "variants");
+        Mismatch::new(
+            MismatchCause::Variant,
+            format!("unknown variant `{variant}`, {all}"),
+        )
     }
 
     #[cold]
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        let message = format!("unknown field `{field}`, {}", one_of(expected, "fields"));
-        Mismatch::new(MismatchCause::UnknownField, message)
+        let all = one_of(expected, "fields");
+        Mismatch::new(
+            MismatchCause::UnknownField,
+            format!("unknown field `{field}`, {all}"),
+        )
     }
 
     #[cold]
     fn missing_field(field: &'static str) -> Self {
-        Mismatch::new(
-            MismatchCause::MissingField,
-            format!("missing field `{field}`"),
-        )
+        let message = format!("missing field `{field}`");
+        Mismatch::new(MismatchCause::MissingField, message)
     }
 
     #[cold]
     fn duplicate_field(field: &'static str) -> Self {
-        Mismatch::new(
-            MismatchCause::RepeatedField,
-            format!("duplicate field `{field}`"),
-        )
+        let message = format!("duplicate field `{field}`");
+        Mismatch::new(MismatchCause::RepeatedField, message)
     }
 }
 

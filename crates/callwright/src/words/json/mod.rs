@@ -8,11 +8,10 @@
 //! This module never judges: whether a value is good is decided in [`crate::validate`].
 
 mod canonical;
-mod convert;
 mod duplicates;
 mod from_type;
+mod indexed;
 mod into_type;
-mod lent;
 mod mismatch;
 mod number;
 mod path;
@@ -26,20 +25,20 @@ mod value;
 pub(crate) use canonical::{FEW, with_buffer, write_string as write_canonical_string};
 pub(crate) use duplicates::{duplicate_keys, has_duplicate};
 pub use from_type::from_type;
+pub(crate) use indexed::Indexed;
 #[cfg(feature = "toolbox")]
 pub(crate) use into_type::to_arguments;
 pub use into_type::to_type;
-pub use lent::Lent;
 pub use mismatch::Mismatch;
 #[cfg(feature = "toolbox")]
 pub(crate) use mismatch::MismatchCause;
 pub use number::Number;
 pub(crate) use number::overflows;
 pub use path::{Path, Segment};
-pub(crate) use read::{LINE_DEPTH, inspect, is_deeper, parse_at, read_prefix, read_value_within};
+pub(crate) use read::{LINE_DEPTH, inspect, is_deeper, parse_at, read_value_within};
 pub use read::{read_value, size};
 pub(crate) use scan::{plain_bytes, plain_until};
 pub(crate) use serialize::write_json_string;
-pub(crate) use strict::parse as read_document;
+pub(crate) use strict::{parse as read_document, parse_prefix as read_prefix, unicode_escape};
 pub use syntax_error::{Problem, SyntaxError};
-pub use value::{Kind, Member, Value};
+pub use value::{Kind, Lent, Member, Value};

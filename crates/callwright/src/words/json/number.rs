@@ -82,18 +82,18 @@ pub(crate) struct Whole {
 
 /// A literal taken apart: `120.50` is 1205 at the power of ten -1.
 #[derive(Debug)]
-struct Decimal<'a> {
-    negative: bool,
-    whole: &'a str,
-    fraction: &'a str,
-    /// How many digits of `whole` and `fraction` together are left without the zeros at their end.
-    significant: usize,
+pub(super) struct Decimal<'a> {
+    pub(super) negative: bool,
+    pub(super) whole: &'a str,
+    pub(super) fraction: &'a str,
+    /// How many digits of `whole` and `fraction` together are left without the zeros at their end; none of zero.
+    pub(super) significant: usize,
     /// The power of ten of the significant digits.
-    power: i64,
+    pub(super) power: i64,
 }
 
 impl<'a> Decimal<'a> {
-    fn of(literal: &'a str) -> Self {
+    pub(super) fn of(literal: &'a str) -> Self {
         let (negative, text) = match literal.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, literal),

@@ -33,15 +33,6 @@ pub(crate) fn parse_at(
     (!unclear).then(|| (value.into_owned(), end))
 }
 
-/// Reads one JSON value that starts at byte `from`, strictly, and tells where it ends.
-pub(crate) fn read_prefix(
-    text: &str,
-    from: usize,
-    max_depth: usize,
-) -> Result<(Value<'_>, usize), Box<SyntaxError>> {
-    strict::parse_prefix(text, from, max_depth)
-}
-
 /// Whether the value is nested deeper than so many levels. No deeper one is looked at.
 pub(crate) fn is_deeper(value: &Value<'_>, levels: usize) -> bool {
     let inside = |levels, value: &Value<'_>| match levels {

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::scan::plain_until;
@@ -16,19 +16,9 @@ impl Serialize for Value<'_> {
             Value::Bool(yes) => serializer.serialize_bool(*yes),
             Value::Number(number) => number.serialize(serializer),
             Value::String(text) => serializer.serialize_str(text),
-            Value::Array(items) => {
-                let mut seq = serializer.serialize_seq(Some(items.len()))?;
-                for item in items {
-                    seq.serialize_element(item)?;
-                }
-                seq.end()
-            }
+            Value::Array(items) => serializer.collect_seq(items),
             Value::Object(members) => {
-                let mut map = serializer.serialize_map(Some(members.len()))?;
-                for (key, value) in members {
-                    map.serialize_entry(key.as_ref(), value)?;
-                }
-                map.end()
+                serializer.collect_map(members.iter().map(|(key, value)| (key, value)))
             }
         }
     }

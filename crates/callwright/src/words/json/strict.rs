@@ -349,10 +349,17 @@ impl<'a> Reader<'a> {
             Some(b'n') => '\n',
             Some(b'r') => '\r',
             Some(b't') => '\t',
-            Some(b'u') => {
-                self.at += 1;
-                return self.unicode_escape(start);
-            }
+            Some(b'u') => match unicode_escape(&self.bytes[start..]) {
+                Ok((decoded, length)) => {
+                    self.at = start + length;
+                    return Ok(decoded);
+                }
+                Err(problem) => {
+                    let is_cut = problem == Problem::CutOff;
+                    self.at = if is_cut { self.bytes.len() } else { start };
+                    return self.fail(problem);
+                }
+            },
             None => return self.fail(Problem::CutOff),
             Some(_) => {
                 self.at = start;
@@ -362,45 +369,31 @@ impl<'a> Reader<'a> {
         self.at += 1;
         Ok(decoded)
     }
+}
 
-    /// Behind `\u`: four hex digits, and a second escape where the first is half of a pair.
-    fn unicode_escape(&mut self, start: usize) -> Read<char> {
-        let first = self.hex4(start)?;
-        if let Some(decoded) = char::from_u32(first) {
-            return Ok(decoded);
-        }
-        let rest = &self.bytes[self.at..];
-        if rest.len() < 2 && b"\\u".starts_with(rest) {
-            self.at = self.bytes.len();
-            return self.fail(Problem::CutOff);
-        }
-        if (0xD800..0xDC00).contains(&first) && rest.starts_with(b"\\u") {
-            self.at += 2;
-            let second = self.hex4(start)?;
-            if (0xDC00..0xE000).contains(&second) {
-                let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-                if let Some(decoded) = char::from_u32(code) {
-                    return Ok(decoded);
-                }
-            }
-        }
-        self.at = start;
-        self.fail(Problem::LoneSurrogate)
+/// The character that `\uXXXX`, or two of them, mean at the beginning of these bytes, and how many bytes that takes.
+pub(crate) fn unicode_escape(bytes: &[u8]) -> Result<(char, usize), Problem> {
+    let unit = |from: usize| {
+        let digits = (from..from + 4).map(|at| bytes.get(at).ok_or(Problem::CutOff));
+        digits.into_iter().try_fold(0, |code, byte| {
+            let digit = (*byte? as char).to_digit(16);
+            Ok(code << 4 | digit.ok_or(Problem::BadUnicodeEscape)?)
+        })
+    };
+    let first: u32 = unit(2)?;
+    if let Some(decoded) = char::from_u32(first) {
+        return Ok((decoded, 6));
     }
-
-    fn hex4(&mut self, escape_start: usize) -> Read<u32> {
-        let mut code = 0;
-        for _ in 0..4 {
-            match self.peek().map(|byte| (byte as char).to_digit(16)) {
-                Some(Some(digit)) => code = code * 16 + digit,
-                None => return self.fail(Problem::CutOff),
-                Some(None) => {
-                    self.at = escape_start;
-                    return self.fail(Problem::BadUnicodeEscape);
-                }
-            }
-            self.at += 1;
-        }
-        Ok(code)
+    let rest = &bytes[6..];
+    if rest.len() < 2 && b"\\u".starts_with(rest) {
+        return Err(Problem::CutOff);
     }
+    if (0xD800..0xDC00).contains(&first) && rest.starts_with(b"\\u") {
+        let second = unit(8)?;
+        if (0xDC00..0xE000).contains(&second) {
+            let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+            return Ok((char::from_u32(code).ok_or(Problem::LoneSurrogate)?, 12));
+        }
+    }
+    Err(Problem::LoneSurrogate)
 }

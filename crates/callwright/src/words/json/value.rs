@@ -1,8 +1,12 @@
-//! The tree itself.
+//! The tree itself, as its owner or borrowed, and to and from `serde_json::Value`, for callers that hold one.
 
 use std::borrow::Cow;
+use std::ops::Deref;
+
+use serde_json::Value as Json;
 
 use super::{Number, Path};
+use crate::words::named;
 
 /// A JSON value that borrows from `'a` wherever it can.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,34 +29,21 @@ pub enum Value<'a> {
 /// One key of an object and its value.
 pub type Member<'a> = (Cow<'a, str>, Value<'a>);
 
-/// The six kinds of JSON value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Boolean,
-    /// Any number.
-    Number,
-    /// A string.
-    String,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
-}
-
-impl Kind {
-    /// The name that JSON Schema gives this kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Null => "null",
-            Kind::Boolean => "boolean",
-            Kind::Number => "number",
-            Kind::String => "string",
-            Kind::Array => "array",
-            Kind::Object => "object",
-        }
+named! {
+    /// The six kinds of JSON value, named as in JSON Schema.
+    pub enum Kind {
+        /// `null`
+        Null = "null",
+        /// `true` or `false`
+        Boolean = "boolean",
+        /// Any number.
+        Number = "number",
+        /// A string.
+        String = "string",
+        /// An array.
+        Array = "array",
+        /// An object.
+        Object = "object",
     }
 }
 
@@ -122,12 +113,17 @@ impl<'a> Value<'a> {
 
     /// The value at `path`, if there is one.
     pub fn at(&self, path: &Path) -> Option<&Value<'a>> {
-        path.segments()
-            .try_fold(self, |value, segment| match value {
-                Value::Object(_) => value.get(&segment),
-                Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
-                _ => None,
-            })
+        let mut segments = path.segments();
+        segments.try_fold(self, |value, segment| value.child(&segment))
+    }
+
+    /// The member or the item that a segment of a path names.
+    pub(super) fn child(&self, segment: &str) -> Option<&Value<'a>> {
+        match self {
+            Value::Object(_) => self.get(segment),
+            Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
+            _ => None,
+        }
     }
 
     /// The value at `path`, to be changed.
@@ -151,12 +147,89 @@ impl<'a> Value<'a> {
             Value::Number(number) => Value::Number(number.into_owned()),
             Value::String(text) => Value::String(Cow::Owned(text.into_owned())),
             Value::Array(items) => Value::Array(items.into_iter().map(Value::into_owned).collect()),
-            Value::Object(members) => Value::Object(
-                members
-                    .into_iter()
-                    .map(|(key, value)| (Cow::Owned(key.into_owned()), value.into_owned()))
-                    .collect(),
-            ),
+            Value::Object(members) => {
+                let owned =
+                    |(key, value): Member<'a>| (key.into_owned().into(), value.into_owned());
+                Value::Object(members.into_iter().map(owned).collect())
+            }
+        }
+    }
+}
+
+/// A value that is borrowed or owned. `Cow` would do if it were covariant: what is kept for long could then be closed
+/// with what lives shortly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lent<'v> {
+    /// Borrowed from its owner.
+    Borrowed(&'v Value<'v>),
+    /// Owned.
+    Owned(Value<'v>),
+}
+
+impl<'v> Lent<'v> {
+    /// The value itself.
+    pub fn into_owned(self) -> Value<'v> {
+        match self {
+            Lent::Borrowed(value) => value.clone(),
+            Lent::Owned(value) => value,
+        }
+    }
+}
+
+impl<'v> Deref for Lent<'v> {
+    type Target = Value<'v>;
+
+    fn deref(&self) -> &Value<'v> {
+        match self {
+            Lent::Borrowed(value) => value,
+            Lent::Owned(value) => value,
+        }
+    }
+}
+
+impl<'a> From<&'a serde_json::Value> for Value<'a> {
+    fn from(value: &'a Json) -> Self {
+        match value {
+            Json::Null => Value::Null,
+            Json::Bool(yes) => Value::Bool(*yes),
+            Json::Number(number) => Value::Number(Number::from_literal(number.to_string())),
+            Json::String(text) => Value::String(Cow::Borrowed(text)),
+            Json::Array(items) => Value::Array(items.iter().map(Value::from).collect()),
+            Json::Object(members) => {
+                let member = |(key, value): (&'a String, _)| (key.into(), Value::from(value));
+                Value::Object(members.iter().map(member).collect())
+            }
+        }
+    }
+}
+
+impl From<&Value<'_>> for serde_json::Value {
+    /// Integers beyond 64 bits become floats here, because `serde_json::Number` has nothing better;
+    /// of a key that occurs twice the last value stays.
+    fn from(value: &Value<'_>) -> Self {
+        match value {
+            Value::Null => Json::Null,
+            Value::Bool(yes) => Json::Bool(*yes),
+            Value::Number(number) => Json::Number(number.into()),
+            Value::String(text) => Json::String(text.clone().into_owned()),
+            Value::Array(items) => items.iter().map(Json::from).collect(),
+            Value::Object(members) => members
+                .iter()
+                .map(|(key, value)| (key.clone().into_owned(), Json::from(value)))
+                .collect(),
+        }
+    }
+}
+
+impl From<&Number<'_>> for serde_json::Number {
+    fn from(number: &Number<'_>) -> Self {
+        if let Some(small) = number.as_i64() {
+            small.into()
+        } else if let Some(large) = number.as_u64() {
+            large.into()
+        } else {
+            // Finite by construction, so the fallback is never taken.
+            serde_json::Number::from_f64(number.as_f64()).unwrap_or_else(|| 0.into())
         }
     }
 }

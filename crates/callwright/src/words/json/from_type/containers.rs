@@ -8,7 +8,7 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant,
 };
 
-use super::{Writer, refuse, tagged};
+use super::{Name, Started, Writer, Written, refuse, tagged};
 use crate::json::{Member, Mismatch, Problem, Value, has_duplicate, read_value_within};
 
 /// A type announces how many items it will have, and may be wrong. No more than this many are reserved in advance; a
@@ -16,7 +16,7 @@ use crate::json::{Member, Mismatch, Problem, Value, has_duplicate, read_value_wi
 const MOST_RESERVED: usize = 4_096;
 
 /// The content of an enum's variant, or a value as it is.
-fn of_variant(variant: Option<&'static str>, value: Value<'static>) -> Value<'static> {
+fn of_variant(variant: Option<Name>, value: Value<'static>) -> Value<'static> {
     match variant {
         Some(variant) => tagged(variant, value),
         None => value,
@@ -24,7 +24,7 @@ fn of_variant(variant: Option<&'static str>, value: Value<'static>) -> Value<'st
 }
 
 #[cold]
-fn in_variant(variant: Option<&'static str>, mismatch: Mismatch) -> Mismatch {
+fn in_variant(variant: Option<Name>, mismatch: Mismatch) -> Mismatch {
     match variant {
         Some(variant) => mismatch.in_key(variant),
         None => mismatch,
@@ -34,12 +34,12 @@ fn in_variant(variant: Option<&'static str>, mismatch: Mismatch) -> Mismatch {
 /// An array.
 pub(super) struct ArrayBuilder {
     inside: Writer,
-    variant: Option<&'static str>,
+    variant: Option<Name>,
     items: Vec<Value<'static>>,
 }
 
 impl ArrayBuilder {
-    pub(super) fn new(inside: Writer, variant: Option<&'static str>, length: usize) -> Self {
+    pub(super) fn new(inside: Writer, variant: Option<Name>, length: usize) -> Self {
         ArrayBuilder {
             inside,
             variant,
@@ -47,14 +47,12 @@ impl ArrayBuilder {
         }
     }
 
-    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Mismatch> {
-        match value.serialize(self.inside) {
-            Ok(item) => self.items.push(item),
-            Err(mismatch) => {
-                let placed = mismatch.in_item(self.items.len());
-                return Err(in_variant(self.variant, placed));
-            }
-        }
+    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Started<()> {
+        let item = value.serialize(self.inside).map_err(|mismatch| {
+            let placed = mismatch.in_item(self.items.len());
+            in_variant(self.variant, placed)
+        })?;
+        self.items.push(item);
         Ok(())
     }
 }
@@ -66,11 +64,11 @@ macro_rules! arrays {
             type Error = Mismatch;
 
             #[inline]
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Mismatch> {
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Started<()> {
                 self.push(value)
             }
 
-            fn end(self) -> Result<Value<'static>, Mismatch> {
+            fn end(self) -> Written {
                 Ok(of_variant(self.variant, Value::Array(self.items)))
             }
         }
@@ -97,7 +95,7 @@ pub(super) enum ObjectKind {
     /// Its keys are all different.
     Struct,
     /// The same, as the content of an enum's variant.
-    Variant(&'static str),
+    Variant(Name),
     Map,
     /// A `RawValue`, which `serde_json` disguises as a struct with one field, its text.
     Raw,
@@ -114,26 +112,22 @@ impl ObjectBuilder {
         }
     }
 
-    fn variant(&self) -> Option<&'static str> {
+    fn variant(&self) -> Option<Name> {
         match self.kind {
             ObjectKind::Variant(name) => Some(name),
             _ => None,
         }
     }
 
-    fn field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), Mismatch> {
-        match value.serialize(self.inside) {
-            Ok(written) => self.members.push((Cow::Borrowed(name), written)),
-            Err(mismatch) => return Err(in_variant(self.variant(), mismatch.in_key(name))),
-        }
+    fn field<T: Serialize + ?Sized>(&mut self, name: Name, value: &T) -> Started<()> {
+        let written = value.serialize(self.inside);
+        let variant = self.variant();
+        let written = written.map_err(|mismatch| in_variant(variant, mismatch.in_key(name)))?;
+        self.members.push((Cow::Borrowed(name), written));
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Value<'static>, Mismatch> {
+    fn finish(mut self) -> Written {
         match self.kind {
             ObjectKind::Raw => return read_raw(self.members.pop(), self.inside.depth_left),
             ObjectKind::Map if has_duplicate(&self.members) => last_of_each(&mut self.members),
@@ -145,7 +139,7 @@ impl ObjectBuilder {
 }
 
 /// The text of a `RawValue`, read as strictly as a call.
-fn read_raw(field: Option<Member<'static>>, depth_left: usize) -> Result<Value<'static>, Mismatch> {
+fn read_raw(field: Option<Member<'static>>, depth_left: usize) -> Written {
     let Some((_, Value::String(text))) = field else {
         return Err(refuse("a `RawValue` without text"));
     };
@@ -178,7 +172,7 @@ fn last_of_each(members: &mut Vec<Member<'static>>) {
 }
 
 /// A key as `serde_json` writes it: numbers, booleans and unit variants become text, everything else is refused.
-fn key_of(written: Value<'static>) -> Result<Cow<'static, str>, Mismatch> {
+fn key_of(written: Value<'static>) -> Started<Cow<'static, str>> {
     match written {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(Cow::Owned(number.as_str().to_owned())),
@@ -191,12 +185,12 @@ impl SerializeMap for ObjectBuilder {
     type Ok = Value<'static>;
     type Error = Mismatch;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Mismatch> {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Started<()> {
         self.next_key = Some(key_of(key.serialize(self.inside)?)?);
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Mismatch> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Started<()> {
         let Some(key) = self.next_key.take() else {
             return Err(refuse("a value of a map was written before its key"));
         };
@@ -207,7 +201,7 @@ impl SerializeMap for ObjectBuilder {
         Ok(())
     }
 
-    fn end(self) -> Result<Value<'static>, Mismatch> {
+    fn end(self) -> Written {
         self.finish()
     }
 }
@@ -221,13 +215,13 @@ macro_rules! structs {
             #[inline]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
-                name: &'static str,
+                name: Name,
                 value: &T,
-            ) -> Result<(), Mismatch> {
+            ) -> Started<()> {
                 self.field(name, value)
             }
 
-            fn end(self) -> Result<Value<'static>, Mismatch> {
+            fn end(self) -> Written {
                 self.finish()
             }
         }

@@ -7,33 +7,32 @@ use serde::de::{
 };
 
 use super::scalars::MemberKey;
-use super::{Node, unexpected};
+use super::{Built, Names, Node, unexpected};
 use crate::json::{Member, Mismatch, Value};
 
 pub(super) fn visit_array<'v, V: Visitor<'v>>(
     items: &'v [Value<'v>],
     visitor: V,
-) -> Result<V::Value, Mismatch> {
+) -> Built<V::Value> {
     let mut reader = ArrayReader { items, at: 0 };
     let built = visitor.visit_seq(&mut reader)?;
-    if reader.at < items.len() {
-        let expected = &"fewer elements in array";
-        return Err(Mismatch::invalid_length(items.len(), expected));
-    }
-    Ok(built)
+    all_taken(reader.at, items.len(), "fewer elements in array").map(|()| built)
 }
 
 pub(super) fn visit_object<'v, V: Visitor<'v>>(
     members: &'v [Member<'v>],
     visitor: V,
-) -> Result<V::Value, Mismatch> {
+) -> Built<V::Value> {
     let mut reader = ObjectReader { members, at: 0 };
     let built = visitor.visit_map(&mut reader)?;
-    if reader.at < members.len() {
-        let expected = &"fewer elements in map";
-        return Err(Mismatch::invalid_length(members.len(), expected));
+    all_taken(reader.at, members.len(), "fewer elements in map").map(|()| built)
+}
+
+fn all_taken(taken: usize, length: usize, expected: &str) -> Built<()> {
+    if taken < length {
+        return Err(Mismatch::invalid_length(length, &expected));
     }
-    Ok(built)
+    Ok(())
 }
 
 struct ArrayReader<'v> {
@@ -44,18 +43,13 @@ struct ArrayReader<'v> {
 impl<'v> SeqAccess<'v> for ArrayReader<'v> {
     type Error = Mismatch;
 
-    fn next_element_seed<T: DeserializeSeed<'v>>(
-        &mut self,
-        seed: T,
-    ) -> Result<Option<T::Value>, Mismatch> {
+    fn next_element_seed<T: DeserializeSeed<'v>>(&mut self, seed: T) -> Built<Option<T::Value>> {
         let Some(item) = self.items.get(self.at) else {
             return Ok(None);
         };
         self.at += 1;
-        match seed.deserialize(Node::<false>(item)) {
-            Ok(built) => Ok(Some(built)),
-            Err(mismatch) => Err(mismatch.in_item(self.at - 1)),
-        }
+        let built = seed.deserialize(Node::<false>(item)).map(Some);
+        built.map_err(|mismatch| mismatch.in_item(self.at - 1))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -72,21 +66,16 @@ struct ObjectReader<'v> {
 impl<'v> MapAccess<'v> for ObjectReader<'v> {
     type Error = Mismatch;
 
-    fn next_key_seed<K: DeserializeSeed<'v>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Mismatch> {
+    fn next_key_seed<K: DeserializeSeed<'v>>(&mut self, seed: K) -> Built<Option<K::Value>> {
         let Some((key, _)) = self.members.get(self.at) else {
             return Ok(None);
         };
         self.at += 1;
-        match seed.deserialize(MemberKey(key)) {
-            Ok(built) => Ok(Some(built)),
-            Err(mismatch) => Err(mismatch.of_key(key)),
-        }
+        let built = seed.deserialize(MemberKey(key)).map(Some);
+        built.map_err(|mismatch| mismatch.of_key(key))
     }
 
-    fn next_value_seed<T: DeserializeSeed<'v>>(&mut self, seed: T) -> Result<T::Value, Mismatch> {
+    fn next_value_seed<T: DeserializeSeed<'v>>(&mut self, seed: T) -> Built<T::Value> {
         let current = self.at.checked_sub(1).and_then(|at| self.members.get(at));
         let Some((key, value)) = current else {
             return Err(Mismatch::custom("value is missing"));
@@ -110,7 +99,7 @@ impl<'v> EnumAccess<'v> for EnumReader<'v> {
     type Error = Mismatch;
     type Variant = Self;
 
-    fn variant_seed<T: DeserializeSeed<'v>>(self, seed: T) -> Result<(T::Value, Self), Mismatch> {
+    fn variant_seed<T: DeserializeSeed<'v>>(self, seed: T) -> Built<(T::Value, Self)> {
         let name = seed.deserialize(BorrowedStrDeserializer::new(self.variant))?;
         Ok((name, self))
     }
@@ -131,14 +120,14 @@ impl EnumReader<'_> {
 impl<'v> VariantAccess<'v> for EnumReader<'v> {
     type Error = Mismatch;
 
-    fn unit_variant(self) -> Result<(), Mismatch> {
+    fn unit_variant(self) -> Built<()> {
         match self.content {
             None | Some(Value::Null) => Ok(()),
             Some(_) => Err(self.wrong_kind("unit")),
         }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'v>>(self, seed: T) -> Result<T::Value, Mismatch> {
+    fn newtype_variant_seed<T: DeserializeSeed<'v>>(self, seed: T) -> Built<T::Value> {
         match self.content {
             Some(content) => seed.deserialize(Node::<false>(content)),
             None => return Err(self.wrong_kind("newtype variant")),
@@ -146,7 +135,7 @@ impl<'v> VariantAccess<'v> for EnumReader<'v> {
         .map_err(|mismatch| mismatch.in_key(self.variant))
     }
 
-    fn tuple_variant<V: Visitor<'v>>(self, _: usize, visitor: V) -> Result<V::Value, Mismatch> {
+    fn tuple_variant<V: Visitor<'v>>(self, _: usize, visitor: V) -> Built<V::Value> {
         match self.content {
             Some(Value::Array(items)) if items.is_empty() => visitor.visit_unit(),
             Some(Value::Array(items)) => visit_array(items, visitor),
@@ -155,11 +144,7 @@ impl<'v> VariantAccess<'v> for EnumReader<'v> {
         .map_err(|mismatch| mismatch.in_key(self.variant))
     }
 
-    fn struct_variant<V: Visitor<'v>>(
-        self,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    fn struct_variant<V: Visitor<'v>>(self, _: Names, visitor: V) -> Built<V::Value> {
         match self.content {
             Some(Value::Object(members)) => visit_object(members, visitor),
             _ => return Err(self.wrong_kind("struct variant")),

@@ -4,8 +4,8 @@ use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
-use crate::json::read_value;
-use crate::json::{Mismatch, Number, Value};
+use super::{Built, Name, Names};
+use crate::json::{Mismatch, Number, Value, read_value};
 
 /// An integer in the smallest type that serde has for it.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ impl Integer {
 pub(super) fn visit_any_number<'v, V: Visitor<'v>>(
     number: &Number<'_>,
     visitor: V,
-) -> Result<V::Value, Mismatch> {
+) -> Built<V::Value> {
     match Integer::of(number) {
         Some(Integer::U64(large)) => visitor.visit_u64(large),
         Some(Integer::I64(small)) => visitor.visit_i64(small),
@@ -63,10 +63,7 @@ pub(super) fn visit_any_number<'v, V: Visitor<'v>>(
     }
 }
 
-pub(super) fn visit_float<'v, V: Visitor<'v>>(
-    number: &Number<'_>,
-    visitor: V,
-) -> Result<V::Value, Mismatch> {
+pub(super) fn visit_float<'v, V: Visitor<'v>>(number: &Number<'_>, visitor: V) -> Built<V::Value> {
     match Integer::plain(number) {
         Some(Integer::U64(large)) => visitor.visit_u64(large),
         // `-0` has a sign only as a float.
@@ -76,10 +73,7 @@ pub(super) fn visit_float<'v, V: Visitor<'v>>(
 }
 
 /// For integers of up to 128 bits.
-pub(super) fn visit_wide<'v, V: Visitor<'v>>(
-    number: &Number<'_>,
-    visitor: V,
-) -> Result<V::Value, Mismatch> {
+pub(super) fn visit_wide<'v, V: Visitor<'v>>(number: &Number<'_>, visitor: V) -> Built<V::Value> {
     visit_integer(Integer::of(number), number, visitor)
 }
 
@@ -87,7 +81,7 @@ fn visit_integer<'v, V: Visitor<'v>>(
     integer: Option<Integer>,
     number: &Number<'_>,
     visitor: V,
-) -> Result<V::Value, Mismatch> {
+) -> Built<V::Value> {
     match integer {
         Some(Integer::U64(large)) => visitor.visit_u64(large),
         Some(Integer::I64(small)) => visitor.visit_i64(small),
@@ -102,7 +96,7 @@ pub(super) struct MemberKey<'v>(pub(super) &'v str);
 
 /// A number that is written as a key. As in `serde_json`, `"5.0"` is not an integer here: two spellings of one
 /// key would be one.
-fn visit_number_key<'v, V: Visitor<'v>>(key: &str, visitor: V) -> Result<V::Value, Mismatch> {
+fn visit_number_key<'v, V: Visitor<'v>>(key: &str, visitor: V) -> Built<V::Value> {
     let has_no_blanks = key.starts_with(|first: char| first == '-' || first.is_ascii_digit())
         && key.ends_with(|last: char| last.is_ascii_digit());
     match read_value(key) {
@@ -123,7 +117,7 @@ fn visit_number_key<'v, V: Visitor<'v>>(key: &str, visitor: V) -> Result<V::Valu
 
 macro_rules! number_keys {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
             visit_number_key(self.0, visitor)
         }
     )*};
@@ -133,7 +127,7 @@ impl<'de> Deserializer<'de> for MemberKey<'de> {
     type Error = Mismatch;
 
     #[inline]
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
         visitor.visit_borrowed_str(self.0)
     }
 
@@ -141,7 +135,7 @@ impl<'de> Deserializer<'de> for MemberKey<'de> {
     number_keys!(deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128);
     number_keys!(deserialize_f32 deserialize_f64);
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
         match self.0 {
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
@@ -149,25 +143,21 @@ impl<'de> Deserializer<'de> for MemberKey<'de> {
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
         // A key is never null.
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: Name, visitor: V) -> Built<V::Value> {
         visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: &'static str,
-        variants: &'static [&'static str],
+        name: Name,
+        variants: Names,
         visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    ) -> Built<V::Value> {
         BorrowedStrDeserializer::new(self.0).deserialize_enum(name, variants, visitor)
     }
 

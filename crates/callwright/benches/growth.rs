@@ -1,0 +1,294 @@
+//! How the cost of one call grows with its size and with that of its schema, in instructions counted by callgrind.
+//!
+//! `cargo bench --bench growth` runs this program under valgrind for each row and size, with and without the call, and
+//! prints the difference and the exponent: 1.0 is linear, 2.0 is quadratic. None may be above 1.1.
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::cast_precision_loss,
+    reason = "a table for people"
+)]
+#![allow(missing_docs)]
+
+use std::hint::black_box;
+use std::process::Command;
+
+use callwright::feedback::Feedback;
+use callwright::repair::{Grade, RepairPolicy};
+use callwright::{Call, Gate, ToolSpec};
+use serde_json::{Map, Value, json};
+
+/// A row: what grows, and a schema and arguments of that size. With tools it is their number.
+type Row = (&'static str, [usize; 3], fn(usize) -> (Value, String));
+
+/// Sizes that are far apart enough for a slope, up to calls of 64 kB.
+const WIDE: [usize; 3] = [500, 1_000, 4_000];
+
+/// As deep as a call may be.
+const DEEP: [usize; 3] = [12, 24, 96];
+
+const ROWS: &[Row] = &[
+    ("valid keys", WIDE, valid_keys),
+    ("unknown keys", WIDE, unknown_keys),
+    ("unknown keys of one", WIDE, few_unknown_keys),
+    ("keys in another spelling", WIDE, respelt_keys),
+    ("missing keys", WIDE, missing_keys),
+    ("missing keys with defaults", WIDE, defaults),
+    ("depth", DEEP, depth),
+    ("issues: numbers as texts", WIDE, numbers_as_texts),
+    ("issues: wrong items", WIDE, wrong_items),
+    ("issues: objects without a key", WIDE, objects_without_a_key),
+    ("enum values, one slip", WIDE, enum_slip),
+    ("enum values, anagrams", WIDE, enum_anagrams),
+    ("enum values, a list as text", WIDE, enum_list),
+    ("tools, unknown name", WIDE, one_tool),
+    ("branches, none fits", WIDE, branches),
+    ("parts of a schema", WIDE, parts),
+    ("text length", [4_000, 16_000, 64_000], long_text),
+    (
+        "text length, broken JSON",
+        [4_000, 16_000, 64_000],
+        broken_text,
+    ),
+    (
+        "text length, inner quotes",
+        [4_000, 16_000, 64_000],
+        inner_quotes,
+    ),
+];
+
+fn main() {
+    let mut arguments = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"));
+    let first = arguments.next();
+    match (first.as_deref(), arguments.next(), arguments.next()) {
+        (Some("run"), Some(row), Some(size)) => run(&row, size.parse().expect("a size"), true),
+        (Some("load"), Some(row), Some(size)) => run(&row, size.parse().expect("a size"), false),
+        (only, ..) => compare(only.unwrap_or_default()),
+    }
+}
+
+/// One call of one size, in this process.
+fn run(row: &str, size: usize, judge: bool) {
+    let (_, _, make) = ROWS.iter().find(|(name, ..)| *name == row).expect("a row");
+    let (schema, text) = make(size);
+    let count = if row.starts_with("tools") { size } else { 1 };
+    let name = |at: usize| format!("look_up_{at}_orders");
+    let tools = (0..count).map(|at| ToolSpec::new(name(at), schema.clone()));
+    let gate = Gate::builder()
+        .tools(tools)
+        .repair(RepairPolicy::UpTo(Grade::Guess));
+    let gate = gate.build().expect("a gate");
+    let tool = if count > 1 {
+        "lok_up_order".to_owned()
+    } else {
+        name(0)
+    };
+    // The first call compiles what explains refusals; it is not what is counted.
+    let warm = Call::from_text(name(0), "{\"\": 0}");
+    black_box(gate.judge(&warm).name());
+    let call = Call::from_text(tool, text);
+    if judge {
+        let verdict = gate.judge(&call);
+        let told = verdict.failure().map(|it| Feedback::default().render(it));
+        black_box((verdict.name(), told));
+    }
+}
+
+fn compare(only: &str) {
+    println!("instructions per call, and how they grow");
+    for (row, sizes, _) in ROWS.iter().filter(|(row, ..)| row.contains(only)) {
+        let mut costs = Vec::new();
+        for size in sizes {
+            let (Some(load), Some(all)) = (count("load", row, *size), count("run", row, *size))
+            else {
+                println!("skipped: valgrind does not run here");
+                return;
+            };
+            costs.push(all.saturating_sub(load).max(1) as f64);
+        }
+        let grown = (sizes[2] as f64 / sizes[1] as f64).ln();
+        let exponent = (costs[2] / costs[1]).ln() / grown;
+        let costs: Vec<String> = costs
+            .iter()
+            .map(|it| format!("{:>9.0}k", it / 1e3))
+            .collect();
+        println!("{row:<30} {}   {exponent:.2}", costs.join(" "));
+    }
+}
+
+fn count(what: &str, row: &str, size: usize) -> Option<u64> {
+    let program = std::env::current_exe().expect("this program");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args([what, row, &size.to_string()])
+        .output()
+        .ok()?;
+    let report = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{report}");
+    let line = report.lines().find(|line| line.contains("Collected"))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// A name of two words that no other number has.
+fn key(at: usize) -> String {
+    let letter = |at: usize| char::from(b'a' + u8::try_from(at % 26).expect("a letter"));
+    let letters: String = [at, at / 26, at / 676].into_iter().map(letter).collect();
+    format!("{letters}_field")
+}
+
+fn object(count: usize, member: impl Fn(usize) -> (String, Value)) -> Value {
+    Value::Object((0..count).map(member).collect::<Map<_, _>>())
+}
+
+fn closed(count: usize, property: &Value) -> Value {
+    let properties = object(count, |at| (key(at), property.clone()));
+    json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+fn valid_keys(size: usize) -> (Value, String) {
+    let text = object(size, |at| (key(at), json!(at))).to_string();
+    (closed(size, &json!({"type": "integer"})), text)
+}
+
+fn unknown_keys(size: usize) -> (Value, String) {
+    let text = object(size, |at| (format!("{}s_x", key(at)), json!(at))).to_string();
+    (closed(size, &json!({"type": "integer"})), text)
+}
+
+fn few_unknown_keys(size: usize) -> (Value, String) {
+    let text = object(size, |at| (format!("{}x", key(at)), json!(at))).to_string();
+    (closed(1, &json!({"type": "integer"})), text)
+}
+
+fn respelt_keys(size: usize) -> (Value, String) {
+    let text = object(size, |at| (key(at).replace("_f", "F"), json!(at))).to_string();
+    (closed(size, &json!({"type": "integer"})), text)
+}
+
+fn missing_keys(size: usize) -> (Value, String) {
+    let mut schema = closed(size, &json!({"type": "integer"}));
+    schema["required"] = (0..size).map(key).collect();
+    let text = object(size, |at| (format!("my_{}", key(at)), json!(at))).to_string();
+    (schema, text)
+}
+
+fn defaults(size: usize) -> (Value, String) {
+    let mut schema = closed(size, &json!({"type": "integer", "default": 1}));
+    schema["required"] = (0..size).map(key).collect();
+    schema["additionalProperties"] = json!(true);
+    (schema, json!({"note": "x ".repeat(size)}).to_string())
+}
+
+fn depth(size: usize) -> (Value, String) {
+    let node =
+        json!({"type": "object", "properties": {"in": {"$ref": "#"}, "n": {"type": "integer"}}});
+    let value = (1..size).fold(json!({"n": "5"}), |inner, _| json!({"in": inner, "n": "5"}));
+    (node, value.to_string())
+}
+
+fn list_of(items: &Value) -> Value {
+    json!({"type": "object", "properties": {"items": {"type": "array", "items": items}}})
+}
+
+fn numbers_as_texts(size: usize) -> (Value, String) {
+    let items: Vec<String> = (0..size).map(|at| at.to_string()).collect();
+    let schema = list_of(&json!({"type": "integer"}));
+    (schema, json!({"items": items}).to_string())
+}
+
+fn wrong_items(size: usize) -> (Value, String) {
+    let items: Vec<String> = (0..size).map(|at| format!("no {at}")).collect();
+    let schema = list_of(&json!({"type": "integer"}));
+    (schema, json!({"items": items}).to_string())
+}
+
+fn objects_without_a_key(size: usize) -> (Value, String) {
+    let items: Vec<Value> = (0..size).map(|at| json!({"nmae": at})).collect();
+    let item = json!({"type": "object", "properties": {"name": {}}, "required": ["name"]});
+    (list_of(&item), json!({"items": items}).to_string())
+}
+
+fn one_of(size: usize, name: fn(usize) -> String) -> Value {
+    let values: Vec<String> = (0..size).map(name).collect();
+    json!({"type": "object", "properties": {"value": {"enum": values}}})
+}
+
+fn enum_slip(size: usize) -> (Value, String) {
+    let slip = key(size / 2).replace("field", "feild");
+    (one_of(size, key), json!({"value": slip}).to_string())
+}
+
+fn enum_anagrams(size: usize) -> (Value, String) {
+    fn anagram(at: usize) -> String {
+        let mut letters: Vec<char> = "abcdefghijklmnop".chars().collect();
+        let length = letters.len();
+        (0..length).for_each(|place| letters.swap(place, (at * 7 + place * at) % length));
+        letters.into_iter().collect()
+    }
+    let value = json!({"value": "ponmlkjihgfedcba"});
+    (one_of(size, anagram), value.to_string())
+}
+
+fn enum_list(size: usize) -> (Value, String) {
+    let values: Vec<String> = (0..size).map(key).collect();
+    let text = values.iter().rev().map(String::as_str).collect::<Vec<_>>();
+    let text = json!({"items": text.join(", ")}).to_string();
+    (list_of(&json!({"enum": values})), text)
+}
+
+fn one_tool(_: usize) -> (Value, String) {
+    (json!({"type": "object"}), "{}".to_owned())
+}
+
+fn branches(size: usize) -> (Value, String) {
+    let branch = |at: usize| {
+        let properties = json!({key(at): {"type": "integer"}, "n": {"type": "integer"}});
+        json!({"type": "object", "properties": properties, "required": [key(at)]})
+    };
+    let branches: Vec<Value> = (0..size).map(branch).collect();
+    (
+        json!({"type": "object", "anyOf": branches}),
+        json!({"n": "x"}).to_string(),
+    )
+}
+
+fn parts(size: usize) -> (Value, String) {
+    let part = |at: usize| json!({"properties": {key(at): {"type": "integer"}}});
+    let parts: Vec<Value> = (0..size).map(part).collect();
+    let schema = json!({"type": "object", "allOf": parts, "unevaluatedProperties": false});
+    (
+        schema,
+        json!({"aab_feild": 5, "bbb_feild": "6"}).to_string(),
+    )
+}
+
+fn long_text(size: usize) -> (Value, String) {
+    let properties = json!({"text": {"type": "string"}, "limit": {"type": "integer"}});
+    let text = json!({"text": "word ".repeat(size / 5), "limit": "five"});
+    (
+        json!({"type": "object", "properties": properties}),
+        text.to_string(),
+    )
+}
+
+fn broken_text(size: usize) -> (Value, String) {
+    let (schema, _) = long_text(1);
+    (
+        schema,
+        format!("{{'text': 'word', 'limit': [{}", "'5', ".repeat(size / 5)),
+    )
+}
+
+fn inner_quotes(size: usize) -> (Value, String) {
+    let (schema, _) = long_text(1);
+    (
+        schema,
+        format!(
+            "{{\"text\": \"say {}\", \"limit\": x}}",
+            "\"a\" b ".repeat(size / 6)
+        ),
+    )
+}

@@ -1,0 +1,40 @@
+//! Lists of words and enums with stable names, written as data.
+
+/// `word_list![one two]` is `&["one", "two"]`.
+macro_rules! word_list {
+    ($($word:ident)+) => {
+        &[$(stringify!($word)),+]
+    };
+}
+
+/// A public enum whose variants have stable names. It is written as an enum, so that what reads sources sees one.
+macro_rules! named {
+    ($(#[$meta:meta])* pub enum $kind:ident {
+        $($(#[$about:meta])* $variant:ident = $name:literal,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+        pub enum $kind {
+            $($(#[$about])* #[serde(rename = $name)] $variant,)+
+        }
+
+        impl $kind {
+            /// All of them, in order.
+            pub const ALL: [$kind; [$($name),+].len()] = [$($kind::$variant),+];
+
+            /// The stable name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($kind::$variant => $name,)+
+                }
+            }
+
+            /// The one of this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|known| known.name() == name)
+            }
+        }
+    };
+}
+
+pub(crate) use {named, word_list};
