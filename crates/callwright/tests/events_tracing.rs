@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
 
 use callwright::check::Ran;
-use callwright::event::{Event, SpanOutcome, ToolSpan};
+use callwright::event::ToolSpan;
 use callwright::json::Value;
-use callwright::{Call, Gate, ToolSpec};
+use callwright::{Call, Gate, Opened, Settled, ToolSpec};
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -75,13 +74,11 @@ fn a_call_that_worked_has_the_names_of_the_conventions() {
     let call = Call::from_text("search", r#"{"limit": "10"}"#).with_id("call_1");
     let found = spans(|| {
         let span = ToolSpan::new(|| "search", call.id.as_ref(), Some("chat-7"));
-        let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
-        let answer = span.in_scope(|| 42);
-        assert_eq!(answer, 42);
-        let tool = gate.tool("search").expect("it is there");
-        let result = gate.check(tool, &Value::Null, Ran::ok("found"));
-        let event = event.ran(1, Duration::from_micros(3)).with_result(&result);
-        span.record_outcome(&SpanOutcome::from(&event));
+        let Opened::Admitted(ticket) = gate.open(&call, None) else {
+            panic!("it is repaired");
+        };
+        let answer = span.in_scope(|| "found");
+        span.record_settled(&gate.close(ticket, Ran::ok(answer)), 1);
     });
     let expected = fields(&[
         ("otel.name", "execute_tool search"),
@@ -107,10 +104,10 @@ fn a_call_that_worked_has_the_names_of_the_conventions() {
 fn a_call_that_was_refused_is_an_error() {
     let gate = Gate::builder().build().expect("no tools");
     let call = Call::from_text("nope", "{}");
-    let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
+    let refused = Settled::from(gate.judge(&call));
     let found = spans(|| {
         let id = Value::Number(7_u64.into());
-        ToolSpan::new(|| "nope", Some(&id), None).record_outcome(&SpanOutcome::from(&event));
+        ToolSpan::new(|| "nope", Some(&id), None).record_settled(&refused, 0);
     });
     let (_, fields) = &found[0];
     assert_eq!(fields["error.type"], "unknown_tool");
@@ -140,6 +137,8 @@ fn a_future_runs_inside_of_its_span() {
 #[test]
 fn without_a_subscriber_nothing_happens() {
     let span = ToolSpan::new(|| "search", None, None);
-    span.record_outcome(&SpanOutcome::new("valid"));
+    let gate = Gate::builder().build().expect("no tools");
+    let call = Call::from_text("search", "{}");
+    span.record_settled(&gate.judge(&call).into(), 0);
     assert_eq!(span.in_scope(|| 1), 1);
 }

@@ -7,6 +7,7 @@
 use super::asked::Asked;
 use super::outcome::Answer;
 use crate::json::Value;
+use crate::words::word_list;
 
 /// The longest acknowledgement, in bytes: a sentence that names the arguments.
 const LONGEST: usize = 120;
@@ -15,43 +16,14 @@ const LONGEST: usize = 120;
 const MOST_MEMBERS: usize = 4;
 
 /// What acknowledgements say, besides the past of the verb that was asked for.
-const SAYS_DONE: [&str; 12] = [
-    "ok",
-    "okay",
-    "done",
-    "success",
-    "successful",
-    "successfully",
-    "succeeded",
-    "true",
-    "sent",
-    "set",
-    "ack",
-    "finished",
+const SAYS_DONE: &[&str] = word_list![
+    ok okay done success successful successfully succeeded true sent set ack finished
 ];
 
 /// Words that make a text say more than that it was done.
-const SAYS_MORE: [&str; 20] = [
-    "no",
-    "not",
-    "none",
-    "nothing",
-    "never",
-    "empty",
-    "already",
-    "unchanged",
-    "failed",
-    "error",
-    "errors",
-    "denied",
-    "skipped",
-    "ignored",
-    "queued",
-    "started",
-    "expected",
-    "rejected",
-    "cancelled",
-    "found",
+const SAYS_MORE: &[&str] = word_list![
+    no not none nothing never empty already unchanged failed error errors denied skipped ignored queued started
+    expected rejected cancelled found
 ];
 
 /// Whether an answer says no more than that the call was done.

@@ -38,7 +38,7 @@ pub use self::session::Session;
 pub use self::ticket::{Opened, Ticket};
 pub use crate::words::{Digest, Fingerprint, Moment, Outcome, Place, Reason, Reply, Success};
 
-use self::ledger::{Ask, LedgerAway, Limits, Noted, Report, Ruling};
+use self::ledger::{Ask, LedgerAway, Noted, Report, Ruling};
 pub(crate) use self::names::{Names, matches_name};
 use self::policy::ToolLimits;
 use self::ticket::Ready;
@@ -54,6 +54,8 @@ pub(crate) struct Admission {
     policy: AdmissionPolicy,
     ledger: Arc<dyn Ledger>,
     tools: AHashMap<String, (ToolLimits, Shape)>,
+    /// For every other tool.
+    unknown: (ToolLimits, Shape),
 }
 
 impl Admission {
@@ -72,10 +74,20 @@ impl Admission {
             })
             .collect();
         Admission {
+            unknown: (policy.for_any(), Shape::default()),
             policy,
             ledger,
             tools,
         }
+    }
+
+    fn of(&self, tool: Option<&str>) -> &(ToolLimits, Shape) {
+        let own = tool.and_then(|tool| self.tools.get(tool));
+        own.unwrap_or(&self.unknown)
+    }
+
+    fn limits(&self, tool: Option<&Tool>) -> &ToolLimits {
+        &self.of(tool.map(Tool::name)).0
     }
 
     pub(crate) fn ledger(&self) -> &dyn Ledger {
@@ -122,20 +134,12 @@ impl Admission {
                 let failure = self.failure(&ask, ruling, tool, None);
                 return Err(ticket.ready.refuse(call, failure));
             }
-            Err(_) if self.runs_uncounted(tool) => ticket.uncounted = true,
+            Err(_) if self.limits(tool).runs_uncounted => ticket.uncounted = true,
             Err(LedgerAway(why)) => {
                 return Err(ticket.ready.refuse(call, Failure::ledger_away(why)));
             }
         }
         Ok(ticket)
-    }
-
-    /// Whether a call runs although nothing could count it.
-    fn runs_uncounted(&self, tool: Option<&Tool>) -> bool {
-        let own = tool.and_then(|tool| self.tools.get(tool.name()));
-        own.map_or(self.policy.when_away != WhenAway::Closed, |(own, _)| {
-            own.runs_uncounted
-        })
     }
 
     /// Notes the outcome of a call.
@@ -162,12 +166,11 @@ impl Admission {
         checked: &Checked<'_>,
     ) -> Option<Notice> {
         let place = place?;
-        let limits = self.limits(Some(tool));
         // What a tool with secrets answers may quote them.
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let beginning = remembers.then(|| outcome::beginning_of(checked));
-        let report = self.report(tool, limits, fingerprint, checked, || {
+        let report = self.report(tool, fingerprint, checked, || {
             checked.outcome_of(arguments).clone()
         });
         let Some(mut report) = report else {
@@ -190,10 +193,8 @@ impl Admission {
 
     /// The fingerprint of a call.
     pub(crate) fn identify(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
-        let plain = Shape::default();
         let of = |name: &str, arguments: &Value<'_>| {
-            let shape = self.tools.get(name).map_or(&plain, |(_, shape)| shape);
-            Fingerprint::of(name, arguments, shape)
+            Fingerprint::of(name, arguments, &self.of(Some(name)).1)
         };
         let name = verdict.tool().map_or(call.tool.as_ref(), Tool::name);
         match (verdict.arguments(), &call.arguments) {
@@ -203,21 +204,6 @@ impl Admission {
                 Ok(arguments) => of(name, &arguments),
                 Err(_) => Fingerprint::of_text(name, text),
             },
-        }
-    }
-
-    fn limits(&self, tool: Option<&Tool>) -> Limits {
-        let all = Limits::from(&self.policy);
-        let Some((own, _)) = tool.and_then(|tool| self.tools.get(tool.name())) else {
-            return all;
-        };
-        Limits {
-            budget: own.budget,
-            once: own.once,
-            spends: own.spends,
-            poller: own.poller,
-            tool_calls: own.calls.refuse,
-            ..all
         }
     }
 
@@ -247,13 +233,9 @@ impl Admission {
 
     /// What to say about a call that is let through: a limit is near.
     fn notice_before(&self, ask: &Ask<'_>, ruling: &Ruling, tool: Option<&Tool>) -> Option<Notice> {
-        let own = tool.and_then(|tool| self.tools.get(tool.name()));
-        let tool_step = own
-            .map_or(self.policy.tool_calls, |(limits, _)| limits.calls)
-            .notice;
         let (reason, count) = if ruling.turn_calls == self.policy.turn_calls.notice {
             (Reason::TurnCalls, ruling.turn_calls)
-        } else if ruling.tool_calls == tool_step {
+        } else if ruling.tool_calls == self.limits(tool).calls.notice {
             (Reason::ToolCalls, ruling.tool_calls)
         } else {
             return None;
@@ -312,11 +294,11 @@ impl Admission {
     fn report<'t>(
         &self,
         tool: &'t Tool,
-        limits: Limits,
         fingerprint: Fingerprint,
         checked: &Checked<'_>,
         outcome: impl FnOnce() -> Outcome,
     ) -> Option<Report<'t>> {
+        let ToolLimits { limits, steps, .. } = self.limits(Some(tool));
         match checked.failure.as_ref().map(|failure| failure.code) {
             Some(Code::Cancelled) => return None,
             // It may have been paid, so it is not paid again unasked.
@@ -328,14 +310,12 @@ impl Admission {
         if tool.spec().spends() && outcome.success == Success::Transient && !outcome.turned_away {
             return None;
         }
-        let own = self.tools.get(tool.name());
-        let steps = outcome.acknowledges && own.is_some_and(|(own, _)| own.steps);
         Some(Report {
             turn: None,
             fingerprint,
             tool: tool.name(),
             changes: !tool.spec().only_reads(),
-            waits: limits.poller || steps,
+            waits: limits.poller || (outcome.acknowledges && *steps),
             success: outcome.success,
             digest: outcome.digest,
             beginning: "",

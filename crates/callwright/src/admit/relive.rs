@@ -87,17 +87,16 @@ impl Admission {
             Some(tool) if tool.name() != call.tool => Cow::Owned(tool.name().to_owned()),
             _ => call.tool.clone(),
         };
-        let limits = self.limits(tool);
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
         let report = ran.and_then(|(tool, result)| {
             // The result is not asked for it again.
             let outcome = || Outcome::of(result, verdict.arguments());
-            self.report(tool, limits, fingerprint, result, outcome)
+            self.report(tool, fingerprint, result, outcome)
         });
         Recalled {
             tool: name,
             fingerprint,
-            limits,
+            limits: self.limits(tool).limits,
             refused: refused(verdict),
             came_of_it: report.map(|report| CameOfIt {
                 success: report.success,
@@ -121,7 +120,7 @@ impl Admission {
             at: place.at,
             fingerprint,
             tool: tool.map_or(&call.tool, Tool::name),
-            limits: self.limits(tool),
+            limits: self.limits(tool).limits,
             refused: refused(verdict),
         }
     }

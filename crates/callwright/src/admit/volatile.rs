@@ -15,6 +15,7 @@ use super::asked::Asked;
 use super::outcome::Answer;
 use crate::json::{Value, read_value, with_buffer};
 use crate::nearest::has_word;
+use crate::words::word_list;
 
 /// The longest answer that is looked through, in bytes. A longer one counts as it is: looking costs time, and a
 /// model that reads megabytes again and again runs into the budget.
@@ -51,59 +52,24 @@ static WHOLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"^(?:{MOMENT}|{UUID})$")).ok());
 
 /// Words before a time which say that it is the time of the answer.
-const ANSWERED: [&str; 19] = [
-    "time",
-    "timestamp",
-    "now",
-    "built",
-    "generated",
-    "fetched",
-    "retrieved",
-    "queried",
-    "checked",
-    "measured",
-    "logged",
-    "requested",
-    "reported",
-    "match",
-    "matches",
-    "found",
-    "nothing",
-    "rows",
-    "results",
+const ANSWERED: &[&str] = word_list![
+    time timestamp now built generated fetched retrieved queried checked measured logged requested reported
+    match matches found nothing rows results
 ];
 
 /// Words in the name of a key whose value is about the answer, not about what was asked for.
-const ABOUT_THE_ANSWER: [&str; 9] = [
-    "timestamp",
-    "elapsed",
-    "took",
-    "latency",
-    "uptime",
-    "nonce",
-    "etag",
-    "traceparent",
-    "ts",
+const ABOUT_THE_ANSWER: &[&str] = word_list![
+    timestamp elapsed took latency uptime nonce etag traceparent ts
 ];
 
 /// Whole names of such keys, in lower case and without separators.
-const ABOUT_THE_REQUEST: [&str; 12] = [
-    "requestid",
-    "traceid",
-    "spanid",
-    "correlationid",
-    "servertime",
-    "currenttime",
-    "now",
-    "generatedat",
-    "fetchedat",
-    "retrievedat",
-    "queriedat",
-    "checkedat",
+const ABOUT_THE_REQUEST: &[&str] = word_list![
+    requestid traceid spanid correlationid servertime currenttime now generatedat fetchedat retrievedat
+    queriedat checkedat
 ];
 
 /// Keys, in the same spelling, around what is about the answer: a time or a UUID in there is not data.
-const AROUND_THE_ANSWER: [&str; 3] = ["meta", "metadata", "trace"];
+const AROUND_THE_ANSWER: &[&str] = word_list![meta metadata trace];
 
 /// Gives the part of an answer that says something to `read`.
 pub(super) fn steady<T>(answer: Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
@@ -384,7 +350,7 @@ fn is_about_the_answer(key: &str) -> bool {
     };
     ABOUT_THE_REQUEST.contains(&folded.as_ref())
         // Taking a name apart costs more than looking for the letters of its words.
-        || holds_letters(folded.as_bytes()) && has_word(key, &ABOUT_THE_ANSWER)
+        || holds_letters(folded.as_bytes()) && has_word(key, ABOUT_THE_ANSWER)
 }
 
 /// Whether the letters of a word about the answer are in a name one after the other.
@@ -431,7 +397,7 @@ mod tests {
 
     #[test]
     fn the_cheap_question_is_never_wrong_about_a_no() {
-        for name in ABOUT_THE_ANSWER.iter().chain(&ABOUT_THE_REQUEST) {
+        for name in ABOUT_THE_ANSWER.iter().chain(ABOUT_THE_REQUEST) {
             assert!(may_be_about_the_answer(name), "{name}");
             assert!(may_be_about_the_answer(&name.to_uppercase()), "{name}");
         }

@@ -28,7 +28,7 @@ pub use line::EventLine;
 pub use mask::Values;
 pub use sink::{Callback, ChannelSink, Sink, SinkError, SinkStats, callback, channel};
 pub use sinks::{SinkRegistration, Sinks, SinksBuilder};
-pub use span::{SpanOutcome, ToolSpan};
+pub use span::ToolSpan;
 #[doc(hidden)]
 pub use time::calendar_date;
 

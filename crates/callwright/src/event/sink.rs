@@ -27,6 +27,12 @@ pub trait Sink: Send {
     }
 }
 
+impl fmt::Debug for dyn Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sink")
+    }
+}
+
 /// Why events were lost.
 #[derive(Debug)]
 pub struct SinkError {

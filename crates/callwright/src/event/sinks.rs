@@ -1,9 +1,9 @@
 //! All sinks together: where events are handed in.
 
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{fmt, io};
 
 use super::queue::{Capacity, SinkQueue};
 use super::{Event, On, Sink, SinkStats, callback};
@@ -61,6 +61,7 @@ struct Worker {
 pub struct SinksBuilder(Vec<SinkRegistration>);
 
 /// A sink, its name, which events it wants and how many may wait for it.
+#[derive(Debug)]
 #[must_use]
 pub struct SinkRegistration {
     name: String,
@@ -99,16 +100,6 @@ impl SinkRegistration {
     pub fn with_capacity_bytes(mut self, bytes: usize) -> Self {
         self.capacity.bytes = bytes;
         self
-    }
-}
-
-impl fmt::Debug for SinkRegistration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SinkRegistration")
-            .field("name", &self.name)
-            .field("wants", &self.wants)
-            .field("capacity", &self.capacity)
-            .finish_non_exhaustive()
     }
 }
 

@@ -6,12 +6,11 @@
 //! With many sessions, what a step costs is the memory that it touches. So a session lies in the table itself, and
 //! the order of use is a queue that is only written at its end, not a list through all sessions.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, Hasher};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ahash::RandomState;
+use ahash::{AHashMap, RandomState};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
 use crate::admit::session::Session;
@@ -37,9 +36,10 @@ pub struct MemoryLedger {
 /// A keyed hash of a session's name: without the keys, two names cannot be made to collide.
 type Name = u128;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shard {
-    sessions: HashMap<Name, Slot, Spread>,
+    sessions: AHashMap<Name, Slot>,
+    /// The most sessions.
     most: usize,
     /// Uses in the order of time; only the last use of a session counts.
     uses: VecDeque<(Name, u64)>,
@@ -53,15 +53,6 @@ struct Slot {
 }
 
 impl Shard {
-    fn new(most: usize) -> Self {
-        Shard {
-            sessions: HashMap::default(),
-            most,
-            uses: VecDeque::new(),
-            clock: 0,
-        }
-    }
-
     /// The session of this name, new if it is not known, and whether another had to leave for it.
     fn session(&mut self, name: Name) -> (&mut Session, bool) {
         self.clock += 1;
@@ -95,39 +86,8 @@ impl Shard {
     }
 }
 
-fn is_last_use(sessions: &HashMap<Name, Slot, Spread>, name: Name, used: u64) -> bool {
+fn is_last_use(sessions: &AHashMap<Name, Slot>, name: Name, used: u64) -> bool {
     sessions.get(&name).is_some_and(|slot| slot.used == used)
-}
-
-/// A table of hashes need not hash them again.
-#[derive(Debug, Clone, Copy, Default)]
-struct Spread(u64);
-
-impl BuildHasher for Spread {
-    type Hasher = Spread;
-
-    fn build_hasher(&self) -> Spread {
-        Spread(0)
-    }
-}
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 ^= u64::from_le_bytes(word);
-        }
-    }
-
-    fn write_u128(&mut self, name: u128) {
-        // The lower half chooses the shard.
-        self.0 = (name >> 64) as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 impl Default for MemoryLedger {
@@ -141,9 +101,13 @@ impl MemoryLedger {
     pub fn new(sessions: usize) -> Self {
         // One shard if they are few, so that the bound is exact.
         let shards = if sessions < SHARDS * 16 { 1 } else { SHARDS };
-        let each = sessions.div_ceil(shards).max(1);
+        let most = sessions.div_ceil(shards).max(1);
+        let shard = || Shard {
+            most,
+            ..Shard::default()
+        };
         MemoryLedger {
-            shards: (0..shards).map(|_| Mutex::new(Shard::new(each))).collect(),
+            shards: (0..shards).map(|_| Mutex::new(shard())).collect(),
             hashers: [RandomState::new(), RandomState::new()],
             forgotten: AtomicU64::new(0),
         }
@@ -151,10 +115,8 @@ impl MemoryLedger {
 
     /// How many sessions there are.
     pub fn sessions(&self) -> usize {
-        self.shards
-            .iter()
-            .map(|shard| lock(shard).sessions.len())
-            .sum()
+        let shards = self.shards.iter();
+        shards.map(|shard| shard.lock().sessions.len()).sum()
     }
 
     /// How many sessions had to leave for others.
@@ -173,7 +135,7 @@ impl MemoryLedger {
     fn shard(&self, name: Name) -> MutexGuard<'_, Shard> {
         // The shards are few, so the cut bits do not matter.
         let lower = name as usize;
-        lock(&self.shards[lower % self.shards.len()])
+        self.shards[lower % self.shards.len()].lock()
     }
 
     fn with<T>(&self, session: &str, step: impl FnOnce(&mut Session) -> T) -> T {
@@ -185,11 +147,6 @@ impl MemoryLedger {
         }
         step(session)
     }
-}
-
-/// A step that panicked leaves a session that is still consistent enough to count with.
-fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Ledger for MemoryLedger {

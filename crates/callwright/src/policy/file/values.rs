@@ -14,6 +14,9 @@ use crate::text::{quoted, snippet};
 /// How many names a list may have. Each tool or each argument is held against all of them.
 const MOST_LISTED: usize = 1_000;
 
+/// What `false` means where a number is expected.
+const NEVER: Option<u32> = Some(u32::MAX);
+
 /// How much of a key or a value is shown; the line is shown below it anyway.
 const SHOWN: usize = 40;
 
@@ -84,7 +87,7 @@ impl Reader {
         let what = if let Some(slip) = known.iter().find(|known| is_slip(entry.key, known)) {
             format!("unknown key `{key}`{place}, did you mean `{slip}`?")
         } else if let Some(where_to) = section.elsewhere(entry.key) {
-            format!("unknown key `{key}`{place}; it {where_to}")
+            format!("unknown key `{key}`{place}; it belongs {where_to}")
         } else if let Some(near) = nearest(entry.key, known.iter().copied(), 1).first() {
             format!("unknown key `{key}`{place}, did you mean `{near}`?")
         } else if section == Section::Tool && matches!(entry.value, DeValue::Table(_)) {
@@ -143,6 +146,14 @@ impl Reader {
     /// A number that makes sense; `or` says what else the key takes.
     pub(super) fn number(&mut self, entry: &Entry<'_>, least: u32, or: &str) -> Option<u32> {
         self.number_within(entry, least..=Self::MOST, or)
+    }
+
+    /// A number, or `false` for never.
+    pub(super) fn number_or_never(&mut self, entry: &Entry<'_>, least: u32) -> Option<u32> {
+        if entry.is_false() {
+            return NEVER;
+        }
+        self.number(entry, least, "or `false`")
     }
 
     /// A number within other bounds.
@@ -212,6 +223,11 @@ impl Reader {
         }
     }
 
+    /// Steps into their place, if they make sense.
+    pub(super) fn set_steps(&mut self, entry: &Entry<'_>, least: u32, steps: &mut Steps) {
+        *steps = self.steps(entry, *steps, least).unwrap_or(*steps);
+    }
+
     /// `{ notice = 2, refuse = 4 }` or `false`; what is not said stays as it is.
     pub(super) fn steps(&mut self, entry: &Entry<'_>, now: Steps, least: u32) -> Option<Steps> {
         let (notice, refuse) = self.parts(entry, least)?;
@@ -240,7 +256,6 @@ impl Reader {
     }
 
     fn parts(&mut self, entry: &Entry<'_>, least: u32) -> Option<(Option<u32>, Option<u32>)> {
-        const NEVER: Option<u32> = Some(u32::MAX);
         let table = match entry.value {
             DeValue::Table(table) => table,
             DeValue::Boolean(false) => return Some((NEVER, NEVER)),
@@ -260,10 +275,7 @@ impl Reader {
                     continue;
                 }
             };
-            *field = match part.value {
-                DeValue::Boolean(false) => NEVER,
-                _ => self.number(&part, least, "or `false`"),
-            };
+            *field = self.number_or_never(&part, least);
         }
         (self.faults.len() == before).then_some((notice, refuse))
     }
