@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use callwright::admit::ledger::{Ask, Ledger as _, Limits, RefusedCall, Report};
+use callwright::admit::ledger::{Ask, Ended, Ledger as _, Limits, RefusedCall, Report};
 use callwright::admit::{
     AdmissionPolicy, Digest, Escalation, Fingerprint, MemoryLedger, Moment, Place, Reply, Session,
     Steps, Success,
@@ -598,10 +598,12 @@ proptest! {
                         turn: ruling.turn,
                         fingerprint: ask.fingerprint,
                         tool: ask.tool,
-                        changes: ask.tool == "write" || call == 2,
-                        waits: poller || (call == 2 && success == Success::Ok),
-                        success,
-                        digest: digest(number),
+                        ended: Ended {
+                            changes: ask.tool == "write" || call == 2,
+                            waits: poller || (call == 2 && success == Success::Ok),
+                            success,
+                            digest: digest(number),
+                        },
                         beginning: ["one", "two"][usize::from(number % 2 == 1)],
                     };
                     if at_once {

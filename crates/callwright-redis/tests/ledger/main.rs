@@ -21,10 +21,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use callwright::admit::ledger::{Ask, Limits, RefusedCall, Report};
+use callwright::admit::ledger::{Ask, Ended, Limits, RefusedCall, Report};
 use callwright::admit::{
-    AdmissionPolicy, Answer, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Place, Reply,
-    Shape, Success, WhenAway,
+    AdmissionPolicy, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Place, Reply, Shape,
+    Success, WhenAway,
 };
 use callwright::check::Ran;
 use callwright::event::Event;
@@ -245,7 +245,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 unknown,
             } => {
                 let tool = format!("tool{tool}");
-                let digest = Outcome::ok(Answer::Text(&format!("refused {reason}"))).digest;
+                let digest = Digest::of(&format!("refused {reason}"));
                 let refused = Some(RefusedCall {
                     digest,
                     unknown_tool: *unknown,
@@ -297,10 +297,12 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                         turn: ruling.turn,
                         fingerprint,
                         tool: &tool,
-                        changes: *changes,
-                        waits: *poller || *argument == 2,
-                        success: *success,
-                        digest: Outcome::ok(Answer::Text(&answer)).digest,
+                        ended: Ended {
+                            changes: *changes,
+                            waits: *poller || *argument == 2,
+                            success: *success,
+                            digest: Digest::of(&answer),
+                        },
                         beginning: &answer,
                     };
                     said.push(format!(

@@ -27,7 +27,7 @@ const SAYS_MORE: &[&str] = word_list![
 ];
 
 /// Whether an answer says no more than that the call was done.
-pub(super) fn acknowledges(answer: Answer<'_>, asked: &Asked<'_>) -> bool {
+pub(super) fn acknowledges(answer: &Answer<'_>, asked: &Asked<'_>) -> bool {
     match answer {
         Answer::Text(text) => text_acknowledges(text, asked),
         Answer::Value(value) => value_acknowledges(value, asked),
@@ -97,7 +97,7 @@ mod tests {
 
     fn check(arguments: &str, answer: &str) -> bool {
         let arguments = read_value(arguments).expect("JSON");
-        acknowledges(Answer::Text(answer), &Asked::new(&arguments))
+        acknowledges(&Answer::Text(answer.into()), &Asked::new(&arguments))
     }
 
     #[test]

@@ -10,7 +10,6 @@
 
 mod acknowledge;
 mod asked;
-mod entry;
 mod fingerprint;
 pub mod ledger;
 mod names;
@@ -30,7 +29,6 @@ use ahash::AHashMap;
 
 pub use self::fingerprint::Shape;
 pub use self::ledger::{Ledger, MemoryLedger};
-pub use self::outcome::Answer;
 pub use self::overlap::Rounds;
 pub use self::policy::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
 pub use self::relive::Recalled;
@@ -38,7 +36,7 @@ pub use self::session::Session;
 pub use self::ticket::{Opened, Ticket};
 pub use crate::words::{Digest, Fingerprint, Moment, Outcome, Place, Reason, Reply, Success};
 
-use self::ledger::{Ask, LedgerAway, Noted, Report, Ruling};
+use self::ledger::{Ask, Ended, LedgerAway, Noted, Report, Ruling};
 pub(crate) use self::names::{Names, matches_name};
 use self::policy::ToolLimits;
 use self::ticket::Ready;
@@ -46,7 +44,7 @@ use crate::call::{Arguments, Call};
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Settled, Verdict};
-use crate::words::{Checked, Code, Failure, Notice, Objection};
+use crate::words::{Cause, Checked, Code, Failure, Notice, Objection};
 
 /// The stage with its settings and its memory.
 #[derive(Debug)]
@@ -114,8 +112,7 @@ impl Admission {
             Err(mut refused) => {
                 match ruling {
                     Ok(ruling) if ruling.reason.is_some() => {
-                        let original =
-                            std::mem::replace(&mut refused.failure, Failure::PLACEHOLDER);
+                        let original = refused.failure.clone();
                         refused.failure = self.failure(&ask, ruling, tool, Some(original));
                     }
                     Ok(ruling) => refused.notice = self.notice_of_refused(&ask, &ruling),
@@ -136,7 +133,9 @@ impl Admission {
             }
             Err(_) if self.limits(tool).runs_uncounted => ticket.uncounted = true,
             Err(LedgerAway(why)) => {
-                return Err(ticket.ready.refuse(call, Failure::ledger_away(why)));
+                // Nothing is let through uncounted.
+                let away = Failure::new(Code::LedgerUnavailable, Cause::LedgerAway { why });
+                return Err(ticket.ready.refuse(call, away));
             }
         }
         Ok(ticket)
@@ -169,11 +168,8 @@ impl Admission {
         // What a tool with secrets answers may quote them.
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
-        let beginning = remembers.then(|| outcome::beginning_of(checked));
-        let report = self.report(tool, fingerprint, checked, || {
-            checked.outcome_of(arguments).clone()
-        });
-        let Some(mut report) = report else {
+        let ended = self.ended(tool, checked, || checked.outcome_of(arguments).clone());
+        let Some(ended) = ended else {
             // What became of it is not known, so the model has to find out first.
             let passes = checked.outcome_of(arguments).success == Success::Transient;
             return (passes && tool.spec().spends()).then(|| Notice {
@@ -181,8 +177,14 @@ impl Admission {
                 ..Notice::new(Reason::Transient, tool.name(), 1)
             });
         };
-        report.turn = place.at.turn;
-        report.beginning = beginning.as_deref().unwrap_or_default();
+        let beginning = remembers.then(|| outcome::beginning_of(checked));
+        let report = Report {
+            turn: place.at.turn,
+            fingerprint,
+            tool: tool.name(),
+            ended,
+            beginning: beginning.as_deref().unwrap_or_default(),
+        };
         let noted = self.ledger.close(place.session, &report).ok()?;
         let notice = self.notice_behind(&report, &noted)?;
         Some(Notice {
@@ -262,7 +264,7 @@ impl Admission {
     /// What to say with the result of a call.
     fn notice_behind(&self, report: &Report<'_>, noted: &Noted) -> Option<Notice> {
         let policy = &self.policy;
-        let failed = report.success == Success::Error;
+        let failed = report.ended.success == Success::Error;
         let repeats = match (failed, noted.living) {
             (true, _) => policy.repeated_call,
             (false, true) => policy.polling,
@@ -290,14 +292,13 @@ impl Admission {
         Some(Notice::new(reason, report.tool, count))
     }
 
-    /// The outcome of a call, if it is known.
-    fn report<'t>(
+    /// How a call ended, if it is known.
+    fn ended(
         &self,
-        tool: &'t Tool,
-        fingerprint: Fingerprint,
+        tool: &Tool,
         checked: &Checked<'_>,
         outcome: impl FnOnce() -> Outcome,
-    ) -> Option<Report<'t>> {
+    ) -> Option<Ended> {
         let ToolLimits { limits, steps, .. } = self.limits(Some(tool));
         match checked.failure.as_ref().map(|failure| failure.code) {
             Some(Code::Cancelled) => return None,
@@ -307,18 +308,14 @@ impl Admission {
         }
         let outcome = outcome();
         // After a time-out or a server error the money may have moved; only a call that was turned away surely did nothing.
-        if tool.spec().spends() && outcome.success == Success::Transient && !outcome.turned_away {
+        if limits.spends && outcome.success == Success::Transient && !outcome.turned_away {
             return None;
         }
-        Some(Report {
-            turn: None,
-            fingerprint,
-            tool: tool.name(),
-            changes: !tool.spec().only_reads(),
-            waits: limits.poller || (outcome.acknowledges && *steps),
+        Some(Ended {
             success: outcome.success,
             digest: outcome.digest,
-            beginning: "",
+            changes: !tool.spec().only_reads(),
+            waits: limits.poller || (outcome.acknowledges && *steps),
         })
     }
 }

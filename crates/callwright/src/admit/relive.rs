@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::ledger::{Ask, Limits, RefusedCall, Report};
-use super::{Admission, Digest, Fingerprint, Outcome, Place, Success, digest};
+use super::ledger::{Ask, Ended, Limits, RefusedCall, Report};
+use super::{Admission, Fingerprint, Outcome, Place, digest};
 use crate::call::Call;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
@@ -19,17 +19,7 @@ pub struct Recalled<'c> {
     fingerprint: Fingerprint,
     limits: Limits,
     refused: Option<RefusedCall>,
-    came_of_it: Option<CameOfIt>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct CameOfIt {
-    success: Success,
-    digest: Digest,
-    /// Whether it may have changed something.
-    changes: bool,
-    /// Whether the same result again says nothing.
-    waits: bool,
+    ended: Option<Ended>,
 }
 
 impl Recalled<'_> {
@@ -59,14 +49,11 @@ impl Admission {
             limits: call.limits,
             refused: call.refused,
         };
-        let report = call.came_of_it.map(|it| Report {
+        let report = call.ended.map(|ended| Report {
             turn: place.at.turn,
             fingerprint: call.fingerprint,
             tool: &call.tool,
-            changes: it.changes,
-            waits: it.waits,
-            success: it.success,
-            digest: it.digest,
+            ended,
             // The model of a recording is not told.
             beginning: "",
         });
@@ -88,21 +75,14 @@ impl Admission {
             _ => call.tool.clone(),
         };
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
-        let report = ran.and_then(|(tool, result)| {
-            // The result is not asked for it again.
-            let outcome = || Outcome::of(result, verdict.arguments());
-            self.report(tool, fingerprint, result, outcome)
-        });
         Recalled {
             tool: name,
             fingerprint,
             limits: self.limits(tool).limits,
             refused: refused(verdict),
-            came_of_it: report.map(|report| CameOfIt {
-                success: report.success,
-                digest: report.digest,
-                changes: report.changes,
-                waits: report.waits,
+            // The result is not asked for its outcome again, so it need not keep it.
+            ended: ran.and_then(|(tool, result)| {
+                self.ended(tool, result, || Outcome::of(result, verdict.arguments()))
             }),
         }
     }

@@ -72,7 +72,7 @@ const ABOUT_THE_REQUEST: &[&str] = word_list![
 const AROUND_THE_ANSWER: &[&str] = word_list![meta metadata trace];
 
 /// Gives the part of an answer that says something to `read`.
-pub(super) fn steady<T>(answer: Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
+pub(super) fn steady<T>(answer: &Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
     let text = match answer {
         Answer::Text(text) => text,
         Answer::Value(Value::String(text)) => text,
@@ -391,7 +391,13 @@ mod tests {
     use super::*;
 
     fn same(left: &str, right: &str) -> bool {
-        let text = |text| steady(Answer::Text(text), &Asked::default(), str::to_owned);
+        let text = |text| {
+            steady(
+                &Answer::Text(Cow::Borrowed(text)),
+                &Asked::default(),
+                str::to_owned,
+            )
+        };
         text(left) == text(right)
     }
 
@@ -507,7 +513,11 @@ mod tests {
     fn what_was_asked_for_counts_wherever_it_is_repeated() {
         let of = |id: &str, answer: &str| {
             let arguments = Value::Object(vec![("id".into(), Value::String(id.into()))]);
-            steady(Answer::Text(answer), &Asked::new(&arguments), str::to_owned)
+            steady(
+                &Answer::Text(answer.into()),
+                &Asked::new(&arguments),
+                str::to_owned,
+            )
         };
         for answer in [
             "no trace of request id ID",

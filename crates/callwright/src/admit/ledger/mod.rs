@@ -168,17 +168,25 @@ pub struct Report<'a> {
     /// Of which tool. It is remembered by the digest of its name.
     #[serde(serialize_with = "as_digest")]
     pub tool: &'a str,
+    /// How it ended.
+    #[serde(flatten)]
+    pub ended: Ended,
+    /// The beginning of the answer; empty if it is not to be remembered.
+    pub beginning: &'a str,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Ended {
+    /// Whether it worked.
+    pub success: Success,
+    /// Equal for answers that say the same.
+    pub digest: Digest,
     /// Whether the tool may change something: not if it is declared to only read.
     pub changes: bool,
     /// Whether the same result again says nothing: it is meant to be called again and again, or its answer only
     /// acknowledges.
     pub waits: bool,
-    /// How it went.
-    pub success: Success,
-    /// Equal for answers that say the same.
-    pub digest: Digest,
-    /// The beginning of the answer; empty if it is not to be remembered.
-    pub beginning: &'a str,
 }
 
 /// The ledger's answer to a question.
