@@ -153,18 +153,6 @@ impl RedisLedger {
         operation: &'static str,
         argument: &impl Serialize,
     ) -> Result<T, LedgerAway> {
-        self.try_step(session, operation, argument)
-            .inspect_err(|_| {
-                self.failed.fetch_add(1, Ordering::Relaxed);
-            })
-    }
-
-    fn try_step<T: FromRedisValue + Send + 'static>(
-        &self,
-        session: &str,
-        operation: &'static str,
-        argument: &impl Serialize,
-    ) -> Result<T, LedgerAway> {
         let argument = serde_json::to_string(argument).map_err(away)?;
         let number = self.steps.fetch_add(1, Ordering::Relaxed);
         let step = format!("{:016x}-{number:x}", self.name);
@@ -181,7 +169,9 @@ impl RedisLedger {
             // The caller may have gone.
             let _ = done.send(server.run(&call).await);
         });
-        wait.recv().map_err(away)?
+        wait.recv().map_err(away)?.inspect_err(|_| {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+        })
     }
 }
 

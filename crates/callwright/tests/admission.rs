@@ -12,6 +12,7 @@ use callwright::admit::{
     AdmissionPolicy, Digest, Escalation, Fingerprint, MemoryLedger, Moment, Place, Reply, Session,
     Steps, Success,
 };
+use callwright::check::{Ran, ToolFailure};
 use callwright::failure::Cause;
 use callwright::feedback::Feedback;
 use callwright::tool::Effect;
@@ -615,4 +616,21 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_recorded_loop_is_stopped_like_a_live_one() {
+    let tool = ToolSpec::without_schema("read_file");
+    let gate = Gate::builder().tool(tool).build().expect("one tool");
+    let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
+    let verdict = gate.judge(&call);
+    let tool = gate.tool("read_file").expect("it was just added");
+    let stopped = (0..20).filter(|round| {
+        let failed = Ran::failed(ToolFailure::said("no such file"));
+        let arguments = verdict.arguments().expect("they were read");
+        let recalled = gate.recall(&call, &verdict, Some(&gate.check(tool, arguments, failed)));
+        let place = Place::new("chat-1", 0, *round);
+        gate.relive(&recalled, place).is_some()
+    });
+    assert_eq!(stopped.count(), 17);
 }

@@ -13,7 +13,9 @@ use regex::{Captures, Regex};
 
 use super::asked::Asked;
 use super::outcome::Answer;
-use crate::json::{Value, read_value, with_buffer};
+use crate::json::{
+    Value, read_value, with_buffer, write_canonical_string as write_string, write_object,
+};
 use crate::nearest::has_word;
 use crate::words::word_list;
 
@@ -76,14 +78,12 @@ pub(super) fn steady<T>(answer: &Answer<'_>, asked: &Asked<'_>, read: impl FnOnc
     let text = match answer {
         Answer::Text(text) => text,
         Answer::Value(Value::String(text)) => text,
-        // The usual case.
-        Answer::Value(value) if is_steady(value, DEEPEST) => {
+        Answer::Value(value) => {
             return with_buffer(|out| {
-                value.write_canonical(out);
+                write_steady(value, asked, Blocks::Opened, out);
                 read(out)
             });
         }
-        Answer::Value(value) => return read(&steady_json(value, asked, Blocks::Opened)),
     };
     read(&steady_text(text, asked, Blocks::Opened))
 }
@@ -103,7 +103,9 @@ fn steady_text<'t>(text: &'t str, asked: &Asked<'_>, blocks: Blocks) -> Cow<'t, 
     if text.starts_with(['{', '['])
         && let Ok(value) = read_value(text)
     {
-        return Cow::Owned(steady_json(&value, asked, blocks));
+        let mut out = String::new();
+        write_steady(&value, asked, blocks, &mut out);
+        return Cow::Owned(out);
     }
     let Some(pattern) = &*IN_TEXT else {
         return Cow::Borrowed(text);
@@ -145,38 +147,18 @@ fn is_time_of_answer(before: &str) -> bool {
     }
 }
 
-fn steady_json(value: &Value<'_>, asked: &Asked<'_>, blocks: Blocks) -> String {
-    if is_steady(value, DEEPEST) {
-        return value.canonical();
-    }
-    let mut kept = 0;
+/// Appends the canonical text of what says something in a value.
+fn write_steady(value: &Value<'_>, asked: &Asked<'_>, blocks: Blocks, out: &mut String) {
+    let (start, mut kept) = (out.len(), false);
     let look = Look {
         asked,
         blocks,
         is_meta: false,
     };
-    let steady = look.without_volatile(value, DEEPEST, &mut kept);
-    match kept {
-        0 => value.canonical(),
-        _ => steady.canonical(),
-    }
-}
-
-/// Whether nothing in a value may have to be left out: the usual case, in which it counts as it is.
-fn is_steady(value: &Value<'_>, depth_left: usize) -> bool {
-    let Some(depth_left) = depth_left.checked_sub(1) else {
-        return false;
-    };
-    match value {
-        Value::Object(members) => {
-            !is_text_block(members)
-                && members.iter().all(|(key, member)| {
-                    let kind = KeyKind::of(key);
-                    kind == KeyKind::Data && is_steady(member, depth_left)
-                })
-        }
-        Value::Array(items) => items.iter().all(|item| is_steady(item, depth_left)),
-        _ => true,
+    look.write(value, DEEPEST, &mut kept, out);
+    if !kept {
+        out.truncate(start);
+        value.write_canonical(out);
     }
 }
 
@@ -234,51 +216,46 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn without_volatile<'v>(
-        self,
-        value: &'v Value<'_>,
-        depth_left: usize,
-        kept: &mut usize,
-    ) -> Value<'v> {
+    /// Appends the canonical text of a value without what is volatile in it; sets `kept` if something is left.
+    fn write(self, value: &Value<'_>, depth_left: usize, kept: &mut bool, out: &mut String) {
         let Some(depth_left) = depth_left.checked_sub(1) else {
-            *kept += 1;
-            return value.clone();
+            *kept = true;
+            return value.write_canonical(out);
         };
         match value {
             Value::Object(members) if !members.is_empty() => {
                 let is_block = self.blocks == Blocks::Opened && is_text_block(members);
-                let steady = members.iter().map(|(key, member)| {
-                    let kind = KeyKind::of(key);
-                    let member = match member {
-                        Value::String(text) if is_block && key == "text" => {
-                            *kept += 1;
-                            Value::String(steady_text(text, self.asked, Blocks::Closed))
+                let members = members.iter().map(|(key, member)| (key.as_ref(), member));
+                write_object(members, out, |key, member, out| {
+                    match (member, KeyKind::of(key)) {
+                        (Value::String(text), _) if is_block && key == "text" => {
+                            *kept = true;
+                            write_string(&steady_text(text, self.asked, Blocks::Closed), out);
                         }
-                        scalar if kind == KeyKind::OfAnswer && !self.is_asked_for(scalar) => {
-                            Value::String(GAP.into())
+                        (scalar, KeyKind::OfAnswer) if !self.is_asked_for(scalar) => {
+                            write_string(GAP, out);
                         }
-                        other => {
+                        (other, kind) => {
                             let is_meta = self.is_meta || kind == KeyKind::AroundAnswer;
-                            let look = Look { is_meta, ..self };
-                            look.without_volatile(other, depth_left, kept)
+                            Look { is_meta, ..self }.write(other, depth_left, kept, out);
                         }
-                    };
-                    (Cow::Borrowed(key.as_ref()), member)
+                    }
                 });
-                Value::Object(steady.collect())
             }
-            Value::Array(items) if !items.is_empty() => Value::Array(
-                items
-                    .iter()
-                    .map(|item| self.without_volatile(item, depth_left, kept))
-                    .collect(),
-            ),
+            Value::Array(items) if !items.is_empty() => {
+                out.push('[');
+                for item in items {
+                    self.write(item, depth_left, kept, out);
+                    out.push(',');
+                }
+                out.push(']');
+            }
             Value::String(text) if self.is_meta && is_volatile(text) && !self.asked.holds(text) => {
-                Value::String(GAP.into())
+                write_string(GAP, out);
             }
             other => {
-                *kept += 1;
-                other.clone()
+                *kept = true;
+                other.write_canonical(out);
             }
         }
     }

@@ -9,7 +9,6 @@
 //! Sinks mask secrets, on their own threads: see [`Values`]. Nothing here judges, and nothing here reaches the model.
 
 mod json_lines;
-mod kind;
 mod line;
 mod mask;
 mod queue;
@@ -23,10 +22,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub use json_lines::JsonLines;
-pub use kind::On;
 pub use line::EventLine;
 pub use mask::Values;
-pub use sink::{Callback, ChannelSink, Sink, SinkError, SinkStats, callback, channel};
+pub use sink::{Callback, ChannelSink, On, Sink, SinkError, SinkStats, callback, channel};
 pub use sinks::{SinkRegistration, Sinks, SinksBuilder};
 pub use span::ToolSpan;
 #[doc(hidden)]
@@ -268,13 +266,6 @@ impl Event {
     #[must_use]
     pub fn with_output(mut self, output: Value<'_>) -> Self {
         self.output = Some(output.into_owned());
-        self
-    }
-
-    /// The same event with what only the operator may see.
-    #[must_use]
-    pub fn with_operator_detail(mut self, detail: impl Into<String>) -> Self {
-        self.operator_detail = Some(detail.into());
         self
     }
 

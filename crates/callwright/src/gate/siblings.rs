@@ -76,25 +76,6 @@ impl Gate {
     }
 
     /// Why a call of a recording would have been stopped, if it would. Otherwise its outcome is noted.
-    ///
-    /// ```
-    /// use callwright::admit::Place;
-    /// use callwright::check::{Ran, ToolFailure};
-    /// use callwright::{Call, Gate, ToolSpec};
-    ///
-    /// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
-    /// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
-    /// let verdict = gate.judge(&call);
-    /// let tool = gate.tool("read_file").expect("it was just added");
-    /// let stopped = (0..20).filter(|round| {
-    ///     let failed = Ran::failed(ToolFailure::said("no such file"));
-    ///     let result = gate.check(tool, verdict.arguments().expect("they were read"), failed);
-    ///     let recalled = gate.recall(&call, &verdict, Some(&result));
-    ///     gate.relive(&recalled, Place::new("chat-1", 0, *round)).is_some()
-    /// });
-    /// assert_eq!(stopped.count(), 17);
-    /// # Ok::<(), callwright::Error>(())
-    /// ```
     pub fn relive(&self, call: &Recalled<'_>, place: Place<'_>) -> Option<Failure> {
         self.admission.relive(call, self.tool(call.tool()), place)
     }

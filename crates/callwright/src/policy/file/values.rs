@@ -123,24 +123,30 @@ impl Reader {
         self.object(&entry.span, what);
     }
 
+    /// A value, if the key expects it.
+    fn read<'a, T>(
+        &mut self,
+        entry: &Entry<'a>,
+        expected: &str,
+        read: impl FnOnce(&'a DeValue<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let value = read(entry.value);
+        if value.is_none() {
+            self.expected(entry, expected);
+        }
+        value
+    }
+
     pub(super) fn table<'a>(
         &mut self,
         entry: &Entry<'a>,
         expected: &str,
     ) -> Option<&'a DeTable<'a>> {
-        if let DeValue::Table(table) = entry.value {
-            return Some(table);
-        }
-        self.expected(entry, expected);
-        None
+        self.read(entry, expected, DeValue::as_table)
     }
 
     pub(super) fn flag(&mut self, entry: &Entry<'_>) -> Option<bool> {
-        if let DeValue::Boolean(flag) = entry.value {
-            return Some(*flag);
-        }
-        self.expected(entry, "true or false");
-        None
+        self.read(entry, "true or false", DeValue::as_bool)
     }
 
     /// A number that makes sense; `or` says what else the key takes.
@@ -163,18 +169,14 @@ impl Reader {
         bounds: RangeInclusive<u32>,
         or: &str,
     ) -> Option<u32> {
-        let number = match entry.value {
-            DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
-            _ => None,
-        };
-        let number = number.filter(|number| bounds.contains(number));
-        if number.is_none() {
-            let gap = if or.is_empty() { "" } else { " " };
-            let (least, most) = bounds.into_inner();
-            let expected = format!("a whole number from {least} to {most}{gap}{or}");
-            self.expected(entry, &expected);
-        }
-        number
+        let gap = if or.is_empty() { "" } else { " " };
+        let (least, most) = (bounds.start(), bounds.end());
+        let expected = format!("a whole number from {least} to {most}{gap}{or}");
+        self.read(entry, &expected, |value| {
+            let number = value.as_integer()?;
+            let number = u32::from_str_radix(number.as_str(), number.radix()).ok()?;
+            bounds.contains(&number).then_some(number)
+        })
     }
 
     /// The same as a size.
@@ -184,10 +186,7 @@ impl Reader {
     }
 
     pub(super) fn choice<T: Copy>(&mut self, entry: &Entry<'_>, known: &[(&str, T)]) -> Option<T> {
-        let DeValue::String(text) = entry.value else {
-            self.expected(entry, &one_of(known));
-            return None;
-        };
+        let text = self.read(entry, &one_of(known), DeValue::as_str)?;
         self.chosen(entry.key, text, &entry.span, known)
     }
 
@@ -214,13 +213,10 @@ impl Reader {
 
     /// A text that says something.
     pub(super) fn text<'a>(&mut self, entry: &Entry<'a>, expected: &str) -> Option<&'a str> {
-        match entry.value {
-            DeValue::String(text) if !text.trim().is_empty() => Some(text),
-            _ => {
-                self.expected(entry, expected);
-                None
-            }
-        }
+        let says_something = |text: &&str| !text.trim().is_empty();
+        self.read(entry, expected, |value| {
+            value.as_str().filter(says_something)
+        })
     }
 
     /// Steps into their place, if they make sense.
