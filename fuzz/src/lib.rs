@@ -1,4 +1,6 @@
-//! What the fuzz targets share: the corpus as seeds, and promises that every verdict keeps.
+//! What the fuzz targets share: the corpus as seeds, bounds on what an input costs, and promises that every verdict keeps.
+
+mod bounds;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,8 @@ use callwright::json;
 use callwright::parse::read_value;
 use callwright::{Call, Verdict};
 use serde_json::Value;
+
+pub use self::bounds::{Bounds, bounded};
 
 /// Every case of some stages of the corpus, each with the file it stands in, always in the same order.
 pub fn cases(stages: &[&str]) -> Vec<(Value, Value)> {

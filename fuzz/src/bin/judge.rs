@@ -10,9 +10,15 @@ use callwright::repair::{Edit, Grade, RepairPolicy};
 use callwright::validate::SchemaCache;
 use callwright::wire::read_tools;
 use callwright::{Call, Gate, ToolSpec, Verdict, json};
-use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
+
+const BOUNDS: Bounds = Bounds {
+    branches: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 const STAGES: [&str; 3] = ["parse", "validate", "repair"];
 const GRADES: [Grade; 3] = [Grade::Lossless, Grade::Lossy, Grade::Guess];
@@ -76,12 +82,12 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |data: &[u8]| {
+    |data: &[u8]| bounded(data, BOUNDS, || {
         let [low, high, grade, text @ ..] = data else { return };
         let Ok(text) = std::str::from_utf8(text) else { return };
         let subject = usize::from(u16::from_le_bytes([*low, *high])) % SUBJECTS.len();
         check(&SUBJECTS[subject], usize::from(*grade) % GRADES.len(), text);
-    }
+    })
 );
 
 fn check(subject: &Subject, grade: usize, text: &str) {

@@ -8,8 +8,14 @@ use callwright::call::Completeness;
 use callwright::rescue::Message;
 use callwright::tool::Effect;
 use callwright::wire::read_tools;
-use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
+
+const BOUNDS: Bounds = Bounds {
+    branches: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 static GATE: LazyLock<Gate> = LazyLock::new(|| {
     let (file, case) = cases(&["rescue"]).swap_remove(0);
@@ -26,7 +32,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |text: &str| {
+    |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let message = Message::from_text(text);
         let Ok(rescued) = GATE.rescue(&message) else { return };
         assert!(!rescued.calls.is_empty());
@@ -54,5 +60,5 @@ fuzz_target!(
             let message = Message::from_text(quoted.as_str());
             assert!(GATE.rescue(&message).is_err(), "{quoted}");
         }
-    }
+    })
 );
