@@ -132,6 +132,72 @@ fn a_stuck_sink_does_not_keep_the_process_from_ending() {
 }
 
 #[test]
+fn closing_says_how_many_events_are_lost() {
+    let gate = gate();
+    let (sink, is_reached, go_on) = blocked();
+    let sinks = Sinks::builder()
+        .sink("stuck", sink)
+        .sink("quick", callback(|_| {}))
+        .start()
+        .expect("threads");
+    let clone = sinks.clone();
+    for number in 0..10 {
+        sinks.send(event(&gate, number));
+    }
+    is_reached.recv_timeout(PATIENCE).expect("it is stuck now");
+    assert_eq!(sinks.close(Duration::from_millis(500)), 10);
+    clone.send(event(&gate, 10));
+    let stats = clone.stats();
+    assert_eq!(counts(&stats[0].1), (0, 10, 0, 1), "it still holds one");
+    assert_eq!(counts(&stats[1].1), (10, 1, 0, 0), "one came too late");
+    drop(go_on);
+}
+
+#[test]
+fn an_event_that_is_not_flushed_is_not_known_to_be_written() {
+    /// Takes events at once, and never gets done with flushing them.
+    struct Buffered(Receiver<()>);
+    impl Sink for Buffered {
+        fn record(&mut self, _: &Arc<Event>) -> Result<(), SinkError> {
+            Ok(())
+        }
+        fn flush(&mut self) -> Result<(), SinkError> {
+            let _ = self.0.recv();
+            Ok(())
+        }
+    }
+    let gate = gate();
+    let (go_on, goes_on) = unbounded();
+    let sinks = Sinks::builder()
+        .sink("buffered", Buffered(goes_on))
+        .start()
+        .expect("threads");
+    for number in 0..5 {
+        sinks.send(event(&gate, number));
+    }
+    assert_eq!(sinks.close(Duration::from_millis(200)), 5);
+    drop(go_on);
+}
+
+#[test]
+fn closing_a_sink_that_works_loses_nothing() {
+    let gate = gate();
+    let (seen, all) = unbounded();
+    let sinks = Sinks::builder()
+        .on(On::Any, move |event| {
+            seen.send(number(event)).expect("counted");
+        })
+        .start()
+        .expect("threads");
+    for number in 0..500 {
+        sinks.send(event(&gate, number));
+    }
+    assert_eq!(sinks.close(PATIENCE), 0);
+    assert_eq!(all.iter().count(), 500, "the sink is gone");
+    assert_eq!(sinks.close(PATIENCE), 0, "again");
+}
+
+#[test]
 fn dropping_the_sinks_hands_over_what_waits() {
     let gate = gate();
     let seen = Arc::new(Mutex::new(Vec::new()));

@@ -87,7 +87,7 @@ impl From<std::io::Error> for SinkError {
 pub struct SinkStats {
     /// Events that it took.
     pub delivered: u64,
-    /// Events that it never saw, because its queue was full.
+    /// Events that it never saw, because its queue was full or closed.
     pub dropped: u64,
     /// Events that it lost: it failed or panicked.
     pub failed: u64,
