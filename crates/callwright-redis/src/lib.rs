@@ -12,6 +12,7 @@
 mod breaker;
 mod server;
 
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -210,6 +211,7 @@ impl Ledger for RedisLedger {
     fn save(&self, session: &str) -> Result<Option<Session>, LedgerAway> {
         let fields: Vec<(String, String)> = self.step(session, "save", &())?;
         let (mut whole, mut entries, mut tools) = (None, Map::new(), Map::new());
+        let mut pending = BTreeMap::new();
         for (field, text) in fields {
             let part = || serde_json::from_str::<Value>(&text).map_err(away);
             match field.split_at_checked(2) {
@@ -218,6 +220,9 @@ impl Ledger for RedisLedger {
                 }
                 Some(("t:", tool)) => {
                     tools.insert(tool.to_owned(), part()?);
+                }
+                Some(("p:", number)) => {
+                    pending.insert(number.parse::<u32>().map_err(away)?, part()?);
                 }
                 _ if field == "head" => whole = Some(part()?),
                 // Remembered steps are not part of a saved session.
@@ -229,6 +234,7 @@ impl Ledger for RedisLedger {
         };
         whole.insert("entries".to_owned(), entries.into());
         whole.insert("tools".to_owned(), tools.into());
+        whole.insert("pending".to_owned(), pending.into_values().collect());
         serde_json::from_value(whole.into()).map(Some).map_err(away)
     }
 
@@ -244,6 +250,13 @@ impl Ledger for RedisLedger {
                 fields.extend(map.into_iter().map(field));
             }
         }
+        let pending = match whole.remove("pending") {
+            Some(Value::Array(pending)) => pending,
+            _ => Vec::new(),
+        };
+        whole.insert("pending".to_owned(), pending.len().into());
+        let numbered = (1..).zip(&pending);
+        fields.extend(numbered.map(|(number, it)| (format!("p:{number}"), it.to_string())));
         fields.push(("head".to_owned(), Value::Object(whole).to_string()));
         self.step::<String>(session, "resume", &fields).map(drop)
     }

@@ -388,6 +388,56 @@ fn one_round_trip_per_step() {
     }
 }
 
+/// A step reads and writes what it is about, not all that happened in its round.
+#[test]
+fn a_step_is_as_small_in_a_large_round() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let ledger = server.ledger();
+    let at = Moment {
+        turn: Some(0),
+        round: Some(0),
+    };
+    let mut limits = limits();
+    (limits.turn_calls, limits.tool_calls) = (1_000, 1_000);
+    let head = || {
+        let length = server.query("HSTRLEN callwright:session:s head");
+        length.expect("it is there")
+    };
+    let mut lengths = Vec::new();
+    for argument in 0..200 {
+        let fingerprint = fingerprint("t", argument);
+        let ask = Ask {
+            at,
+            fingerprint,
+            limits,
+            ..ask()
+        };
+        let ruling = ledger.open("s", &ask).expect("it is there");
+        assert_eq!(ruling.reason, None);
+        let report = Report {
+            turn: ruling.turn,
+            fingerprint,
+            tool: "t",
+            ended: Ended {
+                success: Success::Ok,
+                digest: Digest::of("found"),
+                changes: false,
+                waits: false,
+            },
+            beginning: "found",
+        };
+        ledger.close("s", &report).expect("it is there");
+        lengths.push(head());
+    }
+    // Numbers of the same length are heads of the same length.
+    assert_eq!(lengths[110], lengths[199]);
+    let saved = ledger.save("s").expect("it is there").expect("it was used");
+    let saved = serde_json::to_value(&saved).expect("JSON");
+    assert_eq!(saved["pending"].as_array().map(Vec::len), Some(200));
+}
+
 #[test]
 fn sessions_expire() {
     let Some(server) = Server::start() else {

@@ -148,6 +148,11 @@ impl Session {
         }
     }
 
+    /// How many calls it remembers: what its memory grows with.
+    pub(super) fn remembered(&self) -> usize {
+        self.entries.len() + self.pending.len()
+    }
+
     /// What the user said when asked.
     pub(crate) fn answer(&mut self, reply: &Reply) {
         match reply {

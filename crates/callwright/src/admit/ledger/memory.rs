@@ -1,6 +1,6 @@
 //! Sessions in the memory of this process.
 //!
-//! Bounded: the session that was not used for longest leaves first, and is counted. Sessions are spread over shards
+//! Bounded in sessions and in calls: the session that was not used for longest leaves first, and is counted. Sessions are spread over shards
 //! by the hash of their name; a shard is locked for one step of one session.
 //!
 //! With many sessions, what a step costs is the memory that it touches. So a session lies in the table itself, and
@@ -13,6 +13,7 @@ use ahash::{AHashMap, RandomState};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
+use crate::admit::policy::AdmissionPolicy;
 use crate::admit::session::Session;
 
 /// Enough for the threads of a large machine to seldom meet.
@@ -20,6 +21,13 @@ const SHARDS: usize = 64;
 
 /// How many sessions are kept by default. One with twenty calls in its turn takes about 5 kB.
 const SESSIONS: usize = 100_000;
+
+/// How many calls of their turns all sessions together may remember, for each session that fits. A call takes about 270
+/// bytes, so this many in each of the sessions are 1.4 GB; a turn seldom has more.
+const CALLS_PER_SESSION: usize = 50;
+
+/// How many calls fit in any case: those of a few sessions that reach the last bound.
+const FEWEST_CALLS: usize = 4 * AdmissionPolicy::MOST_CALLS as usize;
 
 /// How many uses per session the queue may hold before those that are out of date are swept out. Sweeping looks at
 /// every session, so it must be rare; a use takes 32 bytes, so the queue stays small next to the sessions.
@@ -41,6 +49,8 @@ struct Shard {
     sessions: AHashMap<Name, Slot>,
     /// The most sessions.
     most: usize,
+    /// How many calls all sessions remember.
+    calls: usize,
     /// Uses in the order of time; only the last use of a session counts.
     uses: VecDeque<(Name, u64)>,
     clock: u64,
@@ -53,36 +63,44 @@ struct Slot {
 }
 
 impl Shard {
-    /// The session of this name, new if it is not known, and whether another had to leave for it.
-    fn session(&mut self, name: Name) -> (&mut Session, bool) {
+    /// Takes a step of the session of this name, new if it is not known; returns how many others had to leave for it.
+    fn step<T>(&mut self, name: Name, step: impl FnOnce(&mut Session) -> T) -> (T, u64) {
         self.clock += 1;
         match self.uses.back_mut() {
             // A call is opened and closed; one use will do.
             Some((last, used)) if *last == name => *used = self.clock,
             _ => self.uses.push_back((name, self.clock)),
         }
-        let mut left = false;
-        if self.uses.len() > self.sessions.len() * USES_PER_SESSION + SHARDS {
-            let sessions = &self.sessions;
-            let clock = self.clock;
-            self.uses
-                .retain(|(name, used)| *used == clock || is_last_use(sessions, *name, *used));
-        }
-        if self.sessions.len() >= self.most && !self.sessions.contains_key(&name) {
-            left = self.forget_one();
-        }
         let slot = self.sessions.entry(name).or_default();
         slot.used = self.clock;
-        (&mut slot.session, left)
+        self.calls -= slot.session.remembered();
+        let result = step(&mut slot.session);
+        self.calls += slot.session.remembered();
+        if self.uses.len() > self.sessions.len() * USES_PER_SESSION + SHARDS {
+            let sessions = &self.sessions;
+            self.uses
+                .retain(|(name, used)| is_last_use(sessions, *name, *used));
+        }
+        let most_calls = FEWEST_CALLS.max(self.most.saturating_mul(CALLS_PER_SESSION));
+        let mut left = 0;
+        while self.sessions.len() > self.most
+            || (self.calls > most_calls && self.sessions.len() > 1)
+        {
+            self.forget_one();
+            left += 1;
+        }
+        (result, left)
     }
 
-    fn forget_one(&mut self) -> bool {
+    /// Forgets the session that was not used for longest.
+    fn forget_one(&mut self) {
         while let Some((name, used)) = self.uses.pop_front() {
             if is_last_use(&self.sessions, name, used) {
-                return self.sessions.remove(&name).is_some();
+                let slot = self.sessions.remove(&name);
+                self.calls -= slot.map_or(0, |slot| slot.session.remembered());
+                return;
             }
         }
-        false
     }
 }
 
@@ -140,12 +158,11 @@ impl MemoryLedger {
 
     fn with<T>(&self, session: &str, step: impl FnOnce(&mut Session) -> T) -> T {
         let name = self.name(session);
-        let mut shard = self.shard(name);
-        let (session, left) = shard.session(name);
-        if left {
-            self.forgotten.fetch_add(1, Ordering::Relaxed);
+        let (result, left) = self.shard(name).step(name, step);
+        if left > 0 {
+            self.forgotten.fetch_add(left, Ordering::Relaxed);
         }
-        step(session)
+        result
     }
 }
 
@@ -197,8 +214,8 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::admit::Shape;
     use crate::admit::ledger::{Limits, Moment};
-    use crate::admit::{AdmissionPolicy, Shape};
     use crate::json::Value;
     use crate::words::Fingerprint;
 
@@ -246,6 +263,21 @@ mod tests {
         assert_eq!((ledger.sessions(), ledger.forgotten()), (3, 1));
         assert_eq!(open("a"), 3, "it was used again");
         assert_eq!(open("b"), 1, "it was forgotten");
+    }
+
+    #[test]
+    fn sessions_with_many_calls_leave_sooner() {
+        let ledger = MemoryLedger::new(1_000);
+        // Each is far below any limit of its own.
+        for session in 0..1_000 {
+            for argument in 0..100 {
+                let opened = ledger.open(&session.to_string(), &ask(0, argument, 9));
+                assert_eq!(opened.expect("memory").turn_calls, argument as u32 + 1);
+            }
+        }
+        assert_eq!((ledger.sessions(), ledger.forgotten()), (500, 500));
+        let calls: usize = ledger.shards.iter().map(|shard| shard.lock().calls).sum();
+        assert_eq!(calls, 50_000);
     }
 
     #[test]
