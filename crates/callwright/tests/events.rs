@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel as unbounded, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use callwright::admit::Place;
 use callwright::event::{
     Event, On, Sink, SinkError, SinkRegistration, SinkStats, Sinks, callback, channel,
 };
@@ -315,6 +316,39 @@ fn large_events_fill_a_queue_sooner() {
     sinks.send(large(900_000));
     assert!(sinks.flush(PATIENCE));
     assert_eq!(counts(&only(&sinks)), (4, 2, 0, 0), "there is room again");
+}
+
+#[test]
+fn whatever_is_large_about_an_event_counts() {
+    let gate = gate();
+    let large = "x".repeat(1_000_000);
+    let of = |call: Call<'_>| {
+        Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH)
+            .at(Place::new("s", 0, 0))
+    };
+    let small = || Call::from_text("search", "{}");
+    let many = format!("[{}]", "1,".repeat(200_000).trim_end_matches(','));
+    let mut in_detail = of(small());
+    in_detail.operator_detail = Some(large.clone());
+    let events = [
+        of(Call::from_text(large.as_str(), "{}")),
+        of(small().with_id(large.as_str())),
+        of(small()).at(Place::new(&large, 0, 0)),
+        of(Call::from_text("search", many)),
+        in_detail,
+    ];
+    let (sink, is_reached, go_on) = blocked();
+    let sinks = Sinks::builder()
+        .register(SinkRegistration::new("small", sink).with_capacity_bytes(200_000))
+        .start()
+        .expect("threads");
+    sinks.send(of(small()));
+    is_reached.recv_timeout(PATIENCE).expect("it is stuck now");
+    for (dropped, event) in (1..).zip(events) {
+        sinks.send(event);
+        assert_eq!(counts(&only(&sinks)), (0, dropped, 0, 1));
+    }
+    drop(go_on);
 }
 
 #[test]

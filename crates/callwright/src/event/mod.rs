@@ -37,7 +37,7 @@ use crate::tool::Tool;
 use crate::validate::Secrets;
 use crate::verdict::Verdict;
 use crate::words::{
-    Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
+    Cause, Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
 };
 
 /// The verdict of the gate on a call, as events name it.
@@ -308,22 +308,42 @@ impl Event {
 
     /// About how many bytes it holds: what grows with the call is counted.
     fn weight(&self) -> usize {
-        // Names, numbers and a failure with its issues.
+        // Numbers, and names and a failure of the usual size.
         const REST: usize = 1_024;
+        let texts = [&self.session, &self.tool_sent, &self.operator_detail];
+        let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
+        let failures = [&self.failure, &self.warning, &self.output_failure];
+        let failures = failures.into_iter().flatten().map(failure_weight);
         let sent = match &self.sent {
             Arguments::Absent => 0,
             Arguments::Text(text) => text.len(),
             Arguments::Value(value) => weight(value),
         };
         let edits = self.edits.iter();
+        let values = [&self.id, &self.repaired, &self.output];
+        let values = values.into_iter().flatten().map(weight).sum::<usize>();
         REST + sent
-            + self.repaired.as_ref().map_or(0, weight)
-            + self.output.as_ref().map_or(0, weight)
-            + self.operator_detail.as_ref().map_or(0, String::len)
+            + values
+            + texts
+            + self.tool.len()
+            + failures.sum::<usize>()
             + edits
                 .map(|edit| weight(&edit.before) + weight(&edit.after))
                 .sum::<usize>()
     }
+}
+
+fn failure_weight(failure: &Failure) -> usize {
+    // What was expected and what came, both cut to a line.
+    const ISSUE: usize = 512;
+    let issues = failure.issues().iter();
+    let issues = issues.map(|issue| ISSUE + issue.path.as_pointer().len());
+    let texts = [failure.told(), failure.for_operator()];
+    let name = match &failure.cause {
+        Cause::UnknownTool { name, .. } => name.len(),
+        _ => 0,
+    };
+    name + issues.sum::<usize>() + texts.into_iter().flatten().map(str::len).sum::<usize>()
 }
 
 fn weight(value: &Value<'_>) -> usize {

@@ -228,6 +228,9 @@ pub(super) fn read(reader: &mut Reader, file: &DeTable<'_>) -> Policy {
 
 fn read_table(reader: &mut Reader, table: &DeTable<'_>, section: Section, to: &mut Draft) {
     for entry in entries(table) {
+        if reader.gives_up() {
+            return;
+        }
         let mut rows = KEYS.iter();
         let known = rows.find(|(key, tables, _)| *key == entry.key && tables.contains(&section));
         match known {
@@ -260,6 +263,9 @@ fn read_tools(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft, tools: &mu
     // The sort is stable, so that patterns keep their order.
     tables.sort_by_key(|tool| !tool.key.contains('*'));
     for tool in tables {
+        if reader.gives_up() {
+            return;
+        }
         let DeValue::Table(settings) = tool.value else {
             reader.no_tool(&tool);
             continue;
@@ -429,6 +435,9 @@ fn advice(reader: &mut Reader, entry: &Entry<'_>) -> Advice {
     let mut advice = Advice::default();
     let table = reader.table(entry, expected).map(entries);
     for entry in table.into_iter().flatten() {
+        if reader.gives_up() {
+            break;
+        }
         let lines = lines(reader, &entry);
         let mut classes = Class::ALL.into_iter();
         let class = classes.find(|class| class.name() == entry.key);

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::de::{DeTable, DeValue};
 
-use super::fault::Fault;
+use super::fault::{Fault, MOST_FAULTS};
 use super::keys::Section;
 use crate::admit::{AdmissionPolicy, Steps};
 use crate::json::Path;
@@ -63,6 +63,11 @@ pub(super) struct Reader {
 impl Reader {
     /// As high as any number can be: no turn has more calls.
     pub(super) const MOST: u32 = AdmissionPolicy::MOST_CALLS;
+
+    /// Whether there are more mistakes than anyone reads.
+    pub(super) fn gives_up(&self) -> bool {
+        self.faults.len() >= MOST_FAULTS
+    }
 
     pub(super) fn object(&mut self, span: &Range<usize>, what: impl Into<String>) {
         self.faults.push(Fault::new(span, what));
