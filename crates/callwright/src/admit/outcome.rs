@@ -94,8 +94,7 @@ impl<'a> Answer<'a> {
     /// The first `bytes`, or a few less where a character would be cut.
     fn beginning(&self, bytes: usize) -> Cow<'_, str> {
         let text = match self {
-            Answer::Text(text) => text,
-            Answer::Value(Value::String(text)) => text,
+            Answer::Text(text) | Answer::Value(Value::String(text)) => text,
             Answer::Value(value) => match text_of(value) {
                 Some(text) => text,
                 None => return Cow::Owned(value.json_beginning(bytes)),

@@ -76,8 +76,7 @@ const AROUND_THE_ANSWER: &[&str] = word_list![meta metadata trace];
 /// Gives the part of an answer that says something to `read`.
 pub(super) fn steady<T>(answer: &Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
     let text = match answer {
-        Answer::Text(text) => text,
-        Answer::Value(Value::String(text)) => text,
+        Answer::Text(text) | Answer::Value(Value::String(text)) => text,
         Answer::Value(value) => {
             return with_buffer(|out| {
                 write_steady(value, asked, Blocks::Opened, out);

@@ -272,7 +272,8 @@ mod tests {
         for session in 0..1_000 {
             for argument in 0..100 {
                 let opened = ledger.open(&session.to_string(), &ask(0, argument, 9));
-                assert_eq!(opened.expect("memory").turn_calls, argument as u32 + 1);
+                let calls = u64::from(opened.expect("memory").turn_calls);
+                assert_eq!(calls, argument + 1);
             }
         }
         assert_eq!((ledger.sessions(), ledger.forgotten()), (500, 500));
