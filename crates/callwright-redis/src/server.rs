@@ -136,6 +136,12 @@ impl RedisServer {
         }
     }
 
+    /// Takes a step that no caller waits for; returns whether it is done. Whether an absent server is back is for others to
+    /// find out, whose turn it would take.
+    pub(crate) async fn run_late(&self, step: &ScriptInvocation<'_>) -> bool {
+        self.breaker.is_closed() && self.run::<String>(step).await.is_ok()
+    }
+
     /// Sends a step again if the server closed an idle connection, or died halfway through the step. The step's name
     /// keeps it from being counted twice.
     async fn try_twice<T: FromRedisValue>(&self, step: &ScriptInvocation<'_>) -> RedisResult<T> {

@@ -4,7 +4,7 @@
 -- KEYS[1]  the session: a hash with `head`, `e:FINGERPRINT` per call, `t:TOOL` per tool and `p:NUMBER` per outcome of
 --          the round that is not over yet, each as JSON, so that a step reads and writes only what it is about; and the last
 --          steps, so that one whose reply was lost is not taken twice: `s:STEP` holds its result, `r:SLOT` its name
--- ARGV     the operation (open, close, answer, save, resume), its argument as JSON, the seconds after which a session is forgotten, the
+-- ARGV     the operation (open, close, withdraw, answer, save, resume), its argument as JSON, the seconds after which a session is forgotten, the
 --          name of the step
 
 local key, operation, argument, lifetime, step = KEYS[1], ARGV[1], cjson.decode(ARGV[2]), ARGV[3], ARGV[4]
@@ -80,8 +80,8 @@ local function take_pending()
   return pending
 end
 
--- Remembers the result of this step in place of the oldest.
-local function remember_step(result)
+-- Remembers the result of a step in place of the oldest.
+local function remember_step(step, result)
   local slot = 'r:' .. head.steps
   head.steps = (head.steps + 1) % STEPS
   local oldest = redis.call('HGET', key, slot)
@@ -454,6 +454,31 @@ local function close(report)
   }
 end
 
+-- An `open` that its caller gave up on, and whose call does not run: takes back what it counted, or keeps it from being
+-- counted when it comes after all.
+local function withdraw(ask)
+  local withdrawn = step:match('^(.*)/withdraw$')
+  local taken = redis.call('HGET', key, 's:' .. withdrawn)
+  if not taken then
+    remember_step(withdrawn, '{}')
+    return {}
+  end
+  local ruling = cjson.decode(taken)
+  if ruling.reason == nil and ruling.turn == head.turn then
+    local tool, entry = tool_of(ask.tool), entry_of(ask.fingerprint)
+    head.calls = math.max(head.calls - 1, 0)
+    tool.calls = math.max(tool.calls - 1, 0)
+    entry.calls = math.max(entry.calls - 1, 0)
+    if entry.permitted then
+      entry.permitted = false
+      remember(head.allowed_once, ask.fingerprint)
+    end
+    touch('t:' .. ask.tool)
+    touch('e:' .. ask.fingerprint)
+  end
+  return {}
+end
+
 local function answer(reply)
   if reply == 'stop' then
     head.stopped = true
@@ -475,7 +500,8 @@ end
 local taken = redis.call('HGET', key, 's:' .. step)
 if taken then return taken end
 load(redis.call('HGET', key, 'head'))
-local result = cjson.encode(({open = open, close = close, answer = answer})[operation](argument))
-remember_step(result)
+local operations = {open = open, close = close, withdraw = withdraw, answer = answer}
+local result = cjson.encode(operations[operation](argument))
+remember_step(step, result)
 store()
 return result

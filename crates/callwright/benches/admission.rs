@@ -41,6 +41,7 @@ fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bo
         fingerprint,
         tool: "search",
         limits: limits(),
+        runs_uncounted: false,
         refused: None,
     };
     let runs = ledger.open(session, &ask).expect("memory").reason.is_none();

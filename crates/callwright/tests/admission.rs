@@ -567,6 +567,7 @@ proptest! {
                         fingerprint: fingerprint(call),
                         tool: NAMES[tool],
                         limits: of_call(call, limits),
+                        runs_uncounted: false,
                         refused: None,
                     };
                     prop_assert_eq!(ledger.open("s", &ask).expect("here"), naive.open(&ask));

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use callwright::check::Ran;
-use callwright::event::ToolSpan;
+use callwright::event::{Event, Sink, SinkError, Sinks, ToolSpan};
 use callwright::json::Value;
 use callwright::{Call, Gate, Opened, Settled, ToolSpec};
 use serde_json::json;
@@ -18,7 +19,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 type Fields = BTreeMap<&'static str, String>;
 
-/// Keeps the fields of all spans.
+/// Keeps the fields of all spans and events.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<Vec<(&'static str, Fields)>>>);
 
@@ -42,6 +43,12 @@ impl<S: Subscriber> Layer<S> for Collector {
             .lock()
             .expect("sound")
             .push((attributes.metadata().name(), fields));
+    }
+
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut fields = Fields::new();
+        event.record(&mut Visitor(&mut fields));
+        self.0.lock().expect("sound").push(("event", fields));
     }
 
     fn on_record(&self, _: &Id, record: &Record<'_>, _: Context<'_, S>) {
@@ -132,6 +139,33 @@ fn a_future_runs_inside_of_its_span() {
         assert!(tracing::Span::current().is_none());
     });
     assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn what_is_lost_when_the_sinks_are_dropped_is_a_warning() {
+    struct Full;
+    impl Sink for Full {
+        fn record(&mut self, _: &Arc<Event>) -> Result<(), SinkError> {
+            Err(SinkError::new("no room on the disk"))
+        }
+    }
+    let gate = Gate::builder().build().expect("no tools");
+    let call = Call::from_text("nope", "{}");
+    let found = spans(|| {
+        let sinks = Sinks::builder().sink("full", Full).start();
+        let sinks = sinks.expect("a thread");
+        for _ in 0..3 {
+            let (verdict, time) = (gate.judge(&call), SystemTime::UNIX_EPOCH);
+            sinks.send(Event::of(&gate, &call, &verdict, time));
+        }
+        drop(sinks);
+    });
+    let expected = [
+        ("message", "events were lost"),
+        ("sink", "full"),
+        ("lost", "3"),
+    ];
+    assert_eq!(found, [("event", fields(&expected))]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use callwright::admit::ledger::{Ask, Ended, Limits, RefusedCall, Report};
+use callwright::admit::ledger::{Ask, Ended, LedgerAway, Limits, RefusedCall, Report};
 use callwright::admit::{
     AdmissionPolicy, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Place, Reply, Shape,
     Success, WhenAway,
@@ -162,6 +162,7 @@ fn ask() -> Ask<'static> {
         fingerprint: fingerprint("t", 0),
         tool: "t",
         limits: limits(),
+        runs_uncounted: false,
         refused: None,
     }
 }
@@ -256,6 +257,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                     fingerprint,
                     tool: &tool,
                     limits: limits(),
+                    runs_uncounted: false,
                     refused,
                 };
                 said.push(format!(
@@ -285,6 +287,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                     fingerprint,
                     tool: &tool,
                     limits,
+                    runs_uncounted: false,
                     refused: None,
                 };
                 let ruling = ledger.open(session, &ask).expect("it is there");
@@ -484,6 +487,7 @@ fn racer() {
         fingerprint: fingerprint("pay", 0),
         tool: "pay",
         limits,
+        runs_uncounted: false,
         refused: None,
     };
     let ran = (0..1_000)

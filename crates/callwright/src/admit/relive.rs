@@ -47,6 +47,7 @@ impl Admission {
             fingerprint: call.fingerprint,
             tool: &call.tool,
             limits: call.limits,
+            runs_uncounted: true,
             refused: call.refused,
         };
         let report = call.ended.map(|ended| Report {
@@ -101,6 +102,7 @@ impl Admission {
             fingerprint,
             tool: tool.map_or(&call.tool, Tool::name),
             limits: self.limits(tool).limits,
+            runs_uncounted: self.limits(tool).runs_uncounted,
             refused: refused(verdict),
         }
     }

@@ -232,6 +232,7 @@ mod tests {
                 most_refusals: 2_000,
                 ..Limits::from(&AdmissionPolicy::default())
             },
+            runs_uncounted: false,
             refused: None,
         }
     }

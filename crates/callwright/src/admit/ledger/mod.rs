@@ -97,6 +97,9 @@ pub struct Ask<'a> {
     pub tool: &'a str,
     /// What holds for it.
     pub limits: Limits,
+    /// Whether the call runs even if the ledger cannot be reached. If not, a step that fails must not count.
+    #[serde(skip)]
+    pub runs_uncounted: bool,
     /// Set if the gate refuses the call anyway: it is only counted, and may be told more firmly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusedCall>,
