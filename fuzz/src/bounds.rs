@@ -1,7 +1,7 @@
 //! Bounds on what one input may cost, counted and never timed, so that they hold on any machine and under any load.
 //!
-//! Work is counted in branches of our own crates (`fuzz/watch` has the compiler report them), and in the bytes that
-//! are allocated, which also covers what other crates do for us. Memory is the most that is held at once; an allocation
+//! Work is counted in reads from memory by our own crates (`fuzz/watch` has the compiler report them), and in the bytes
+//! that are allocated, which also covers what other crates do for us. Memory is the most that is held at once; an allocation
 //! beyond it fails, and ends the target.
 
 use std::alloc::System;
@@ -12,19 +12,26 @@ use cap::Cap;
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, usize::MAX);
 
-static BRANCHES: AtomicU64 = AtomicU64::new(0);
+static READS: AtomicU64 = AtomicU64::new(0);
 
-/// Called wherever our crates branch. A target has one thread, so a plain increment will do.
-#[unsafe(no_mangle)]
-pub extern "C" fn __sanitizer_cov_trace_pc() {
-    BRANCHES.store(BRANCHES.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+/// Called wherever our crates read from memory, by size. A target has one thread, so a plain increment will do.
+macro_rules! count_reads {
+    ($($name:ident)+) => {$(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() {
+            READS.store(READS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
+    )+};
 }
+count_reads!(
+    __sanitizer_cov_load1 __sanitizer_cov_load2 __sanitizer_cov_load4 __sanitizer_cov_load8 __sanitizer_cov_load16
+);
 
 /// What an input may cost: so much in any case, and so much more per byte of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Branches of our own crates.
-    pub branches: (u64, u64),
+    /// Reads from memory by our own crates.
+    pub reads: (u64, u64),
     /// Bytes that are allocated, given back or not.
     pub allocated: (u64, u64),
     /// Bytes that are held at once.
@@ -41,13 +48,13 @@ pub fn bounded(input: &[u8], bounds: Bounds, run: impl FnOnce()) {
         .set_limit(MEMORY.allocated() + held)
         .expect("a limit");
     let before = MEMORY.total_allocated();
-    BRANCHES.store(0, Ordering::Relaxed);
+    READS.store(0, Ordering::Relaxed);
     run();
-    let branches = BRANCHES.load(Ordering::Relaxed);
+    let reads = READS.load(Ordering::Relaxed);
     let allocated = u64::try_from(MEMORY.total_allocated() - before).expect("a size");
     MEMORY.set_limit(usize::MAX).expect("no limit");
     let costs = [
-        ("branches", branches, most(bounds.branches)),
+        ("reads", reads, most(bounds.reads)),
         ("allocated bytes", allocated, most(bounds.allocated)),
     ];
     for ((what, cost, most), highest) in costs.into_iter().zip(&MOST) {

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub use self::bounds::{Bounds, bounded};
 
-/// Every case of some stages of the corpus, each with the file it stands in, always in the same order.
+/// Every case of some stages of the corpus, each with its file, always in the same order.
 pub fn cases(stages: &[&str]) -> Vec<(Value, Value)> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
     let mut paths: Vec<PathBuf> = stages

@@ -12,7 +12,7 @@ use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    branches: (100_000, 20_000),
+    reads: (100_000, 20_000),
     allocated: (1 << 20, 20_000),
     held: (8 << 20, 4_096),
 };

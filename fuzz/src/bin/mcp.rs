@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
 const BOUNDS: Bounds = Bounds {
-    branches: (1_000_000, 100_000),
+    reads: (1_000_000, 100_000),
     allocated: (64 << 20, 100_000),
     held: (64 << 20, 16_384),
 };

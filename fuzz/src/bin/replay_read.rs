@@ -9,7 +9,7 @@ use callwright_replay::source::Pieces;
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    branches: (1_000_000, 100_000),
+    reads: (1_000_000, 100_000),
     allocated: (64 << 20, 100_000),
     held: (64 << 20, 16_384),
 };

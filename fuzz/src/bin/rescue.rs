@@ -1,4 +1,4 @@
-//! Any text as a message: calls only of offered tools, only where nothing else stands, never completed.
+//! Any text as a message: calls only of offered tools, only where there is nothing else, never completed.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    branches: (1_000_000, 100_000),
+    reads: (1_000_000, 100_000),
     allocated: (64 << 20, 100_000),
     held: (64 << 20, 16_384),
 };
@@ -51,11 +51,11 @@ fuzz_target!(
         // Reasoning and tokens end with a tag; of the other header a word is left.
         let rest = rescued.rest.trim_ascii();
         let harmless = rest.is_empty() || rest.ends_with('>') || rest == "<|im_start|>assistant";
-        assert!(harmless, "only reasoning may stand before it: {rest}");
+        assert!(harmless, "only reasoning may come before it: {rest}");
         let whole = rescued.calls.iter().all(|call| call.completeness != Completeness::CutOff);
         let quotations = [format!("For example {text}"), format!("For example:\n{text}")];
         let followed = [format!("{text}\nThat is how."), format!("{text} x")];
-        // Behind a call that is cut off, words are a part of it.
+        // After a call that is cut off, words are a part of it.
         for quoted in quotations.iter().chain(followed.iter().filter(|_| whole)) {
             let message = Message::from_text(quoted.as_str());
             assert!(GATE.rescue(&message).is_err(), "{quoted}");

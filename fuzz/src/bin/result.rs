@@ -14,7 +14,7 @@ use callwright_fuzz::{Bounds, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    branches: (200_000, 20_000),
+    reads: (200_000, 20_000),
     allocated: (1 << 20, 20_000),
     held: (8 << 20, 4_096),
 };

@@ -6,7 +6,7 @@ use callwright_http::sse::{EventFields, event, with_data};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    branches: (10_000, 1_000),
+    reads: (10_000, 1_000),
     allocated: (10_000, 1_000),
     held: (1 << 20, 1_000),
 };

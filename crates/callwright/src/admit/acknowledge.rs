@@ -1,6 +1,6 @@
 //! Answers that say nothing but that it was done: `ok`, `{"success": true}`, `Pressed key ArrowDown`.
 //!
-//! In comes the answer of a call that worked, out goes whether it only acknowledges. Pressing a key five times brings
+//! Takes the answer of a call that worked; returns whether it only acknowledges. Pressing a key five times brings
 //! five equal answers and five different states, so such an answer again is not a sign of a loop. Where it says more than
 //! the call itself (a number, an id, that nothing was found), it does not only acknowledge.
 

@@ -1,6 +1,6 @@
 //! What makes two calls the same call.
 //!
-//! In come a tool and arguments, out goes a hash of 128 bits that they share with every call that means the same:
+//! Takes a tool and arguments; returns a hash of 128 bits that they share with every call that means the same:
 //! keys in another order, other white space, `1.0` for `1`, or a default written out make no difference. Fields that
 //! the tool declares volatile are left out. Arguments that could not be read have a fingerprint too, of their text.
 //! `docs/fingerprint.md` defines it for other languages, `corpus/fingerprint` holds the vectors.
@@ -43,7 +43,7 @@ pub(crate) fn write(tool: &str, arguments: &Value<'_>, shape: &Shape, out: &mut 
     shape.write(arguments, out);
 }
 
-/// What of a tool's arguments goes without saying: their defaults, and the fields that are left out.
+/// What need not be written in a tool's arguments: their defaults, and the fields that are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shape(BTreeMap<String, KeyShape>);
 

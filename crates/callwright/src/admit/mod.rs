@@ -1,7 +1,7 @@
 //! Stage 5: may this call run now?
 //!
-//! In comes a call that was judged, out goes a [`Ticket`] or a refusal: its retry budget is spent, or the model goes
-//! round in circles. When the call has run, [`crate::Gate::close`] takes its outcome, and may answer with a
+//! Takes a call that was judged; returns a [`Ticket`] or a refusal: its retry budget is spent, or the model is going in
+//! circles. When the call has run, [`crate::Gate::close`] takes its outcome, and may answer with a
 //! [`Notice`] for the model. A repetition counts only as long as nothing new comes: a changed result, a successful
 //! change to the world or a message of the user start over. Refusals climb a ladder: a notice, a refusal, the
 //! question to the user or the end.
@@ -170,7 +170,7 @@ impl Admission {
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let ended = self.ended(tool, checked, || checked.outcome_of(arguments).clone());
         let Some(ended) = ended else {
-            // What became of it is not known, so the model has to find out first.
+            // Its outcome is unknown, so the model has to find out first.
             let passes = checked.outcome_of(arguments).success == Success::Transient;
             return (passes && tool.spec().spends()).then(|| Notice {
                 once: true,
@@ -186,7 +186,7 @@ impl Admission {
             beginning: beginning.as_deref().unwrap_or_default(),
         };
         let noted = self.ledger.close(place.session, &report).ok()?;
-        let notice = self.notice_behind(&report, &noted)?;
+        let notice = self.notice_after(&report, &noted)?;
         Some(Notice {
             once: tool.spec().is_once(),
             ..notice
@@ -262,7 +262,7 @@ impl Admission {
     }
 
     /// What to say with the result of a call.
-    fn notice_behind(&self, report: &Report<'_>, noted: &Noted) -> Option<Notice> {
+    fn notice_after(&self, report: &Report<'_>, noted: &Noted) -> Option<Notice> {
         let policy = &self.policy;
         let failed = report.ended.success == Success::Error;
         let repeats = match (failed, noted.living) {

@@ -1,7 +1,7 @@
 //! The outcome of a call, as far as admission cares: did it work, is it the same as last time, is it worth trying again.
 //!
-//! In comes what the tool answered, out goes an [`Outcome`]: a digest that two answers share if they say the same,
-//! and the beginning of the answer, for messages about it. The answer itself is not kept.
+//! Takes what the tool answered; returns an [`Outcome`]: a digest that two answers share if they say the same, and the
+//! beginning of the answer, for messages about it. The answer itself is not kept.
 
 use std::borrow::Cow;
 
@@ -49,7 +49,7 @@ impl Outcome {
 }
 
 impl Checked<'_> {
-    /// What admission remembers of it. Long answers take a while to read; who has time asks before it matters.
+    /// What admission remembers of it. Computed once; a long answer takes a while, so ask early if there is time.
     pub fn outcome(&self) -> &Outcome {
         self.outcome_of(None)
     }

@@ -45,7 +45,7 @@ pub enum Escalation {
     Never,
 }
 
-/// What to do when the memory behind admission cannot be reached.
+/// What to do when the ledger cannot be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenAway {

@@ -1,6 +1,6 @@
 //! The end of a round: its outcomes become what the session remembers of calls and tools.
 //!
-//! In come the outcomes of one answer of the model, in any order; what goes out does not depend on that order.
+//! Takes the outcomes of one answer of the model in any order; the result does not depend on that order.
 
 use serde::{Deserialize, Serialize};
 

@@ -24,7 +24,7 @@ use crate::words::{Digest, Fingerprint, Moment, Reason, Reply, Success};
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 
-/// A session's memory. It serialises to JSON, and goes on where it was when it is read back.
+/// A session's memory. It serialises to JSON, and continues where it was when it is read back.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {

@@ -1,7 +1,7 @@
 //! What changes from answer to answer without saying anything: times, durations, request ids.
 //!
-//! In comes an answer, out goes a text that is the same for two answers which differ in such values only. A loop
-//! whose results carry a time stamp is a loop all the same. A value is left out for where it is, never for what it looks
+//! Takes an answer; returns a text that two answers share if they differ in such values only. A loop whose results carry
+//! a time stamp is still a loop. A value is left out for where it is, never for what it looks
 //! like: under a key such as `request_id`, after words such as `request id:`, before a line of a log. An id or a time
 //! anywhere else is data, and so is a value of the arguments wherever it is repeated. Where nothing else would be left,
 //! the whole answer counts: a clock is asked for the time.

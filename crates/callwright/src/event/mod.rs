@@ -118,7 +118,7 @@ pub struct Event {
     pub uncounted: bool,
     /// The verdict on the result, if there was one.
     pub output_verdict: Option<OutputVerdict>,
-    /// The objection of the schema to arguments that went to the tool all the same.
+    /// What the schema objects to in arguments that went to the tool nevertheless.
     pub warning: Option<Failure>,
     /// What is wrong with the result, or why there is none.
     pub output_failure: Option<Failure>,

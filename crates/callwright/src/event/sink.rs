@@ -10,8 +10,8 @@ use crate::words::OutputVerdict;
 
 /// Takes events: a file, a database, a dashboard.
 ///
-/// It runs on its own thread, one event at a time, and may be slow. An error or a panic is counted, and the next event
-/// comes all the same.
+/// It runs on its own thread, one event at a time, and may be slow. An error or a panic is counted, and does not
+/// keep the next event from it.
 pub trait Sink: Send {
     /// Takes an event. What it writes of it should be masked, as [`Event::line`] does.
     ///

@@ -33,7 +33,7 @@ impl ToolSpan {
         }
     }
 
-    /// Records what became of the call, for which the tool was run so many times.
+    /// Records the outcome of the call and how many times the tool was run.
     pub fn record_settled(&self, settled: &Settled<'_>, attempts: u32) {
         #[cfg(feature = "tracing")]
         if !self.span.is_disabled() {

@@ -16,14 +16,14 @@ use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
 use crate::admit::policy::AdmissionPolicy;
 use crate::admit::session::Session;
 
-/// Enough for the threads of a large machine to seldom meet.
+/// Enough that the threads of a large machine rarely contend.
 const SHARDS: usize = 64;
 
 /// How many sessions are kept by default. One with twenty calls in its turn takes about 5 kB.
 const SESSIONS: usize = 100_000;
 
 /// How many calls of their turns all sessions together may remember, for each session that fits. A call takes about 270
-/// bytes, so this many in each of the sessions are 1.4 GB; a turn seldom has more.
+/// bytes, so this many in each of the sessions are 1.4 GB; few turns have more.
 const CALLS_PER_SESSION: usize = 50;
 
 /// How many calls fit in any case: those of a few sessions that reach the last bound.

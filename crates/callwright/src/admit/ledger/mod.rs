@@ -1,4 +1,4 @@
-//! The memory behind admission: what it is asked, what it answers, who keeps it.
+//! The memory of admission: what it is asked, what it answers, and where it is kept.
 //!
 //! A ledger holds one [`Session`] per conversation and changes it in two atomic steps: [`Ledger::open`] before a call
 //! runs, [`Ledger::close`] when its outcome is known. It never sees arguments or results, only their hashes and, if
