@@ -1,4 +1,6 @@
-//! What the fuzz targets share: the corpus as seeds, and promises that every verdict keeps.
+//! What the fuzz targets share: the corpus as seeds, bounds on what an input costs, and promises that every verdict keeps.
+
+mod bounds;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,9 @@ use callwright::parse::read_value;
 use callwright::{Call, Verdict};
 use serde_json::Value;
 
-/// Every case of some stages of the corpus, each with the file it stands in, always in the same order.
+pub use self::bounds::{Bounds, bounded};
+
+/// Every case of some stages of the corpus, each with its file, always in the same order.
 pub fn cases(stages: &[&str]) -> Vec<(Value, Value)> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
     let mut paths: Vec<PathBuf> = stages

@@ -119,16 +119,9 @@ fn record(path: &Path, values: Values) -> Result<Sinks> {
 }
 
 fn warn_of_lost_records(sinks: &Sinks) {
-    let is_all = sinks.flush(LAST_RECORDS);
-    let lost: u64 = sinks
-        .stats()
-        .iter()
-        .map(|(_, stats)| stats.dropped + stats.failed)
-        .sum();
+    let lost = sinks.close(LAST_RECORDS);
     if lost > 0 {
         tell("warning", &format!("{lost} records were not written"));
-    } else if !is_all {
-        tell("warning", "the last records may not be written");
     }
 }
 

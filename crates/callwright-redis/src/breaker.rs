@@ -47,6 +47,11 @@ impl Breaker {
         }
     }
 
+    /// Whether the server was there when it was last asked.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.lock().away_until.is_none()
+    }
+
     /// The server replied.
     pub(crate) fn answered(&self, now: Instant) {
         *self.state.lock() = BreakerState {

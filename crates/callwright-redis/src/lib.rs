@@ -12,6 +12,7 @@
 mod breaker;
 mod server;
 
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -23,11 +24,20 @@ use redis::{FromRedisValue, Script};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
 
 use self::server::RedisServer;
 
 /// Ten years in seconds: servers limit how far away an expiry may be, and no session is resumed after so long.
 const LONGEST_LIFETIME: u64 = 10 * 365 * 24 * 60 * 60;
+
+/// How often a step that failed is made up for in the background, with a pause before each try. A server that stays away
+/// longer has been restarted, and has its sessions from a disk or not at all.
+const LATE_TRIES: u32 = 10;
+
+/// How many failed steps are made up for at a time: a burst of calls. Each holds about a kilobyte.
+const MOST_LATE: usize = 10_000;
 
 /// How a [`RedisLedger`] reaches its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +104,8 @@ pub struct RedisLedger {
     script: Arc<Script>,
     prefix: String,
     lifetime: u64,
+    pause: Duration,
+    late_slots: Arc<Semaphore>,
     /// The prefix of the names of this ledger's steps, and how many there were.
     name: u64,
     steps: AtomicU64,
@@ -134,6 +146,8 @@ impl RedisLedger {
             script: Arc::new(Script::new(include_str!("session.lua"))),
             prefix: settings.prefix,
             lifetime: settings.lifetime.as_secs().clamp(1, LONGEST_LIFETIME),
+            pause: settings.pause,
+            late_slots: Arc::new(Semaphore::new(MOST_LATE)),
             // Random: different in each process and for each ledger.
             name: std::hash::RandomState::new().hash_one(std::process::id()),
             steps: AtomicU64::new(0),
@@ -146,43 +160,61 @@ impl RedisLedger {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Takes one step on the server.
+    /// Takes one step on the server. If it fails, that is made up for in the background.
     fn step<T: FromRedisValue + Send + 'static>(
         &self,
         session: &str,
         operation: &'static str,
         argument: &impl Serialize,
-    ) -> Result<T, LedgerAway> {
-        self.try_step(session, operation, argument)
-            .inspect_err(|_| {
-                self.failed.fetch_add(1, Ordering::Relaxed);
-            })
-    }
-
-    fn try_step<T: FromRedisValue + Send + 'static>(
-        &self,
-        session: &str,
-        operation: &'static str,
-        argument: &impl Serialize,
+        late: Option<Late>,
     ) -> Result<T, LedgerAway> {
         let argument = serde_json::to_string(argument).map_err(away)?;
         let number = self.steps.fetch_add(1, Ordering::Relaxed);
         let step = format!("{:016x}-{number:x}", self.name);
         let key = [&self.prefix, session].concat();
         let (server, script) = (Arc::clone(&self.server), Arc::clone(&self.script));
-        let lifetime = self.lifetime;
+        let (lifetime, pause) = (self.lifetime, self.pause);
+        let late_slots = Arc::clone(&self.late_slots);
         let (done, wait) = mpsc::sync_channel(1);
         let Some(runtime) = &self.runtime else {
             return Err(LedgerAway("it is shut down".to_owned()));
         };
         runtime.spawn(async move {
-            let mut call = script.key(key);
-            call.arg(operation).arg(argument).arg(lifetime).arg(step);
+            let call = |operation: &str, step: &str| {
+                let mut call = script.key(&key);
+                call.arg(operation).arg(&argument).arg(lifetime).arg(step);
+                call
+            };
+            let result = server.run(&call(operation, &step)).await;
+            let late = late.filter(|_| result.is_err());
             // The caller may have gone.
-            let _ = done.send(server.run(&call).await);
+            let _ = done.send(result);
+            let (Some(late), Ok(_slot)) = (late, late_slots.try_acquire()) else {
+                return;
+            };
+            let late = match late {
+                Late::Again => call(operation, &step),
+                Late::Withdraw => call("withdraw", &format!("{step}/withdraw")),
+            };
+            for _ in 0..LATE_TRIES {
+                sleep(pause).await;
+                if server.run_late(&late).await {
+                    return;
+                }
+            }
         });
-        wait.recv().map_err(away)?
+        wait.recv().map_err(away)?.inspect_err(|_| {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+        })
     }
+}
+
+/// What makes up for a step that failed, which the server may have taken or may still take.
+enum Late {
+    /// The same step again: by its name it counts once.
+    Again,
+    /// The call did not run, so it must not count.
+    Withdraw,
 }
 
 impl Drop for RedisLedger {
@@ -204,22 +236,27 @@ impl Ledger for RedisLedger {
     }
 
     fn open(&self, session: &str, ask: &Ask<'_>) -> Result<Ruling, LedgerAway> {
-        let text: String = self.step(session, "open", ask)?;
+        // A call that is refused anyway counts if the server hears of it.
+        let must_count = !ask.runs_uncounted && ask.refused.is_none();
+        let late = must_count.then_some(Late::Withdraw);
+        let text: String = self.step(session, "open", ask, late)?;
         serde_json::from_str(&text).map_err(away)
     }
 
     fn close(&self, session: &str, report: &Report<'_>) -> Result<Noted, LedgerAway> {
-        let text: String = self.step(session, "close", report)?;
+        let text: String = self.step(session, "close", report, Some(Late::Again))?;
         serde_json::from_str(&text).map_err(away)
     }
 
     fn answer(&self, session: &str, reply: &Reply) -> Result<(), LedgerAway> {
-        self.step::<String>(session, "answer", reply).map(drop)
+        self.step::<String>(session, "answer", reply, None)
+            .map(drop)
     }
 
     fn save(&self, session: &str) -> Result<Option<Session>, LedgerAway> {
-        let fields: Vec<(String, String)> = self.step(session, "save", &())?;
+        let fields: Vec<(String, String)> = self.step(session, "save", &(), None)?;
         let (mut whole, mut entries, mut tools) = (None, Map::new(), Map::new());
+        let mut pending = BTreeMap::new();
         for (field, text) in fields {
             let part = || serde_json::from_str::<Value>(&text).map_err(away);
             match field.split_at_checked(2) {
@@ -228,6 +265,9 @@ impl Ledger for RedisLedger {
                 }
                 Some(("t:", tool)) => {
                     tools.insert(tool.to_owned(), part()?);
+                }
+                Some(("p:", number)) => {
+                    pending.insert(number.parse::<u32>().map_err(away)?, part()?);
                 }
                 _ if field == "head" => whole = Some(part()?),
                 // Remembered steps are not part of a saved session.
@@ -239,6 +279,7 @@ impl Ledger for RedisLedger {
         };
         whole.insert("entries".to_owned(), entries.into());
         whole.insert("tools".to_owned(), tools.into());
+        whole.insert("pending".to_owned(), pending.into_values().collect());
         serde_json::from_value(whole.into()).map(Some).map_err(away)
     }
 
@@ -254,7 +295,15 @@ impl Ledger for RedisLedger {
                 fields.extend(map.into_iter().map(field));
             }
         }
+        let pending = match whole.remove("pending") {
+            Some(Value::Array(pending)) => pending,
+            _ => Vec::new(),
+        };
+        whole.insert("pending".to_owned(), pending.len().into());
+        let numbered = (1..).zip(&pending);
+        fields.extend(numbered.map(|(number, it)| (format!("p:{number}"), it.to_string())));
         fields.push(("head".to_owned(), Value::Object(whole).to_string()));
-        self.step::<String>(session, "resume", &fields).map(drop)
+        self.step::<String>(session, "resume", &fields, None)
+            .map(drop)
     }
 }

@@ -1,9 +1,10 @@
 -- One step of one session, on the server: what `session.rs` and `round.rs` do, in the same order and by the same
 -- names. `tests/ledger` plays the same conversations on both and compares every reply.
 --
--- KEYS[1]  the session: a hash with `head`, `e:FINGERPRINT` per call and `t:TOOL` per tool, each as JSON; and the last
+-- KEYS[1]  the session: a hash with `head`, `e:FINGERPRINT` per call, `t:TOOL` per tool and `p:NUMBER` per outcome of
+--          the round that is not over yet, each as JSON, so that a step reads and writes only what it is about; and the last
 --          steps, so that one whose reply was lost is not taken twice: `s:STEP` holds its result, `r:SLOT` its name
--- ARGV     the operation (open, close, answer, save, resume), its argument as JSON, the seconds after which a session is forgotten, the
+-- ARGV     the operation (open, close, withdraw, answer, save, resume), its argument as JSON, the seconds after which a session is forgotten, the
 --          name of the step
 
 local key, operation, argument, lifetime, step = KEYS[1], ARGV[1], cjson.decode(ARGV[2]), ARGV[3], ARGV[4]
@@ -17,7 +18,7 @@ local FIRST_NAME = '9223372036854775808'
 
 local COUNTERS = {
   'ordinal', 'epoch', 'changes', 'news', 'idle_rounds', 'unknown_rounds', 'refused_rounds', 'refusals', 'calls',
-  'steps',
+  'steps', 'pending',
 }
 local ENTRY = {failed = false, streak = 0, epoch = 0, changes = 0, calls = 0, transient = 0, ordinal = 0,
   living = false, waits = false, permitted = false, done = 0, news = 0, waited = 0, last = ''}
@@ -37,7 +38,6 @@ local head, loaded, changed
 local function load(text)
   head = text and cjson.decode(text) or {}
   for _, name in ipairs(COUNTERS) do head[name] = head[name] or 0 end
-  head.pending = head.pending or {}
   head.allowed_once = head.allowed_once or {}
   head.allowed_tools = head.allowed_tools or {}
   loaded, changed = {}, {}
@@ -55,7 +55,7 @@ local function tool_of(name) return fetch('t:' .. name, TOOL) end
 local function touch(field) changed[field] = true end
 
 local function store()
-  for _, list in ipairs({'pending', 'allowed_once', 'allowed_tools'}) do
+  for _, list in ipairs({'allowed_once', 'allowed_tools'}) do
     -- An empty table would be written as an object.
     if #head[list] == 0 then head[list] = nil end
   end
@@ -64,8 +64,24 @@ local function store()
   redis.call('EXPIRE', key, lifetime)
 end
 
--- Remembers the result of this step in place of the oldest.
-local function remember_step(result)
+local function push_pending(outcome)
+  head.pending = head.pending + 1
+  redis.call('HSET', key, 'p:' .. head.pending, cjson.encode(outcome))
+end
+
+local function take_pending()
+  local pending = {}
+  for number = 1, head.pending do
+    local field = 'p:' .. number
+    pending[number] = cjson.decode(redis.call('HGET', key, field))
+    redis.call('HDEL', key, field)
+  end
+  head.pending = 0
+  return pending
+end
+
+-- Remembers the result of a step in place of the oldest.
+local function remember_step(step, result)
   local slot = 'r:' .. head.steps
   head.steps = (head.steps + 1) % STEPS
   local oldest = redis.call('HGET', key, slot)
@@ -197,8 +213,7 @@ local function note(entry, group)
 end
 
 local function end_round()
-  local pending = head.pending
-  head.pending = {}
+  local pending = take_pending()
   table.sort(pending, before)
   local groups, summary = groups_of(pending), {}
   for _, group in ipairs(groups) do add(summary, group, entry_of(group[1].fingerprint)) end
@@ -346,10 +361,10 @@ local function count_refused(ask, ruling)
   head.calls = head.calls + 1
   ruling.streak = streak_with(ask.fingerprint, refused.digest)
   if head.calls <= limits.turn_calls then
-    head.pending[#head.pending + 1] = {
+    push_pending({
       fingerprint = ask.fingerprint, digest = refused.digest, tool = ask.tool, last = '',
       kind = refused.unknown_tool and 'unknown' or 'refused', changes = false, waits = false,
-    }
+    })
   end
   local reason, count = last_bound(limits)
   if reason then return reason, count end
@@ -427,16 +442,41 @@ local function close(report)
   local living, same = entry.living or report.waits, entry.outcome == report.digest
   local failed = report.success == 'error'
   local errors = failed and tool_errors(report.tool, report.digest) + 1 or 0
-  head.pending[#head.pending + 1] = {
+  push_pending({
     fingerprint = report.fingerprint, digest = report.digest, tool = report.tool, last = report.beginning,
     kind = failed and 'error' or 'ok', changes = report.changes, waits = report.waits,
-  }
+  })
   return {
     streak = streak,
     idle_rounds = same and not living and head.idle_rounds + 1 or 0,
     error_rounds = errors,
     living = living,
   }
+end
+
+-- An `open` that its caller gave up on, and whose call does not run: takes back what it counted, or keeps it from being
+-- counted when it comes after all.
+local function withdraw(ask)
+  local withdrawn = step:match('^(.*)/withdraw$')
+  local taken = redis.call('HGET', key, 's:' .. withdrawn)
+  if not taken then
+    remember_step(withdrawn, '{}')
+    return {}
+  end
+  local ruling = cjson.decode(taken)
+  if ruling.reason == nil and ruling.turn == head.turn then
+    local tool, entry = tool_of(ask.tool), entry_of(ask.fingerprint)
+    head.calls = math.max(head.calls - 1, 0)
+    tool.calls = math.max(tool.calls - 1, 0)
+    entry.calls = math.max(entry.calls - 1, 0)
+    if entry.permitted then
+      entry.permitted = false
+      remember(head.allowed_once, ask.fingerprint)
+    end
+    touch('t:' .. ask.tool)
+    touch('e:' .. ask.fingerprint)
+  end
+  return {}
 end
 
 local function answer(reply)
@@ -460,7 +500,8 @@ end
 local taken = redis.call('HGET', key, 's:' .. step)
 if taken then return taken end
 load(redis.call('HGET', key, 'head'))
-local result = cjson.encode(({open = open, close = close, answer = answer})[operation](argument))
-remember_step(result)
+local operations = {open = open, close = close, withdraw = withdraw, answer = answer}
+local result = cjson.encode(operations[operation](argument))
+remember_step(step, result)
 store()
 return result

@@ -8,10 +8,9 @@
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use callwright::admit::ledger::{Ask, Limits, Report};
+use callwright::admit::ledger::{Ask, Ended, Limits, Report};
 use callwright::admit::{
-    AdmissionPolicy, Answer, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Shape,
-    Success,
+    AdmissionPolicy, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Shape, Success,
 };
 use callwright::json::Value;
 use callwright::parse::read_value;
@@ -42,6 +41,7 @@ fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bo
         fingerprint,
         tool: "search",
         limits: limits(),
+        runs_uncounted: false,
         refused: None,
     };
     let runs = ledger.open(session, &ask).expect("memory").reason.is_none();
@@ -49,10 +49,12 @@ fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bo
         turn: at.turn,
         fingerprint,
         tool: "search",
-        changes: false,
-        waits: false,
-        success: Success::Ok,
-        digest,
+        ended: Ended {
+            changes: false,
+            waits: false,
+            success: Success::Ok,
+            digest,
+        },
         beginning: "forty characters of what the tool said …",
     };
     ledger.close(session, &report).expect("memory");
@@ -89,7 +91,7 @@ fn as_text(name: &[u8; 16]) -> &str {
 
 #[divan::bench(args = [2, 20], sample_count = 1_000, sample_size = 100)]
 fn open_and_close_among_100_000_sessions(bencher: divan::Bencher<'_, '_>, calls: u64) {
-    let digest = Outcome::ok(Answer::Text("found")).digest;
+    let digest = Digest::of("found");
     let before = resident();
     let ledger = MemoryLedger::new(2 * usize::try_from(SESSIONS).expect("small"));
     for number in 0..calls {

@@ -16,7 +16,7 @@ pub fn nameless_tool() -> Error {
     ErrorKind::NamelessTool { place }.into()
 }
 
-/// Stands in for content that is not text, so that the gate can tell whether two results are the same.
+/// Represents content that is not text, so that the gate can tell whether two results are the same.
 pub fn digest(content: &str) -> Value<'static> {
     Value::String(Digest::of(content).to_string().into())
 }

@@ -34,7 +34,7 @@
 //! [`toolbox`] runs typed tools; the [`Gate`] alone runs nothing, for programs that run their tools elsewhere. The
 //! stages are the modules, in the order in which a call passes them:
 //!
-//! 1. [`wire`]: provider shapes → [`Call`], and what became of it → provider shapes
+//! 1. [`wire`]: provider shapes → [`Call`], and its outcome → provider shapes
 //! 2. [`parse`]: text → JSON that keeps its digits, and knows where a text was cut off
 //! 3. [`repair`]: a refused call → one that the judge accepts, with every edit on record
 //! 4. [`validate`]: the only judge; every issue as data
@@ -60,11 +60,11 @@
 //! | edit | one repair, with its rule and its grade: [`repair::Edit`] |
 //! | verdict | what the gate says of a call: [`Verdict`], valid, repaired or refused |
 //! | failure | why something is refused or went wrong: a code, what to do next, the cause: [`failure::Failure`] |
-//! | notice | what the model is told before it comes to a refusal: [`failure::Notice`] |
+//! | notice | a warning to the model before it comes to a refusal: [`failure::Notice`] |
 //! | place | where in a conversation a call is made, session, turn and round: [`admit::Place`] |
 //! | ticket | permission to run one call, once: [`admit::Ticket`] |
 //! | output | what a tool answered: [`check::Output`]; judged, it is a result: [`check::Checked`] |
-//! | settled | a call with all that became of it: [`Settled`]; what the model gets of it is [`feedback::Presented`] |
+//! | settled | a call with its outcome: [`Settled`]; what the model gets of it is [`feedback::Presented`] |
 //! | fingerprint | what makes two calls the same call: [`admit::Fingerprint`] |
 //! | ledger | what admission remembers: [`admit::Ledger`] |
 //! | policy | the operator's settings: [`Policy`] |
@@ -79,7 +79,7 @@
 //! | `cel` | checks of results as CEL expressions in that file |
 //! | `tracing` | a span for each call, with the names of OpenTelemetry |
 //!
-//! The crate does no IO of its own. Only the sinks of events have threads, and only `toolbox` runs anything.
+//! The crate itself does no IO. Only the sinks of events have threads, and only `toolbox` runs anything.
 //!
 //! Sessions that replicas share are in the crate `callwright-redis`; guards for the tools of `rig` agents and for `rmcp`
 //! servers are in `callwright-rig` and `callwright-rmcp`.

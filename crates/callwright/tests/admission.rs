@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use callwright::admit::ledger::{Ask, Ledger as _, Limits, RefusedCall, Report};
+use callwright::admit::ledger::{Ask, Ended, Ledger as _, Limits, RefusedCall, Report};
 use callwright::admit::{
     AdmissionPolicy, Digest, Escalation, Fingerprint, MemoryLedger, Moment, Place, Reply, Session,
     Steps, Success,
 };
+use callwright::check::{Ran, ToolFailure};
 use callwright::failure::Cause;
 use callwright::feedback::Feedback;
 use callwright::tool::Effect;
@@ -566,6 +567,7 @@ proptest! {
                         fingerprint: fingerprint(call),
                         tool: NAMES[tool],
                         limits: of_call(call, limits),
+                        runs_uncounted: false,
                         refused: None,
                     };
                     prop_assert_eq!(ledger.open("s", &ask).expect("here"), naive.open(&ask));
@@ -598,10 +600,12 @@ proptest! {
                         turn: ruling.turn,
                         fingerprint: ask.fingerprint,
                         tool: ask.tool,
-                        changes: ask.tool == "write" || call == 2,
-                        waits: poller || (call == 2 && success == Success::Ok),
-                        success,
-                        digest: digest(number),
+                        ended: Ended {
+                            changes: ask.tool == "write" || call == 2,
+                            waits: poller || (call == 2 && success == Success::Ok),
+                            success,
+                            digest: digest(number),
+                        },
                         beginning: ["one", "two"][usize::from(number % 2 == 1)],
                     };
                     if at_once {
@@ -613,4 +617,21 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_recorded_loop_is_stopped_like_a_live_one() {
+    let tool = ToolSpec::without_schema("read_file");
+    let gate = Gate::builder().tool(tool).build().expect("one tool");
+    let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
+    let verdict = gate.judge(&call);
+    let tool = gate.tool("read_file").expect("it was just added");
+    let stopped = (0..20).filter(|round| {
+        let failed = Ran::failed(ToolFailure::said("no such file"));
+        let arguments = verdict.arguments().expect("they were read");
+        let recalled = gate.recall(&call, &verdict, Some(&gate.check(tool, arguments, failed)));
+        let place = Place::new("chat-1", 0, *round);
+        gate.relive(&recalled, place).is_some()
+    });
+    assert_eq!(stopped.count(), 17);
 }

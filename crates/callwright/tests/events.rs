@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel as unbounded, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use callwright::admit::Place;
 use callwright::event::{
     Event, On, Sink, SinkError, SinkRegistration, SinkStats, Sinks, callback, channel,
 };
@@ -132,6 +133,72 @@ fn a_stuck_sink_does_not_keep_the_process_from_ending() {
 }
 
 #[test]
+fn closing_says_how_many_events_are_lost() {
+    let gate = gate();
+    let (sink, is_reached, go_on) = blocked();
+    let sinks = Sinks::builder()
+        .sink("stuck", sink)
+        .sink("quick", callback(|_| {}))
+        .start()
+        .expect("threads");
+    let clone = sinks.clone();
+    for number in 0..10 {
+        sinks.send(event(&gate, number));
+    }
+    is_reached.recv_timeout(PATIENCE).expect("it is stuck now");
+    assert_eq!(sinks.close(Duration::from_millis(500)), 10);
+    clone.send(event(&gate, 10));
+    let stats = clone.stats();
+    assert_eq!(counts(&stats[0].1), (0, 10, 0, 1), "it still holds one");
+    assert_eq!(counts(&stats[1].1), (10, 1, 0, 0), "one came too late");
+    drop(go_on);
+}
+
+#[test]
+fn an_event_that_is_not_flushed_is_not_known_to_be_written() {
+    /// Takes events at once, and never gets done with flushing them.
+    struct Buffered(Receiver<()>);
+    impl Sink for Buffered {
+        fn record(&mut self, _: &Arc<Event>) -> Result<(), SinkError> {
+            Ok(())
+        }
+        fn flush(&mut self) -> Result<(), SinkError> {
+            let _ = self.0.recv();
+            Ok(())
+        }
+    }
+    let gate = gate();
+    let (go_on, goes_on) = unbounded();
+    let sinks = Sinks::builder()
+        .sink("buffered", Buffered(goes_on))
+        .start()
+        .expect("threads");
+    for number in 0..5 {
+        sinks.send(event(&gate, number));
+    }
+    assert_eq!(sinks.close(Duration::from_millis(200)), 5);
+    drop(go_on);
+}
+
+#[test]
+fn closing_a_sink_that_works_loses_nothing() {
+    let gate = gate();
+    let (seen, all) = unbounded();
+    let sinks = Sinks::builder()
+        .on(On::Any, move |event| {
+            seen.send(number(event)).expect("counted");
+        })
+        .start()
+        .expect("threads");
+    for number in 0..500 {
+        sinks.send(event(&gate, number));
+    }
+    assert_eq!(sinks.close(PATIENCE), 0);
+    assert_eq!(all.iter().count(), 500, "the sink is gone");
+    assert_eq!(sinks.close(PATIENCE), 0, "again");
+}
+
+#[test]
 fn dropping_the_sinks_hands_over_what_waits() {
     let gate = gate();
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -249,6 +316,39 @@ fn large_events_fill_a_queue_sooner() {
     sinks.send(large(900_000));
     assert!(sinks.flush(PATIENCE));
     assert_eq!(counts(&only(&sinks)), (4, 2, 0, 0), "there is room again");
+}
+
+#[test]
+fn whatever_is_large_about_an_event_counts() {
+    let gate = gate();
+    let large = "x".repeat(1_000_000);
+    let of = |call: Call<'_>| {
+        Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH)
+            .at(Place::new("s", 0, 0))
+    };
+    let small = || Call::from_text("search", "{}");
+    let many = format!("[{}]", "1,".repeat(200_000).trim_end_matches(','));
+    let mut in_detail = of(small());
+    in_detail.operator_detail = Some(large.clone());
+    let events = [
+        of(Call::from_text(large.as_str(), "{}")),
+        of(small().with_id(large.as_str())),
+        of(small()).at(Place::new(&large, 0, 0)),
+        of(Call::from_text("search", many)),
+        in_detail,
+    ];
+    let (sink, is_reached, go_on) = blocked();
+    let sinks = Sinks::builder()
+        .register(SinkRegistration::new("small", sink).with_capacity_bytes(200_000))
+        .start()
+        .expect("threads");
+    sinks.send(of(small()));
+    is_reached.recv_timeout(PATIENCE).expect("it is stuck now");
+    for (dropped, event) in (1..).zip(events) {
+        sinks.send(event);
+        assert_eq!(counts(&only(&sinks)), (0, dropped, 0, 1));
+    }
+    drop(go_on);
 }
 
 #[test]

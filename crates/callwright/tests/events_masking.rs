@@ -197,7 +197,9 @@ fn the_operator_is_told_no_secrets() {
         r#"{"user": "ann", "password": "hunter2\nagain", "pin": 7}"#,
     );
     let told = |detail: &str| {
-        let line = line(&event_of(&gate, &call).with_operator_detail(detail));
+        let mut event = event_of(&gate, &call);
+        event.operator_detail = Some(detail.to_owned());
+        let line = line(&event);
         line["operator_detail"].as_str().expect("text").to_owned()
     };
     assert_eq!(
@@ -210,8 +212,8 @@ fn the_operator_is_told_no_secrets() {
         r#"bad body {"password":"[masked]"}"#
     );
     assert_eq!(told("bad pin 7!"), "bad pin [masked]");
-    let unread =
-        event_of(&gate, &Call::from_text("login", "{hunter2")).with_operator_detail("hunter2?");
+    let mut unread = event_of(&gate, &Call::from_text("login", "{hunter2"));
+    unread.operator_detail = Some("hunter2?".to_owned());
     assert_eq!(line(&unread)["operator_detail"], "[masked]");
 }
 
@@ -299,9 +301,8 @@ fn all_values_and_none() {
         r#"{"user": "ann", "password": "hunter2", "retries": "x"}"#,
     );
     let output = callwright::parse::read_value(r#"[1, null, true, {"a": "b"}]"#).expect("JSON");
-    let event = event_of(&gate, &call)
-        .with_operator_detail("ann said x")
-        .with_output(output);
+    let mut event = event_of(&gate, &call).with_output(output);
+    event.operator_detail = Some("ann said x".to_owned());
     let all = event.line().with_values(Values::All).to_string();
     assert!(
         all.contains(r#""password":"hunter2""#) && all.contains("ann said x"),

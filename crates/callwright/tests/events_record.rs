@@ -47,14 +47,16 @@ fn example() -> Event {
     let settled = gate.close(ticket, Ran::failed(ToolFailure::said(answer.clone())));
     let result = settled.result.as_ref().expect("it ran");
     let time = SystemTime::UNIX_EPOCH + Duration::new(1_798_761_599, 123_456_789);
-    Event::of(&gate, &call, &settled.verdict, time)
+    let mut event = Event::of(&gate, &call, &settled.verdict, time)
         .at(place)
         .with_notice(settled.notice.clone())
         .ran(2, Duration::from_micros(41_300))
         .with_gate_time(Duration::from_micros(14))
         .with_result(result)
-        .with_output(answer)
-        .with_operator_detail("shard 3: index is being rebuilt: lock held by pid 4711")
+        .with_output(answer);
+    event.operator_detail =
+        Some("shard 3: index is being rebuilt: lock held by pid 4711".to_owned());
+    event
 }
 
 fn json_value(text: &str) -> json::Value<'_> {

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use callwright::check::Ran;
-use callwright::event::{Event, SpanOutcome, ToolSpan};
+use callwright::event::{Event, Sink, SinkError, Sinks, ToolSpan};
 use callwright::json::Value;
-use callwright::{Call, Gate, ToolSpec};
+use callwright::{Call, Gate, Opened, Settled, ToolSpec};
 use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -19,7 +19,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 type Fields = BTreeMap<&'static str, String>;
 
-/// Keeps the fields of all spans.
+/// Keeps the fields of all spans and events.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<Vec<(&'static str, Fields)>>>);
 
@@ -43,6 +43,12 @@ impl<S: Subscriber> Layer<S> for Collector {
             .lock()
             .expect("sound")
             .push((attributes.metadata().name(), fields));
+    }
+
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut fields = Fields::new();
+        event.record(&mut Visitor(&mut fields));
+        self.0.lock().expect("sound").push(("event", fields));
     }
 
     fn on_record(&self, _: &Id, record: &Record<'_>, _: Context<'_, S>) {
@@ -75,13 +81,11 @@ fn a_call_that_worked_has_the_names_of_the_conventions() {
     let call = Call::from_text("search", r#"{"limit": "10"}"#).with_id("call_1");
     let found = spans(|| {
         let span = ToolSpan::new(|| "search", call.id.as_ref(), Some("chat-7"));
-        let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
-        let answer = span.in_scope(|| 42);
-        assert_eq!(answer, 42);
-        let tool = gate.tool("search").expect("it is there");
-        let result = gate.check(tool, &Value::Null, Ran::ok("found"));
-        let event = event.ran(1, Duration::from_micros(3)).with_result(&result);
-        span.record_outcome(&SpanOutcome::from(&event));
+        let Opened::Admitted(ticket) = gate.open(&call, None) else {
+            panic!("it is repaired");
+        };
+        let answer = span.in_scope(|| "found");
+        span.record_settled(&gate.close(ticket, Ran::ok(answer)), 1);
     });
     let expected = fields(&[
         ("otel.name", "execute_tool search"),
@@ -107,10 +111,10 @@ fn a_call_that_worked_has_the_names_of_the_conventions() {
 fn a_call_that_was_refused_is_an_error() {
     let gate = Gate::builder().build().expect("no tools");
     let call = Call::from_text("nope", "{}");
-    let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::UNIX_EPOCH);
+    let refused = Settled::from(gate.judge(&call));
     let found = spans(|| {
         let id = Value::Number(7_u64.into());
-        ToolSpan::new(|| "nope", Some(&id), None).record_outcome(&SpanOutcome::from(&event));
+        ToolSpan::new(|| "nope", Some(&id), None).record_settled(&refused, 0);
     });
     let (_, fields) = &found[0];
     assert_eq!(fields["error.type"], "unknown_tool");
@@ -138,8 +142,37 @@ fn a_future_runs_inside_of_its_span() {
 }
 
 #[test]
+fn what_is_lost_when_the_sinks_are_dropped_is_a_warning() {
+    struct Full;
+    impl Sink for Full {
+        fn record(&mut self, _: &Arc<Event>) -> Result<(), SinkError> {
+            Err(SinkError::new("no room on the disk"))
+        }
+    }
+    let gate = Gate::builder().build().expect("no tools");
+    let call = Call::from_text("nope", "{}");
+    let found = spans(|| {
+        let sinks = Sinks::builder().sink("full", Full).start();
+        let sinks = sinks.expect("a thread");
+        for _ in 0..3 {
+            let (verdict, time) = (gate.judge(&call), SystemTime::UNIX_EPOCH);
+            sinks.send(Event::of(&gate, &call, &verdict, time));
+        }
+        drop(sinks);
+    });
+    let expected = [
+        ("message", "events were lost"),
+        ("sink", "full"),
+        ("lost", "3"),
+    ];
+    assert_eq!(found, [("event", fields(&expected))]);
+}
+
+#[test]
 fn without_a_subscriber_nothing_happens() {
     let span = ToolSpan::new(|| "search", None, None);
-    span.record_outcome(&SpanOutcome::new("valid"));
+    let gate = Gate::builder().build().expect("no tools");
+    let call = Call::from_text("search", "{}");
+    span.record_settled(&gate.judge(&call).into(), 0);
     assert_eq!(span.in_scope(|| 1), 1);
 }

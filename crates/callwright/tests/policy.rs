@@ -470,3 +470,23 @@ fn piece() -> impl Strategy<Value = String> {
         1 => any::<u64>().prop_map(|number| number.to_string()),
     ]
 }
+
+#[test]
+fn a_file_of_mistakes_is_given_up() {
+    let keys =
+        |count: usize| -> String { (0..count).map(|key| format!("kex{key} = 1\n")).collect() };
+    let subjects = format!("[advice]\n{}", keys(50_000));
+    let tools: String = (0..20_000)
+        .map(|tool| format!("tool.t{tool}.x = 1\n"))
+        .collect();
+    for text in [keys(50_000), subjects, tools] {
+        let error = Policy::from_toml(&text)
+            .expect_err("nothing is known")
+            .to_string();
+        assert!(error.ends_with("\n990 more mistakes or more"), "{error}");
+    }
+    let error = Policy::from_toml(&keys(500))
+        .expect_err("nothing is known")
+        .to_string();
+    assert!(error.ends_with("\n490 more mistakes"), "{error}");
+}

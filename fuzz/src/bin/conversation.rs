@@ -9,8 +9,14 @@ use callwright::parse::read_value;
 use callwright::wire::read_tools;
 use callwright::wire::{self, Recorded};
 use callwright::{Gate, Opened, Settled, ToolSpec, Verdict};
-use callwright_fuzz::{cases, plant, tools};
+use callwright_fuzz::{Bounds, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
     let mut specs: Vec<ToolSpec> = Vec::new();
@@ -58,7 +64,7 @@ fn settle<'c>(gate: &'c Gate, recorded: &'c Recorded<'_>) -> Option<Settled<'c>>
 
 fuzz_target!(
     init: plant(seeds()),
-    |text: &str| {
+    |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let (straight, moved) = (gate(), gate());
         let feedback = Feedback::default();
         // A longer conversation says nothing new, and costs time.
@@ -77,5 +83,5 @@ fuzz_target!(
             assert_eq!(saved, again);
             moved.ledger().resume(session, again).expect("memory");
         }
-    }
+    })
 );

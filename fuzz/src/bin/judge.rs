@@ -10,9 +10,15 @@ use callwright::repair::{Edit, Grade, RepairPolicy};
 use callwright::validate::SchemaCache;
 use callwright::wire::read_tools;
 use callwright::{Call, Gate, ToolSpec, Verdict, json};
-use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 const STAGES: [&str; 3] = ["parse", "validate", "repair"];
 const GRADES: [Grade; 3] = [Grade::Lossless, Grade::Lossy, Grade::Guess];
@@ -76,12 +82,12 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |data: &[u8]| {
+    |data: &[u8]| bounded(data, BOUNDS, || {
         let [low, high, grade, text @ ..] = data else { return };
         let Ok(text) = std::str::from_utf8(text) else { return };
         let subject = usize::from(u16::from_le_bytes([*low, *high])) % SUBJECTS.len();
         check(&SUBJECTS[subject], usize::from(*grade) % GRADES.len(), text);
-    }
+    })
 );
 
 fn check(subject: &Subject, grade: usize, text: &str) {
@@ -133,18 +139,18 @@ fn assert_fixed(gate: &Gate, tool: &str, arguments: &json::Value<'_>) {
     assert_eq!(verdict.arguments(), Some(arguments));
 }
 
-/// Every leaf stands in the text, perhaps behind escapes, or in the schema.
+/// Every leaf is in the text, perhaps escaped, or in the schema.
 fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'_>) {
-    // Text may stand in text may stand in text.
+    // Text may be in text in text.
     let mut sources = vec![text.to_owned()];
     for level in 0..4 {
         sources.push(unescaped(&sources[level]));
     }
     sources.extend([declared.to_owned(), unescaped(declared)]);
-    let stands = |leaf: &str| sources.iter().any(|source| source.contains(leaf));
+    let occurs = |leaf: &str| sources.iter().any(|source| source.contains(leaf));
     // A date may have got other separators; its digits stay.
     let bare = |text: &str| text.replace(['-', '/', '.', ' ', 'T'], "");
-    let stands_as_digits = |leaf: &str| {
+    let occurs_as_digits = |leaf: &str| {
         leaf.starts_with(|c: char| c.is_ascii_digit())
             && sources
                 .iter()
@@ -152,8 +158,8 @@ fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'
     };
     leaves(arguments, &mut |leaf| {
         let ok = match leaf {
-            json::Value::String(text) => stands(text) || stands_as_digits(text),
-            json::Value::Number(number) => stands(number.as_str()),
+            json::Value::String(text) => occurs(text) || occurs_as_digits(text),
+            json::Value::Number(number) => occurs(number.as_str()),
             json::Value::Bool(yes) => {
                 let word = if *yes { "true" } else { "false" };
                 sources
@@ -245,7 +251,7 @@ fn without_tokens(text: &str) -> String {
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         out.push(' ');
-        out.push_str(piece.split_once("|>").map_or(piece, |(_, behind)| behind));
+        out.push_str(piece.split_once("|>").map_or(piece, |(_, rest)| rest));
     }
     out
 }
@@ -273,7 +279,7 @@ fn leaves(value: &json::Value<'_>, found: &mut impl FnMut(&json::Value<'_>)) {
     }
 }
 
-/// A text with the escapes of JSON decoded, wherever they stand.
+/// A text with the escapes of JSON decoded, wherever they are.
 fn unescaped(text: &str) -> String {
     let mut units: Vec<u16> = Vec::new();
     let mut rest = text;

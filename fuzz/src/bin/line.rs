@@ -8,8 +8,14 @@ use callwright::feedback::Feedback;
 use callwright::parse::read_value;
 use callwright::wire::read_tools;
 use callwright::wire::{self, Provider, RecordedLine};
-use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 static GATE: LazyLock<Gate> = LazyLock::new(|| {
     let mut specs = Vec::new();
@@ -41,7 +47,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |text: &str| {
+    |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let line = wire::read_recorded_line(text);
         if let Ok(RecordedLine::Message(message)) = &line
             && let Ok(rescued) = GATE.rescue(message)
@@ -64,5 +70,5 @@ fuzz_target!(
                 assert_eq!(second.arguments(), verdict.arguments(), "{name}: {rendered}");
             }
         }
-    }
+    })
 );

@@ -7,13 +7,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callwright::policy::Validation;
-use callwright_fuzz::plant;
+use callwright_fuzz::{Bounds, bounded, plant};
 use callwright_mcp::config::read_servers;
 use callwright_mcp::guard::{Action, Guard, Now, Settings};
 use callwright_mcp::hub::{Dispatch, Router, ServerGroup};
 use libfuzzer_sys::fuzz_target;
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 fn seeds() -> Vec<Vec<u8>> {
     const LIST: &str = r#"C{"id":1,"method":"tools/list"}
@@ -167,7 +173,7 @@ fn is_ours(message: &[u8]) -> bool {
 
 fuzz_target!(
     init: plant(seeds()),
-    |text: &[u8]| {
+    |text: &[u8]| bounded(text, BOUNDS, || {
         run_two(text);
         let script: Vec<(bool, &[u8])> = text
             .split(|byte| *byte == b'\n')
@@ -189,5 +195,5 @@ fuzz_target!(
             to_server.retain(|message| !is_ours(message));
             assert_eq!([to_server, to_client], [sent(true), sent(false)]);
         }
-    }
+    })
 );

@@ -2,9 +2,15 @@
 #![no_main]
 
 use callwright::{Gate, Policy, ToolSpec};
-use callwright_fuzz::{cases, plant};
+use callwright_fuzz::{Bounds, bounded, cases, plant};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 fn seeds() -> Vec<Vec<u8>> {
     let text = |case: &Value| match &case["policy"] {
@@ -23,7 +29,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |text: &str| {
+    |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         match Policy::from_toml(text) {
             Ok(policy) => {
                 let tools = ["search", "get_status"].map(ToolSpec::without_schema);
@@ -31,5 +37,5 @@ fuzz_target!(
             }
             Err(error) => assert!(error.to_string().contains("line"), "{error}"),
         }
-    }
+    })
 );

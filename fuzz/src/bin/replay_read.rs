@@ -3,10 +3,16 @@
 
 use std::io::{self, Read};
 
-use callwright_fuzz::{cases, plant};
+use callwright_fuzz::{Bounds, bounded, cases, plant};
 use callwright_replay::read::{Reader, Reading, RecordPlace};
 use callwright_replay::source::Pieces;
 use libfuzzer_sys::fuzz_target;
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 fn seeds() -> Vec<Vec<u8>> {
     let cases = cases(&["replay/read"]);
@@ -73,11 +79,11 @@ fn records(pieces: Pieces) -> Vec<(u64, Option<String>)> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |bytes: &[u8]| {
+    |bytes: &[u8]| bounded(bytes, BOUNDS, || {
         let whole = Pieces::of_reader("log", io::Cursor::new(bytes.to_vec()));
         let parts = Pieces::of_reader("log", Dribble { bytes: bytes.to_vec(), at: 0 });
         if let (Ok(whole), Ok(parts)) = (whole, parts) {
             assert_eq!(records(whole), records(parts));
         }
-    }
+    })
 );

@@ -1,4 +1,4 @@
-//! Any text as a message: calls only of offered tools, only where nothing else stands, never completed.
+//! Any text as a message: calls only of offered tools, only where there is nothing else, never completed.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -8,8 +8,14 @@ use callwright::call::Completeness;
 use callwright::rescue::Message;
 use callwright::tool::Effect;
 use callwright::wire::read_tools;
-use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 static GATE: LazyLock<Gate> = LazyLock::new(|| {
     let (file, case) = cases(&["rescue"]).swap_remove(0);
@@ -26,7 +32,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |text: &str| {
+    |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let message = Message::from_text(text);
         let Ok(rescued) = GATE.rescue(&message) else { return };
         assert!(!rescued.calls.is_empty());
@@ -45,14 +51,14 @@ fuzz_target!(
         // Reasoning and tokens end with a tag; of the other header a word is left.
         let rest = rescued.rest.trim_ascii();
         let harmless = rest.is_empty() || rest.ends_with('>') || rest == "<|im_start|>assistant";
-        assert!(harmless, "only reasoning may stand before it: {rest}");
+        assert!(harmless, "only reasoning may come before it: {rest}");
         let whole = rescued.calls.iter().all(|call| call.completeness != Completeness::CutOff);
         let quotations = [format!("For example {text}"), format!("For example:\n{text}")];
         let followed = [format!("{text}\nThat is how."), format!("{text} x")];
-        // Behind a call that is cut off, words are a part of it.
+        // After a call that is cut off, words are a part of it.
         for quoted in quotations.iter().chain(followed.iter().filter(|_| whole)) {
             let message = Message::from_text(quoted.as_str());
             assert!(GATE.rescue(&message).is_err(), "{quoted}");
         }
-    }
+    })
 );

@@ -8,9 +8,15 @@ mod cases;
 #[path = "../../../crates/callwright/tests/secrets/shown.rs"]
 mod shown;
 
-use callwright_fuzz::plant;
+use callwright_fuzz::{Bounds, bounded, plant};
 use cases::{Case, leak};
 use libfuzzer_sys::fuzz_target;
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 /// Every first choice with every second one; the fuzzer goes on from there.
 fn seeds() -> Vec<Vec<u8>> {
@@ -23,12 +29,12 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |data: &[u8]| {
+    |data: &[u8]| bounded(data, BOUNDS, || {
         // A case has some thirty choices; the rest would change nothing but the token.
         let case = Case::new(&data[..data.len().min(48)], "log_in");
         for (what, text) in shown::everything(&case) {
             let found = leak(&case.token, &text);
             assert!(found.is_none(), "{what} shows {found:?}:\n{text}\n{case:?}");
         }
-    }
+    })
 );

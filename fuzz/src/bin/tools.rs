@@ -5,8 +5,14 @@ use callwright::repair::{Grade, RepairPolicy};
 use callwright::validate::SchemaCache;
 use callwright::wire::read_tools;
 use callwright::{Call, Gate, Verdict};
-use callwright_fuzz::{assert_presentable, cases, plant, tools};
+use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
+
+const BOUNDS: Bounds = Bounds {
+    reads: (1_000_000, 100_000),
+    allocated: (64 << 20, 100_000),
+    held: (64 << 20, 16_384),
+};
 
 const CALLS: [&str; 4] = [
     "{}",
@@ -35,7 +41,7 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fuzz_target!(
     init: plant(seeds()),
-    |text: &str| {
+    |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let Ok(specs) = read_tools(text) else { return };
         let names: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
         let builder = Gate::builder()
@@ -55,5 +61,5 @@ fuzz_target!(
                 }
             }
         }
-    }
+    })
 );

@@ -282,6 +282,77 @@ fn a_step_whose_reply_was_lost_counts_once() {
     assert_eq!(ledger.failed(), 0);
 }
 
+/// Stops a server, or lets it go on.
+fn signal(server: &Server, signal: &str) {
+    let id = server.process.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status();
+    assert!(sent.expect("kill").success());
+}
+
+/// The server takes a step after its caller gave up on it. The call did not run, so it does not count; what a call came
+/// to counts, if late.
+#[test]
+fn a_step_that_timed_out_counts_as_it_was_answered() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut settings = RedisSettings::default();
+    settings.timeout = Duration::from_millis(300);
+    settings.pause = Duration::from_millis(100);
+    let ledger = RedisLedger::new(&server.address(), settings).expect("an address");
+    let once = Ask {
+        limits: Limits {
+            budget: 1,
+            ..limits()
+        },
+        ..ask()
+    };
+    ledger.open("warm", &once).expect("it is there");
+    signal(&server, "-STOP");
+    assert!(ledger.open("s", &once).is_err(), "it hangs");
+    signal(&server, "-CONT");
+    let saved = |session: &str| {
+        let saved = ledger.save(session).ok().flatten();
+        serde_json::to_value(saved).expect("JSON")
+    };
+    // The late step and its withdrawal; either may come first.
+    let entry = format!("{}", once.fingerprint);
+    server.wait(|| {
+        let session = saved("s");
+        !session.is_null() && session["entries"][&entry]["calls"] != 1
+    });
+    let ruling = eventually(|| ledger.open("s", &once));
+    assert_eq!((ruling.reason, ruling.turn_calls), (None, 1));
+
+    let report = Report {
+        turn: ruling.turn,
+        fingerprint: once.fingerprint,
+        tool: "t",
+        ended: Ended {
+            success: Success::Ok,
+            digest: Digest::of("paid"),
+            changes: true,
+            waits: false,
+        },
+        beginning: "paid",
+    };
+    signal(&server, "-STOP");
+    assert!(ledger.close("s", &report).is_err(), "it hangs");
+    signal(&server, "-CONT");
+    server.wait(|| saved("s")["pending"].as_array().map(Vec::len) == Some(1));
+}
+
+fn eventually<T>(step: impl Fn() -> Result<T, LedgerAway>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        match step() {
+            Ok(done) => return done,
+            Err(error) => assert!(Instant::now() < deadline, "{error}"),
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// What is remembered of steps does not grow.
 #[test]
 fn steps_are_remembered_for_a_while() {

@@ -21,10 +21,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use callwright::admit::ledger::{Ask, Limits, RefusedCall, Report};
+use callwright::admit::ledger::{Ask, Ended, LedgerAway, Limits, RefusedCall, Report};
 use callwright::admit::{
-    AdmissionPolicy, Answer, Fingerprint, Ledger, MemoryLedger, Moment, Outcome, Place, Reply,
-    Shape, Success, WhenAway,
+    AdmissionPolicy, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Place, Reply, Shape,
+    Success, WhenAway,
 };
 use callwright::check::Ran;
 use callwright::event::Event;
@@ -162,6 +162,7 @@ fn ask() -> Ask<'static> {
         fingerprint: fingerprint("t", 0),
         tool: "t",
         limits: limits(),
+        runs_uncounted: false,
         refused: None,
     }
 }
@@ -245,7 +246,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 unknown,
             } => {
                 let tool = format!("tool{tool}");
-                let digest = Outcome::ok(Answer::Text(&format!("refused {reason}"))).digest;
+                let digest = Digest::of(&format!("refused {reason}"));
                 let refused = Some(RefusedCall {
                     digest,
                     unknown_tool: *unknown,
@@ -256,6 +257,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                     fingerprint,
                     tool: &tool,
                     limits: limits(),
+                    runs_uncounted: false,
                     refused,
                 };
                 said.push(format!(
@@ -285,6 +287,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                     fingerprint,
                     tool: &tool,
                     limits,
+                    runs_uncounted: false,
                     refused: None,
                 };
                 let ruling = ledger.open(session, &ask).expect("it is there");
@@ -297,10 +300,12 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                         turn: ruling.turn,
                         fingerprint,
                         tool: &tool,
-                        changes: *changes,
-                        waits: *poller || *argument == 2,
-                        success: *success,
-                        digest: Outcome::ok(Answer::Text(&answer)).digest,
+                        ended: Ended {
+                            changes: *changes,
+                            waits: *poller || *argument == 2,
+                            success: *success,
+                            digest: Digest::of(&answer),
+                        },
                         beginning: &answer,
                     };
                     said.push(format!(
@@ -386,6 +391,56 @@ fn one_round_trip_per_step() {
     }
 }
 
+/// A step reads and writes what it is about, not all that happened in its round.
+#[test]
+fn a_step_is_as_small_in_a_large_round() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let ledger = server.ledger();
+    let at = Moment {
+        turn: Some(0),
+        round: Some(0),
+    };
+    let mut limits = limits();
+    (limits.turn_calls, limits.tool_calls) = (1_000, 1_000);
+    let head = || {
+        let length = server.query("HSTRLEN callwright:session:s head");
+        length.expect("it is there")
+    };
+    let mut lengths = Vec::new();
+    for argument in 0..200 {
+        let fingerprint = fingerprint("t", argument);
+        let ask = Ask {
+            at,
+            fingerprint,
+            limits,
+            ..ask()
+        };
+        let ruling = ledger.open("s", &ask).expect("it is there");
+        assert_eq!(ruling.reason, None);
+        let report = Report {
+            turn: ruling.turn,
+            fingerprint,
+            tool: "t",
+            ended: Ended {
+                success: Success::Ok,
+                digest: Digest::of("found"),
+                changes: false,
+                waits: false,
+            },
+            beginning: "found",
+        };
+        ledger.close("s", &report).expect("it is there");
+        lengths.push(head());
+    }
+    // Numbers of the same length are heads of the same length.
+    assert_eq!(lengths[110], lengths[199]);
+    let saved = ledger.save("s").expect("it is there").expect("it was used");
+    let saved = serde_json::to_value(&saved).expect("JSON");
+    assert_eq!(saved["pending"].as_array().map(Vec::len), Some(200));
+}
+
 #[test]
 fn sessions_expire() {
     let Some(server) = Server::start() else {
@@ -432,6 +487,7 @@ fn racer() {
         fingerprint: fingerprint("pay", 0),
         tool: "pay",
         limits,
+        runs_uncounted: false,
         refused: None,
     };
     let ran = (0..1_000)

@@ -1,12 +1,13 @@
 //! Answers that say nothing but that it was done: `ok`, `{"success": true}`, `Pressed key ArrowDown`.
 //!
-//! In comes the answer of a call that worked, out goes whether it only acknowledges. Pressing a key five times brings
+//! Takes the answer of a call that worked; returns whether it only acknowledges. Pressing a key five times brings
 //! five equal answers and five different states, so such an answer again is not a sign of a loop. Where it says more than
 //! the call itself (a number, an id, that nothing was found), it does not only acknowledge.
 
 use super::asked::Asked;
 use super::outcome::Answer;
 use crate::json::Value;
+use crate::words::word_list;
 
 /// The longest acknowledgement, in bytes: a sentence that names the arguments.
 const LONGEST: usize = 120;
@@ -15,47 +16,18 @@ const LONGEST: usize = 120;
 const MOST_MEMBERS: usize = 4;
 
 /// What acknowledgements say, besides the past of the verb that was asked for.
-const SAYS_DONE: [&str; 12] = [
-    "ok",
-    "okay",
-    "done",
-    "success",
-    "successful",
-    "successfully",
-    "succeeded",
-    "true",
-    "sent",
-    "set",
-    "ack",
-    "finished",
+const SAYS_DONE: &[&str] = word_list![
+    ok okay done success successful successfully succeeded true sent set ack finished
 ];
 
 /// Words that make a text say more than that it was done.
-const SAYS_MORE: [&str; 20] = [
-    "no",
-    "not",
-    "none",
-    "nothing",
-    "never",
-    "empty",
-    "already",
-    "unchanged",
-    "failed",
-    "error",
-    "errors",
-    "denied",
-    "skipped",
-    "ignored",
-    "queued",
-    "started",
-    "expected",
-    "rejected",
-    "cancelled",
-    "found",
+const SAYS_MORE: &[&str] = word_list![
+    no not none nothing never empty already unchanged failed error errors denied skipped ignored queued started
+    expected rejected cancelled found
 ];
 
 /// Whether an answer says no more than that the call was done.
-pub(super) fn acknowledges(answer: Answer<'_>, asked: &Asked<'_>) -> bool {
+pub(super) fn acknowledges(answer: &Answer<'_>, asked: &Asked<'_>) -> bool {
     match answer {
         Answer::Text(text) => text_acknowledges(text, asked),
         Answer::Value(value) => value_acknowledges(value, asked),
@@ -125,7 +97,7 @@ mod tests {
 
     fn check(arguments: &str, answer: &str) -> bool {
         let arguments = read_value(arguments).expect("JSON");
-        acknowledges(Answer::Text(answer), &Asked::new(&arguments))
+        acknowledges(&Answer::Text(answer.into()), &Asked::new(&arguments))
     }
 
     #[test]

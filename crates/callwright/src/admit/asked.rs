@@ -1,7 +1,7 @@
 //! What a call asked for, next to what it was answered: a value of the arguments that an answer repeats says which call
 //! it answers, whatever it looks like.
 //!
-//! In come the arguments, out goes whether a word is one of theirs. They are only read when they are needed.
+//! Takes the arguments; answers whether a word is one of theirs. They are only read when needed.
 
 use std::cell::OnceCell;
 

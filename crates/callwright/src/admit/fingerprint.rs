@@ -1,14 +1,16 @@
 //! What makes two calls the same call.
 //!
-//! In come a tool and arguments, out goes a hash of 128 bits that they share with every call that means the same:
+//! Takes a tool and arguments; returns a hash of 128 bits that they share with every call that means the same:
 //! keys in another order, other white space, `1.0` for `1`, or a default written out make no difference. Fields that
 //! the tool declares volatile are left out. Arguments that could not be read have a fingerprint too, of their text.
 //! `docs/fingerprint.md` defines it for other languages, `corpus/fingerprint` holds the vectors.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value as Schema;
 use smallvec::SmallVec;
 
-use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string};
+use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string, write_object};
 use crate::words::{Fingerprint, hash};
 
 /// How deep objects inside objects are searched for defaults. The arguments of real tools are flatter.
@@ -41,13 +43,17 @@ pub(crate) fn write(tool: &str, arguments: &Value<'_>, shape: &Shape, out: &mut 
     shape.write(arguments, out);
 }
 
-/// What of a tool's arguments goes without saying: their defaults, and the fields that are left out.
+/// What need not be written in a tool's arguments: their defaults, and the fields that are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shape {
-    /// Keys with the canonical text of their default.
-    defaults: Vec<(String, String)>,
-    volatile: Vec<String>,
-    inner: Vec<(String, Shape)>,
+pub struct Shape(BTreeMap<String, KeyShape>);
+
+/// The same of what is under one key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct KeyShape {
+    /// Its canonical text.
+    default: Option<String>,
+    is_volatile: bool,
+    inner: Shape,
 }
 
 impl Shape {
@@ -68,75 +74,50 @@ impl Shape {
         };
         let mut shape = self;
         for key in around {
-            let known = shape.inner.iter().position(|(name, _)| name == key);
-            let at = known.unwrap_or_else(|| {
-                shape.inner.push((key.clone(), Shape::default()));
-                shape.inner.len() - 1
-            });
-            shape = &mut shape.inner[at].1;
+            shape = &mut shape.0.entry(key.clone()).or_default().inner;
         }
-        shape.volatile.push(last.clone());
-    }
-
-    fn is_plain(&self) -> bool {
-        self.defaults.is_empty() && self.volatile.is_empty() && self.inner.is_empty()
+        shape.0.entry(last.clone()).or_default().is_volatile = true;
     }
 
     fn write(&self, value: &Value<'_>, out: &mut String) {
-        let Some(members) = value.as_object().filter(|_| !self.is_plain()) else {
+        let Some(members) = value.as_object().filter(|_| !self.0.is_empty()) else {
             value.write_canonical(out);
             return;
         };
-        let is_kept = |key: &str| !self.volatile.iter().any(|name| name == key);
-        let absent = |key: &str| !members.iter().any(|(name, _)| name == key);
-        let mut sorted: SmallVec<[(&str, Part<'_>); FEW]> = members
-            .iter()
-            .map(|(key, member)| (key.as_ref(), Part::Sent(member)))
-            .chain(
-                self.defaults
-                    .iter()
-                    .filter(|(key, _)| absent(key))
-                    .map(|(key, default)| (key.as_str(), Part::Default(default))),
-            )
-            .filter(|(key, _)| is_kept(key))
-            .collect();
-        sorted.sort_by_key(|(key, _)| *key);
-        out.push('{');
-        for (key, part) in sorted {
-            write_canonical_string(key, out);
-            match part {
-                Part::Default(text) => out.push_str(text),
-                Part::Sent(member) => match self.inner.iter().find(|(name, _)| name == key) {
-                    Some((_, shape)) => shape.write(member, out),
-                    None => member.write_canonical(out),
-                },
-            }
-            out.push(',');
-        }
-        out.push('}');
+        let sent = members.iter();
+        let sent = sent.map(|(key, member)| (&**key, (self.0.get(&**key), Some(member))));
+        let defaults = self.0.iter().filter(|(_, shape)| shape.default.is_some());
+        let defaults = defaults.map(|(key, shape)| (key.as_str(), (Some(shape), None)));
+        let mut parts: SmallVec<[_; FEW]> = sent.chain(defaults).collect();
+        parts.retain(|(_, (shape, _))| !shape.is_some_and(|shape| shape.is_volatile));
+        // Stable: a default comes after what was sent, and gives way to it.
+        parts.sort_by_key(|(key, _)| *key);
+        parts.dedup_by(|next, last| next.0 == last.0 && next.1.1.is_none());
+        write_object(parts.into_iter(), out, |_, part, out| match part {
+            (Some(shape), Some(member)) => shape.inner.write(member, out),
+            (None, Some(member)) => member.write_canonical(out),
+            (shape, None) => out.push_str(shape.and_then(|it| it.default.as_deref()).unwrap_or("")),
+        });
     }
-}
-
-enum Part<'v> {
-    Sent(&'v Value<'v>),
-    Default(&'v str),
 }
 
 fn defaults(schema: &Schema, depth_left: usize) -> Shape {
-    let mut shape = Shape::default();
+    let mut shapes = BTreeMap::new();
     let properties = schema.get("properties").and_then(Schema::as_object);
     for (key, property) in properties.into_iter().flatten() {
-        if let Some(default) = property.get("default") {
-            shape
-                .defaults
-                .push((key.clone(), Value::from(default).canonical()));
-        }
-        if depth_left > 0 {
-            let inner = defaults(property, depth_left - 1);
-            if !inner.is_plain() {
-                shape.inner.push((key.clone(), inner));
-            }
+        let shape = KeyShape {
+            default: property
+                .get("default")
+                .map(|it| Value::from(it).canonical()),
+            is_volatile: false,
+            inner: match depth_left {
+                0 => Shape::default(),
+                _ => defaults(property, depth_left - 1),
+            },
+        };
+        if shape != KeyShape::default() {
+            shapes.insert(key.clone(), shape);
         }
     }
-    shape
+    Shape(shapes)
 }

@@ -1,7 +1,7 @@
 //! Stage 5: may this call run now?
 //!
-//! In comes a call that was judged, out goes a [`Ticket`] or a refusal: its retry budget is spent, or the model goes
-//! round in circles. When the call has run, [`crate::Gate::close`] takes its outcome, and may answer with a
+//! Takes a call that was judged; returns a [`Ticket`] or a refusal: its retry budget is spent, or the model is going in
+//! circles. When the call has run, [`crate::Gate::close`] takes its outcome, and may answer with a
 //! [`Notice`] for the model. A repetition counts only as long as nothing new comes: a changed result, a successful
 //! change to the world or a message of the user start over. Refusals climb a ladder: a notice, a refusal, the
 //! question to the user or the end.
@@ -10,7 +10,6 @@
 
 mod acknowledge;
 mod asked;
-mod entry;
 mod fingerprint;
 pub mod ledger;
 mod names;
@@ -30,7 +29,6 @@ use ahash::AHashMap;
 
 pub use self::fingerprint::Shape;
 pub use self::ledger::{Ledger, MemoryLedger};
-pub use self::outcome::Answer;
 pub use self::overlap::Rounds;
 pub use self::policy::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
 pub use self::relive::Recalled;
@@ -38,7 +36,7 @@ pub use self::session::Session;
 pub use self::ticket::{Opened, Ticket};
 pub use crate::words::{Digest, Fingerprint, Moment, Outcome, Place, Reason, Reply, Success};
 
-use self::ledger::{Ask, LedgerAway, Limits, Noted, Report, Ruling};
+use self::ledger::{Ask, Ended, LedgerAway, Noted, Report, Ruling};
 pub(crate) use self::names::{Names, matches_name};
 use self::policy::ToolLimits;
 use self::ticket::Ready;
@@ -46,7 +44,7 @@ use crate::call::{Arguments, Call};
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Settled, Verdict};
-use crate::words::{Checked, Code, Failure, Notice, Objection};
+use crate::words::{Cause, Checked, Code, Failure, Notice, Objection};
 
 /// The stage with its settings and its memory.
 #[derive(Debug)]
@@ -54,6 +52,8 @@ pub(crate) struct Admission {
     policy: AdmissionPolicy,
     ledger: Arc<dyn Ledger>,
     tools: AHashMap<String, (ToolLimits, Shape)>,
+    /// For every other tool.
+    unknown: (ToolLimits, Shape),
 }
 
 impl Admission {
@@ -72,10 +72,20 @@ impl Admission {
             })
             .collect();
         Admission {
+            unknown: (policy.for_any(), Shape::default()),
             policy,
             ledger,
             tools,
         }
+    }
+
+    fn of(&self, tool: Option<&str>) -> &(ToolLimits, Shape) {
+        let own = tool.and_then(|tool| self.tools.get(tool));
+        own.unwrap_or(&self.unknown)
+    }
+
+    fn limits(&self, tool: Option<&Tool>) -> &ToolLimits {
+        &self.of(tool.map(Tool::name)).0
     }
 
     pub(crate) fn ledger(&self) -> &dyn Ledger {
@@ -102,8 +112,7 @@ impl Admission {
             Err(mut refused) => {
                 match ruling {
                     Ok(ruling) if ruling.reason.is_some() => {
-                        let original =
-                            std::mem::replace(&mut refused.failure, Failure::PLACEHOLDER);
+                        let original = refused.failure.clone();
                         refused.failure = self.failure(&ask, ruling, tool, Some(original));
                     }
                     Ok(ruling) => refused.notice = self.notice_of_refused(&ask, &ruling),
@@ -122,20 +131,14 @@ impl Admission {
                 let failure = self.failure(&ask, ruling, tool, None);
                 return Err(ticket.ready.refuse(call, failure));
             }
-            Err(_) if self.runs_uncounted(tool) => ticket.uncounted = true,
+            Err(_) if self.limits(tool).runs_uncounted => ticket.uncounted = true,
             Err(LedgerAway(why)) => {
-                return Err(ticket.ready.refuse(call, Failure::ledger_away(why)));
+                // Nothing is let through uncounted.
+                let away = Failure::new(Code::LedgerUnavailable, Cause::LedgerAway { why });
+                return Err(ticket.ready.refuse(call, away));
             }
         }
         Ok(ticket)
-    }
-
-    /// Whether a call runs although nothing could count it.
-    fn runs_uncounted(&self, tool: Option<&Tool>) -> bool {
-        let own = tool.and_then(|tool| self.tools.get(tool.name()));
-        own.map_or(self.policy.when_away != WhenAway::Closed, |(own, _)| {
-            own.runs_uncounted
-        })
     }
 
     /// Notes the outcome of a call.
@@ -162,26 +165,28 @@ impl Admission {
         checked: &Checked<'_>,
     ) -> Option<Notice> {
         let place = place?;
-        let limits = self.limits(Some(tool));
         // What a tool with secrets answers may quote them.
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
-        let beginning = remembers.then(|| outcome::beginning_of(checked));
-        let report = self.report(tool, limits, fingerprint, checked, || {
-            checked.outcome_of(arguments).clone()
-        });
-        let Some(mut report) = report else {
-            // What became of it is not known, so the model has to find out first.
+        let ended = self.ended(tool, checked, || checked.outcome_of(arguments).clone());
+        let Some(ended) = ended else {
+            // Its outcome is unknown, so the model has to find out first.
             let passes = checked.outcome_of(arguments).success == Success::Transient;
             return (passes && tool.spec().spends()).then(|| Notice {
                 once: true,
                 ..Notice::new(Reason::Transient, tool.name(), 1)
             });
         };
-        report.turn = place.at.turn;
-        report.beginning = beginning.as_deref().unwrap_or_default();
+        let beginning = remembers.then(|| outcome::beginning_of(checked));
+        let report = Report {
+            turn: place.at.turn,
+            fingerprint,
+            tool: tool.name(),
+            ended,
+            beginning: beginning.as_deref().unwrap_or_default(),
+        };
         let noted = self.ledger.close(place.session, &report).ok()?;
-        let notice = self.notice_behind(&report, &noted)?;
+        let notice = self.notice_after(&report, &noted)?;
         Some(Notice {
             once: tool.spec().is_once(),
             ..notice
@@ -190,10 +195,8 @@ impl Admission {
 
     /// The fingerprint of a call.
     pub(crate) fn identify(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
-        let plain = Shape::default();
         let of = |name: &str, arguments: &Value<'_>| {
-            let shape = self.tools.get(name).map_or(&plain, |(_, shape)| shape);
-            Fingerprint::of(name, arguments, shape)
+            Fingerprint::of(name, arguments, &self.of(Some(name)).1)
         };
         let name = verdict.tool().map_or(call.tool.as_ref(), Tool::name);
         match (verdict.arguments(), &call.arguments) {
@@ -203,21 +206,6 @@ impl Admission {
                 Ok(arguments) => of(name, &arguments),
                 Err(_) => Fingerprint::of_text(name, text),
             },
-        }
-    }
-
-    fn limits(&self, tool: Option<&Tool>) -> Limits {
-        let all = Limits::from(&self.policy);
-        let Some((own, _)) = tool.and_then(|tool| self.tools.get(tool.name())) else {
-            return all;
-        };
-        Limits {
-            budget: own.budget,
-            once: own.once,
-            spends: own.spends,
-            poller: own.poller,
-            tool_calls: own.calls.refuse,
-            ..all
         }
     }
 
@@ -247,13 +235,9 @@ impl Admission {
 
     /// What to say about a call that is let through: a limit is near.
     fn notice_before(&self, ask: &Ask<'_>, ruling: &Ruling, tool: Option<&Tool>) -> Option<Notice> {
-        let own = tool.and_then(|tool| self.tools.get(tool.name()));
-        let tool_step = own
-            .map_or(self.policy.tool_calls, |(limits, _)| limits.calls)
-            .notice;
         let (reason, count) = if ruling.turn_calls == self.policy.turn_calls.notice {
             (Reason::TurnCalls, ruling.turn_calls)
-        } else if ruling.tool_calls == tool_step {
+        } else if ruling.tool_calls == self.limits(tool).calls.notice {
             (Reason::ToolCalls, ruling.tool_calls)
         } else {
             return None;
@@ -278,9 +262,9 @@ impl Admission {
     }
 
     /// What to say with the result of a call.
-    fn notice_behind(&self, report: &Report<'_>, noted: &Noted) -> Option<Notice> {
+    fn notice_after(&self, report: &Report<'_>, noted: &Noted) -> Option<Notice> {
         let policy = &self.policy;
-        let failed = report.success == Success::Error;
+        let failed = report.ended.success == Success::Error;
         let repeats = match (failed, noted.living) {
             (true, _) => policy.repeated_call,
             (false, true) => policy.polling,
@@ -308,15 +292,14 @@ impl Admission {
         Some(Notice::new(reason, report.tool, count))
     }
 
-    /// The outcome of a call, if it is known.
-    fn report<'t>(
+    /// How a call ended, if it is known.
+    fn ended(
         &self,
-        tool: &'t Tool,
-        limits: Limits,
-        fingerprint: Fingerprint,
+        tool: &Tool,
         checked: &Checked<'_>,
         outcome: impl FnOnce() -> Outcome,
-    ) -> Option<Report<'t>> {
+    ) -> Option<Ended> {
+        let ToolLimits { limits, steps, .. } = self.limits(Some(tool));
         match checked.failure.as_ref().map(|failure| failure.code) {
             Some(Code::Cancelled) => return None,
             // It may have been paid, so it is not paid again unasked.
@@ -325,20 +308,14 @@ impl Admission {
         }
         let outcome = outcome();
         // After a time-out or a server error the money may have moved; only a call that was turned away surely did nothing.
-        if tool.spec().spends() && outcome.success == Success::Transient && !outcome.turned_away {
+        if limits.spends && outcome.success == Success::Transient && !outcome.turned_away {
             return None;
         }
-        let own = self.tools.get(tool.name());
-        let steps = outcome.acknowledges && own.is_some_and(|(own, _)| own.steps);
-        Some(Report {
-            turn: None,
-            fingerprint,
-            tool: tool.name(),
-            changes: !tool.spec().only_reads(),
-            waits: limits.poller || steps,
+        Some(Ended {
             success: outcome.success,
             digest: outcome.digest,
-            beginning: "",
+            changes: !tool.spec().only_reads(),
+            waits: limits.poller || (outcome.acknowledges && *steps),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Which settings are for a tool: names, and patterns in which `*` matches any text.
 //!
-//! In come the names that settings are made for, out go the places of those that match a tool, in order. Exact names
+//! Takes the names that settings are made for; returns the positions of those that match a tool, in order. Exact names
 //! are looked up, so thousands of them cost nothing; patterns are tried one by one.
 
 use ahash::AHashMap;
@@ -42,10 +42,10 @@ impl<'n> Names<'n> {
 
 /// Whether a name fits a pattern in which `*` matches any text.
 pub(crate) fn matches_name(pattern: &str, name: &str) -> bool {
-    let Some((first, behind)) = pattern.split_once('*') else {
+    let Some((first, rest)) = pattern.split_once('*') else {
         return pattern == name;
     };
-    let (middle, last) = behind.rsplit_once('*').unwrap_or(("", behind));
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
     let inner = name
         .strip_prefix(first)
         .and_then(|rest| rest.strip_suffix(last));

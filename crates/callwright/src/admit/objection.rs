@@ -19,14 +19,6 @@ impl Notice {
 }
 
 impl Failure {
-    /// Stands for a failure for as long as it takes to make another out of it.
-    pub(crate) const PLACEHOLDER: Failure = Failure {
-        code: Code::InvalidArguments,
-        cause: Cause::Arguments(Vec::new()),
-        escalated: None,
-        advice: None,
-    };
-
     /// Admission objects. `escalated` if refusals did not help so far.
     pub(crate) fn objection(objection: Objection, escalated: bool, escalation: Escalation) -> Self {
         // What has changed something already is not repeated without asking, from the start.
@@ -52,11 +44,6 @@ impl Failure {
             escalated: next,
             advice: None,
         }
-    }
-
-    /// Nothing is let through uncounted, and the ledger is away.
-    pub(crate) fn ledger_away(why: String) -> Self {
-        Failure::new(Code::LedgerUnavailable, Cause::LedgerAway { why })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The outcome of a call, as far as admission cares: did it work, is it the same as last time, is it worth trying again.
 //!
-//! In comes what the tool answered, out goes an [`Outcome`]: a digest that two answers share if they say the same,
-//! and the beginning of the answer, for messages about it. The answer itself is not kept.
+//! Takes what the tool answered; returns an [`Outcome`]: a digest that two answers share if they say the same, and the
+//! beginning of the answer, for messages about it. The answer itself is not kept.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::asked::Asked;
 use super::volatile;
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
-use crate::words::transient::{is_transient, is_turned_away};
+use crate::words::transient::is_turned_away;
 use crate::words::{Checked, Code, Digest, Failure, Next, Outcome, Output, Success};
 
 /// How much of an answer is remembered, in characters: enough to recognise it.
@@ -20,65 +20,36 @@ const REMEMBERED: usize = 60;
 const SEARCHED: usize = 2_048;
 
 /// What a tool answered.
-#[derive(Debug, Clone, Copy)]
-pub enum Answer<'a> {
+pub(super) enum Answer<'a> {
     /// Text, which may be JSON.
-    Text(&'a str),
+    Text(Cow<'a, str>),
     /// A JSON value that has already been read.
     Value(&'a Value<'a>),
 }
 
 impl Outcome {
-    /// A call that worked.
-    pub fn ok(answer: Answer<'_>) -> Self {
-        Outcome::new(Success::Ok, answer, &Asked::default())
-    }
-
-    /// A call that failed. Whether the trouble passes is read from the words of the error.
-    pub fn error(answer: Answer<'_>) -> Self {
-        let success = if is_transient(&beginning(answer, SEARCHED)) {
-            Success::Transient
-        } else {
-            Success::Error
-        };
-        Outcome::new(success, answer, &Asked::default())
-    }
-
-    /// A call that failed for a reason that passes, as its runner knows.
-    pub fn transient(answer: Answer<'_>) -> Self {
-        Outcome::new(Success::Transient, answer, &Asked::default())
-    }
-
     /// The outcome of a call that ran and whose result was judged.
     pub(crate) fn of(checked: &Checked<'_>, arguments: Option<&Value<'_>>) -> Self {
         let success = success(checked);
         let asked = arguments.map(Asked::new).unwrap_or_default();
-        match said(checked) {
-            Said::Answer(answer) => Outcome::new(success, answer, &asked),
-            Said::Text(text) => Outcome::new(success, Answer::Text(&text), &asked),
+        let answer = Answer::of(checked, |failure| {
             // Failures are told apart by what the model does not hear of, too.
-            Said::Failure(failure) => {
-                let hidden = failure.for_operator().unwrap_or_default();
-                let told = failure.told().unwrap_or_default();
-                let all = format!("{} {told} {hidden}", failure.code_name());
-                Outcome::new(success, Answer::Text(&all), &asked)
-            }
-        }
-    }
-
-    fn new(success: Success, answer: Answer<'_>, asked: &Asked<'_>) -> Self {
+            let hidden = failure.for_operator().unwrap_or_default();
+            let told = failure.told().unwrap_or_default();
+            format!("{} {told} {hidden}", failure.code_name()).into()
+        });
         Outcome {
             success,
-            digest: volatile::steady(answer, asked, Digest::of),
-            acknowledges: success == Success::Ok && acknowledges(answer, asked),
+            digest: volatile::steady(&answer, &asked, Digest::of),
+            acknowledges: success == Success::Ok && acknowledges(&answer, &asked),
             turned_away: success == Success::Transient
-                && is_turned_away(&beginning(answer, SEARCHED)),
+                && is_turned_away(&answer.beginning(SEARCHED)),
         }
     }
 }
 
 impl Checked<'_> {
-    /// What admission remembers of it. Long answers take a while to read; who has time asks before it matters.
+    /// What admission remembers of it. Computed once; a long answer takes a while, so ask early if there is time.
     pub fn outcome(&self) -> &Outcome {
         self.outcome_of(None)
     }
@@ -91,32 +62,8 @@ impl Checked<'_> {
 
 /// The beginning of an answer, for messages about it. What the model does not hear of is not in it.
 pub(super) fn beginning_of(checked: &Checked<'_>) -> String {
-    let bytes = REMEMBERED * 4;
-    let text = match said(checked) {
-        Said::Answer(answer) => beginning(answer, bytes),
-        Said::Text(ref text) => return snippet(first_bytes(text, bytes).trim(), REMEMBERED),
-        Said::Failure(failure) => {
-            Cow::Borrowed(first_bytes(failure.told().unwrap_or_default(), bytes))
-        }
-    };
-    snippet(text.trim(), REMEMBERED)
-}
-
-/// What a call was answered with.
-enum Said<'c> {
-    Answer(Answer<'c>),
-    Text(Cow<'c, str>),
-    Failure(&'c Failure),
-}
-
-fn said<'c>(checked: &'c Checked<'_>) -> Said<'c> {
-    match (&checked.output, &checked.failure) {
-        (Some(Output::Value(value)), _) => Said::Answer(Answer::Value(value)),
-        (Some(Output::Text(text)), _) => Said::Answer(Answer::Text(text)),
-        (Some(output), _) => Said::Text(output.text()),
-        (None, Some(failure)) => Said::Failure(failure),
-        (None, None) => Said::Answer(Answer::Text("")),
-    }
+    let answer = Answer::of(checked, |failure| failure.told().unwrap_or_default().into());
+    snippet(answer.beginning(REMEMBERED * 4).trim(), REMEMBERED)
 }
 
 /// How a call that ran went, by what was made of its result.
@@ -134,15 +81,26 @@ fn success(checked: &Checked<'_>) -> Success {
     }
 }
 
-/// The first `bytes` of an answer, or a few less where a character would be cut.
-fn beginning(answer: Answer<'_>, bytes: usize) -> Cow<'_, str> {
-    match answer {
-        Answer::Text(text) => Cow::Borrowed(first_bytes(text, bytes)),
-        Answer::Value(Value::String(text)) => Cow::Borrowed(first_bytes(text, bytes)),
-        Answer::Value(value) => match text_of(value) {
-            Some(text) => Cow::Borrowed(first_bytes(text, bytes)),
-            None => Cow::Owned(value.json_beginning(bytes)),
-        },
+impl<'a> Answer<'a> {
+    fn of(checked: &'a Checked<'_>, of_failure: impl FnOnce(&'a Failure) -> Cow<'a, str>) -> Self {
+        match (&checked.output, &checked.failure) {
+            (Some(Output::Value(value)), _) => Answer::Value(value),
+            (Some(output), _) => Answer::Text(output.text()),
+            (None, Some(failure)) => Answer::Text(of_failure(failure)),
+            (None, None) => Answer::Text(Cow::Borrowed("")),
+        }
+    }
+
+    /// The first `bytes`, or a few less where a character would be cut.
+    fn beginning(&self, bytes: usize) -> Cow<'_, str> {
+        let text = match self {
+            Answer::Text(text) | Answer::Value(Value::String(text)) => text,
+            Answer::Value(value) => match text_of(value) {
+                Some(text) => text,
+                None => return Cow::Owned(value.json_beginning(bytes)),
+            },
+        };
+        Cow::Borrowed(first_bytes(text, bytes))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Turns and rounds where they are not numbered, as over MCP.
 //!
-//! Takes the beginnings and ends of calls, with the time; out goes the place of each call. Calls that overlap are one
-//! answer of the model, so they share a round. Silence begins a turn: a model that goes round in circles calls every few
-//! seconds, and who comes back after minutes has most likely been told something. Turns are numbered from 0 in each
+//! Takes the beginnings and ends of calls, with the time; returns the place of each call. Calls that overlap are one
+//! answer of the model, so they share a round. Silence begins a turn: a model that goes in circles calls every few seconds, and
+//! one that comes back after minutes has most likely got a message. Turns are numbered from 0 in each
 //! process, so a session that others share needs its own numbers.
 
 use std::time::{Duration, Instant};

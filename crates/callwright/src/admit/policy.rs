@@ -5,10 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ledger::Limits;
 use super::names::Names;
 use crate::json::Path;
 use crate::nearest::has_word;
 use crate::words::ToolSpec;
+use crate::words::word_list;
 
 /// A rung to warn on and a rung to refuse on, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +45,7 @@ pub enum Escalation {
     Never,
 }
 
-/// What to do when the memory behind admission cannot be reached.
+/// What to do when the ledger cannot be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenAway {
@@ -194,6 +196,17 @@ impl AdmissionPolicy {
         self
     }
 
+    /// What holds for calls of a tool that is not known.
+    pub(crate) fn for_any(&self) -> ToolLimits {
+        ToolLimits {
+            limits: Limits::from(self),
+            calls: self.tool_calls,
+            steps: false,
+            runs_uncounted: self.when_away != WhenAway::Closed,
+            volatile: Vec::new(),
+        }
+    }
+
     /// What holds for calls of a tool; `names` are those of [`Self::tools`].
     pub(crate) fn for_tool(&self, tool: &ToolSpec, names: &Names<'_>) -> ToolLimits {
         let name = tool.name.as_str();
@@ -205,20 +218,24 @@ impl AdmissionPolicy {
             false => self.budget,
         };
         let must_count = tool.is_declared_to_change() || tool.spends() || tool.may_destroy();
+        let waits = || !tool.is_declared_to_change() && waits_by_name(name);
+        let calls = own().find_map(|own| own.calls).unwrap_or(self.tool_calls);
         ToolLimits {
-            budget: own().find_map(|own| own.budget).unwrap_or(usual),
-            once: tool.is_once(),
-            spends: tool.spends(),
-            poller: own()
-                .find_map(|own| own.poller)
-                .unwrap_or_else(|| !tool.is_declared_to_change() && waits_by_name(name)),
+            limits: Limits {
+                budget: own().find_map(|own| own.budget).unwrap_or(usual),
+                once: tool.is_once(),
+                spends: tool.spends(),
+                poller: own().find_map(|own| own.poller).unwrap_or_else(waits),
+                tool_calls: calls.refuse,
+                ..Limits::from(self)
+            },
+            calls,
             steps: !tool.only_reads() && !tool.is_once() && may_step_by_name(name),
             runs_uncounted: match self.when_away {
                 WhenAway::ByEffect => !must_count,
                 WhenAway::Open => true,
                 WhenAway::Closed => false,
             },
-            calls: own().find_map(|own| own.calls).unwrap_or(self.tool_calls),
             volatile: own().flat_map(|own| own.volatile.iter().cloned()).collect(),
         }
     }
@@ -226,66 +243,52 @@ impl AdmissionPolicy {
 
 /// What holds for calls of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct ToolLimits {
-    pub(crate) budget: u32,
-    pub(crate) once: bool,
-    pub(crate) spends: bool,
-    pub(crate) poller: bool,
+    /// What the ledger decides by.
+    pub(crate) limits: Limits,
+    pub(crate) calls: Steps,
     /// Whether a call that only answers "done" may be one step of many.
     pub(crate) steps: bool,
     /// Whether it runs while the ledger cannot be reached.
     pub(crate) runs_uncounted: bool,
-    pub(crate) calls: Steps,
+    /// Arguments that are left out of the fingerprint.
     pub(crate) volatile: Vec<Path>,
 }
 
 /// Words in a tool's name which say that it sets what others look at.
-const CHANGING_WORDS: [&str; 12] = [
-    "set", "update", "post", "send", "create", "change", "write", "put", "delete", "add", "edit",
-    "mark",
+const CHANGING_WORDS: &[&str] = word_list![
+    set update post send create change write put delete add edit mark
 ];
 
 /// Words in a tool's name which say that the same call again goes one step further.
-const STEPPING_WORDS: [&str; 18] = [
-    "press", "key", "keys", "keyboard", "click", "tap", "scroll", "type", "swipe", "drag", "mouse",
-    "step", "next", "back", "forward", "undo", "redo", "zoom",
+const STEPPING_WORDS: &[&str] = word_list![
+    press key keys keyboard click tap scroll type swipe drag mouse step next back forward undo redo zoom
 ];
 
 /// Words in a tool's name which say that each call makes one more of something that others see.
-const MAKING_WORDS: [&str; 20] = [
-    "submit", "publish", "order", "book", "reply", "comment", "notify", "invite", "share",
-    "upload", "append", "insert", "register", "schedule", "message", "email", "mail", "sms",
-    "deploy", "trigger",
+const MAKING_WORDS: &[&str] = word_list![
+    submit publish order book reply comment notify invite share upload append insert register schedule
+    message email mail sms deploy trigger
 ];
 
 /// Words in a tool's name which say that it looks at something.
-const LOOKING_WORDS: [&str; 20] = [
-    "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view", "check",
-    "count", "history", "lookup", "test", "tests", "lint", "build", "verify", "validate",
+const LOOKING_WORDS: &[&str] = word_list![
+    get list read find search query fetch show describe view check count history lookup test tests lint
+    build verify validate
 ];
+
+/// Words in a tool's name which say that it looks whether something has happened yet.
+const WAITING_WORDS: &[&str] = word_list![poll status wait await sleep progress watch heartbeat];
 
 /// Whether the same call again may go one step further, such as the next press of a key: nothing in its name says that
 /// it looks, sets a value or makes one more of something.
 fn may_step_by_name(name: &str) -> bool {
-    let other: [&[&str]; 3] = [&CHANGING_WORDS, &MAKING_WORDS, &LOOKING_WORDS];
-    has_word(name, &STEPPING_WORDS) || !other.iter().any(|words| has_word(name, words))
+    let other = [CHANGING_WORDS, MAKING_WORDS, LOOKING_WORDS];
+    has_word(name, STEPPING_WORDS) || !other.iter().any(|words| has_word(name, words))
 }
 
-/// Words in a tool's name which say that it looks whether something has happened yet.
-const WAITING_WORDS: [&str; 8] = [
-    "poll",
-    "status",
-    "wait",
-    "await",
-    "sleep",
-    "progress",
-    "watch",
-    "heartbeat",
-];
-
 fn waits_by_name(name: &str) -> bool {
-    has_word(name, &WAITING_WORDS) && !has_word(name, &CHANGING_WORDS)
+    has_word(name, WAITING_WORDS) && !has_word(name, CHANGING_WORDS)
 }
 
 #[cfg(test)]

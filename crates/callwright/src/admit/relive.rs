@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::ledger::{Ask, Limits, RefusedCall, Report};
-use super::{Admission, Digest, Fingerprint, Outcome, Place, Success, digest};
+use super::ledger::{Ask, Ended, Limits, RefusedCall, Report};
+use super::{Admission, Fingerprint, Outcome, Place, digest};
 use crate::call::Call;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
@@ -19,17 +19,7 @@ pub struct Recalled<'c> {
     fingerprint: Fingerprint,
     limits: Limits,
     refused: Option<RefusedCall>,
-    came_of_it: Option<CameOfIt>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct CameOfIt {
-    success: Success,
-    digest: Digest,
-    /// Whether it may have changed something.
-    changes: bool,
-    /// Whether the same result again says nothing.
-    waits: bool,
+    ended: Option<Ended>,
 }
 
 impl Recalled<'_> {
@@ -57,16 +47,14 @@ impl Admission {
             fingerprint: call.fingerprint,
             tool: &call.tool,
             limits: call.limits,
+            runs_uncounted: true,
             refused: call.refused,
         };
-        let report = call.came_of_it.map(|it| Report {
+        let report = call.ended.map(|ended| Report {
             turn: place.at.turn,
             fingerprint: call.fingerprint,
             tool: &call.tool,
-            changes: it.changes,
-            waits: it.waits,
-            success: it.success,
-            digest: it.digest,
+            ended,
             // The model of a recording is not told.
             beginning: "",
         });
@@ -87,23 +75,15 @@ impl Admission {
             Some(tool) if tool.name() != call.tool => Cow::Owned(tool.name().to_owned()),
             _ => call.tool.clone(),
         };
-        let limits = self.limits(tool);
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
-        let report = ran.and_then(|(tool, result)| {
-            // The result is not asked for it again.
-            let outcome = || Outcome::of(result, verdict.arguments());
-            self.report(tool, limits, fingerprint, result, outcome)
-        });
         Recalled {
             tool: name,
             fingerprint,
-            limits,
+            limits: self.limits(tool).limits,
             refused: refused(verdict),
-            came_of_it: report.map(|report| CameOfIt {
-                success: report.success,
-                digest: report.digest,
-                changes: report.changes,
-                waits: report.waits,
+            // The result is not asked for its outcome again, so it need not keep it.
+            ended: ran.and_then(|(tool, result)| {
+                self.ended(tool, result, || Outcome::of(result, verdict.arguments()))
             }),
         }
     }
@@ -121,7 +101,8 @@ impl Admission {
             at: place.at,
             fingerprint,
             tool: tool.map_or(&call.tool, Tool::name),
-            limits: self.limits(tool),
+            limits: self.limits(tool).limits,
+            runs_uncounted: self.limits(tool).runs_uncounted,
             refused: refused(verdict),
         }
     }

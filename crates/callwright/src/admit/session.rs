@@ -17,15 +17,14 @@ use ahash::RandomState;
 use serde::{Deserialize, Serialize, Serializer};
 use smallvec::SmallVec;
 
-use super::entry::{Entry, ToolEntry};
-use super::ledger::{Ask, Limits, Noted, RefusedCall, Report, Ruling};
-use super::round::{Kind, Pending};
+use super::ledger::{Ask, Ended, Limits, Noted, RefusedCall, Report, Ruling};
+use super::round::{Entry, Kind, Pending, ToolEntry};
 use crate::words::place::number_as_text;
 use crate::words::{Digest, Fingerprint, Moment, Reason, Reply, Success};
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 
-/// A session's memory. It serialises to JSON, and goes on where it was when it is read back.
+/// A session's memory. It serialises to JSON, and continues where it was when it is read back.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
@@ -93,9 +92,15 @@ impl Session {
             // The user has said something in the meantime; this belongs to what was before.
             return Noted::default();
         }
-        let streak = self.streak_with(report.fingerprint, report.digest);
+        let Ended {
+            success,
+            digest,
+            changes,
+            waits,
+        } = report.ended;
+        let streak = self.streak_with(report.fingerprint, digest);
         let entry = self.entries.entry(report.fingerprint).or_default();
-        if report.success == Success::Transient {
+        if success == Success::Transient {
             // Parallel ones are one trouble.
             if entry.transient == 0 || entry.waited != self.ordinal {
                 entry.transient = entry.transient.saturating_add(1);
@@ -113,20 +118,20 @@ impl Session {
                 ..Noted::default()
             };
         }
-        let living = entry.living || report.waits;
-        let same = entry.outcome == Some(report.digest);
-        let failed = report.success == Success::Error;
+        let living = entry.living || waits;
+        let same = entry.outcome == Some(digest);
+        let failed = success == Success::Error;
         let tool = Digest::of(report.tool);
-        let error_rounds = match self.tool_errors(tool, Some(report.digest)) {
+        let error_rounds = match self.tool_errors(tool, Some(digest)) {
             rounds if failed => rounds.saturating_add(1),
             _ => 0,
         };
         self.pending.push(Pending {
             fingerprint: report.fingerprint,
-            digest: report.digest,
+            digest,
             kind: if failed { Kind::Error } else { Kind::Ok },
-            changes: report.changes,
-            waits: report.waits,
+            changes,
+            waits,
             tool,
             last: report.beginning.to_owned(),
         });
@@ -141,6 +146,11 @@ impl Session {
             transient: 0,
             living,
         }
+    }
+
+    /// How many calls it remembers: what its memory grows with.
+    pub(super) fn remembered(&self) -> usize {
+        self.entries.len() + self.pending.len()
     }
 
     /// What the user said when asked.

@@ -1,7 +1,7 @@
 //! What changes from answer to answer without saying anything: times, durations, request ids.
 //!
-//! In comes an answer, out goes a text that is the same for two answers which differ in such values only. A loop
-//! whose results carry a time stamp is a loop all the same. A value is left out for where it is, never for what it looks
+//! Takes an answer; returns a text that two answers share if they differ in such values only. A loop whose results carry
+//! a time stamp is still a loop. A value is left out for where it is, never for what it looks
 //! like: under a key such as `request_id`, after words such as `request id:`, before a line of a log. An id or a time
 //! anywhere else is data, and so is a value of the arguments wherever it is repeated. Where nothing else would be left,
 //! the whole answer counts: a clock is asked for the time.
@@ -13,8 +13,11 @@ use regex::{Captures, Regex};
 
 use super::asked::Asked;
 use super::outcome::Answer;
-use crate::json::{Value, read_value, with_buffer};
+use crate::json::{
+    Value, read_value, with_buffer, write_canonical_string as write_string, write_object,
+};
 use crate::nearest::has_word;
+use crate::words::word_list;
 
 /// The longest answer that is looked through, in bytes. A longer one counts as it is: looking costs time, and a
 /// model that reads megabytes again and again runs into the budget.
@@ -51,73 +54,35 @@ static WHOLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"^(?:{MOMENT}|{UUID})$")).ok());
 
 /// Words before a time which say that it is the time of the answer.
-const ANSWERED: [&str; 19] = [
-    "time",
-    "timestamp",
-    "now",
-    "built",
-    "generated",
-    "fetched",
-    "retrieved",
-    "queried",
-    "checked",
-    "measured",
-    "logged",
-    "requested",
-    "reported",
-    "match",
-    "matches",
-    "found",
-    "nothing",
-    "rows",
-    "results",
+const ANSWERED: &[&str] = word_list![
+    time timestamp now built generated fetched retrieved queried checked measured logged requested reported
+    match matches found nothing rows results
 ];
 
 /// Words in the name of a key whose value is about the answer, not about what was asked for.
-const ABOUT_THE_ANSWER: [&str; 9] = [
-    "timestamp",
-    "elapsed",
-    "took",
-    "latency",
-    "uptime",
-    "nonce",
-    "etag",
-    "traceparent",
-    "ts",
+const ABOUT_THE_ANSWER: &[&str] = word_list![
+    timestamp elapsed took latency uptime nonce etag traceparent ts
 ];
 
 /// Whole names of such keys, in lower case and without separators.
-const ABOUT_THE_REQUEST: [&str; 12] = [
-    "requestid",
-    "traceid",
-    "spanid",
-    "correlationid",
-    "servertime",
-    "currenttime",
-    "now",
-    "generatedat",
-    "fetchedat",
-    "retrievedat",
-    "queriedat",
-    "checkedat",
+const ABOUT_THE_REQUEST: &[&str] = word_list![
+    requestid traceid spanid correlationid servertime currenttime now generatedat fetchedat retrievedat
+    queriedat checkedat
 ];
 
 /// Keys, in the same spelling, around what is about the answer: a time or a UUID in there is not data.
-const AROUND_THE_ANSWER: [&str; 3] = ["meta", "metadata", "trace"];
+const AROUND_THE_ANSWER: &[&str] = word_list![meta metadata trace];
 
 /// Gives the part of an answer that says something to `read`.
-pub(super) fn steady<T>(answer: Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
+pub(super) fn steady<T>(answer: &Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
     let text = match answer {
-        Answer::Text(text) => text,
-        Answer::Value(Value::String(text)) => text,
-        // The usual case.
-        Answer::Value(value) if is_steady(value, DEEPEST) => {
+        Answer::Text(text) | Answer::Value(Value::String(text)) => text,
+        Answer::Value(value) => {
             return with_buffer(|out| {
-                value.write_canonical(out);
+                write_steady(value, asked, Blocks::Opened, out);
                 read(out)
             });
         }
-        Answer::Value(value) => return read(&steady_json(value, asked, Blocks::Opened)),
     };
     read(&steady_text(text, asked, Blocks::Opened))
 }
@@ -137,7 +102,9 @@ fn steady_text<'t>(text: &'t str, asked: &Asked<'_>, blocks: Blocks) -> Cow<'t, 
     if text.starts_with(['{', '['])
         && let Ok(value) = read_value(text)
     {
-        return Cow::Owned(steady_json(&value, asked, blocks));
+        let mut out = String::new();
+        write_steady(&value, asked, blocks, &mut out);
+        return Cow::Owned(out);
     }
     let Some(pattern) = &*IN_TEXT else {
         return Cow::Borrowed(text);
@@ -162,55 +129,41 @@ fn steady_text<'t>(text: &'t str, asked: &Asked<'_>, blocks: Blocks) -> Cow<'t, 
 
 /// Whether a time after this text is that of the answer: it begins a line, or a word says so.
 fn is_time_of_answer(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or(before);
-    let mut words = line
-        .rsplit(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty());
     let is_answered = |word: &str| {
-        ANSWERED
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(word))
+        let mut known = ANSWERED.iter();
+        known.any(|known| known.eq_ignore_ascii_case(word))
     };
-    match words.next() {
-        None => true,
-        Some("at" | "on") => words.next().is_some_and(is_answered),
-        Some("of") => words.next() == Some("as"),
-        Some(word) => is_answered(word),
+    let Some((before, word)) = last_word(before) else {
+        return true;
+    };
+    let word_before = || last_word(before).map(|(_, word)| word);
+    match word {
+        "at" | "on" => word_before().is_some_and(is_answered),
+        "of" => word_before() == Some("as"),
+        word => is_answered(word),
     }
 }
 
-fn steady_json(value: &Value<'_>, asked: &Asked<'_>, blocks: Blocks) -> String {
-    if is_steady(value, DEEPEST) {
-        return value.canonical();
-    }
-    let mut kept = 0;
+/// The last word of the last line, and what is before it. No more is looked at, so that a line with many times is not
+/// read again for each of them.
+fn last_word(text: &str) -> Option<(&str, &str)> {
+    let line = text.trim_end_matches(|it: char| !it.is_alphanumeric() && it != '\n');
+    let before = line.trim_end_matches(char::is_alphanumeric);
+    Some(line.split_at(before.len())).filter(|(_, word)| !word.is_empty())
+}
+
+/// Appends the canonical text of what says something in a value.
+fn write_steady(value: &Value<'_>, asked: &Asked<'_>, blocks: Blocks, out: &mut String) {
+    let (start, mut kept) = (out.len(), false);
     let look = Look {
         asked,
         blocks,
         is_meta: false,
     };
-    let steady = look.without_volatile(value, DEEPEST, &mut kept);
-    match kept {
-        0 => value.canonical(),
-        _ => steady.canonical(),
-    }
-}
-
-/// Whether nothing in a value may have to be left out: the usual case, in which it counts as it is.
-fn is_steady(value: &Value<'_>, depth_left: usize) -> bool {
-    let Some(depth_left) = depth_left.checked_sub(1) else {
-        return false;
-    };
-    match value {
-        Value::Object(members) => {
-            !is_text_block(members)
-                && members.iter().all(|(key, member)| {
-                    let kind = KeyKind::of(key);
-                    kind == KeyKind::Data && is_steady(member, depth_left)
-                })
-        }
-        Value::Array(items) => items.iter().all(|item| is_steady(item, depth_left)),
-        _ => true,
+    look.write(value, DEEPEST, &mut kept, out);
+    if !kept {
+        out.truncate(start);
+        value.write_canonical(out);
     }
 }
 
@@ -268,51 +221,46 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn without_volatile<'v>(
-        self,
-        value: &'v Value<'_>,
-        depth_left: usize,
-        kept: &mut usize,
-    ) -> Value<'v> {
+    /// Appends the canonical text of a value without what is volatile in it; sets `kept` if something is left.
+    fn write(self, value: &Value<'_>, depth_left: usize, kept: &mut bool, out: &mut String) {
         let Some(depth_left) = depth_left.checked_sub(1) else {
-            *kept += 1;
-            return value.clone();
+            *kept = true;
+            return value.write_canonical(out);
         };
         match value {
             Value::Object(members) if !members.is_empty() => {
                 let is_block = self.blocks == Blocks::Opened && is_text_block(members);
-                let steady = members.iter().map(|(key, member)| {
-                    let kind = KeyKind::of(key);
-                    let member = match member {
-                        Value::String(text) if is_block && key == "text" => {
-                            *kept += 1;
-                            Value::String(steady_text(text, self.asked, Blocks::Closed))
+                let members = members.iter().map(|(key, member)| (key.as_ref(), member));
+                write_object(members, out, |key, member, out| {
+                    match (member, KeyKind::of(key)) {
+                        (Value::String(text), _) if is_block && key == "text" => {
+                            *kept = true;
+                            write_string(&steady_text(text, self.asked, Blocks::Closed), out);
                         }
-                        scalar if kind == KeyKind::OfAnswer && !self.is_asked_for(scalar) => {
-                            Value::String(GAP.into())
+                        (scalar, KeyKind::OfAnswer) if !self.is_asked_for(scalar) => {
+                            write_string(GAP, out);
                         }
-                        other => {
+                        (other, kind) => {
                             let is_meta = self.is_meta || kind == KeyKind::AroundAnswer;
-                            let look = Look { is_meta, ..self };
-                            look.without_volatile(other, depth_left, kept)
+                            Look { is_meta, ..self }.write(other, depth_left, kept, out);
                         }
-                    };
-                    (Cow::Borrowed(key.as_ref()), member)
+                    }
                 });
-                Value::Object(steady.collect())
             }
-            Value::Array(items) if !items.is_empty() => Value::Array(
-                items
-                    .iter()
-                    .map(|item| self.without_volatile(item, depth_left, kept))
-                    .collect(),
-            ),
+            Value::Array(items) if !items.is_empty() => {
+                out.push('[');
+                for item in items {
+                    self.write(item, depth_left, kept, out);
+                    out.push(',');
+                }
+                out.push(']');
+            }
             Value::String(text) if self.is_meta && is_volatile(text) && !self.asked.holds(text) => {
-                Value::String(GAP.into())
+                write_string(GAP, out);
             }
             other => {
-                *kept += 1;
-                other.clone()
+                *kept = true;
+                other.write_canonical(out);
             }
         }
     }
@@ -384,7 +332,7 @@ fn is_about_the_answer(key: &str) -> bool {
     };
     ABOUT_THE_REQUEST.contains(&folded.as_ref())
         // Taking a name apart costs more than looking for the letters of its words.
-        || holds_letters(folded.as_bytes()) && has_word(key, &ABOUT_THE_ANSWER)
+        || holds_letters(folded.as_bytes()) && has_word(key, ABOUT_THE_ANSWER)
 }
 
 /// Whether the letters of a word about the answer are in a name one after the other.
@@ -425,13 +373,19 @@ mod tests {
     use super::*;
 
     fn same(left: &str, right: &str) -> bool {
-        let text = |text| steady(Answer::Text(text), &Asked::default(), str::to_owned);
+        let text = |text| {
+            steady(
+                &Answer::Text(Cow::Borrowed(text)),
+                &Asked::default(),
+                str::to_owned,
+            )
+        };
         text(left) == text(right)
     }
 
     #[test]
     fn the_cheap_question_is_never_wrong_about_a_no() {
-        for name in ABOUT_THE_ANSWER.iter().chain(&ABOUT_THE_REQUEST) {
+        for name in ABOUT_THE_ANSWER.iter().chain(ABOUT_THE_REQUEST) {
             assert!(may_be_about_the_answer(name), "{name}");
             assert!(may_be_about_the_answer(&name.to_uppercase()), "{name}");
         }
@@ -541,7 +495,11 @@ mod tests {
     fn what_was_asked_for_counts_wherever_it_is_repeated() {
         let of = |id: &str, answer: &str| {
             let arguments = Value::Object(vec![("id".into(), Value::String(id.into()))]);
-            steady(Answer::Text(answer), &Asked::new(&arguments), str::to_owned)
+            steady(
+                &Answer::Text(answer.into()),
+                &Asked::new(&arguments),
+                str::to_owned,
+            )
         };
         for answer in [
             "no trace of request id ID",
@@ -557,5 +515,20 @@ mod tests {
             assert_eq!(of("7", &answer(one)), of("7", &answer(other)));
         }
         assert_ne!(of("30s", "at most 30s"), of("40s", "at most 40s"));
+    }
+
+    #[test]
+    fn a_line_with_many_times_is_read_once() {
+        let text = "built at 10:00:00, next run on 11:00:00; ".repeat(1_000);
+        let mut looked_at = 0;
+        for found in IN_TEXT.as_ref().expect("a pattern").find_iter(&text) {
+            let (before, _) = last_word(&text[..found.start()]).expect("a word");
+            let (before, _) = last_word(before).expect("another");
+            looked_at += found.start() - before.len();
+        }
+        assert!(looked_at < text.len(), "{looked_at} of {}", text.len());
+        // Reading the line again for each time took seconds here.
+        let long = "built at 10:00:00, ".repeat(LONGEST / 20);
+        assert!(same(&long, &long.replace('1', "2")));
     }
 }

@@ -1,16 +1,16 @@
 //! An event as one line of JSON: what is written here, [`crate::wire::read_recorded`] reads.
 
-use std::fmt::{self, Write as _};
+use std::fmt::{self, Display, Write as _};
 use std::time::Duration;
 
-use super::mask::ShownValues;
+use super::mask::Mask;
 use super::time::write_rfc3339;
 use super::{Event, Values};
 use crate::call::{Arguments, Completeness};
 use crate::feedback::Feedback;
 use crate::json::{Value, write_json_string};
 use crate::wire::write_edit;
-use crate::words::OutputVerdict;
+use crate::words::{Failure, OutputVerdict};
 
 /// The version of the line. Added fields do not change it; a field with a new meaning does.
 const VERSION: u32 = 1;
@@ -48,65 +48,90 @@ impl<'e> EventLine<'e> {
     /// Appends the line, without a line break.
     pub fn write(&self, out: &mut String) {
         let event = self.event;
-        let shown = ShownValues::new(event, self.values);
+        let mask = Mask::of(event, self.values);
         let feedback = Feedback::default();
-        let mut line = LineWriter { out };
-        line.write_place(event, &shown);
-        line.key("arguments_sent").write_sent(&shown.sent);
-        match &shown.arguments {
-            Some(arguments) => arguments.write_json(line.key("arguments").out),
-            None => line.key("arguments").null(),
-        }
-        line.write_edits(&shown);
-        match &event.failure {
-            Some(refused) => {
-                let json = shown.failure(refused, &feedback);
-                line.key("failure").out.push_str(&json);
+        let is_unknown = event.failure.as_ref().is_some_and(Failure::is_of_no_tool);
+        let tool = is_unknown.then(|| mask.name(&event.tool));
+        let tool_sent = event.tool_sent.as_deref().map(|name| mask.name(name));
+        // Providers have many words for it; ours are read back like any of theirs.
+        let finish_reason = match event.completeness {
+            Completeness::Unknown => None,
+            Completeness::Complete => Some("completed"),
+            Completeness::Doubtful => Some("unrecognized"),
+            Completeness::CutOff => Some("incomplete"),
+        };
+        // Otherwise a string would be read back as the text of arguments, and `null` as no arguments.
+        let is_ambiguous = matches!(event.sent, Arguments::Value(Value::String(_) | Value::Null));
+        let output_failure = match event.output_verdict {
+            Some(OutputVerdict::Warned) => "output_warning",
+            _ => "output_failure",
+        };
+        let output = event.output.as_ref().filter(|_| self.with_output);
+        let detail = event.operator_detail.as_deref();
+        let yes = |flag: bool| flag.then_some(true);
+        let write_failure = |failure: &Failure, out: &mut String| {
+            out.push_str(&mask.failure(failure, &feedback));
+        };
+
+        let _ = write!(out, "{{\"v\":{VERSION}");
+        let mut line = LineWriter(out);
+        line.nullable("time", Some(event.time), write_rfc3339);
+        line.nullable("session", event.session.as_deref(), write_json_string);
+        line.nullable("turn", event.turn, write_bare);
+        line.nullable("round", event.round, write_bare);
+        line.nullable("id", event.id.as_ref(), Value::write_json);
+        let tool = tool.as_deref().unwrap_or(&event.tool);
+        line.nullable("tool", Some(tool), write_json_string);
+        line.optional("tool_sent", tool_sent.as_deref(), write_json_string);
+        line.nullable("fingerprint", event.fingerprint, write_quoted);
+        line.nullable("verdict", Some(event.verdict.name()), write_json_string);
+        let rescued = event.rescued.map(crate::words::Notation::name);
+        line.optional("rescued", rescued, write_json_string);
+        line.optional("finish_reason", finish_reason, write_json_string);
+        line.optional(
+            "sent_as",
+            is_ambiguous.then_some("value"),
+            write_json_string,
+        );
+        line.nullable("arguments_sent", Some(&*mask.sent(&event.sent)), write_sent);
+        let arguments = event.arguments().map(|value| mask.argument(value));
+        line.nullable("arguments", arguments.as_deref(), Value::write_json);
+        line.nullable("edits", Some(&event.edits), |edits, out| {
+            for (at, edit) in edits.iter().enumerate() {
+                out.push(if at == 0 { '[' } else { ',' });
+                write_edit(&mask.edit(edit), out);
             }
-            None => line.key("failure").null(),
-        }
-        if let Some(warning) = &event.warning {
-            let json = shown.failure(warning, &feedback);
-            line.key("warning").out.push_str(&json);
-        }
-        if let Some(notice) = &event.notice {
-            line.key("notice").out.push_str("{\"code\":");
-            write_json_string(notice.code.name(), line.out);
-            line.key("detail").text(&feedback.notice(notice));
-            line.out.push('}');
-        }
-        if event.uncounted {
-            line.key("uncounted").out.push_str("true");
-        }
-        if let Some(verdict) = event.output_verdict {
-            line.key("output_verdict").text(verdict.name());
-        }
-        if let Some(refused) = &event.output_failure {
-            let json = shown.failure(refused, &feedback);
-            let key = match event.output_verdict {
-                Some(OutputVerdict::Warned) => "output_warning",
-                _ => "output_failure",
-            };
-            line.key(key).out.push_str(&json);
-        }
-        match &event.output_digest {
-            Some(digest) => line
-                .key("output_digest")
-                .format(format_args!("\"{digest}\"")),
-            None => line.key("output_digest").null(),
-        }
-        if let Some(output) = shown.output.as_ref().filter(|_| self.with_output) {
-            output.write_json(line.key("output").out);
-        }
-        if event.is_error {
-            line.key("is_error").out.push_str("true");
-        }
-        line.write_cost(event, shown.operator_detail.as_deref());
-        line.out.push('}');
+            out.push_str(if edits.is_empty() { "[]" } else { "]" });
+        });
+        line.nullable("failure", event.failure.as_ref(), write_failure);
+        line.optional("warning", event.warning.as_ref(), write_failure);
+        line.optional("notice", event.notice.as_ref(), |notice, out| {
+            let _ = write!(out, "{{\"code\":\"{}\"", notice.code.name());
+            let detail = feedback.notice(notice);
+            LineWriter(out).nullable("detail", Some(&*detail), write_json_string);
+            out.push('}');
+        });
+        line.optional("uncounted", yes(event.uncounted), write_bare);
+        let output_verdict = event.output_verdict.map(OutputVerdict::name);
+        line.optional("output_verdict", output_verdict, write_json_string);
+        line.optional(output_failure, event.output_failure.as_ref(), write_failure);
+        line.nullable("output_digest", event.output_digest, write_quoted);
+        line.optional("output", output.map(|it| mask.output(it)), |output, out| {
+            output.write_json(out);
+        });
+        line.optional("is_error", yes(event.is_error), write_bare);
+        let latency = event.latency.as_ref().map(Duration::as_micros);
+        line.nullable("latency_us", latency, write_bare);
+        line.nullable("gate_us", Some(event.gate_time.as_micros()), write_bare);
+        line.nullable("attempts", Some(event.attempts), write_bare);
+        line.optional("operator_detail", detail, |detail, out| {
+            write_json_string(&mask.text(detail), out);
+        });
+        out.push('}');
     }
 }
 
-impl fmt::Display for EventLine<'_> {
+impl Display for EventLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = String::new();
         self.write(&mut line);
@@ -115,109 +140,42 @@ impl fmt::Display for EventLine<'_> {
 }
 
 /// Writes the members of the line, one after the other.
-struct LineWriter<'o> {
-    out: &'o mut String,
-}
+struct LineWriter<'o>(&'o mut String);
 
 impl LineWriter<'_> {
-    fn key(&mut self, key: &'static str) -> LineWriter<'_> {
-        self.out.push_str(",\"");
-        self.out.push_str(key);
-        self.out.push_str("\":");
-        LineWriter { out: self.out }
-    }
-
-    fn null(self) {
-        self.out.push_str("null");
-    }
-
-    fn text(self, text: &str) {
-        write_json_string(text, self.out);
-    }
-
-    fn format(self, value: fmt::Arguments<'_>) {
-        // Writing to a `String` cannot fail.
-        let _ = self.out.write_fmt(value);
-    }
-
-    fn number(self, number: Option<impl fmt::Display>) {
-        match number {
-            Some(number) => self.format(format_args!("{number}")),
-            None => self.null(),
+    /// A member that is `null` where there is nothing to write.
+    fn nullable<T>(&mut self, key: &str, value: Option<T>, write: impl FnOnce(T, &mut String)) {
+        self.0.push_str(",\"");
+        self.0.push_str(key);
+        self.0.push_str("\":");
+        match value {
+            Some(value) => write(value, self.0),
+            None => self.0.push_str("null"),
         }
     }
 
-    /// Which call, when and where.
-    fn write_place(&mut self, event: &Event, shown: &ShownValues<'_>) {
-        let _ = write!(self.out, "{{\"v\":{VERSION},\"time\":\"");
-        write_rfc3339(event.time, self.out);
-        self.out.push('"');
-        match &event.session {
-            Some(session) => self.key("session").text(session),
-            None => self.key("session").null(),
-        }
-        self.key("turn").number(event.turn);
-        self.key("round").number(event.round);
-        match &event.id {
-            Some(id) => id.write_json(self.key("id").out),
-            None => self.key("id").null(),
-        }
-        self.key("tool").text(&shown.tool);
-        if let Some(sent) = &shown.tool_sent {
-            self.key("tool_sent").text(sent);
-        }
-        match &event.fingerprint {
-            Some(fingerprint) => self
-                .key("fingerprint")
-                .format(format_args!("\"{fingerprint}\"")),
-            None => self.key("fingerprint").null(),
-        }
-        self.key("verdict").text(event.verdict.name());
-        if let Some(notation) = event.rescued {
-            self.key("rescued").text(notation.name());
-        }
-        // Providers have many words for it; ours are read back like any of theirs.
-        match event.completeness {
-            Completeness::Unknown => {}
-            Completeness::Complete => self.key("finish_reason").text("completed"),
-            Completeness::Doubtful => self.key("finish_reason").text("unrecognized"),
-            Completeness::CutOff => self.key("finish_reason").text("incomplete"),
-        }
-        // Otherwise a string would be read back as the text of arguments, and `null` as no arguments.
-        if let Arguments::Value(Value::String(_) | Value::Null) = event.sent {
-            self.key("sent_as").text("value");
+    /// A member that is left out where there is nothing to write.
+    fn optional<T>(&mut self, key: &str, value: Option<T>, write: impl FnOnce(T, &mut String)) {
+        if value.is_some() {
+            self.nullable(key, value, write);
         }
     }
+}
 
-    fn write_sent(self, sent: &Arguments<'_>) {
-        match sent {
-            Arguments::Absent => self.null(),
-            Arguments::Text(text) => self.text(text),
-            Arguments::Value(value) => value.write_json(self.out),
-        }
-    }
+// Writing to a `String` cannot fail.
 
-    fn write_edits(&mut self, shown: &ShownValues<'_>) {
-        let out = self.key("edits").out;
-        out.push('[');
-        for (at, edit) in shown.edits.iter().enumerate() {
-            if at > 0 {
-                out.push(',');
-            }
-            write_edit(edit, out);
-        }
-        out.push(']');
-    }
+fn write_bare(value: impl Display, out: &mut String) {
+    let _ = write!(out, "{value}");
+}
 
-    /// Times, attempts, and the detail for the operator.
-    fn write_cost(&mut self, event: &Event, operator_detail: Option<&str>) {
-        let latency = event.latency.as_ref().map(Duration::as_micros);
-        self.key("latency_us").number(latency);
-        self.key("gate_us")
-            .number(Some(event.gate_time.as_micros()));
-        self.key("attempts").number(Some(event.attempts));
-        if let Some(detail) = operator_detail {
-            self.key("operator_detail").text(detail);
-        }
+fn write_quoted(value: impl Display, out: &mut String) {
+    let _ = write!(out, "\"{value}\"");
+}
+
+fn write_sent(sent: &Arguments<'_>, out: &mut String) {
+    match sent {
+        Arguments::Absent => out.push_str("null"),
+        Arguments::Text(text) => write_json_string(text, out),
+        Arguments::Value(value) => value.write_json(out),
     }
 }

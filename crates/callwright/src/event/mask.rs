@@ -27,72 +27,15 @@ pub enum Values {
     None,
 }
 
-/// The values of an event as they may be shown.
-pub(super) struct ShownValues<'e> {
-    pub(super) tool: Cow<'e, str>,
-    pub(super) tool_sent: Option<Cow<'e, str>>,
-    pub(super) sent: Cow<'e, Arguments<'e>>,
-    pub(super) arguments: Option<Cow<'e, Value<'e>>>,
-    pub(super) edits: Vec<Cow<'e, Edit>>,
-    pub(super) output: Option<Cow<'e, Value<'e>>>,
-    pub(super) operator_detail: Option<Cow<'e, str>>,
-    mask: Mask,
-}
-
-impl<'e> ShownValues<'e> {
-    pub(super) fn new(event: &'e Event, values: Values) -> Self {
-        let mask = Mask::of(event, values);
-        let is_unknown = event.failure.as_ref().is_some_and(Failure::is_of_no_tool);
-        ShownValues {
-            tool: if is_unknown {
-                mask.name(&event.tool)
-            } else {
-                Cow::Borrowed(&event.tool)
-            },
-            tool_sent: event.tool_sent.as_deref().map(|name| mask.name(name)),
-            sent: mask.sent(&event.sent),
-            arguments: event.arguments().map(|value| mask.argument(value)),
-            edits: event.edits.iter().map(|edit| mask.edit(edit)).collect(),
-            output: event.output.as_ref().map(|output| mask.output(output)),
-            operator_detail: event
-                .operator_detail
-                .as_deref()
-                .map(|detail| mask.text(detail)),
-            mask,
-        }
-    }
-
-    /// A failure as JSON, with its words masked.
-    pub(super) fn failure(&self, failure: &Failure, feedback: &Feedback) -> String {
-        let json = match &self.mask {
-            Mask::Nothing => serde_json::to_string(&ToldFailure::new(failure, feedback)),
-            Mask::Secrets(secrecy) => {
-                let mut failure = failure.clone();
-                secrecy.failure(&mut failure);
-                serde_json::to_string(&ToldFailure::new(&failure, feedback))
-            }
-            Mask::AllValues => {
-                let told = serde_json::to_value(ToldFailure::new(failure, feedback));
-                told.and_then(|mut told| {
-                    hide_words(&mut told);
-                    serde_json::to_string(&told)
-                })
-            }
-        };
-        // Texts and lists of texts always serialise.
-        json.unwrap_or_else(|_| "null".to_owned())
-    }
-}
-
-/// What is hidden.
-enum Mask {
+/// What is hidden of an event.
+pub(super) enum Mask {
     Nothing,
     Secrets(Box<Secrecy>),
     AllValues,
 }
 
 impl Mask {
-    fn of(event: &Event, values: Values) -> Self {
+    pub(super) fn of(event: &Event, values: Values) -> Self {
         let secrets = &event.masks;
         match values {
             Values::Masked if secrets.input.is_some() || secrets.output.is_some() => {}
@@ -110,14 +53,14 @@ impl Mask {
         Mask::Secrets(Box::new(secrecy))
     }
 
-    fn name<'e>(&self, name: &'e str) -> Cow<'e, str> {
+    pub(super) fn name<'e>(&self, name: &'e str) -> Cow<'e, str> {
         match self {
             Mask::Secrets(secrecy) => secrecy.name(name),
             Mask::Nothing | Mask::AllValues => Cow::Borrowed(name),
         }
     }
 
-    fn text<'e>(&self, text: &'e str) -> Cow<'e, str> {
+    pub(super) fn text<'e>(&self, text: &'e str) -> Cow<'e, str> {
         match self {
             Mask::Nothing => Cow::Borrowed(text),
             Mask::Secrets(secrecy) => secrecy.text(text),
@@ -125,7 +68,7 @@ impl Mask {
         }
     }
 
-    fn argument<'e>(&self, value: Cow<'e, Value<'e>>) -> Cow<'e, Value<'e>> {
+    pub(super) fn argument<'e>(&self, value: Cow<'e, Value<'e>>) -> Cow<'e, Value<'e>> {
         match self {
             Mask::Nothing => value,
             Mask::Secrets(secrecy) => {
@@ -136,7 +79,7 @@ impl Mask {
         }
     }
 
-    fn output<'e>(&self, output: &'e Value<'e>) -> Cow<'e, Value<'e>> {
+    pub(super) fn output<'e>(&self, output: &'e Value<'e>) -> Cow<'e, Value<'e>> {
         match self {
             Mask::Nothing => Cow::Borrowed(output),
             Mask::Secrets(secrecy) => secrecy.result_value(output, &Path::root()),
@@ -144,7 +87,7 @@ impl Mask {
         }
     }
 
-    fn edit<'e>(&self, edit: &'e Edit) -> Cow<'e, Edit> {
+    pub(super) fn edit<'e>(&self, edit: &'e Edit) -> Cow<'e, Edit> {
         match self {
             Mask::Nothing => Cow::Borrowed(edit),
             Mask::Secrets(secrecy) => Cow::Owned(secrecy.edit(edit)),
@@ -156,7 +99,7 @@ impl Mask {
         }
     }
 
-    fn sent<'e>(&self, sent: &'e Arguments<'e>) -> Cow<'e, Arguments<'e>> {
+    pub(super) fn sent<'e>(&self, sent: &'e Arguments<'e>) -> Cow<'e, Arguments<'e>> {
         let text = match (self, sent) {
             (Mask::Nothing, _) | (_, Arguments::Absent) => return Cow::Borrowed(sent),
             (_, Arguments::Value(value)) => {
@@ -179,6 +122,27 @@ impl Mask {
             }
         };
         Cow::Owned(Arguments::Text(shown))
+    }
+
+    /// A failure as JSON, with its words masked.
+    pub(super) fn failure(&self, failure: &Failure, feedback: &Feedback) -> String {
+        let json = match self {
+            Mask::Nothing => serde_json::to_string(&ToldFailure::new(failure, feedback)),
+            Mask::Secrets(secrecy) => {
+                let mut failure = failure.clone();
+                secrecy.failure(&mut failure);
+                serde_json::to_string(&ToldFailure::new(&failure, feedback))
+            }
+            Mask::AllValues => {
+                let told = serde_json::to_value(ToldFailure::new(failure, feedback));
+                told.and_then(|mut told| {
+                    hide_words(&mut told);
+                    serde_json::to_string(&told)
+                })
+            }
+        };
+        // Texts and lists of texts always serialise.
+        json.unwrap_or_else(|_| "null".to_owned())
     }
 }
 

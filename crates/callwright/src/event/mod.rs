@@ -9,7 +9,6 @@
 //! Sinks mask secrets, on their own threads: see [`Values`]. Nothing here judges, and nothing here reaches the model.
 
 mod json_lines;
-mod kind;
 mod line;
 mod mask;
 mod queue;
@@ -23,12 +22,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub use json_lines::JsonLines;
-pub use kind::On;
 pub use line::EventLine;
 pub use mask::Values;
-pub use sink::{Callback, ChannelSink, Sink, SinkError, SinkStats, callback, channel};
+pub use sink::{Callback, ChannelSink, On, Sink, SinkError, SinkStats, callback, channel};
 pub use sinks::{SinkRegistration, Sinks, SinksBuilder};
-pub use span::{SpanOutcome, ToolSpan};
+pub use span::ToolSpan;
 #[doc(hidden)]
 pub use time::calendar_date;
 
@@ -39,7 +37,7 @@ use crate::tool::Tool;
 use crate::validate::Secrets;
 use crate::verdict::Verdict;
 use crate::words::{
-    Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
+    Cause, Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
 };
 
 /// The verdict of the gate on a call, as events name it.
@@ -120,7 +118,7 @@ pub struct Event {
     pub uncounted: bool,
     /// The verdict on the result, if there was one.
     pub output_verdict: Option<OutputVerdict>,
-    /// The objection of the schema to arguments that went to the tool all the same.
+    /// What the schema objects to in arguments that went to the tool nevertheless.
     pub warning: Option<Failure>,
     /// What is wrong with the result, or why there is none.
     pub output_failure: Option<Failure>,
@@ -274,13 +272,6 @@ impl Event {
         self
     }
 
-    /// The same event with what only the operator may see.
-    #[must_use]
-    pub fn with_operator_detail(mut self, detail: impl Into<String>) -> Self {
-        self.operator_detail = Some(detail.into());
-        self
-    }
-
     /// The arguments that went to the tool; of a refused call what the model sent, if it could be read.
     pub fn arguments(&self) -> Option<Cow<'_, Value<'_>>> {
         if let Some(repaired) = &self.repaired {
@@ -320,22 +311,42 @@ impl Event {
 
     /// About how many bytes it holds: what grows with the call is counted.
     fn weight(&self) -> usize {
-        // Names, numbers and a failure with its issues.
+        // Numbers, and names and a failure of the usual size.
         const REST: usize = 1_024;
+        let texts = [&self.session, &self.tool_sent, &self.operator_detail];
+        let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
+        let failures = [&self.failure, &self.warning, &self.output_failure];
+        let failures = failures.into_iter().flatten().map(failure_weight);
         let sent = match &self.sent {
             Arguments::Absent => 0,
             Arguments::Text(text) => text.len(),
             Arguments::Value(value) => weight(value),
         };
         let edits = self.edits.iter();
+        let values = [&self.id, &self.repaired, &self.output];
+        let values = values.into_iter().flatten().map(weight).sum::<usize>();
         REST + sent
-            + self.repaired.as_ref().map_or(0, weight)
-            + self.output.as_ref().map_or(0, weight)
-            + self.operator_detail.as_ref().map_or(0, String::len)
+            + values
+            + texts
+            + self.tool.len()
+            + failures.sum::<usize>()
             + edits
                 .map(|edit| weight(&edit.before) + weight(&edit.after))
                 .sum::<usize>()
     }
+}
+
+fn failure_weight(failure: &Failure) -> usize {
+    // What was expected and what came, both cut to a line.
+    const ISSUE: usize = 512;
+    let issues = failure.issues().iter();
+    let issues = issues.map(|issue| ISSUE + issue.path.as_pointer().len());
+    let texts = [failure.told(), failure.for_operator()];
+    let name = match &failure.cause {
+        Cause::UnknownTool { name, .. } => name.len(),
+        _ => 0,
+    };
+    name + issues.sum::<usize>() + texts.into_iter().flatten().map(str::len).sum::<usize>()
 }
 
 fn weight(value: &Value<'_>) -> usize {

@@ -43,6 +43,8 @@ struct QueueState {
     taken: u64,
     done: u64,
     flushed: u64,
+    /// How many events had been delivered when the sink last flushed.
+    written: u64,
     /// A caller waits until this one is flushed.
     wanted: u64,
     stats: SinkStats,
@@ -77,7 +79,7 @@ impl SinkQueue {
         let mut state = self.state.lock();
         let full = state.waiting.len() >= self.capacity.events
             || state.bytes.saturating_add(weight) > self.capacity.bytes;
-        if full || state.phase >= Phase::Abandoned {
+        if full || state.phase >= Phase::Closed {
             state.stats.dropped += 1;
             return;
         }
@@ -95,6 +97,13 @@ impl SinkQueue {
             waiting: u64::try_from(waiting).unwrap_or(u64::MAX),
             ..state.stats.clone()
         }
+    }
+
+    /// How many events are not known to have been written.
+    pub(super) fn lost(&self) -> u64 {
+        let stats = self.stats();
+        let unwritten = stats.delivered.saturating_sub(self.state.lock().written);
+        stats.dropped + stats.failed + stats.waiting + unwritten
     }
 
     /// Waits until all events so far are flushed. `false` if that takes too long.
@@ -154,6 +163,7 @@ impl SinkQueue {
                 state = self.state.lock();
                 state.flushed = up_to;
                 state.stats.count(0, outcome);
+                state.written = state.stats.delivered;
                 self.progress.notify_all();
             } else if let Some((event, weight)) = state.waiting.pop_front() {
                 state.busy = true;

@@ -1,16 +1,17 @@
-//! The trait for what takes events, its statistics, and the sinks that are a function or a channel.
+//! The trait for what takes events, which events it wants, its statistics, and the sinks that are a function or a channel.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::Event;
+use super::{Event, Judgement};
+use crate::words::OutputVerdict;
 
 /// Takes events: a file, a database, a dashboard.
 ///
-/// It runs on its own thread, one event at a time, and may be slow. An error or a panic is counted, and the next event
-/// comes all the same.
+/// It runs on its own thread, one event at a time, and may be slow. An error or a panic is counted, and does not
+/// keep the next event from it.
 pub trait Sink: Send {
     /// Takes an event. What it writes of it should be masked, as [`Event::line`] does.
     ///
@@ -24,6 +25,12 @@ pub trait Sink: Send {
     /// The buffered events are lost, as many as the error says.
     fn flush(&mut self) -> Result<(), SinkError> {
         Ok(())
+    }
+}
+
+impl fmt::Debug for dyn Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sink")
     }
 }
 
@@ -80,7 +87,7 @@ impl From<std::io::Error> for SinkError {
 pub struct SinkStats {
     /// Events that it took.
     pub delivered: u64,
-    /// Events that it never saw, because its queue was full.
+    /// Events that it never saw, because its queue was full or closed.
     pub dropped: u64,
     /// Events that it lost: it failed or panicked.
     pub failed: u64,
@@ -128,5 +135,52 @@ impl Sink for ChannelSink {
     fn record(&mut self, event: &Arc<Event>) -> Result<(), SinkError> {
         let sent = self.0.send(Arc::clone(event));
         sent.map_err(|_| SinkError::new("the receiver of the channel is gone"))
+    }
+}
+
+/// What happened, as a question to an event. An event may be several of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum On {
+    /// Anything.
+    #[default]
+    Any,
+    /// Something went wrong: the call was refused, the tool failed, or its result was refused.
+    Error,
+    /// The call was refused; the tool did not run.
+    Refused,
+    /// The call was repaired; it may have been refused afterwards for another reason.
+    Repaired,
+    /// The tool was run, however that went.
+    ToolExecuted,
+    /// The tool was run and failed, or said that it did.
+    ToolFailed,
+    /// The tool answered, and the answer was refused.
+    OutputRefused,
+    /// The tool answered, and the answer is only a part.
+    OutputPartial,
+    /// There was an objection that the policy only warns about.
+    Warning,
+    /// The model got a notice with the result: it repeats itself.
+    Notice,
+}
+
+impl On {
+    /// Whether an event is one of these.
+    pub fn is(self, event: &Event) -> bool {
+        match self {
+            On::Any => true,
+            On::Error => event.error().is_some() || event.is_error,
+            On::Refused => event.verdict == Judgement::Refused,
+            On::Repaired => event.verdict == Judgement::Repaired,
+            On::ToolExecuted => event.was_executed(),
+            On::ToolFailed => event.was_executed() && event.is_error,
+            On::OutputRefused => event.output_verdict == Some(OutputVerdict::Refused),
+            On::OutputPartial => event.output_verdict == Some(OutputVerdict::Partial),
+            On::Warning => {
+                event.warning.is_some() || event.output_verdict == Some(OutputVerdict::Warned)
+            }
+            On::Notice => event.notice.is_some(),
+        }
     }
 }

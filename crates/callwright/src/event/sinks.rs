@@ -1,9 +1,9 @@
 //! All sinks together: where events are handed in.
 
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{fmt, io};
 
 use super::queue::{Capacity, SinkQueue};
 use super::{Event, On, Sink, SinkStats, callback};
@@ -23,7 +23,7 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 ///
 /// Sending an event takes a lock for a moment and never waits for a sink. When the last clone is dropped, the waiting
 /// events are handed over first, for two seconds at most; then a stuck sink is abandoned with the rest.
-/// [`flush`](Sinks::flush) waits as long as you say.
+/// [`close`](Sinks::close) waits as long as you say, and says what was lost.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -61,6 +61,7 @@ struct Worker {
 pub struct SinksBuilder(Vec<SinkRegistration>);
 
 /// A sink, its name, which events it wants and how many may wait for it.
+#[derive(Debug)]
 #[must_use]
 pub struct SinkRegistration {
     name: String,
@@ -99,16 +100,6 @@ impl SinkRegistration {
     pub fn with_capacity_bytes(mut self, bytes: usize) -> Self {
         self.capacity.bytes = bytes;
         self
-    }
-}
-
-impl fmt::Debug for SinkRegistration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SinkRegistration")
-            .field("name", &self.name)
-            .field("wants", &self.wants)
-            .field("capacity", &self.capacity)
-            .finish_non_exhaustive()
     }
 }
 
@@ -203,6 +194,24 @@ impl Sinks {
             .collect()
     }
 
+    /// Ends the sinks of all clones: events that wait are handed over and flushed until the time is up, and later ones are
+    /// dropped. Returns how many events were lost in all: the sinks failed on them, they did not fit in a queue, or they
+    /// are not known to have been written.
+    ///
+    /// Dropping the last clone does the same, in two seconds, and has only `tracing` to report to.
+    pub fn close(&self, timeout: Duration) -> u64 {
+        let deadline = later(timeout);
+        for worker in self.workers() {
+            worker.queue.close();
+        }
+        let workers = self.workers().iter();
+        let lost = workers.map(|worker| {
+            worker.queue.wait_for_end(deadline);
+            worker.queue.lost()
+        });
+        lost.sum()
+    }
+
     /// Waits until every sink has flushed all events sent before. `false` if one took longer.
     pub fn flush(&self, timeout: Duration) -> bool {
         let deadline = later(timeout);
@@ -233,9 +242,17 @@ impl Drop for RunningSinks {
             };
             // If a sink held the last clone, this is its own thread, which must not wait for itself.
             let is_own = thread.thread().id() == thread::current().id();
-            if !is_own && worker.queue.wait_for_end(deadline) {
+            if is_own {
+                continue;
+            }
+            if worker.queue.wait_for_end(deadline) {
                 // A panic has been counted already.
                 let _ = thread.join();
+            }
+            #[cfg(feature = "tracing")]
+            if worker.queue.lost() > 0 {
+                let (sink, lost) = (worker.name.as_str(), worker.queue.lost());
+                tracing::warn!(sink, lost, "events were lost");
             }
         }
     }

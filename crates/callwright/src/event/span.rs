@@ -5,9 +5,8 @@
 //! `gen_ai.tool.call.result`), and traces go to places where secrets do not belong. Our own attributes begin with
 //! `callwright.`. Without the feature `tracing` none of this does anything.
 
-use super::Event;
 use crate::json::Value;
-use crate::words::Failure;
+use crate::verdict::Settled;
 
 /// The span of one call. Without the feature `tracing` it does nothing.
 #[derive(Debug, Clone)]
@@ -34,18 +33,20 @@ impl ToolSpan {
         }
     }
 
-    /// Records the outcome of the call.
-    pub fn record_outcome(&self, outcome: &SpanOutcome<'_>) {
+    /// Records the outcome of the call and how many times the tool was run.
+    pub fn record_settled(&self, settled: &Settled<'_>, attempts: u32) {
         #[cfg(feature = "tracing")]
         if !self.span.is_disabled() {
-            self.span.record("callwright.verdict", outcome.verdict);
-            if let Some(verdict) = outcome.output_verdict {
-                self.span.record("callwright.output_verdict", verdict);
+            let verdict = &settled.verdict;
+            self.span.record("callwright.verdict", verdict.name());
+            if let Some(result) = &settled.result {
+                let name = result.verdict.name();
+                self.span.record("callwright.output_verdict", name);
             }
-            self.span.record("callwright.edits", outcome.edits);
-            self.span.record("callwright.attempts", outcome.attempts);
-            if let Some(code) = outcome.error {
-                self.span.record("error.type", code);
+            self.span.record("callwright.edits", verdict.edits().len());
+            self.span.record("callwright.attempts", attempts);
+            if let Some(failure) = settled.failure().filter(|_| settled.is_error()) {
+                self.span.record("error.type", failure.code_name());
                 self.span.record("otel.status_code", "ERROR");
             }
         }
@@ -105,45 +106,4 @@ fn open<'t>(
         }
     }
     span
-}
-
-/// The outcome of a call, as far as spans show it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SpanOutcome<'e> {
-    /// The verdict on the call.
-    pub verdict: &'static str,
-    /// The verdict on its result.
-    pub output_verdict: Option<&'static str>,
-    /// How many edits were made.
-    pub edits: usize,
-    /// How often the tool was run.
-    pub attempts: u32,
-    /// The code of what went wrong.
-    pub error: Option<&'e str>,
-}
-
-impl SpanOutcome<'_> {
-    /// A call with this verdict, of which no more is known.
-    pub fn new(verdict: &'static str) -> Self {
-        SpanOutcome {
-            verdict,
-            output_verdict: None,
-            edits: 0,
-            attempts: 0,
-            error: None,
-        }
-    }
-}
-
-impl<'e> From<&'e Event> for SpanOutcome<'e> {
-    fn from(event: &'e Event) -> Self {
-        SpanOutcome {
-            verdict: event.verdict.name(),
-            output_verdict: event.output_verdict.map(crate::words::OutputVerdict::name),
-            edits: event.edits.len(),
-            attempts: event.attempts,
-            error: event.error().map(Failure::code_name),
-        }
-    }
 }

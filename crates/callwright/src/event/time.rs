@@ -14,7 +14,7 @@ const SECONDS_PER_DAY: i128 = 86_400;
 const FIRST: i128 = -62_167_219_200 * MICROS_PER_SECOND;
 const LAST: i128 = 253_402_300_800 * MICROS_PER_SECOND - 1;
 
-/// Appends an instant.
+/// Appends an instant, in quotes.
 pub(super) fn write_rfc3339(time: SystemTime, out: &mut String) {
     let micros = micros_since_1970(time).clamp(FIRST, LAST);
     let seconds = micros.div_euclid(MICROS_PER_SECOND);
@@ -27,7 +27,7 @@ pub(super) fn write_rfc3339(time: SystemTime, out: &mut String) {
     // Writing to a `String` cannot fail.
     let _ = write!(
         out,
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:06}Z"
+        "\"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:06}Z\""
     );
 }
 
@@ -67,7 +67,7 @@ mod tests {
     fn text(time: SystemTime) -> String {
         let mut out = String::new();
         write_rfc3339(time, &mut out);
-        out
+        out.trim_matches('"').to_owned()
     }
 
     fn after(seconds: u64, nanos: u32) -> String {

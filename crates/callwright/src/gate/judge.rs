@@ -84,7 +84,7 @@ fn unknown_tool<'c>(unknown: UnknownTool) -> Box<Refused<'c>> {
     Refused::new(failure, None, None).into()
 }
 
-/// A call to which only the schema objects, where the policy just wants to hear of it.
+/// A call to which only the schema objects, where the policy only warns.
 #[cold]
 fn only_warned<'c>(
     tool: &'c Arc<Tool>,

@@ -13,7 +13,7 @@ use crate::check;
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::policy::{Advice, Policy};
-use crate::repair::{RepairPolicy, Trial};
+use crate::repair::RepairPolicy;
 use crate::rescue::{self, NoCall, Rescued};
 use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSet};
@@ -121,24 +121,6 @@ impl Gate {
         self.admit(call, self.judge(call), place)
     }
 
-    /// The second half of [`Gate::open`], when the call has already been judged.
-    pub fn admit<'c>(
-        &'c self,
-        call: &Call<'_>,
-        verdict: Verdict<'c>,
-        place: impl Into<Option<Place<'c>>>,
-    ) -> Opened<'c> {
-        match self.admission.open(call, verdict, place.into()) {
-            Ok(ticket) => Opened::Admitted(ticket),
-            Err(mut refused) => {
-                let tool = refused.tool.as_deref().map(Arc::as_ref);
-                self.advise(&mut refused.failure, tool);
-                Secrecy::of_refused(&self.tools, call, &refused).refused(&mut refused);
-                Opened::Refused(refused)
-            }
-        }
-    }
-
     /// Judges the outcome of a call and notes it; says what the model gets. A ticket that is dropped instead
     /// counts as a call of which nothing is known.
     pub fn close<'c>(&self, ticket: Ticket<'c>, ran: impl Into<Ran<'c>>) -> Settled<'c> {
@@ -189,16 +171,6 @@ impl Gate {
         })
     }
 
-    /// Every edit that repair tries on a call that is refused as it is, in order: for people who wonder
-    /// why. Trials go up to the boldest grade, whatever the policy allows.
-    pub fn explain(&self, call: &Call<'_>) -> Vec<Trial> {
-        let mut trials = judge::explain(self, call);
-        if !trials.is_empty() {
-            Secrecy::of(&self.tools, call, &judge::judge(self, call)).trials(&mut trials);
-        }
-        trials
-    }
-
     /// The tool of this name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name).map(AsRef::as_ref)
@@ -213,11 +185,6 @@ impl Gate {
     pub(crate) fn repair_cap(&self, tool: &Tool) -> Option<Grade> {
         let own = self.own_repair.get(tool.name());
         own.unwrap_or(&self.repair).cap(tool)
-    }
-
-    /// What is shown of a call and of what this gate said about it.
-    pub fn secrecy(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Secrecy {
-        Secrecy::of(&self.tools, call, verdict)
     }
 
     pub(crate) fn tool_set(&self) -> &ToolSet {

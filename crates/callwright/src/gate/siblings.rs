@@ -3,15 +3,37 @@
 //! Recorded calls take the live way with the clock of their recording: what admission has to know of a call is taken from
 //! it in any order ([`Gate::recall`]); whether it would have been let through is asked in their order ([`Gate::relive`]).
 
-use super::Gate;
-use crate::admit::{Recalled, Ticket};
+use std::sync::Arc;
+
+use super::{Gate, judge};
+use crate::admit::{Opened, Recalled, Ticket};
 use crate::call::Call;
+use crate::repair::Trial;
+use crate::secrecy::Secrecy;
 use crate::tool::Tool;
 use crate::verdict::{Settled, Verdict};
 use crate::words::{Checked, Failure, Fingerprint, Place};
 
 #[doc(hidden)]
 impl Gate {
+    /// The second half of [`Gate::open`], when the call has already been judged.
+    pub fn admit<'c>(
+        &'c self,
+        call: &Call<'_>,
+        verdict: Verdict<'c>,
+        place: impl Into<Option<Place<'c>>>,
+    ) -> Opened<'c> {
+        match self.admission.open(call, verdict, place.into()) {
+            Ok(ticket) => Opened::Admitted(ticket),
+            Err(mut refused) => {
+                let tool = refused.tool.as_deref().map(Arc::as_ref);
+                self.advise(&mut refused.failure, tool);
+                Secrecy::of_refused(&self.tools, call, &refused).refused(&mut refused);
+                Opened::Refused(refused)
+            }
+        }
+    }
+
     /// The second half of [`Gate::close`], when the result has already been judged.
     pub fn settle<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
         self.admission.close(ticket, checked)
@@ -22,9 +44,19 @@ impl Gate {
         self.admission.identify(call, verdict)
     }
 
-    /// The names nearest to one that does not exist, the closest first, three at most.
-    pub fn nearest_tools(&self, name: &str) -> Vec<&str> {
-        self.tools.nearest(name)
+    /// Every edit that repair tries on a call that is refused as it is, in order: for people who wonder
+    /// why. Trials go up to the boldest grade, whatever the policy allows.
+    pub fn explain(&self, call: &Call<'_>) -> Vec<Trial> {
+        let mut trials = judge::explain(self, call);
+        if !trials.is_empty() {
+            Secrecy::of(&self.tools, call, &judge::judge(self, call)).trials(&mut trials);
+        }
+        trials
+    }
+
+    /// What is shown of a call and of what this gate said about it.
+    pub fn secrecy(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Secrecy {
+        Secrecy::of(&self.tools, call, verdict)
     }
 
     /// Whether some tool takes arguments that its schema marks with `writeOnly` or `format: password`.
@@ -44,25 +76,6 @@ impl Gate {
     }
 
     /// Why a call of a recording would have been stopped, if it would. Otherwise its outcome is noted.
-    ///
-    /// ```
-    /// use callwright::admit::Place;
-    /// use callwright::check::{Ran, ToolFailure};
-    /// use callwright::{Call, Gate, ToolSpec};
-    ///
-    /// let gate = Gate::builder().tool(ToolSpec::without_schema("read_file")).build()?;
-    /// let call = Call::from_text("read_file", r#"{"path": "a.txt"}"#);
-    /// let verdict = gate.judge(&call);
-    /// let tool = gate.tool("read_file").expect("it was just added");
-    /// let stopped = (0..20).filter(|round| {
-    ///     let failed = Ran::failed(ToolFailure::said("no such file"));
-    ///     let result = gate.check(tool, verdict.arguments().expect("they were read"), failed);
-    ///     let recalled = gate.recall(&call, &verdict, Some(&result));
-    ///     gate.relive(&recalled, Place::new("chat-1", 0, *round)).is_some()
-    /// });
-    /// assert_eq!(stopped.count(), 17);
-    /// # Ok::<(), callwright::Error>(())
-    /// ```
     pub fn relive(&self, call: &Recalled<'_>, place: Place<'_>) -> Option<Failure> {
         self.admission.relive(call, self.tool(call.tool()), place)
     }

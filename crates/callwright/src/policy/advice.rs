@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ahash::AHashMap;
-
 use crate::words::{Class, Code, Failure};
 
 /// Recommendations that replace the table's hints, for a class or for a code. A code's count before its
@@ -20,14 +18,8 @@ use crate::words::{Class, Code, Failure};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Advice {
-    lines: AHashMap<Subject, Arc<[String]>>,
-}
-
-/// What a recommendation is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Subject {
-    Class(Class),
-    Code(Code),
+    /// By the name of a class or a code; no class is called like a code.
+    lines: BTreeMap<&'static str, Arc<[String]>>,
 }
 
 impl Advice {
@@ -38,37 +30,35 @@ impl Advice {
         class: Class,
         lines: impl IntoIterator<Item = S>,
     ) -> Self {
-        self.with(Subject::Class(class), lines)
+        self.with(class.name(), lines)
     }
 
     /// The same with recommendations for every failure with a code.
     #[must_use]
     pub fn for_code<S: Into<String>>(self, code: Code, lines: impl IntoIterator<Item = S>) -> Self {
-        self.with(Subject::Code(code), lines)
+        self.with(code.name(), lines)
     }
 
     fn with<S: Into<String>>(
         mut self,
-        subject: Subject,
+        about: &'static str,
         lines: impl IntoIterator<Item = S>,
     ) -> Self {
         let lines = lines.into_iter().map(Into::into).collect();
-        self.lines.insert(subject, lines);
+        self.lines.insert(about, lines);
         self
     }
 
     /// The same with another's recommendations, which count where both say something.
     pub(crate) fn merged(mut self, other: &Advice) -> Self {
-        let lines = other.lines.iter();
-        self.lines
-            .extend(lines.map(|(subject, lines)| (*subject, Arc::clone(lines))));
+        self.lines.extend(other.lines.clone());
         self
     }
 
     /// Puts the advice into a failure; `false` if there is none for it.
     pub(crate) fn give(&self, failure: &mut Failure) -> bool {
-        let subjects = [Subject::Code(failure.code), Subject::Class(failure.class())];
-        let found = subjects.iter().find_map(|subject| self.lines.get(subject));
+        let names = [failure.code.name(), failure.class().name()];
+        let found = names.iter().find_map(|name| self.lines.get(name));
         if let Some(lines) = found {
             failure.advice = Some(Arc::clone(lines));
         }
@@ -77,17 +67,23 @@ impl Advice {
 
     /// All recommendations by the name of what they are about.
     pub(crate) fn by_name(&self) -> BTreeMap<&'static str, Vec<String>> {
-        let name = |subject: &Subject| match subject {
-            Subject::Class(class) => class.name(),
-            Subject::Code(code) => code.name(),
-        };
         let lines = self.lines.iter();
-        lines
-            .map(|(subject, lines)| (name(subject), lines.to_vec()))
-            .collect()
+        lines.map(|(name, lines)| (*name, lines.to_vec())).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_class_is_called_like_a_code() {
+        for class in Class::ALL {
+            assert_eq!(Code::from_name(class.name()), None);
+        }
     }
 }

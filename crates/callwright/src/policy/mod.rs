@@ -133,10 +133,11 @@ impl OutputSettings {
 }
 
 /// How tools are run, as far as it is said. The gate runs none; the runtime that does asks for these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct RunSettings {
-    /// How long a call may take.
+    /// How long a call may take; in seconds where it is written.
+    #[serde(serialize_with = "seconds")]
     pub timeout: Option<Duration>,
     /// How often a call that failed for a reason that passes is run again, where running it twice does no harm.
     pub retries: Option<u32>,
@@ -188,13 +189,9 @@ pub struct ToolSettings {
     pub transient: Vec<String>,
     /// What is advised, by class or code.
     pub advice: BTreeMap<&'static str, Vec<String>>,
-    /// How long a call may take; the runtime decides if this is `None`. In seconds where it is written.
-    #[serde(serialize_with = "seconds")]
-    pub timeout: Option<Duration>,
-    /// How often a call that failed for a reason that passes is run again; the runtime decides if this is `None`.
-    pub retries: Option<u32>,
-    /// How many calls may run at once; the runtime decides if this is `None`.
-    pub concurrency: Option<usize>,
+    /// How it is run. The runtime decides where nothing is said.
+    #[serde(flatten)]
+    pub run: RunSettings,
 }
 
 #[expect(clippy::ref_option, reason = "serde gives a reference to the field")]
@@ -233,8 +230,8 @@ impl Policy {
             idempotent: tool.idempotent,
             repair: own.repair.unwrap_or(self.repair).cap_for(effect),
             validate: own.validation.unwrap_or_default(),
-            budget: limits.budget,
-            poller: limits.poller,
+            budget: limits.limits.budget,
+            poller: limits.limits.poller,
             calls: limits.calls,
             volatile: limits.volatile,
             output: output.mode,
@@ -242,14 +239,12 @@ impl Policy {
             checks: output
                 .checks
                 .iter()
-                .map(|check| check.name().to_owned())
+                .map(|it| it.name().to_owned())
                 .collect(),
             max_bytes: output.max_bytes,
             transient: output.transient,
             advice: advice.by_name(),
-            timeout: own.run.timeout,
-            retries: own.run.retries,
-            concurrency: own.run.concurrency,
+            run: own.run,
         }
     }
 

@@ -18,11 +18,11 @@ use scopeguard::{ScopeGuard, guard};
 use super::{Toolbox, clock};
 use crate::admit::{Opened, Ticket};
 use crate::call::Call;
-use crate::event::{Event, SpanOutcome, ToolSpan};
+use crate::event::{Event, ToolSpan};
 use crate::json::Value;
 use crate::panics::words_of;
 use crate::verdict::{Settled, Verdict};
-use crate::words::{Failure, Output, Place, Ran, ToolFailure};
+use crate::words::{Output, Place, Ran, ToolFailure};
 
 /// The name of an unknown tool in traces: what a model makes up does not belong in the names of spans.
 const UNKNOWN: &str = "unknown";
@@ -193,16 +193,7 @@ impl<'c> CallRecord<'c> {
     /// Records the outcome in the span, and sends the event.
     fn report(&self, settled: &Settled<'_>, latency: Duration) {
         let attempts = self.attempts.load(Ordering::Relaxed);
-        self.span.record_outcome(&SpanOutcome {
-            verdict: settled.verdict.name(),
-            output_verdict: settled.result.as_ref().map(|result| result.verdict.name()),
-            edits: settled.verdict.edits().len(),
-            attempts,
-            error: settled
-                .failure()
-                .filter(|_| settled.is_error())
-                .map(Failure::code_name),
-        });
+        self.span.record_settled(settled, attempts);
         let Some((time, came)) = self.clock else {
             return;
         };

@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Digest {
 
 impl Digest {
     /// The digest of a text as it is.
-    pub(crate) fn of(text: &str) -> Self {
+    pub fn of(text: &str) -> Self {
         Digest(hash(text))
     }
 }

@@ -176,7 +176,7 @@ impl Naive {
         if report.turn != self.turn {
             return Noted::default();
         }
-        if report.success == Success::Transient {
+        if report.ended.success == Success::Transient {
             if let Some(at) = self.permitted.iter().position(|it| *it == call) {
                 self.permitted.remove(at);
                 self.answer(&Reply::AllowOnce(call));
@@ -190,10 +190,10 @@ impl Naive {
                 ..Noted::default()
             };
         }
-        let failed = report.success == Success::Error;
+        let failed = report.ended.success == Success::Error;
         let last = self.outcomes(call).last().cloned();
-        let same = last.is_some_and(|(_, last)| last.digest == report.digest);
-        let living = self.living(call, self.now()) || report.waits;
+        let same = last.is_some_and(|(_, last)| last.digest == report.ended.digest);
+        let living = self.living(call, self.now()) || report.ended.waits;
         let noted = Noted {
             streak: if same { self.streak(call) + 1 } else { 1 },
             idle_rounds: if same && !living {
@@ -203,7 +203,7 @@ impl Naive {
             },
             error_rounds: match self.errors(report.tool) {
                 _ if !failed => 0,
-                Some((digest, rounds)) if digest == report.digest => rounds + 1,
+                Some((digest, rounds)) if digest == report.ended.digest => rounds + 1,
                 _ => 1,
             },
             transient: 0,
@@ -212,10 +212,10 @@ impl Naive {
         self.add(Fact::Outcome(Outcome {
             fingerprint: call,
             tool: report.tool.to_owned(),
-            digest: report.digest,
+            digest: report.ended.digest,
             kind: if failed { Kind::Error } else { Kind::Ok },
-            changes: report.changes,
-            waits: report.waits,
+            changes: report.ended.changes,
+            waits: report.ended.waits,
             beginning: report.beginning.to_owned(),
         }));
         noted

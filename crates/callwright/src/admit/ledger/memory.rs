@@ -1,26 +1,33 @@
 //! Sessions in the memory of this process.
 //!
-//! Bounded: the session that was not used for longest leaves first, and is counted. Sessions are spread over shards
+//! Bounded in sessions and in calls: the session that was not used for longest leaves first, and is counted. Sessions are spread over shards
 //! by the hash of their name; a shard is locked for one step of one session.
 //!
 //! With many sessions, what a step costs is the memory that it touches. So a session lies in the table itself, and
 //! the order of use is a queue that is only written at its end, not a list through all sessions.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, Hasher};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ahash::RandomState;
+use ahash::{AHashMap, RandomState};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
+use crate::admit::policy::AdmissionPolicy;
 use crate::admit::session::Session;
 
-/// Enough for the threads of a large machine to seldom meet.
+/// Enough that the threads of a large machine rarely contend.
 const SHARDS: usize = 64;
 
 /// How many sessions are kept by default. One with twenty calls in its turn takes about 5 kB.
 const SESSIONS: usize = 100_000;
+
+/// How many calls of their turns all sessions together may remember, for each session that fits. A call takes about 270
+/// bytes, so this many in each of the sessions are 1.4 GB; few turns have more.
+const CALLS_PER_SESSION: usize = 50;
+
+/// How many calls fit in any case: those of a few sessions that reach the last bound.
+const FEWEST_CALLS: usize = 4 * AdmissionPolicy::MOST_CALLS as usize;
 
 /// How many uses per session the queue may hold before those that are out of date are swept out. Sweeping looks at
 /// every session, so it must be rare; a use takes 32 bytes, so the queue stays small next to the sessions.
@@ -37,10 +44,13 @@ pub struct MemoryLedger {
 /// A keyed hash of a session's name: without the keys, two names cannot be made to collide.
 type Name = u128;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shard {
-    sessions: HashMap<Name, Slot, Spread>,
+    sessions: AHashMap<Name, Slot>,
+    /// The most sessions.
     most: usize,
+    /// How many calls all sessions remember.
+    calls: usize,
     /// Uses in the order of time; only the last use of a session counts.
     uses: VecDeque<(Name, u64)>,
     clock: u64,
@@ -53,81 +63,49 @@ struct Slot {
 }
 
 impl Shard {
-    fn new(most: usize) -> Self {
-        Shard {
-            sessions: HashMap::default(),
-            most,
-            uses: VecDeque::new(),
-            clock: 0,
-        }
-    }
-
-    /// The session of this name, new if it is not known, and whether another had to leave for it.
-    fn session(&mut self, name: Name) -> (&mut Session, bool) {
+    /// Takes a step of the session of this name, new if it is not known; returns how many others had to leave for it.
+    fn step<T>(&mut self, name: Name, step: impl FnOnce(&mut Session) -> T) -> (T, u64) {
         self.clock += 1;
         match self.uses.back_mut() {
             // A call is opened and closed; one use will do.
             Some((last, used)) if *last == name => *used = self.clock,
             _ => self.uses.push_back((name, self.clock)),
         }
-        let mut left = false;
-        if self.uses.len() > self.sessions.len() * USES_PER_SESSION + SHARDS {
-            let sessions = &self.sessions;
-            let clock = self.clock;
-            self.uses
-                .retain(|(name, used)| *used == clock || is_last_use(sessions, *name, *used));
-        }
-        if self.sessions.len() >= self.most && !self.sessions.contains_key(&name) {
-            left = self.forget_one();
-        }
         let slot = self.sessions.entry(name).or_default();
         slot.used = self.clock;
-        (&mut slot.session, left)
+        self.calls -= slot.session.remembered();
+        let result = step(&mut slot.session);
+        self.calls += slot.session.remembered();
+        if self.uses.len() > self.sessions.len() * USES_PER_SESSION + SHARDS {
+            let sessions = &self.sessions;
+            self.uses
+                .retain(|(name, used)| is_last_use(sessions, *name, *used));
+        }
+        let most_calls = FEWEST_CALLS.max(self.most.saturating_mul(CALLS_PER_SESSION));
+        let mut left = 0;
+        while self.sessions.len() > self.most
+            || (self.calls > most_calls && self.sessions.len() > 1)
+        {
+            self.forget_one();
+            left += 1;
+        }
+        (result, left)
     }
 
-    fn forget_one(&mut self) -> bool {
+    /// Forgets the session that was not used for longest.
+    fn forget_one(&mut self) {
         while let Some((name, used)) = self.uses.pop_front() {
             if is_last_use(&self.sessions, name, used) {
-                return self.sessions.remove(&name).is_some();
+                let slot = self.sessions.remove(&name);
+                self.calls -= slot.map_or(0, |slot| slot.session.remembered());
+                return;
             }
         }
-        false
     }
 }
 
-fn is_last_use(sessions: &HashMap<Name, Slot, Spread>, name: Name, used: u64) -> bool {
+fn is_last_use(sessions: &AHashMap<Name, Slot>, name: Name, used: u64) -> bool {
     sessions.get(&name).is_some_and(|slot| slot.used == used)
-}
-
-/// A table of hashes need not hash them again.
-#[derive(Debug, Clone, Copy, Default)]
-struct Spread(u64);
-
-impl BuildHasher for Spread {
-    type Hasher = Spread;
-
-    fn build_hasher(&self) -> Spread {
-        Spread(0)
-    }
-}
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 ^= u64::from_le_bytes(word);
-        }
-    }
-
-    fn write_u128(&mut self, name: u128) {
-        // The lower half chooses the shard.
-        self.0 = (name >> 64) as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 impl Default for MemoryLedger {
@@ -141,9 +119,13 @@ impl MemoryLedger {
     pub fn new(sessions: usize) -> Self {
         // One shard if they are few, so that the bound is exact.
         let shards = if sessions < SHARDS * 16 { 1 } else { SHARDS };
-        let each = sessions.div_ceil(shards).max(1);
+        let most = sessions.div_ceil(shards).max(1);
+        let shard = || Shard {
+            most,
+            ..Shard::default()
+        };
         MemoryLedger {
-            shards: (0..shards).map(|_| Mutex::new(Shard::new(each))).collect(),
+            shards: (0..shards).map(|_| Mutex::new(shard())).collect(),
             hashers: [RandomState::new(), RandomState::new()],
             forgotten: AtomicU64::new(0),
         }
@@ -151,10 +133,8 @@ impl MemoryLedger {
 
     /// How many sessions there are.
     pub fn sessions(&self) -> usize {
-        self.shards
-            .iter()
-            .map(|shard| lock(shard).sessions.len())
-            .sum()
+        let shards = self.shards.iter();
+        shards.map(|shard| shard.lock().sessions.len()).sum()
     }
 
     /// How many sessions had to leave for others.
@@ -173,23 +153,17 @@ impl MemoryLedger {
     fn shard(&self, name: Name) -> MutexGuard<'_, Shard> {
         // The shards are few, so the cut bits do not matter.
         let lower = name as usize;
-        lock(&self.shards[lower % self.shards.len()])
+        self.shards[lower % self.shards.len()].lock()
     }
 
     fn with<T>(&self, session: &str, step: impl FnOnce(&mut Session) -> T) -> T {
         let name = self.name(session);
-        let mut shard = self.shard(name);
-        let (session, left) = shard.session(name);
-        if left {
-            self.forgotten.fetch_add(1, Ordering::Relaxed);
+        let (result, left) = self.shard(name).step(name, step);
+        if left > 0 {
+            self.forgotten.fetch_add(left, Ordering::Relaxed);
         }
-        step(session)
+        result
     }
-}
-
-/// A step that panicked leaves a session that is still consistent enough to count with.
-fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Ledger for MemoryLedger {
@@ -240,8 +214,8 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::admit::Shape;
     use crate::admit::ledger::{Limits, Moment};
-    use crate::admit::{AdmissionPolicy, Shape};
     use crate::json::Value;
     use crate::words::Fingerprint;
 
@@ -258,6 +232,7 @@ mod tests {
                 most_refusals: 2_000,
                 ..Limits::from(&AdmissionPolicy::default())
             },
+            runs_uncounted: false,
             refused: None,
         }
     }
@@ -289,6 +264,22 @@ mod tests {
         assert_eq!((ledger.sessions(), ledger.forgotten()), (3, 1));
         assert_eq!(open("a"), 3, "it was used again");
         assert_eq!(open("b"), 1, "it was forgotten");
+    }
+
+    #[test]
+    fn sessions_with_many_calls_leave_sooner() {
+        let ledger = MemoryLedger::new(1_000);
+        // Each is far below any limit of its own.
+        for session in 0..1_000 {
+            for argument in 0..100 {
+                let opened = ledger.open(&session.to_string(), &ask(0, argument, 9));
+                let calls = u64::from(opened.expect("memory").turn_calls);
+                assert_eq!(calls, argument + 1);
+            }
+        }
+        assert_eq!((ledger.sessions(), ledger.forgotten()), (500, 500));
+        let calls: usize = ledger.shards.iter().map(|shard| shard.lock().calls).sum();
+        assert_eq!(calls, 50_000);
     }
 
     #[test]

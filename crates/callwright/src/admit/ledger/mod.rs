@@ -1,4 +1,4 @@
-//! The memory behind admission: what it is asked, what it answers, who keeps it.
+//! The memory of admission: what it is asked, what it answers, and where it is kept.
 //!
 //! A ledger holds one [`Session`] per conversation and changes it in two atomic steps: [`Ledger::open`] before a call
 //! runs, [`Ledger::close`] when its outcome is known. It never sees arguments or results, only their hashes and, if
@@ -97,6 +97,9 @@ pub struct Ask<'a> {
     pub tool: &'a str,
     /// What holds for it.
     pub limits: Limits,
+    /// Whether the call runs even if the ledger cannot be reached. If not, a step that fails must not count.
+    #[serde(skip)]
+    pub runs_uncounted: bool,
     /// Set if the gate refuses the call anyway: it is only counted, and may be told more firmly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusedCall>,
@@ -168,17 +171,25 @@ pub struct Report<'a> {
     /// Of which tool. It is remembered by the digest of its name.
     #[serde(serialize_with = "as_digest")]
     pub tool: &'a str,
+    /// How it ended.
+    #[serde(flatten)]
+    pub ended: Ended,
+    /// The beginning of the answer; empty if it is not to be remembered.
+    pub beginning: &'a str,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Ended {
+    /// Whether it worked.
+    pub success: Success,
+    /// Equal for answers that say the same.
+    pub digest: Digest,
     /// Whether the tool may change something: not if it is declared to only read.
     pub changes: bool,
     /// Whether the same result again says nothing: it is meant to be called again and again, or its answer only
     /// acknowledges.
     pub waits: bool,
-    /// How it went.
-    pub success: Success,
-    /// Equal for answers that say the same.
-    pub digest: Digest,
-    /// The beginning of the answer; empty if it is not to be remembered.
-    pub beginning: &'a str,
 }
 
 /// The ledger's answer to a question.

@@ -7,6 +7,9 @@ use crate::text::{first_bytes, quoted, visible};
 /// How many mistakes are reported at once: as many as fit on a screen.
 const MOST_TOLD: usize = 10;
 
+/// How many mistakes are looked for. Each is compared with all known keys, and a file of 1 MB may hold 100,000.
+pub(super) const MOST_FAULTS: usize = 1_000;
+
 /// How many characters of a line are shown, and how many of them before the mark.
 const SHOWN: usize = 100;
 const SHOWN_BEFORE: usize = 60;
@@ -86,7 +89,12 @@ pub(super) fn tell(text: &str, mut faults: Vec<Fault>) -> String {
         .map(|fault| block(text, fault))
         .collect();
     if let Some(more) = faults.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
-        blocks.push(format!("{more} more mistakes"));
+        let and_more = if faults.len() < MOST_FAULTS {
+            ""
+        } else {
+            " or more"
+        };
+        blocks.push(format!("{more} more mistakes{and_more}"));
     }
     blocks.join("\n")
 }

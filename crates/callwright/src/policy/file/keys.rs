@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 #[cfg(feature = "cel")]
 use super::checks;
 use super::values::{Entry, Reader, entries};
-use crate::admit::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
+use crate::admit::{AdmissionPolicy, Escalation, ToolAdmission, WhenAway};
 use crate::nearest::nearest;
 use crate::policy::{Advice, Pattern, Policy, ToolPolicy};
 use crate::repair::RepairPolicy;
@@ -52,7 +52,6 @@ pub(super) enum Section {
 #[derive(Default)]
 struct Draft {
     admission: AdmissionPolicy,
-    repair: Option<RepairPolicy>,
     attended: Option<bool>,
     never_asks: bool,
     patterns: Vec<Pattern>,
@@ -62,74 +61,57 @@ struct Draft {
     tool: ToolAdmission,
 }
 
-/// How the value of a key is read, and where it goes.
-enum Read {
-    /// `{ notice = 2, refuse = 4 }`, neither below the number.
-    Steps(u32, fn(&mut Draft) -> &mut Steps),
-    /// A number from one up.
-    Number(fn(&mut Draft) -> &mut u32),
-    /// The same, or `false` for never.
-    NumberOrNever(fn(&mut Draft) -> &mut u32),
-    /// True or false.
-    Flag(fn(&mut Draft) -> &mut Option<bool>),
-    /// A table with its own keys.
-    Table(Section),
-    /// Anything else.
-    Own(fn(&mut Reader, &Entry<'_>, &mut Draft)),
-    /// Nothing yet: settings of single tools are read last, because they build on the others.
-    Later,
-}
+use Section::{Budget, Check, Loops, Output, Tool, Top};
 
-use Read::{Flag, Later, Number, NumberOrNever, Own, Table};
-use Section::{Budget, Loops, Output, Tool, Top};
+/// How the value of a key is read, and where it goes.
+type Read = fn(&mut Reader, &Entry<'_>, &mut Draft);
 
 /// One row per key: its name, its tables, how it is read (`r`, the reader, takes the entry `e` into the draft `to`).
-/// The first of something is not a repetition, so most steps
-/// begin with two.
+/// The first of something is not a repetition, so most steps begin with two.
 #[rustfmt::skip]
 const KEYS: &[(&str, &[Section], Read)] = &[
-    ("effect", &[Tool], Own(|r, e, to| to.own.effect = r.choice(e, &EFFECTS))),
-    ("idempotent", &[Tool], Flag(|to| &mut to.own.idempotent)),
-    ("validate", &[Top, Tool], Own(|r, e, to| to.own.validation = r.choice(e, &MODES))),
-    ("repair", &[Top], Own(|r, e, to| to.repair = r.choice(e, &REPAIRS))),
-    ("repair", &[Tool], Own(|r, e, to| to.own.repair = r.choice(e, &REPAIRS))),
-    ("budget", &[Top], Own(budgets)),
-    ("budget", &[Tool], Own(|r, e, to| to.tool.budget = r.number(e, 1, ""))),
-    ("attended", &[Top], Flag(|to| &mut to.attended)),
-    ("calls", &[Tool], Own(|r, e, to| to.tool.calls = r.steps(e, to.admission.tool_calls, 1))),
-    ("poller", &[Tool], Flag(|to| &mut to.tool.poller)),
-    ("volatile", &[Tool], Own(|r, e, to| to.tool.volatile = r.places(e))),
-    ("timeout", &[Top, Tool], Own(|r, e, to| to.own.run.timeout = duration(r, e))),
-    ("retries", &[Top, Tool], Own(|r, e, to| to.own.run.retries = r.number_within(e, 0..=MOST_RETRIES, ""))),
-    ("concurrency", &[Top, Tool], Own(|r, e, to| to.own.run.concurrency = r.size(e, 1..=Reader::MOST))),
-    ("output", &[Top, Tool], Own(output)),
-    ("advice", &[Top, Tool], Own(|r, e, to| to.own.advice = advice(r, e))),
-    ("check", &[Top, Tool], Own(checks)),
-    ("loops", &[Top], Table(Loops)),
-    ("tool", &[Top], Later),
-    ("repeated_refusal", &[Loops], Read::Steps(2, |to| &mut to.admission.repeated_refusal)),
-    ("repeated_call", &[Loops], Read::Steps(2, |to| &mut to.admission.repeated_call)),
-    ("repeated_result", &[Loops], Read::Steps(2, |to| &mut to.admission.repeated_result)),
-    ("polling", &[Loops], Read::Steps(2, |to| &mut to.admission.polling)),
-    ("cycle", &[Loops], Read::Steps(2, |to| &mut to.admission.cycle)),
-    ("error_streak", &[Loops], Read::Steps(2, |to| &mut to.admission.error_streak)),
-    ("unknown_tools", &[Loops], Read::Steps(2, |to| &mut to.admission.unknown_tools)),
-    ("tool_calls", &[Loops], Read::Steps(1, |to| &mut to.admission.tool_calls)),
-    ("turn_calls", &[Loops], Own(turn_calls)),
-    ("most_refusals", &[Loops], Own(most_refusals)),
-    ("transient", &[Loops], NumberOrNever(|to| &mut to.admission.transient)),
-    ("ask_after", &[Loops], Own(ask_after)),
-    ("pollers", &[Loops], Own(pollers)),
-    ("volatile", &[Loops], Own(volatile)),
-    ("remember_results", &[Loops], Own(|r, e, to| set(&mut to.admission.remember_results, r.flag(e)))),
-    ("when_away", &[Loops], Own(|r, e, to| set(&mut to.admission.when_away, r.choice(e, &WHEN_AWAY)))),
-    ("unknown", &[Budget], Number(|to| &mut to.admission.budget)),
-    ("read", &[Budget], Number(|to| &mut to.admission.budget_read)),
-    ("write", &[Budget], Number(|to| &mut to.admission.budget_write)),
-    ("mode", &[Output], Own(|r, e, to| to.own.output.mode = r.choice(e, &MODES))),
-    ("detect", &[Output], Own(|r, e, to| to.own.output.detect = Some(detectors(r, e)))),
-    ("max_bytes", &[Output], Own(|r, e, to| to.own.output.max_bytes = r.size(e, FEWEST_BYTES..=MOST_BYTES))),
-    ("transient", &[Output], Own(|r, e, to| to.own.output.transient = transient_words(r, e))),
+    ("effect", &[Tool], |r, e, to| to.own.effect = r.choice(e, &EFFECTS)),
+    ("idempotent", &[Tool], |r, e, to| to.own.idempotent = r.flag(e)),
+    ("validate", &[Top, Tool], |r, e, to| to.own.validation = r.choice(e, &MODES)),
+    ("repair", &[Top, Tool], |r, e, to| to.own.repair = r.choice(e, &REPAIRS)),
+    ("budget", &[Top], budgets),
+    ("budget", &[Tool], |r, e, to| to.tool.budget = r.number(e, 1, "")),
+    ("attended", &[Top], |r, e, to| to.attended = r.flag(e)),
+    ("calls", &[Tool], |r, e, to| to.tool.calls = r.steps(e, to.admission.tool_calls, 1)),
+    ("poller", &[Tool], |r, e, to| to.tool.poller = r.flag(e)),
+    ("volatile", &[Tool], |r, e, to| to.tool.volatile = r.places(e)),
+    ("timeout", &[Top, Tool], |r, e, to| to.own.run.timeout = duration(r, e)),
+    ("retries", &[Top, Tool], |r, e, to| to.own.run.retries = r.number_within(e, 0..=MOST_RETRIES, "")),
+    ("concurrency", &[Top, Tool], |r, e, to| to.own.run.concurrency = r.size(e, 1..=Reader::MOST)),
+    ("output", &[Top, Tool], output),
+    ("advice", &[Top, Tool], |r, e, to| to.own.advice = advice(r, e)),
+    ("check", &[Top, Tool], checks),
+    ("loops", &[Top], loops),
+    // Settings of single tools are read last, because they build on the others.
+    ("tool", &[Top], |_, _, _| {}),
+    ("repeated_refusal", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.repeated_refusal)),
+    ("repeated_call", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.repeated_call)),
+    ("repeated_result", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.repeated_result)),
+    ("polling", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.polling)),
+    ("cycle", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.cycle)),
+    ("error_streak", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.error_streak)),
+    ("unknown_tools", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.unknown_tools)),
+    ("tool_calls", &[Loops], |r, e, to| r.set_steps(e, 1, &mut to.admission.tool_calls)),
+    ("turn_calls", &[Loops], turn_calls),
+    ("most_refusals", &[Loops], most_refusals),
+    ("transient", &[Loops], |r, e, to| set(&mut to.admission.transient, r.number_or_never(e, 1))),
+    ("ask_after", &[Loops], ask_after),
+    ("pollers", &[Loops], pollers),
+    ("volatile", &[Loops], volatile),
+    ("remember_results", &[Loops], |r, e, to| set(&mut to.admission.remember_results, r.flag(e))),
+    ("when_away", &[Loops], |r, e, to| set(&mut to.admission.when_away, r.choice(e, &WHEN_AWAY))),
+    ("unknown", &[Budget], |r, e, to| set(&mut to.admission.budget, r.number(e, 1, ""))),
+    ("read", &[Budget], |r, e, to| set(&mut to.admission.budget_read, r.number(e, 1, ""))),
+    ("write", &[Budget], |r, e, to| set(&mut to.admission.budget_write, r.number(e, 1, ""))),
+    ("mode", &[Output], |r, e, to| to.own.output.mode = r.choice(e, &MODES)),
+    ("detect", &[Output], |r, e, to| to.own.output.detect = Some(detectors(r, e))),
+    ("max_bytes", &[Output], |r, e, to| to.own.output.max_bytes = r.size(e, FEWEST_BYTES..=MOST_BYTES)),
+    ("transient", &[Output], |r, e, to| to.own.output.transient = transient_words(r, e)),
 ];
 
 const MODES: [(&str, Validation); 3] = [
@@ -159,12 +141,30 @@ const WHEN_AWAY: [(&str, WhenAway); 3] = [
     ("closed", WhenAway::Closed),
 ];
 
+/// One row per table that can be mistaken for another: its name in [`known_keys`], and where a key belongs that is
+/// only known there.
+const TABLES: [(Section, &str, &str); 5] = [
+    (Top, "", "at the top of the file, before the first [table]"),
+    (Loops, "loops", "in [loops]"),
+    (Tool, "tool", "in the table of a tool, such as [tool.\"*\"]"),
+    (
+        Output,
+        "output",
+        "in [output], or in [tool.\"name\".output]",
+    ),
+    (
+        Check,
+        "check",
+        "in [[check]], or in [[tool.\"name\".check]]",
+    ),
+];
+
 impl Section {
     /// The keys that are known here.
     pub(super) fn keys(self) -> Vec<&'static str> {
         match self {
             Section::Steps => vec!["notice", "refuse"],
-            Section::Check => vec!["when", "class", "code", "detail", "hint", "next"],
+            Check => vec!["when", "class", "code", "detail", "hint", "next"],
             _ => {
                 let here = KEYS.iter().filter(|(_, tables, _)| tables.contains(&self));
                 here.map(|(name, ..)| *name).collect()
@@ -175,49 +175,30 @@ impl Section {
     /// What the table is called in messages, after a key.
     pub(super) fn place(self) -> &'static str {
         match self {
-            Section::Top => "",
-            Section::Loops => " in [loops]",
-            Section::Tool => " of a tool",
-            Section::Budget => " of a budget",
+            Top => "",
+            Loops => " in [loops]",
+            Tool => " of a tool",
+            Budget => " of a budget",
             Section::Steps => " of a threshold",
-            Section::Output => " in `output`",
-            Section::Check => " of a check",
+            Output => " in `output`",
+            Check => " of a check",
         }
     }
 
     /// Where a key that is not known here belongs instead.
     pub(super) fn elsewhere(self, key: &str) -> Option<&'static str> {
-        [
-            (
-                Top,
-                "belongs at the top of the file, before the first [table]",
-            ),
-            (Loops, "belongs in [loops]"),
-            (Tool, "belongs in the table of a tool, such as [tool.\"*\"]"),
-            (Output, "belongs in [output], or in [tool.\"name\".output]"),
-            (
-                Section::Check,
-                "belongs in [[check]], or in [[tool.\"name\".check]]",
-            ),
-        ]
-        .into_iter()
-        .find(|(section, _)| *section != self && section.keys().contains(&key))
-        .map(|(_, place)| place)
+        let mut others = TABLES.iter().filter(|(section, ..)| *section != self);
+        let known = others.find(|(section, ..)| section.keys().contains(&key));
+        known.map(|(_, _, place)| *place)
     }
 }
 
 /// Every key that a policy file may have, with the table it belongs to: `""` for the top, `loops`, `tool`,
 /// `output`, `check`.
 pub fn known_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [
-        ("", Top),
-        ("loops", Loops),
-        ("tool", Tool),
-        ("output", Output),
-        ("check", Section::Check),
-    ]
-    .into_iter()
-    .flat_map(|(table, section)| section.keys().into_iter().map(move |key| (table, key)))
+    TABLES
+        .iter()
+        .flat_map(|(section, table, _)| section.keys().into_iter().map(move |key| (*table, key)))
 }
 
 /// Reads the whole file.
@@ -226,7 +207,7 @@ pub(super) fn read(reader: &mut Reader, file: &DeTable<'_>) -> Policy {
     read_table(reader, file, Top, &mut to);
     let mut policy = Policy {
         validation: to.own.validation.unwrap_or_default(),
-        repair: to.repair.unwrap_or_default(),
+        repair: to.own.repair.unwrap_or_default(),
         output: std::mem::take(&mut to.own.output),
         advice: std::mem::take(&mut to.own.advice),
         run: to.own.run,
@@ -247,28 +228,14 @@ pub(super) fn read(reader: &mut Reader, file: &DeTable<'_>) -> Policy {
 
 fn read_table(reader: &mut Reader, table: &DeTable<'_>, section: Section, to: &mut Draft) {
     for entry in entries(table) {
-        let known =
-            |row: &&(&str, &[Section], Read)| row.0 == entry.key && row.1.contains(&section);
-        let Some((_, _, read)) = KEYS.iter().find(known) else {
-            reader.unknown(&entry, section);
-            continue;
-        };
-        match read {
-            Read::Steps(least, field) => {
-                let steps = field(to);
-                set(steps, reader.steps(&entry, *steps, *least));
-            }
-            Number(field) => set(field(to), reader.number(&entry, 1, "")),
-            NumberOrNever(field) if entry.is_false() => *field(to) = u32::MAX,
-            NumberOrNever(field) => set(field(to), reader.number(&entry, 1, "or `false`")),
-            Flag(field) => *field(to) = reader.flag(&entry),
-            Table(inner) => {
-                if let Some(table) = reader.table(&entry, "a table of settings") {
-                    read_table(reader, table, *inner, to);
-                }
-            }
-            Own(read) => read(reader, &entry, to),
-            Later => {}
+        if reader.gives_up() {
+            return;
+        }
+        let mut rows = KEYS.iter();
+        let known = rows.find(|(key, tables, _)| *key == entry.key && tables.contains(&section));
+        match known {
+            Some((_, _, read)) => read(reader, &entry, to),
+            None => reader.unknown(&entry, section),
         }
     }
 }
@@ -296,6 +263,9 @@ fn read_tools(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft, tools: &mu
     // The sort is stable, so that patterns keep their order.
     tables.sort_by_key(|tool| !tool.key.contains('*'));
     for tool in tables {
+        if reader.gives_up() {
+            return;
+        }
         let DeValue::Table(settings) = tool.value else {
             reader.no_tool(&tool);
             continue;
@@ -332,11 +302,14 @@ fn budgets(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     }
 }
 
+fn loops(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+    if let Some(table) = reader.table(entry, "a table of settings") {
+        read_table(reader, table, Loops, to);
+    }
+}
+
 fn turn_calls(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     let steps = &mut to.admission.turn_calls;
-    if entry.is_false() {
-        return reader.last_bound(entry);
-    }
     match reader.steps(entry, *steps, 1) {
         Some(new) if new.refuse == u32::MAX => reader.last_bound(entry),
         new => set(steps, new),
@@ -352,12 +325,11 @@ fn most_refusals(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
 
 fn ask_after(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     to.never_asks = entry.is_false();
-    if !to.never_asks {
-        set(
-            &mut to.admission.ask_after,
-            reader.number(entry, 1, "or `false`"),
-        );
-    }
+    let ask_after = reader.number_or_never(entry, 1);
+    set(
+        &mut to.admission.ask_after,
+        ask_after.filter(|_| !to.never_asks),
+    );
 }
 
 fn pollers(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
@@ -461,16 +433,14 @@ fn transient_words(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
 fn advice(reader: &mut Reader, entry: &Entry<'_>) -> Advice {
     let expected = "a table such as { timeout = \"Ask for one month at a time.\" }";
     let mut advice = Advice::default();
-    for entry in reader
-        .table(entry, expected)
-        .map(entries)
-        .into_iter()
-        .flatten()
-    {
+    let table = reader.table(entry, expected).map(entries);
+    for entry in table.into_iter().flatten() {
+        if reader.gives_up() {
+            break;
+        }
         let lines = lines(reader, &entry);
-        let class = Class::ALL
-            .into_iter()
-            .find(|class| class.name() == entry.key);
+        let mut classes = Class::ALL.into_iter();
+        let class = classes.find(|class| class.name() == entry.key);
         advice = match (class, Code::from_name(entry.key)) {
             (Some(class), _) => advice.for_class(class, lines),
             (None, Some(code)) => advice.for_code(code, lines),

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::de::{DeTable, DeValue};
 
-use super::fault::Fault;
+use super::fault::{Fault, MOST_FAULTS};
 use super::keys::Section;
 use crate::admit::{AdmissionPolicy, Steps};
 use crate::json::Path;
@@ -13,6 +13,9 @@ use crate::text::{quoted, snippet};
 
 /// How many names a list may have. Each tool or each argument is held against all of them.
 const MOST_LISTED: usize = 1_000;
+
+/// What `false` means where a number is expected.
+const NEVER: Option<u32> = Some(u32::MAX);
 
 /// How much of a key or a value is shown; the line is shown below it anyway.
 const SHOWN: usize = 40;
@@ -61,6 +64,11 @@ impl Reader {
     /// As high as any number can be: no turn has more calls.
     pub(super) const MOST: u32 = AdmissionPolicy::MOST_CALLS;
 
+    /// Whether there are more mistakes than anyone reads.
+    pub(super) fn gives_up(&self) -> bool {
+        self.faults.len() >= MOST_FAULTS
+    }
+
     pub(super) fn object(&mut self, span: &Range<usize>, what: impl Into<String>) {
         self.faults.push(Fault::new(span, what));
     }
@@ -84,7 +92,7 @@ impl Reader {
         let what = if let Some(slip) = known.iter().find(|known| is_slip(entry.key, known)) {
             format!("unknown key `{key}`{place}, did you mean `{slip}`?")
         } else if let Some(where_to) = section.elsewhere(entry.key) {
-            format!("unknown key `{key}`{place}; it {where_to}")
+            format!("unknown key `{key}`{place}; it belongs {where_to}")
         } else if let Some(near) = nearest(entry.key, known.iter().copied(), 1).first() {
             format!("unknown key `{key}`{place}, did you mean `{near}`?")
         } else if section == Section::Tool && matches!(entry.value, DeValue::Table(_)) {
@@ -120,29 +128,43 @@ impl Reader {
         self.object(&entry.span, what);
     }
 
+    /// A value, if the key expects it.
+    fn read<'a, T>(
+        &mut self,
+        entry: &Entry<'a>,
+        expected: &str,
+        read: impl FnOnce(&'a DeValue<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let value = read(entry.value);
+        if value.is_none() {
+            self.expected(entry, expected);
+        }
+        value
+    }
+
     pub(super) fn table<'a>(
         &mut self,
         entry: &Entry<'a>,
         expected: &str,
     ) -> Option<&'a DeTable<'a>> {
-        if let DeValue::Table(table) = entry.value {
-            return Some(table);
-        }
-        self.expected(entry, expected);
-        None
+        self.read(entry, expected, DeValue::as_table)
     }
 
     pub(super) fn flag(&mut self, entry: &Entry<'_>) -> Option<bool> {
-        if let DeValue::Boolean(flag) = entry.value {
-            return Some(*flag);
-        }
-        self.expected(entry, "true or false");
-        None
+        self.read(entry, "true or false", DeValue::as_bool)
     }
 
     /// A number that makes sense; `or` says what else the key takes.
     pub(super) fn number(&mut self, entry: &Entry<'_>, least: u32, or: &str) -> Option<u32> {
         self.number_within(entry, least..=Self::MOST, or)
+    }
+
+    /// A number, or `false` for never.
+    pub(super) fn number_or_never(&mut self, entry: &Entry<'_>, least: u32) -> Option<u32> {
+        if entry.is_false() {
+            return NEVER;
+        }
+        self.number(entry, least, "or `false`")
     }
 
     /// A number within other bounds.
@@ -152,18 +174,14 @@ impl Reader {
         bounds: RangeInclusive<u32>,
         or: &str,
     ) -> Option<u32> {
-        let number = match entry.value {
-            DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
-            _ => None,
-        };
-        let number = number.filter(|number| bounds.contains(number));
-        if number.is_none() {
-            let gap = if or.is_empty() { "" } else { " " };
-            let (least, most) = bounds.into_inner();
-            let expected = format!("a whole number from {least} to {most}{gap}{or}");
-            self.expected(entry, &expected);
-        }
-        number
+        let gap = if or.is_empty() { "" } else { " " };
+        let (least, most) = (bounds.start(), bounds.end());
+        let expected = format!("a whole number from {least} to {most}{gap}{or}");
+        self.read(entry, &expected, |value| {
+            let number = value.as_integer()?;
+            let number = u32::from_str_radix(number.as_str(), number.radix()).ok()?;
+            bounds.contains(&number).then_some(number)
+        })
     }
 
     /// The same as a size.
@@ -173,10 +191,7 @@ impl Reader {
     }
 
     pub(super) fn choice<T: Copy>(&mut self, entry: &Entry<'_>, known: &[(&str, T)]) -> Option<T> {
-        let DeValue::String(text) = entry.value else {
-            self.expected(entry, &one_of(known));
-            return None;
-        };
+        let text = self.read(entry, &one_of(known), DeValue::as_str)?;
         self.chosen(entry.key, text, &entry.span, known)
     }
 
@@ -203,13 +218,15 @@ impl Reader {
 
     /// A text that says something.
     pub(super) fn text<'a>(&mut self, entry: &Entry<'a>, expected: &str) -> Option<&'a str> {
-        match entry.value {
-            DeValue::String(text) if !text.trim().is_empty() => Some(text),
-            _ => {
-                self.expected(entry, expected);
-                None
-            }
-        }
+        let says_something = |text: &&str| !text.trim().is_empty();
+        self.read(entry, expected, |value| {
+            value.as_str().filter(says_something)
+        })
+    }
+
+    /// Steps into their place, if they make sense.
+    pub(super) fn set_steps(&mut self, entry: &Entry<'_>, least: u32, steps: &mut Steps) {
+        *steps = self.steps(entry, *steps, least).unwrap_or(*steps);
     }
 
     /// `{ notice = 2, refuse = 4 }` or `false`; what is not said stays as it is.
@@ -240,7 +257,6 @@ impl Reader {
     }
 
     fn parts(&mut self, entry: &Entry<'_>, least: u32) -> Option<(Option<u32>, Option<u32>)> {
-        const NEVER: Option<u32> = Some(u32::MAX);
         let table = match entry.value {
             DeValue::Table(table) => table,
             DeValue::Boolean(false) => return Some((NEVER, NEVER)),
@@ -260,10 +276,7 @@ impl Reader {
                     continue;
                 }
             };
-            *field = match part.value {
-                DeValue::Boolean(false) => NEVER,
-                _ => self.number(&part, least, "or `false`"),
-            };
+            *field = self.number_or_never(&part, least);
         }
         (self.faults.len() == before).then_some((notice, refuse))
     }

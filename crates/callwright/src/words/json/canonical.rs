@@ -60,17 +60,27 @@ fn write(value: &Value<'_>, out: &mut String) {
             out.push(']');
         }
         Value::Object(members) => {
-            let mut sorted: SmallVec<[_; FEW]> = members.iter().collect();
-            sorted.sort_by(|(left, _), (right, _)| left.cmp(right));
-            out.push('{');
-            for (key, member) in sorted {
-                write_string(key, out);
-                write(member, out);
-                out.push(',');
-            }
-            out.push('}');
+            let members = members.iter().map(|(key, member)| (key.as_ref(), member));
+            write_object(members, out, |_, member, out| write(member, out));
         }
     }
+}
+
+/// Appends the canonical text of an object; `write` appends that of each member.
+pub(crate) fn write_object<'k, M>(
+    members: impl Iterator<Item = (&'k str, M)>,
+    out: &mut String,
+    mut write: impl FnMut(&'k str, M, &mut String),
+) {
+    let mut sorted: SmallVec<[_; FEW]> = members.collect();
+    sorted.sort_by_key(|(key, _)| *key);
+    out.push('{');
+    for (key, member) in sorted {
+        write_string(key, out);
+        write(key, member, out);
+        out.push(',');
+    }
+    out.push('}');
 }
 
 /// Length first, so that no content can imitate a border.

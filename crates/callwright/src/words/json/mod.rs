@@ -22,7 +22,9 @@ mod strict;
 mod syntax_error;
 mod value;
 
-pub(crate) use canonical::{FEW, with_buffer, write_string as write_canonical_string};
+pub(crate) use canonical::{
+    FEW, with_buffer, write_object, write_string as write_canonical_string,
+};
 pub(crate) use duplicates::{duplicate_keys, has_duplicate};
 pub use from_type::from_type;
 pub(crate) use indexed::Indexed;
