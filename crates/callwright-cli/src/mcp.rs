@@ -52,15 +52,15 @@ fn settings(arguments: &McpArguments) -> Result<Settings> {
     if let Some(path) = &arguments.policy {
         settings.policy = input::read_policy(path)?;
     }
-    settings.mode = arguments.mode.validation();
+    settings.mode = arguments.mode;
     settings.trust_annotations = arguments.trust_annotations;
     settings.fix_schemas = arguments.fix_schemas;
     settings.quiet = Duration::from_secs(u64::from(arguments.quiet_turn));
     if let Some(style) = arguments.style {
-        settings.feedback = Feedback::new(style.0);
+        settings.feedback = Feedback::new(style);
     }
     if let Some(path) = &arguments.record {
-        settings.sinks = record(path, arguments.record_values.values())?;
+        settings.sinks = record(path, arguments.record_values)?;
         settings.keep_output = true;
     }
     Ok(settings)

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     }
     let judge = LineJudge {
         gate,
-        feedback: Feedback::new(arguments.style.map(|style| style.0).unwrap_or_default()),
+        feedback: Feedback::new(arguments.style.unwrap_or_default()),
         table,
         explain: arguments.explain,
         rescue: arguments.rescue,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, one_message, typed_text};
-use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
+use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
 use super::{id, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -25,6 +25,18 @@ static VOCABULARY: Vocabulary = Vocabulary {
 };
 
 impl ProviderShape for Anthropic {
+    fn summary(&self) -> ProviderSummary {
+        ProviderSummary {
+            title: "Anthropic",
+            tool: r#"{"name", "description", "input_schema"}"#,
+            call: r#"{"type": "tool_use", "id", "name", "input"}"#,
+            message: Some(
+                r#"{"type": "text", "text"}, or {"role": "assistant", "content": [one text]}"#,
+            ),
+            answer: Some(r#"{"type": "message", "content": [blocks], "stop_reason"}"#),
+        }
+    }
+
     fn vocabulary(&self) -> &'static Vocabulary {
         &VOCABULARY
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::finish::declared_completeness;
 use super::history::CallResult;
 use super::members::{one_message, take_list};
-use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
+use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
 use super::{each_key_once, id, name, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -28,6 +28,16 @@ static VOCABULARY: Vocabulary = Vocabulary {
 };
 
 impl ProviderShape for Gemini {
+    fn summary(&self) -> ProviderSummary {
+        ProviderSummary {
+            title: "Gemini",
+            tool: r#"{"functionDeclarations": [{"name", "description", "parameters"}]}"#,
+            call: r#"{"functionCall": {"name", "args"}}"#,
+            message: None,
+            answer: Some(r#"{"candidates": [{"content", "finishReason"}]}"#),
+        }
+    }
+
     fn vocabulary(&self) -> &'static Vocabulary {
         &VOCABULARY
     }

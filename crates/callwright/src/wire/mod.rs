@@ -26,7 +26,7 @@ pub use elicitation::{elicitation, read_elicitation};
 pub use history::{CallResult, HistoryEntry, read_history, unanswered};
 pub use line::read_line;
 pub use mcp::read_result as read_mcp_result;
-pub use provider::Provider;
+pub use provider::{Provider, ProviderSummary};
 pub use recorded::{Recorded, into_recorded_output, read_recorded, recorded, recorded_output};
 pub use settled::{render_round, render_settled};
 pub use tools::{declare, read_tools};

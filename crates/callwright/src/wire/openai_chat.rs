@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{take_list, typed_text};
-use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
+use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
 use super::{each_key_once, id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -25,6 +25,16 @@ static VOCABULARY: Vocabulary = Vocabulary {
 };
 
 impl ProviderShape for OpenAiChat {
+    fn summary(&self) -> ProviderSummary {
+        ProviderSummary {
+            title: "OpenAI chat",
+            tool: r#"{"type": "function", "function": {"name", "description", "parameters"}}"#,
+            call: r#"{"id", "type": "function", "function": {"name", "arguments"}}"#,
+            message: Some(r#"{"role": "assistant", "content"}"#),
+            answer: Some(r#"{"choices": [{"message", "finish_reason"}]}"#),
+        }
+    }
+
     fn vocabulary(&self) -> &'static Vocabulary {
         &VOCABULARY
     }

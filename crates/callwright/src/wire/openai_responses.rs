@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, take_list, typed_text};
-use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
+use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
 use super::{id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -24,6 +24,16 @@ static VOCABULARY: Vocabulary = Vocabulary {
 };
 
 impl ProviderShape for OpenAiResponses {
+    fn summary(&self) -> ProviderSummary {
+        ProviderSummary {
+            title: "OpenAI responses",
+            tool: r#"{"type": "function", "name", "description", "parameters"}"#,
+            call: r#"{"type": "function_call", "call_id", "name", "arguments"}"#,
+            message: None,
+            answer: Some(r#"{"object": "response", "output": [items], "status"}"#),
+        }
+    }
+
     fn vocabulary(&self) -> &'static Vocabulary {
         &VOCABULARY
     }

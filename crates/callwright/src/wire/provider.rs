@@ -29,6 +29,11 @@ macro_rules! providers {
             pub const ALL: [(&'static str, Provider); [$($name),+].len()] =
                 [$(($name, Provider::$provider)),+];
 
+            /// How its JSON looks.
+            pub fn summary(self) -> ProviderSummary {
+                self.shape().summary()
+            }
+
             pub(super) fn shape(self) -> &'static dyn ProviderShape {
                 match self {
                     $(Provider::$provider => &$shape,)+
@@ -64,6 +69,9 @@ pub(super) fn shapes() -> impl Iterator<Item = &'static dyn ProviderShape> {
 
 /// What one provider's file knows: how its calls, answers, histories, results and tools look. Nothing is judged here.
 pub(super) trait ProviderShape: Sync {
+    /// How its JSON looks, for people.
+    fn summary(&self) -> ProviderSummary;
+
     /// Its words: finish reasons and keys.
     fn vocabulary(&self) -> &'static Vocabulary;
 
@@ -131,6 +139,22 @@ impl<'v> RunnableCall<'v> {
 pub(super) struct RawAnswer<'a> {
     pub(super) messages: Vec<Value<'a>>,
     pub(super) completeness: Option<Completeness>,
+}
+
+/// How a provider's JSON looks, for help texts: the keys that tell its shapes apart, without their values.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ProviderSummary {
+    /// The provider's API, as people call it.
+    pub title: &'static str,
+    /// A declared tool.
+    pub tool: &'static str,
+    /// A call.
+    pub call: &'static str,
+    /// A message that may hold calls as text.
+    pub message: Option<&'static str>,
+    /// A whole answer, with its calls and its finish reason.
+    pub answer: Option<&'static str>,
 }
 
 /// The words of a provider.
