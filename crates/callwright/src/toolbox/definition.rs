@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::agreement::input_disagreement;
-use super::context::CallContext;
+use super::context::{CallContext, Origin};
 use super::convert::{FromArguments, IntoOutput};
-use super::function::{Async, Blocking, Finish, Function, Handler, Start, WithContext};
+use super::function::{Async, Blocking, Finish, Function, Handler, Start};
 use super::schema::{derive_input, output_schema};
 use crate::json::{from_type, to_arguments};
 use crate::policy::{Advice, OutputSettings, ToolPolicy};
@@ -81,7 +81,10 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::typed(name.into(), Arc::new(Async(function)))
+        ToolDef::typed(
+            name.into(),
+            Arc::new(Async(move |arguments, _: Origin<'_>| function(arguments))),
+        )
     }
 
     /// A tool whose function gets the [`CallContext`]: which call it serves.
@@ -91,7 +94,12 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::typed(name.into(), Arc::new(WithContext(function)))
+        ToolDef::typed(
+            name.into(),
+            Arc::new(Async(move |arguments, origin: Origin<'_>| {
+                function(arguments, origin.into())
+            })),
+        )
     }
 
     /// A tool whose function blocks: it runs on a thread of Tokio's pool for blocking work. When its time is up, the call
@@ -166,7 +174,10 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::untyped(spec, Arc::new(Async(function)))
+        ToolDef::untyped(
+            spec,
+            Arc::new(Async(move |arguments, _: Origin<'_>| function(arguments))),
+        )
     }
 
     /// The same, with a function that blocks: see [`ToolDef::blocking`].
@@ -185,7 +196,12 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::untyped(spec, Arc::new(WithContext(function)))
+        ToolDef::untyped(
+            spec,
+            Arc::new(Async(move |arguments, origin: Origin<'_>| {
+                function(arguments, origin.into())
+            })),
+        )
     }
 
     fn untyped(spec: ToolSpec, start: Arc<dyn Start<A, O>>) -> Self {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio::runtime::Handle;
 
-use super::context::{CallContext, Origin};
+use super::context::Origin;
 use crate::json::{Mismatch, MismatchCause, Value};
 use crate::panics::{caught, words_of};
 use crate::words::{Finding, Output, Ran, ToolFailure};
@@ -42,37 +42,21 @@ pub(super) trait Start<A, O>: Send + Sync {
     fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r>;
 }
 
-/// An async function over the arguments.
+/// An async function over the arguments and the call that they belong to.
 pub(super) struct Async<F>(pub(super) F);
-
-/// An async function that gets the call's context.
-pub(super) struct WithContext<F>(pub(super) F);
 
 /// A function that blocks.
 pub(super) struct Blocking<F>(pub(super) Arc<F>);
 
 impl<A, O, F, R, E> Start<A, O> for Async<F>
 where
-    F: Fn(A) -> R + Send + Sync,
+    F: Fn(A, Origin<'_>) -> R + Send + Sync,
     R: Future<Output = Result<O, E>> + Send + 'static,
     O: Send,
     E: Into<ToolFailure>,
 {
     fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
-        let future = (self.0)(arguments);
-        Box::pin(async move { finish.finish(origin, future.await.map_err(Into::into)) })
-    }
-}
-
-impl<A, O, F, R, E> Start<A, O> for WithContext<F>
-where
-    F: Fn(A, CallContext) -> R + Send + Sync,
-    R: Future<Output = Result<O, E>> + Send + 'static,
-    O: Send,
-    E: Into<ToolFailure>,
-{
-    fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
-        let future = (self.0)(arguments, origin.into());
+        let future = (self.0)(arguments, origin);
         Box::pin(async move { finish.finish(origin, future.await.map_err(Into::into)) })
     }
 }
