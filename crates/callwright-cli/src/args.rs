@@ -36,8 +36,8 @@ pub(crate) enum Command {
 
 /// Judge calls against the schemas of their tools
 ///
-/// Reads one call per line and prints one verdict per call, in the same order. Exit codes: 0 if every call is valid or
-/// repaired, 1 if at least one is refused, 2 if something could not be read.
+/// Reads calls and prints one verdict per call, in the same order. Exit codes: 0 if every call is valid or repaired, 1 if
+/// at least one is refused, 2 if something could not be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = shapes())]
 pub(crate) struct CheckArguments {
@@ -76,7 +76,8 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) mask_secrets: bool,
 
-    /// The calls, one JSON object per line; `-` for standard input
+    /// The calls, or the whole answers of a model: JSON Lines, a JSON array, or any JSON documents one after the other;
+    /// plain, gzip or zstd; `-` for standard input
     #[arg(value_name = "CALLS", default_value = "-")]
     pub(crate) calls: PathBuf,
 }
@@ -105,7 +106,7 @@ fn shapes() -> String {
 {tools}
 Calls, in any mix of these shapes:
 {calls}
-Whole answers of a model, one per line:
+Whole answers of a model; a call that was cut off is recognized by the finish reason:
 {answers}
 A call that belongs to a conversation may also have:
   "session"         the conversation; a call without one is judged on its own

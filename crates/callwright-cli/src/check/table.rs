@@ -13,7 +13,6 @@ use callwright::check::OutputVerdict;
 use callwright::failure::{Cause, Next};
 use callwright::feedback::Feedback;
 use callwright::repair::Trial;
-use callwright::rescue::NoCall;
 use callwright::{Gate, Settled, Verdict};
 use unicode_width::UnicodeWidthStr;
 
@@ -108,11 +107,11 @@ impl Table {
     }
 
     /// A message in which no call is written.
-    pub(super) fn no_call_row(&self, number: u64, reason: &NoCall, out: &mut String) {
+    pub(super) fn no_call_row(&self, number: u64, reason: &str, words: &str, out: &mut String) {
         let tool = pad("", self.tool_width);
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "{number:>6}  no call   {tool}  {}", reason.name());
-        below(out, &reason.to_string());
+        let _ = writeln!(out, "{number:>6}  no call   {tool}  {reason}");
+        below(out, words);
     }
 
     /// Every repair that was tried.

@@ -57,9 +57,16 @@ impl ProviderShape for Gemini {
         Ok(call)
     }
 
-    /// A prompt that was blocked has no candidates.
+    /// The candidates of a response, or one by itself. A prompt that was blocked has none.
     fn take_answers<'a>(&self, body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
         let candidates = match take_list(body, "candidates") {
+            None if body
+                .get("content")
+                .and_then(|content| content.get("parts"))
+                .is_some() =>
+            {
+                vec![std::mem::take(body)]
+            }
             None if body.get("promptFeedback").is_none() => return None,
             candidates => candidates.unwrap_or_default(),
         };

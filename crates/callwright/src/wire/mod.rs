@@ -21,7 +21,7 @@ mod settled;
 mod tools;
 mod verdict_line;
 
-pub use answer::{RecordedLine, WholeAnswer, read_recorded_line, read_whole_answer};
+pub use answer::{RecordedLine, WholeAnswer, read_record, read_recorded_line, read_whole_answer};
 pub use elicitation::{elicitation, read_elicitation};
 pub use history::{CallResult, HistoryEntry, read_history, unanswered};
 pub use line::read_line;

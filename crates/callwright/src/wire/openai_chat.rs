@@ -66,8 +66,13 @@ impl ProviderShape for OpenAiChat {
                 completeness: declared_completeness(&choice),
             })
         };
-        // The choices of a streamed piece have a `delta` instead of a message.
-        let choices = take_list(body, "choices")?;
+        // The choices of a streamed piece have a `delta` instead of a message. Ollama's answer is like one choice.
+        let choices = match take_list(body, "choices") {
+            None if matches!(body.get("message"), Some(Value::Object(_))) => {
+                vec![std::mem::take(body)]
+            }
+            choices => choices?,
+        };
         choices.into_iter().map(answer).collect()
     }
 
