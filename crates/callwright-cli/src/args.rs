@@ -58,7 +58,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "GRADE", value_parser = named(&REPAIRS))]
     pub(crate) repair: Option<RepairPolicy>,
 
-    /// Show every repair that was tried, with its grade and cost (text only)
+    /// Show every repair that was tried, with its grade and cost, or why none was (text only)
     #[arg(long)]
     pub(crate) explain: bool,
 

@@ -474,3 +474,32 @@ fn a_call_in_an_answer_that_cannot_be_read_is_named_and_the_rest_goes_on() {
         run.stderr
     );
 }
+
+#[test]
+fn every_refused_call_is_explained() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let calls = [
+        r#"{"tool": "add", "arguments": {"x": "one"}}"#,
+        r#"{"tool": "add", "arguments": {}}"#,
+        r#"{"tool": "add", "arguments": "{\"x\": ", "finish_reason": "length"}"#,
+        r#"{"tool": "subtract", "arguments": {"x": 1}}"#,
+        r#"{"tool": "add", "arguments": "x is one"}"#,
+    ];
+    let calls = folder.file("calls.jsonl", calls.join("\n"));
+    let explained = run(program()
+        .args(["check", "--explain", "--tools"])
+        .args([tools, calls]));
+    let mut lines = explained.stdout.lines().peekable();
+    let mut refused = 0;
+    while let Some(line) = lines.next() {
+        assert!(line.contains("refused"), "{line}");
+        let mut told = false;
+        while let Some(line) = lines.next_if(|line| line.starts_with("        ")) {
+            told |= line.contains("tried");
+        }
+        assert!(told, "nothing is said about repair after {line}");
+        refused += 1;
+    }
+    assert_eq!(refused, 5, "{}", explained.stdout);
+}

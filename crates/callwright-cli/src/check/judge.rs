@@ -230,7 +230,8 @@ impl LineJudge {
             let name = self.shown_name(call, &settled.verdict);
             table.row(number, &name, settled, &self.feedback, &mut out.text);
             if self.explain {
-                Table::trials(&self.gate.explain(call), &self.feedback, &mut out.text);
+                let trials = self.gate.explain(call);
+                Table::trials(&trials, &settled.verdict, &self.feedback, &mut out.text);
             }
             return;
         }

@@ -6,7 +6,7 @@
 //! runs go through [`Toolbox::begin`] instead.
 //!
 //! This is the only part of the crate that runs anything. It is made for a Tokio runtime. Elsewhere a call that is not
-//! done at once needs a thread for its time limit, and blocking functions fail.
+//! done at once needs a thread for its time limit.
 
 mod agreement;
 mod builder;
