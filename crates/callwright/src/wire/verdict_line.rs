@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::call::Call;
+use crate::call::{Arguments, Call};
 use crate::feedback::{Feedback, ToldIssue};
 use crate::json::{Path, Value, write_json_string};
 use crate::secrecy::Secrecy;
@@ -34,6 +34,10 @@ impl Verdict<'_> {
             },
             verdict: self.name(),
             arguments: self.arguments(),
+            sent: match (self, &call.arguments) {
+                (Verdict::Valid(_), Arguments::Text(text)) => as_part_of_a_line(text),
+                _ => None,
+            },
             edits: self.edits(),
             failure: self.failure(),
             warning: self.warning(),
@@ -58,6 +62,8 @@ pub struct VerdictLine<'v> {
     tool: &'v str,
     verdict: &'static str,
     arguments: Option<&'v Value<'v>>,
+    /// The text of valid arguments, where it can go out as it came.
+    sent: Option<&'v str>,
     edits: &'v [Edit],
     failure: Option<&'v Failure>,
     warning: Option<&'v Failure>,
@@ -95,9 +101,10 @@ impl VerdictLine<'_> {
         }
         if let Some(arguments) = self.arguments {
             write_key("arguments", out);
-            match &self.secrecy {
-                Some(secrecy) => secrecy.value(arguments, &Path::root()).write_json(out),
-                None => arguments.write_json(out),
+            match (&self.secrecy, self.sent) {
+                (Some(secrecy), _) => secrecy.value(arguments, &Path::root()).write_json(out),
+                (None, Some(sent)) => out.push_str(sent),
+                (None, None) => arguments.write_json(out),
             }
         }
         write_key("edits", out);
@@ -162,6 +169,13 @@ impl VerdictLine<'_> {
     fn write_failure(&self, key: &str, failure: &Failure, out: &mut String) {
         write_serialized(key, &ToldFailure::new(failure, self.feedback), out);
     }
+}
+
+/// The text of a valid object, if it is on one line: it need not be written again. (`null` means `{}`.)
+fn as_part_of_a_line(text: &str) -> Option<&str> {
+    let text = text.trim_ascii();
+    let is_one_line = !text.bytes().any(|byte| byte < b' ');
+    (text.starts_with('{') && is_one_line).then_some(text)
 }
 
 /// Writes the key of a member that is not the first.
