@@ -1,6 +1,5 @@
 //! `callwright explain`: the tables of codes and of repair rules, for people and programs.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use anyhow::{Result, bail};
@@ -45,6 +44,8 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Outcome> {
 
 /// A row of a table.
 struct Entry {
+    /// The rows of a group follow each other.
+    group: &'static str,
     name: &'static str,
     about: &'static str,
     /// What else its page says.
@@ -67,6 +68,7 @@ impl From<&CodeRow> for Entry {
         let (class, next) = (row.class.name(), row.next.name());
         let quoted = example.replace('`', "'");
         Entry {
+            group: class,
             name,
             about: meaning,
             facts: vec![
@@ -104,6 +106,7 @@ impl From<&RuleRow> for Entry {
         };
         let escaped = about.replace('|', "\\|");
         Entry {
+            group: "",
             name,
             about,
             facts: vec![("grade", grade), ("tools", tools)],
@@ -135,11 +138,12 @@ fn one(mut rows: impl Iterator<Item = Entry>, name: &str, format: ExplainFormat)
             page.push('\n');
             let width = row.facts.iter().map(|(key, _)| key.len()).max();
             for (key, fact) in row.facts {
-                wrapped(
-                    &mut page,
-                    &format!("  {key:width$}  ", width = width.unwrap_or(0)),
-                    fact,
-                );
+                let start = format!("  {key:width$}  ", width = width.unwrap_or(0));
+                match key {
+                    // To be copied.
+                    "example" => page += &format!("{start}{fact}\n"),
+                    _ => wrapped(&mut page, &start, fact),
+                }
             }
             page
         }
@@ -154,18 +158,24 @@ fn all(rows: &[Entry], page: &str, header: [&str; 4], format: ExplainFormat) -> 
             format!("{page}{rows}")
         }
         ExplainFormat::Text => {
-            let cells = |row: &Entry| [row.name, row.overview[0], row.overview[1], row.overview[2]];
-            let rows: Vec<[&str; 4]> = [header].into_iter().chain(rows.iter().map(cells)).collect();
-            let mut text = String::new();
-            for row in &rows {
-                let mut start = String::new();
-                for column in 0..3 {
-                    let width = rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-                    if width > 0 {
-                        // Writing to a string cannot fail.
-                        let _ = write!(start, "{:width$}  ", row[column]);
-                    }
+            let cells = |row: &Entry| {
+                let [first, second, last] = row.overview;
+                (row.group, [row.name, first, second, last])
+            };
+            let rows = [("", header)].into_iter().chain(rows.iter().map(cells));
+            let rows: Vec<(&str, [&str; 4])> = rows.collect();
+            let width = |column: usize| rows.iter().map(|(_, row)| row[column].len()).max();
+            let widths = [0, 1, 2].map(|column| width(column).unwrap_or(0));
+            let (mut text, mut before) = (String::new(), "");
+            for (group, row) in &rows {
+                if *group != before {
+                    text += &format!("\n{group}\n");
+                    before = group;
                 }
+                let cells = row.iter().zip(widths).filter(|(_, width)| *width > 0);
+                let start: String = cells
+                    .map(|(cell, width)| format!("{cell:width$}  "))
+                    .collect();
                 wrapped(&mut text, &start, row[3]);
             }
             text
