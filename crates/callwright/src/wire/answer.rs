@@ -68,19 +68,30 @@ impl<'a> WholeAnswer<'a> {
 /// one answer for each choice, which is one unless the request asked for more.
 ///
 /// ```
-/// use callwright::call::Completeness;
+/// use callwright::feedback::Feedback;
 /// use callwright::parse::read_value;
-/// use callwright::wire::read_whole_answer;
+/// use callwright::wire::{Provider, read_whole_answer, render};
+/// use callwright::{Gate, ToolSpec};
+/// use serde_json::json;
 ///
-/// let body = read_value(r#"{"id": "msg_1", "type": "message", "role": "assistant", "content": [
-///     {"type": "text", "text": "Let me look."},
-///     {"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Par"}}],
-///     "stop_reason": "max_tokens"}"#).unwrap();
-/// let answers = read_whole_answer(body).unwrap();
-/// let call = answers[0].calls[0].as_ref().unwrap();
-/// assert_eq!(call.tool, "get_weather");
-/// assert_eq!(call.completeness, Completeness::CutOff);
-/// assert_eq!(answers[0].message.as_ref().unwrap().text, "Let me look.");
+/// # fn main() -> Result<(), callwright::Error> {
+/// let gate = Gate::builder().tool(ToolSpec::new("save", json!({"required": ["text"]}))).build()?;
+/// let body = r#"{"id": "msg_1", "type": "message", "role": "assistant", "content": [
+///     {"type": "text", "text": "Saving."},
+///     {"type": "tool_use", "id": "a", "name": "save", "input": {"text": "Once upon a"}}],
+///     "stop_reason": "max_tokens"}"#;
+/// for answer in read_whole_answer(read_value(body).expect("JSON"))? {
+///     for call in answer.calls {
+///         let call = call?;
+///         let verdict = gate.judge(&call);
+///         // Cut off by the token limit, so it must not run, although its JSON is whole.
+///         assert_eq!(verdict.name(), "refused");
+///         let result = render(Provider::Anthropic, &call, &verdict, &Feedback::default());
+///         assert!(result.to_string().contains("cut off"));
+///     }
+/// }
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// # Errors

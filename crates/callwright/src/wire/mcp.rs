@@ -17,20 +17,16 @@ pub(super) struct Mcp;
 static VOCABULARY: Vocabulary = Vocabulary {
     input_schema: &["inputSchema"],
     output_schema: &["outputSchema"],
-    ..Vocabulary::NONE
+    ..Vocabulary::of(ProviderSummary {
+        title: "MCP",
+        tool: r#"{"name", "description", "inputSchema", "annotations"}"#,
+        call: r#"{"method": "tools/call", "id", "params": {"name", "arguments"}}"#,
+        message: None,
+        answer: None,
+    })
 };
 
 impl ProviderShape for Mcp {
-    fn summary(&self) -> ProviderSummary {
-        ProviderSummary {
-            title: "MCP",
-            tool: r#"{"name", "description", "inputSchema", "annotations"}"#,
-            call: r#"{"method": "tools/call", "id", "params": {"name", "arguments"}}"#,
-            message: None,
-            answer: None,
-        }
-    }
-
     fn vocabulary(&self) -> &'static Vocabulary {
         &VOCABULARY
     }

@@ -35,8 +35,7 @@ pub(crate) use verdict_line::{ToldFailure, write_edit};
 
 use self::finish::declared_completeness;
 use self::members::{
-    each_key_once, id, name, not_a_call, object, present, text, text_arguments, tool_name,
-    value_arguments,
+    each_key_once, not_a_call, object, present, text, text_arguments, tool_name, value_arguments,
 };
 use self::provider::{RunnableCall, shapes};
 use crate::call::{Arguments, Call};

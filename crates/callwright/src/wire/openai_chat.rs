@@ -6,7 +6,7 @@ use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{take_list, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::{each_key_once, id, object, present, text, text_arguments, tool_name};
+use super::{each_key_once, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -21,20 +21,16 @@ static VOCABULARY: Vocabulary = Vocabulary {
     parts: &["content", "tool_calls"],
     tool_lists: &["functions"],
     // What is inside of `function` looks like a tool of the responses API.
-    ..Vocabulary::NONE
+    ..Vocabulary::of(ProviderSummary {
+        title: "OpenAI chat",
+        tool: r#"{"type": "function", "function": {"name", "description", "parameters"}}"#,
+        call: r#"{"id", "type": "function", "function": {"name", "arguments"}}"#,
+        message: Some(r#"{"role": "assistant", "content"}"#),
+        answer: Some(r#"{"choices": [{"message", "finish_reason"}]}"#),
+    })
 };
 
 impl ProviderShape for OpenAiChat {
-    fn summary(&self) -> ProviderSummary {
-        ProviderSummary {
-            title: "OpenAI chat",
-            tool: r#"{"type": "function", "function": {"name", "description", "parameters"}}"#,
-            call: r#"{"id", "type": "function", "function": {"name", "arguments"}}"#,
-            message: Some(r#"{"role": "assistant", "content"}"#),
-            answer: Some(r#"{"choices": [{"message", "finish_reason"}]}"#),
-        }
-    }
-
     fn vocabulary(&self) -> &'static Vocabulary {
         &VOCABULARY
     }
@@ -109,7 +105,7 @@ impl ProviderShape for OpenAiChat {
     fn render_result<'v>(&self, call: &'v Call<'_>, content: String, _: bool) -> Value<'v> {
         object([
             ("role", text("tool")),
-            ("tool_call_id", id(call)),
+            ("tool_call_id", call.id.clone()),
             ("content", text(content)),
         ])
     }

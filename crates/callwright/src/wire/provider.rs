@@ -31,7 +31,7 @@ macro_rules! providers {
 
             /// How its JSON looks.
             pub fn summary(self) -> ProviderSummary {
-                self.shape().summary()
+                self.shape().vocabulary().summary
             }
 
             pub(super) fn shape(self) -> &'static dyn ProviderShape {
@@ -69,10 +69,7 @@ pub(super) fn shapes() -> impl Iterator<Item = &'static dyn ProviderShape> {
 
 /// What one provider's file knows: how its calls, answers, histories, results and tools look. Nothing is judged here.
 pub(super) trait ProviderShape: Sync {
-    /// How its JSON looks, for people.
-    fn summary(&self) -> ProviderSummary;
-
-    /// Its words: finish reasons and keys.
+    /// Its words: finish reasons, keys, and how its JSON looks.
     fn vocabulary(&self) -> &'static Vocabulary;
 
     /// Whether a value is a call in this shape.
@@ -159,6 +156,8 @@ pub struct ProviderSummary {
 
 /// The words of a provider.
 pub(super) struct Vocabulary {
+    /// How its JSON looks, for people.
+    pub(super) summary: ProviderSummary,
     /// The finish reasons that say that an answer ended by itself, in any case.
     pub(super) finished: &'static [&'static str],
     /// The finish reasons that say that an answer was cut, or stopped by a filter, in any case.
@@ -179,14 +178,17 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// No words at all, to be completed.
-    pub(super) const NONE: Vocabulary = Vocabulary {
-        finished: &[],
-        cut_off: &[],
-        history: None,
-        parts: &[],
-        tool_lists: &[],
-        input_schema: &[],
-        output_schema: &[],
-        hosted_tools: &[],
-    };
+    pub(super) const fn of(summary: ProviderSummary) -> Self {
+        Vocabulary {
+            summary,
+            finished: &[],
+            cut_off: &[],
+            history: None,
+            parts: &[],
+            tool_lists: &[],
+            input_schema: &[],
+            output_schema: &[],
+            hosted_tools: &[],
+        }
+    }
 }
