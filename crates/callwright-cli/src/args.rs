@@ -7,7 +7,9 @@ use callwright::event::Values;
 use callwright::feedback::Style;
 use callwright::policy::Validation;
 use callwright::repair::{Grade, RepairPolicy};
+use callwright::wire::{Provider, ProviderSummary};
 use clap::builder::styling::{AnsiColor, Styles};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const STYLES: Styles = Styles::styled()
@@ -34,18 +36,18 @@ pub(crate) enum Command {
 
 /// Judge calls against the schemas of their tools
 ///
-/// Reads one call per line and prints one verdict per call, in the same order. Exit codes: 0 if all calls
-/// are valid, 1 if at least one is refused, 2 if something could not be read.
+/// Reads calls and prints one verdict per call, in the same order. Exit codes: 0 if every call is valid or repaired, 1 if
+/// at least one is refused, 2 if something could not be read.
 #[derive(Debug, Args)]
-#[command(after_long_help = SHAPES)]
+#[command(after_long_help = shapes())]
 pub(crate) struct CheckArguments {
     /// The tools: a JSON array, or an object with `tools` (such as an MCP `tools/list` result)
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
     /// The format of the feedback to the model
-    #[arg(long, value_name = "STYLE")]
-    pub(crate) style: Option<StyleName>,
+    #[arg(long, value_name = "STYLE", value_parser = named(&Style::ALL))]
+    pub(crate) style: Option<Style>,
 
     /// The policy, a TOML file (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
@@ -53,10 +55,10 @@ pub(crate) struct CheckArguments {
 
     /// The highest grade of repair for all tools, overriding the policy; the default is `guess` for tools
     /// that only read and `lossless` for all others
-    #[arg(long, value_name = "GRADE")]
-    pub(crate) repair: Option<RepairName>,
+    #[arg(long, value_name = "GRADE", value_parser = named(&REPAIRS))]
+    pub(crate) repair: Option<RepairPolicy>,
 
-    /// Show every repair that was tried, with its grade and cost (text only)
+    /// Show every repair that was tried, with its grade and cost, or why none was (text only)
     #[arg(long)]
     pub(crate) explain: bool,
 
@@ -74,38 +76,50 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) mask_secrets: bool,
 
-    /// The calls, one JSON object per line; `-` for standard input
+    /// The calls, or the whole answers of a model: JSON Lines, a JSON array, or any JSON documents one after the other;
+    /// plain, gzip or zstd; `-` for standard input
     #[arg(value_name = "CALLS", default_value = "-")]
     pub(crate) calls: PathBuf,
 }
 
-const SHAPES: &str = "\
-Tool declarations, in any mix of these shapes:
-  MCP               {\"name\", \"description\", \"inputSchema\", \"annotations\"}
-  OpenAI chat       {\"type\": \"function\", \"function\": {\"name\", \"description\", \"parameters\"}}
-  OpenAI responses  {\"type\": \"function\", \"name\", \"description\", \"parameters\"}
-  Anthropic         {\"name\", \"description\", \"input_schema\"}
-  Gemini            {\"functionDeclarations\": [{\"name\", \"description\", \"parameters\"}]}
-
+/// The shapes that `check` reads, out of the table of providers.
+fn shapes() -> String {
+    let list = |own: &str, of: fn(ProviderSummary) -> Option<&'static str>| {
+        let own = (!own.is_empty()).then_some(("callwright", own));
+        let summaries = Provider::ALL.iter().map(|(_, provider)| provider.summary());
+        let shapes = summaries.filter_map(|summary| Some((summary.title, of(summary)?)));
+        let rows = own.into_iter().chain(shapes);
+        rows.map(|(title, shape)| format!("  {title:16}  {shape}\n"))
+            .collect::<String>()
+    };
+    let tools = list("", |summary| Some(summary.tool));
+    let calls = list(
+        r#"{"tool", "arguments": object or text, "id"?, "finish_reason"?}"#,
+        |summary| Some(summary.call),
+    );
+    let answers = list("", |summary| summary.answer);
+    let messages = list(r#"{"text", "id"?, "finish_reason"?}"#, |summary| {
+        summary.message
+    });
+    format!(
+        r#"Tool declarations, in any mix of these shapes:
+{tools}
 Calls, in any mix of these shapes:
-  callwright        {\"tool\", \"arguments\": object or text, \"id\"?, \"finish_reason\"?}
-  OpenAI chat       {\"id\", \"type\": \"function\", \"function\": {\"name\", \"arguments\"}}
-  OpenAI responses  {\"type\": \"function_call\", \"call_id\", \"name\", \"arguments\"}
-  Anthropic         {\"type\": \"tool_use\", \"id\", \"name\", \"input\"}
-  Gemini            {\"functionCall\": {\"name\", \"args\"}}
-  MCP               {\"jsonrpc\": \"2.0\", \"id\", \"method\": \"tools/call\", \"params\": {\"name\", \"arguments\"}}
+{calls}
+Whole answers of a model; a call that was cut off is recognized by the finish reason:
+{answers}
+A call that belongs to a conversation may also have:
+  "session"         the conversation; a call without one is judged on its own
+  "turn", "round"   a user message starts a turn (one turn for all calls if absent);
+                    the calls of one answer share a round (one per call if absent)
+  "output"          the tool's result, a value or text; "is_error": true if it failed
+Such a call is also judged by what came before it: retry budgets, loops, limits.
 
-Calls that belong to a conversation have these members as well:
-  \"session\"         the conversation; a call without one is judged by itself
-  \"turn\", \"round\"   a message of the user begins a turn (one for all calls if absent); calls of one
-                    answer share a round (one per call if absent)
-  \"output\"          the tool's result, a value or text; \"is_error\": true if it is an error
-They are also judged by what came before them: retry budgets, loops, limits.
-
-Messages, with --rescue, also mixed with calls; calls in a message are judged by themselves:
-  callwright        {\"text\", \"id\"?, \"finish_reason\"?}
-  OpenAI chat       {\"role\": \"assistant\", \"content\"}
-  Anthropic         {\"type\": \"text\", \"text\"}, or {\"role\": \"assistant\", \"content\": [one text block]}";
+Messages, with --rescue, mixed with calls; the calls in a message are judged on
+their own:
+{messages}"#
+    )
+}
 
 /// Explain a code or a repair rule, or list all of them
 #[derive(Debug, Args)]
@@ -140,12 +154,12 @@ pub(crate) struct McpArguments {
 
     /// What happens to an invalid call or result: `strict` refuses it, `warn` only reports it on stderr, `off` judges
     /// nothing
-    #[arg(long, value_name = "MODE", default_value = "strict")]
-    pub(crate) mode: ModeName,
+    #[arg(long, value_name = "MODE", default_value = "strict", value_parser = named(&MODES))]
+    pub(crate) mode: Validation,
 
     /// The format of the feedback to the model
-    #[arg(long, value_name = "STYLE")]
-    pub(crate) style: Option<StyleName>,
+    #[arg(long, value_name = "STYLE", value_parser = named(&Style::ALL))]
+    pub(crate) style: Option<Style>,
 
     /// Append a record of every call to this file, as JSON Lines
     #[arg(long, value_name = "FILE")]
@@ -156,9 +170,10 @@ pub(crate) struct McpArguments {
         long,
         value_name = "VALUES",
         default_value = "masked",
+        value_parser = named(&VALUES),
         requires = "record"
     )]
-    pub(crate) record_values: ValuesName,
+    pub(crate) record_values: Values,
 
     /// How long the client must be silent before its next call starts a new turn
     #[arg(long, value_name = "SECONDS", default_value = "120")]
@@ -217,57 +232,34 @@ pub(crate) struct McpArguments {
     pub(crate) command: Vec<OsString>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeName {
-    Strict,
-    Warn,
-    Off,
-}
+const MODES: [(&str, Validation); 3] = [
+    ("strict", Validation::Strict),
+    ("warn", Validation::Warn),
+    ("off", Validation::Off),
+];
 
-impl ModeName {
-    pub(crate) fn validation(self) -> Validation {
-        match self {
-            ModeName::Strict => Validation::Strict,
-            ModeName::Warn => Validation::Warn,
-            ModeName::Off => Validation::Off,
-        }
-    }
-}
+const VALUES: [(&str, Values); 3] = [
+    ("masked", Values::Masked),
+    ("all", Values::All),
+    ("none", Values::None),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ValuesName {
-    Masked,
-    All,
-    None,
-}
+pub(crate) const REPAIRS: [(&str, RepairPolicy); 4] = [
+    ("none", RepairPolicy::Never),
+    ("lossless", RepairPolicy::UpTo(Grade::Lossless)),
+    ("lossy", RepairPolicy::UpTo(Grade::Lossy)),
+    ("guess", RepairPolicy::UpTo(Grade::Guess)),
+];
 
-impl ValuesName {
-    pub(crate) fn values(self) -> Values {
-        match self {
-            ValuesName::Masked => Values::Masked,
-            ValuesName::All => Values::All,
-            ValuesName::None => Values::None,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RepairName {
-    None,
-    Lossless,
-    Lossy,
-    Guess,
-}
-
-impl RepairName {
-    pub(crate) fn policy(self) -> RepairPolicy {
-        match self {
-            RepairName::None => RepairPolicy::Never,
-            RepairName::Lossless => RepairPolicy::UpTo(Grade::Lossless),
-            RepairName::Lossy => RepairPolicy::UpTo(Grade::Lossy),
-            RepairName::Guess => RepairPolicy::UpTo(Grade::Guess),
-        }
-    }
+/// Takes a value by its name in a table.
+pub(crate) fn named<T: Copy + Send + Sync + 'static>(
+    table: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let names = table.iter().map(|(name, _)| *name);
+    PossibleValuesParser::new(names).try_map(move |given| {
+        let found = table.iter().find(|(name, _)| *name == given);
+        found.map(|(_, value)| *value).ok_or("unknown name")
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -281,26 +273,4 @@ pub(crate) enum ExplainFormat {
     Text,
     Json,
     Markdown,
-}
-
-/// A style of the library by its name.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StyleName(pub(crate) Style);
-
-impl ValueEnum for StyleName {
-    fn value_variants<'a>() -> &'a [Self] {
-        const {
-            &[
-                StyleName(Style::ALL[0].1),
-                StyleName(Style::ALL[1].1),
-                StyleName(Style::ALL[2].1),
-                StyleName(Style::ALL[3].1),
-            ]
-        }
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        let (name, _) = Style::ALL.iter().find(|(_, style)| *style == self.0)?;
-        Some(clap::builder::PossibleValue::new(*name))
-    }
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use callwright::admit::MemoryLedger;
 pub(crate) use callwright::internal::visible as printable;
+use callwright::repair::RepairPolicy;
 use callwright::{Gate, Policy, ToolSpec, tool};
 
-use crate::args::RepairName;
 use crate::say;
 
 /// The largest tool file that is read. A gateway with 10,000 tools has one of 20 MB.
@@ -54,7 +54,7 @@ pub(crate) fn shown(path: &Path) -> String {
 pub(crate) fn load_gate(
     tools: &Path,
     policy: Option<&Path>,
-    repair: Option<RepairName>,
+    repair: Option<RepairPolicy>,
     ledger: Arc<MemoryLedger>,
 ) -> Result<Gate> {
     let text = policy.map(read_policy_text).transpose()?;
@@ -109,14 +109,17 @@ pub(crate) fn read_policy_text(path: &Path) -> Result<String> {
 }
 
 /// The policy in the text of a file, or the default one; `repair` overrides what it says about repair.
-pub(crate) fn policy_of(file: Option<(&Path, &str)>, repair: Option<RepairName>) -> Result<Policy> {
+pub(crate) fn policy_of(
+    file: Option<(&Path, &str)>,
+    repair: Option<RepairPolicy>,
+) -> Result<Policy> {
     let policy = match file {
         Some((path, text)) => Policy::from_toml(text)
             .with_context(|| format!("in the policy file {}", shown(path)))?,
         None => Policy::default(),
     };
     Ok(match repair {
-        Some(repair) => policy.with_repair(repair.policy()),
+        Some(repair) => policy.with_repair(repair),
         None => policy,
     })
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use callwright::event::{JsonLines, Sinks, Values};
 use callwright::feedback::Feedback;
+use callwright::policy::Validation;
 use callwright_mcp::config;
 use callwright_mcp::guard::Settings;
 use callwright_mcp::hub::{self, ServerGroup};
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
         (None, None) => Outcome::Passed(guard(&command(arguments)?, &settings)?),
     };
     warn_of_lost_records(&settings.sinks);
-    report(&settings.status);
+    report(&settings.status, settings.mode);
     Ok(outcome)
 }
 
@@ -52,15 +53,15 @@ fn settings(arguments: &McpArguments) -> Result<Settings> {
     if let Some(path) = &arguments.policy {
         settings.policy = input::read_policy(path)?;
     }
-    settings.mode = arguments.mode.validation();
+    settings.mode = arguments.mode;
     settings.trust_annotations = arguments.trust_annotations;
     settings.fix_schemas = arguments.fix_schemas;
     settings.quiet = Duration::from_secs(u64::from(arguments.quiet_turn));
     if let Some(style) = arguments.style {
-        settings.feedback = Feedback::new(style.0);
+        settings.feedback = Feedback::new(style);
     }
     if let Some(path) = &arguments.record {
-        settings.sinks = record(path, arguments.record_values.values())?;
+        settings.sinks = record(path, arguments.record_values)?;
         settings.keep_output = true;
     }
     Ok(settings)
@@ -126,14 +127,16 @@ fn warn_of_lost_records(sinks: &Sinks) {
 }
 
 /// What happened, one line for each tool that was called.
-fn report(status: &Status) {
+fn report(status: &Status, mode: Validation) {
     let tools = status.tools();
+    let only_warned = mode == Validation::Warn;
+    let would = if only_warned { "would have been " } else { "" };
     let total =
         |of: fn(&callwright_mcp::status::CallCounts) -> u64| tools.values().map(of).sum::<u64>();
     let calls = total(|counts| counts.calls);
     let plural = if calls == 1 { "" } else { "s" };
     let mut summary = format!(
-        "{calls} call{plural}, {} repaired, {} refused, {} stopped as repetitions",
+        "{calls} call{plural}, {} {would}repaired, {} {would}refused, {} {would}stopped as repetitions",
         total(|counts| counts.repaired),
         total(|counts| counts.refused),
         total(|counts| counts.stopped),
@@ -148,6 +151,11 @@ fn report(status: &Status) {
     }
     tell("guarded", &summary);
     for (name, counts) in &tools {
+        let counts = if only_warned {
+            format!("{counts:#}")
+        } else {
+            counts.to_string()
+        };
         tell("guarded", &format!("{}: {counts}", printable(name)));
     }
 }

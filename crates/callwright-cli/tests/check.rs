@@ -376,3 +376,131 @@ fn the_grade_of_repair_is_respected() {
         assert_eq!(run.code, code, "{grade}");
     }
 }
+
+/// The same call, cut off, in the whole answer of each provider.
+const ANSWERS: [&str; 6] = [
+    r#"{"id": "c", "object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": null,
+        "tool_calls": [{"id": "a", "type": "function", "function": {"name": "add", "arguments": "{\"x\": 1}"}}]},
+        "finish_reason": "length"}]}"#,
+    r#"{"id": "m", "type": "message", "role": "assistant", "content": [{"type": "text", "text": "Adding."},
+        {"type": "tool_use", "id": "a", "name": "add", "input": {"x": 1}}], "stop_reason": "max_tokens"}"#,
+    r#"{"id": "r", "object": "response", "status": "incomplete", "output": [
+        {"type": "function_call", "call_id": "a", "name": "add", "arguments": "{\"x\": 1}"}]}"#,
+    r#"{"candidates": [{"content": {"role": "model", "parts": [
+        {"functionCall": {"id": "a", "name": "add", "args": {"x": 1}}}]}, "finishReason": "MAX_TOKENS"}]}"#,
+    r#"{"content": {"role": "model", "parts": [
+        {"functionCall": {"id": "a", "name": "add", "args": {"x": 1}}}]}, "finishReason": "MAX_TOKENS"}"#,
+    r#"{"model": "local", "message": {"role": "assistant", "content": "", "tool_calls": [
+        {"id": "a", "function": {"name": "add", "arguments": {"x": 1}}}]}, "done": true, "done_reason": "length"}"#,
+];
+
+#[test]
+fn whole_answers_are_read_with_their_finish_reason() {
+    for answer in ANSWERS {
+        let run = check(TOOLS, answer);
+        assert_eq!(run.code, 1, "{run:?}");
+        let lines = run.lines();
+        assert_eq!(lines.len(), 1, "{run:?}");
+        assert_eq!(lines[0]["id"], "a");
+        assert_eq!(lines[0]["failure"]["code"], "truncated_call", "{run:?}");
+    }
+}
+
+#[test]
+fn arrays_and_pretty_printed_files_are_read_element_by_element() {
+    let call = |x: u32| format!(r#"{{"tool": "add", "arguments": {{"x": {x}}}, "id": {x}}}"#);
+    let calls: Vec<serde_json::Value> = (0..5_000)
+        .map(|x| serde_json::from_str(&call(x)).expect("JSON"))
+        .collect();
+    let pretty: String = calls.iter().map(|it| format!("{it:#}\n")).collect();
+    let layouts = [
+        format!("[{}]", (0..5_000).map(call).collect::<Vec<_>>().join(",")),
+        format!("{:#}", serde_json::Value::Array(calls)),
+        pretty,
+        // A line each.
+        (0..2_500).fold(String::new(), |lines, at| {
+            lines + &format!("[{}, {}]\n", call(2 * at), call(2 * at + 1))
+        }),
+    ];
+    for layout in layouts {
+        let run = check(TOOLS, layout);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let ids: Vec<_> = run.lines().iter().map(|line| line["id"].clone()).collect();
+        assert_eq!(
+            ids,
+            (0..5_000).map(serde_json::Value::from).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn the_calls_of_a_conversation_are_read() {
+    let messages = r#"[
+        {"role": "user", "content": "Add one."},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "add", "arguments": "{\"x\": 1}"}},
+            {"id": "b", "type": "function", "function": {"name": "add", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "a", "content": "1"}]"#;
+    let lines = check(TOOLS, messages).lines();
+    let verdicts = lines.iter().map(|line| (&line["id"], &line["verdict"]));
+    let verdicts: Vec<String> = verdicts
+        .map(|(id, verdict)| format!("{id} {verdict}"))
+        .collect();
+    assert_eq!(verdicts, [r#""a" "valid""#, r#""b" "refused""#]);
+}
+
+#[test]
+fn an_answer_without_a_call_is_no_finding() {
+    let answer = r#"{"id": "m", "type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hello."}],
+        "stop_reason": "end_turn"}"#;
+    let run = check(TOOLS, answer);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(
+        run.stdout,
+        "{\"id\":\"m\",\"verdict\":\"no_call\",\"reason\":\"only_text\"}\n"
+    );
+}
+
+#[test]
+fn a_call_in_an_answer_that_cannot_be_read_is_named_and_the_rest_goes_on() {
+    let answer = r#"{"type": "message", "role": "assistant", "stop_reason": "tool_use", "content": [
+        {"type": "tool_use", "id": "a", "input": {"x": 1}},
+        {"type": "tool_use", "id": "b", "name": "add", "input": {"x": 1}}]}"#;
+    let run = check(TOOLS, answer);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert_eq!(run.lines()[0]["id"], "b");
+    assert!(
+        run.stderr.contains("line 1: not a call: it has no `name`"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn every_refused_call_is_explained() {
+    let folder = Folder::new();
+    let tools = folder.file("tools.json", TOOLS);
+    let calls = [
+        r#"{"tool": "add", "arguments": {"x": "one"}}"#,
+        r#"{"tool": "add", "arguments": {}}"#,
+        r#"{"tool": "add", "arguments": "{\"x\": ", "finish_reason": "length"}"#,
+        r#"{"tool": "subtract", "arguments": {"x": 1}}"#,
+        r#"{"tool": "add", "arguments": "x is one"}"#,
+    ];
+    let calls = folder.file("calls.jsonl", calls.join("\n"));
+    let explained = run(program()
+        .args(["check", "--explain", "--tools"])
+        .args([tools, calls]));
+    let mut lines = explained.stdout.lines().peekable();
+    let mut refused = 0;
+    while let Some(line) = lines.next() {
+        assert!(line.contains("refused"), "{line}");
+        let mut told = false;
+        while let Some(line) = lines.next_if(|line| line.starts_with("        ")) {
+            told |= line.contains("tried");
+        }
+        assert!(told, "nothing is said about repair after {line}");
+        refused += 1;
+    }
+    assert_eq!(refused, 5, "{}", explained.stdout);
+}

@@ -110,21 +110,26 @@ impl Status {
 }
 
 impl fmt::Display for CallCounts {
-    /// `12 calls, 2 repaired, 1 refused`
+    /// `12 calls, 2 repaired, 1 refused`; with `#`, for a guard that only warns, `1 would have been refused`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.calls == 1 { "" } else { "s" };
         write!(f, "{} call{plural}", self.calls)?;
-        for (count, what) in [
-            (self.unjudged, "unjudged"),
-            (self.repaired, "repaired"),
-            (self.refused, "refused"),
-            (self.stopped, "stopped as repetitions"),
-            (self.failed, "failed"),
-            (self.bad_results, "with a bad result"),
-            (self.notices, "with a notice"),
+        let would = if f.alternate() {
+            "would have been "
+        } else {
+            ""
+        };
+        for (count, would, what) in [
+            (self.unjudged, "", "unjudged"),
+            (self.repaired, would, "repaired"),
+            (self.refused, would, "refused"),
+            (self.stopped, would, "stopped as repetitions"),
+            (self.failed, "", "failed"),
+            (self.bad_results, "", "with a bad result"),
+            (self.notices, "", "with a notice"),
         ] {
             if count > 0 {
-                write!(f, ", {count} {what}")?;
+                write!(f, ", {count} {would}{what}")?;
             }
         }
         Ok(())

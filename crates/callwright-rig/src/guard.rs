@@ -31,7 +31,7 @@ pub(crate) struct GuardState {
 impl Guard {
     /// A guard with the default settings.
     pub fn new() -> Self {
-        Guard::with(GuardSettings::new())
+        Guard::with(GuardSettings::default())
     }
 
     /// A guard with these settings.

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use callwright::call::Completeness;
+use callwright::repair::RepairPolicy;
 use callwright::toolbox::Toolbox;
 use callwright::{ToolSpec, Verdict};
 use rig_agent::agent::{
@@ -73,7 +74,9 @@ impl AgentHook for Guard {
                 // The agent takes no corrections here, so the model has to make them.
                 let judge = self.toolbox_of(&event.tool_name)?;
                 let spec = judge.gate().tool(&event.tool_name)?.spec().clone();
-                settings.clone().without_repairs().toolbox([spec])
+                let mut settings = settings.clone();
+                settings.policy = settings.policy.with_repair(RepairPolicy::Never);
+                settings.toolbox([spec])
             }
             // The agent's own rules are not for the guard to judge.
             _ => return None,

@@ -260,7 +260,10 @@ async fn calls_of_one_answer_are_one_round() {
         })
         .start()
         .expect("a thread");
-    let guard = Guard::with(GuardSettings::new().sinks(sinks.clone()));
+    let guard = Guard::with(GuardSettings {
+        sinks: sinks.clone(),
+        ..GuardSettings::default()
+    });
     let twice: &[(&str, &str)] = &[
         ("search", r#"{"query": "tea", "limit": "3"}"#),
         ("search", r#"{"query": "milk", "limit": "4"}"#),
@@ -443,7 +446,10 @@ async fn a_policy_says_more_than_rig_can() {
     slow.run.timeout = Some(Duration::from_millis(20));
     let mut policy = Policy::default();
     policy.tools.push(slow);
-    let guard = Guard::with(GuardSettings::new().policy(policy));
+    let guard = Guard::with(GuardSettings {
+        policy,
+        ..GuardSettings::default()
+    });
     // A guess is only taken where nothing can break.
     let reads = guard.tool_as(Slow, |spec| spec.with_effect(Effect::Read));
     let model = script(&[

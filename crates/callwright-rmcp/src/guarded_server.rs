@@ -35,7 +35,7 @@ pub struct GuardedServer<H> {
 impl<H: ServerHandler> GuardedServer<H> {
     /// A guard with the default settings.
     pub fn new(handler: H) -> Self {
-        GuardedServer::with(handler, GuardSettings::new())
+        GuardedServer::with(handler, GuardSettings::default())
     }
 
     /// A guard with these settings.

@@ -318,7 +318,10 @@ async fn protocol_errors_panics_and_hangs() {
     hang.run.timeout = Some(Duration::from_millis(20));
     let mut policy = Policy::default();
     policy.tools.push(hang);
-    let settings = GuardSettings::new().policy(policy);
+    let settings = GuardSettings {
+        policy,
+        ..GuardSettings::default()
+    };
     let client = client(GuardedServer::with(Shop::new(), settings)).await;
 
     let internal = call(&client, "search", json!({"query": "internal", "limit": 1})).await;

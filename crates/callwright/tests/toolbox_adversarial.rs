@@ -10,7 +10,7 @@ use std::fmt;
 use std::future::{Future, pending};
 use std::panic::panic_any;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -101,10 +101,6 @@ async fn panics_of_every_kind_stay_inside() {
             }
             ToolResult::Ok(())
         }))
-        .tool(ToolDef::blocking(
-            "beside",
-            |_: Nothing| -> ToolResult<()> { panic_any(Bomb) },
-        ))
         .tool(ToolDef::new("bad_end", |_: Nothing| BadEnd).timeout(Duration::from_secs(1)))
         .tool(ToolDef::new("unspeakable", |_: Nothing| async {
             Result::<(), _>::Err(Unspeakable)
@@ -118,28 +114,61 @@ async fn panics_of_every_kind_stay_inside() {
         .tool(fine())
         .build()
         .expect("good tools");
-    let names = [
-        "thrown",
-        "beside",
-        "bad_end",
-        "unspeakable",
-        "checked",
-        "fine",
-    ];
+    let names = ["thrown", "bad_end", "unspeakable", "checked", "fine"];
     let calls = names.map(|name| Call::from_text(name, "{}"));
     let settled = toolbox.invoke_all(&calls, None).await;
     let codes: Vec<Option<Code>> = settled.iter().map(code).collect();
     let panic = Some(Code::Panic);
-    let expected = [panic, panic, Some(Code::Timeout), panic, None, None];
+    let expected = [panic, Some(Code::Timeout), panic, None, None];
     assert_eq!(codes, expected);
     assert_eq!(
-        text(&toolbox, &settled[3]),
+        text(&toolbox, &settled[2]),
         "The tool \"unspeakable\" crashed. Do not send the same call again: try another way or tell the user."
     );
     assert_eq!(
-        settled[3].failure().and_then(|it| it.for_operator()),
+        settled[2].failure().and_then(|it| it.for_operator()),
         Some("no words for it")
     );
+}
+
+/// Not in paused time, which does not wait for threads.
+#[tokio::test]
+async fn a_panic_in_a_blocking_function_stays_inside() {
+    let bomb = ToolDef::blocking("beside", |_: Nothing| -> ToolResult<()> { panic_any(Bomb) });
+    let toolbox = Toolbox::builder().tool(bomb).build().expect("a good tool");
+    let call = Call::from_text("beside", "{}");
+    assert_eq!(code(&toolbox.invoke(&call, None).await), Some(Code::Panic));
+}
+
+/// More calls hang than a tool has threads, or Tokio has in its pool here.
+#[tokio::test]
+async fn blocking_functions_that_hang_hold_up_no_other_tool() {
+    let (release, gate) = std::sync::mpsc::channel::<()>();
+    let gate = Arc::new(std::sync::Mutex::new(gate));
+    let running = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&running);
+    let hangs = ToolDef::blocking("hangs", move |_: Nothing| {
+        count.fetch_add(1, Ordering::SeqCst);
+        // Until the end of the test.
+        let _ = gate.lock().map(|gate| gate.recv());
+        ToolResult::Ok(())
+    });
+    let quick = ToolDef::blocking("quick", |_: Nothing| ToolResult::Ok("done".to_owned()));
+    let toolbox = Toolbox::builder()
+        .tool(hangs.timeout(Duration::from_millis(50)))
+        .tool(quick.timeout(Duration::from_secs(30)))
+        .build()
+        .expect("good tools");
+    let calls: Vec<Call<'_>> = (0..600).map(|_| Call::from_text("hangs", "{}")).collect();
+    let settled = toolbox.invoke_all(&calls, None).await;
+    assert!(settled.iter().all(|it| code(it) == Some(Code::Timeout)));
+    assert_eq!(running.load(Ordering::SeqCst), 64, "threads are counted");
+    let call = Call::from_text("quick", "{}");
+    assert_eq!(text(&toolbox, &toolbox.invoke(&call, None).await), "done");
+    // Tokio's own pool has nothing to do with it.
+    let beside = tokio::task::spawn_blocking(|| 7).await;
+    assert_eq!(beside.expect("it runs"), 7);
+    drop(release);
 }
 
 /// What an event says in the end: the code, and how often the tool was run.

@@ -12,9 +12,12 @@ use callwright::rescue::{Message, NoCall};
 use callwright::wire::{self, Recorded, RecordedLine};
 use callwright::{Call, Gate, Opened, Settled, Verdict};
 use callwright_replay::run::Turnstile;
-use callwright_replay::source::Piece;
+use callwright_replay::source::{NotText, Piece, Record};
 
 use super::table::Table;
+
+/// Why an answer has no call if nothing was looked for in its text.
+const ONLY_TEXT: &str = "the answer has text and no call; --rescue looks for calls in the text";
 
 /// Judges lines; shared by all workers.
 pub(super) struct LineJudge {
@@ -55,7 +58,8 @@ pub(super) struct Verdicts {
 enum Held<'l> {
     Recorded(&'l Recorded<'l>),
     Rescued(Call<'l>),
-    NoCall(&'l Message<'l>, NoCall),
+    /// A message without a call, and why there is none if that was asked.
+    NoCall(&'l Message<'l>, Option<NoCall>),
 }
 
 impl LineJudge {
@@ -66,13 +70,16 @@ impl LineJudge {
         let ticket = self.admission.ticket(turn);
         verdicts.text.reserve(piece.bytes().len() * 2);
         let mut lines = Vec::new();
-        for (number, line) in piece.lines() {
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            match self.read_line(number, line) {
-                Ok(line) => lines.push((number, line)),
-                Err(why) => verdicts.malformed.push((number, why)),
+        for Record { line, text } in piece.records() {
+            match text {
+                Ok(text) => wire::read_record(text, self.rescue, &mut |read| match read {
+                    Ok(read) => lines.push((line, read)),
+                    Err(error) => verdicts.malformed.push((line, self.why(&error))),
+                }),
+                Err(NotText { valid_up_to }) => verdicts.malformed.push((
+                    line,
+                    format!("not UTF-8: invalid byte at offset {valid_up_to}; save it as UTF-8"),
+                )),
             }
         }
         let held = self.held(&lines);
@@ -95,7 +102,7 @@ impl LineJudge {
         for ((number, held), settled) in held.iter().zip(&settled) {
             match (held, held.call(), settled) {
                 (Held::NoCall(message, reason), ..) => {
-                    self.write_no_call(*number, message, reason, &mut verdicts);
+                    self.write_no_call(*number, message, reason.as_ref(), &mut verdicts);
                 }
                 (_, Some(call), Some(settled)) => self.write(*number, call, settled, &mut verdicts),
                 _ => {}
@@ -121,23 +128,6 @@ impl LineJudge {
         settled
     }
 
-    fn read_line<'l>(&self, number: u64, line: &'l [u8]) -> Result<RecordedLine<'l>, String> {
-        let text = std::str::from_utf8(line).map_err(|error| {
-            let offset = error.valid_up_to();
-            format!("not UTF-8: invalid byte at offset {offset}; save it as UTF-8")
-        })?;
-        let text = match number {
-            1 => text.trim_start_matches('\u{feff}'),
-            _ => text,
-        };
-        let read = if self.rescue {
-            wire::read_recorded_line(text)
-        } else {
-            wire::read_recorded(text).map(RecordedLine::Call)
-        };
-        read.map_err(|error| self.why(&error))
-    }
-
     /// Why a line is not a call. A line that cannot be read may hold a secret of any tool.
     fn why(&self, error: &callwright::Error) -> String {
         if self.gate.takes_secrets() {
@@ -153,12 +143,15 @@ impl LineJudge {
         for (number, line) in lines {
             match line {
                 RecordedLine::Call(recorded) => held.push((*number, Held::Recorded(recorded))),
+                RecordedLine::Message(message) if !self.rescue => {
+                    held.push((*number, Held::NoCall(message, None)));
+                }
                 RecordedLine::Message(message) => match self.gate.rescue(message) {
                     Ok(rescued) => {
                         let calls = rescued.calls.into_iter();
                         held.extend(calls.map(|call| (*number, Held::Rescued(call))));
                     }
-                    Err(reason) => held.push((*number, Held::NoCall(message, reason))),
+                    Err(reason) => held.push((*number, Held::NoCall(message, Some(reason)))),
                 },
                 _ => {}
             }
@@ -194,18 +187,19 @@ impl LineJudge {
         &self,
         number: u64,
         message: &Message<'_>,
-        reason: &NoCall,
+        reason: Option<&NoCall>,
         verdicts: &mut Verdicts,
     ) {
         verdicts.without_call += 1;
+        let name = reason.map_or("only_text", NoCall::name);
         if let Some(table) = &self.table {
-            table.no_call_row(number, reason, &mut verdicts.text);
+            let words = reason.map_or_else(|| ONLY_TEXT.to_owned(), NoCall::to_string);
+            table.no_call_row(number, name, &words, &mut verdicts.text);
             return;
         }
         let id = message.id.as_ref();
         let id = id.map_or(String::new(), |id| format!("\"id\":{id},"));
-        let reason = reason.name();
-        verdicts.text += &format!("{{{id}\"verdict\":\"no_call\",\"reason\":\"{reason}\"}}\n");
+        verdicts.text += &format!("{{{id}\"verdict\":\"no_call\",\"reason\":\"{name}\"}}\n");
     }
 
     /// The name that the model used for the tool, as it may be shown.
@@ -239,7 +233,8 @@ impl LineJudge {
             let name = self.shown_name(call, &settled.verdict);
             table.row(number, &name, settled, &self.feedback, &mut out.text);
             if self.explain {
-                Table::trials(&self.gate.explain(call), &self.feedback, &mut out.text);
+                let trials = self.gate.explain(call);
+                Table::trials(&trials, &settled.verdict, &self.feedback, &mut out.text);
             }
             return;
         }

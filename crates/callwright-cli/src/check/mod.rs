@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     }
     let judge = LineJudge {
         gate,
-        feedback: Feedback::new(arguments.style.map(|style| style.0).unwrap_or_default()),
+        feedback: Feedback::new(arguments.style.unwrap_or_default()),
         table,
         explain: arguments.explain,
         rescue: arguments.rescue,
@@ -59,7 +59,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     };
     // It lives as long as the program: freeing thousands of tools at the end would be wasted work.
     let judge: &'static LineJudge = Box::leak(Box::new(judge));
-    let pieces = Pieces::of_lines(&source.name, source.reader);
+    let cannot = || format!("cannot read {}", source.name);
+    let pieces = Pieces::of_reader(&source.name, source.reader).with_context(cannot)?;
     let read = pieces.progress();
     // The verdicts would be written over the bar.
     let progress = if source.size.is_some_and(|size| size < LONG_INPUT) || stdout.is_terminal() {

@@ -10,10 +10,9 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use callwright::check::OutputVerdict;
-use callwright::failure::{Cause, Next};
+use callwright::failure::{Cause, Class, Code, Next};
 use callwright::feedback::Feedback;
 use callwright::repair::Trial;
-use callwright::rescue::NoCall;
 use callwright::{Gate, Settled, Verdict};
 use unicode_width::UnicodeWidthStr;
 
@@ -109,15 +108,29 @@ impl Table {
     }
 
     /// A message in which no call is written.
-    pub(super) fn no_call_row(&self, number: u64, reason: &NoCall, out: &mut String) {
+    pub(super) fn no_call_row(&self, number: u64, reason: &str, words: &str, out: &mut String) {
         let tool = pad("", self.tool_width);
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "{number:>6}  no call   {tool}  {}", reason.name());
-        below(out, &reason.to_string());
+        let _ = writeln!(out, "{number:>6}  no call   {tool}  {reason}");
+        below(out, words);
     }
 
-    /// Every repair that was tried.
-    pub(super) fn trials(trials: &[Trial], feedback: &Feedback, out: &mut String) {
+    /// Every repair that was tried; of a refused call for which there was none, why.
+    pub(super) fn trials(
+        trials: &[Trial],
+        verdict: &Verdict<'_>,
+        feedback: &Feedback,
+        out: &mut String,
+    ) {
+        if let (Some(failure), []) = (verdict.failure(), trials) {
+            let why = match (failure.class(), failure.code) {
+                (_, Code::TruncatedCall) => "a call that was cut off is never completed",
+                (_, Code::UnknownTool) => "no other spelling of a tool's name",
+                (Class::Validation, _) => "no rule applies",
+                _ => "the arguments are not the cause",
+            };
+            below(out, &format!("  no repair was tried: {why}"));
+        }
         for trial in trials {
             let Trial {
                 edit, cost, helps, ..

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use callwright::repair::RepairPolicy;
 use clap::{Args, Subcommand};
 
-use crate::args::{Format, RepairName};
+use crate::args::{Format, REPAIRS, named};
 
 /// Judge recorded traffic, and propose where schemas are too strict
 ///
@@ -67,8 +68,8 @@ pub(crate) struct RunArguments {
 
     /// The highest grade of repair for all tools, overriding the policy; the default is `guess` for tools
     /// that only read and `lossless` for all others
-    #[arg(long, value_name = "GRADE")]
-    pub(crate) repair: Option<RepairName>,
+    #[arg(long, value_name = "GRADE", value_parser = named(&REPAIRS))]
+    pub(crate) repair: Option<RepairPolicy>,
 
     /// Other tools to compare with: which verdicts would change? The exit code is then 1 only if something
     /// gets stricter

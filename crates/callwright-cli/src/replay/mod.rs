@@ -11,15 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
+use callwright::repair::RepairPolicy;
 use callwright::{Policy, ToolSpec};
 use callwright_replay::run::{Checkpoint, ReplaySettings, Run, SettingsDigest};
 use callwright_replay::source;
 use callwright_replay::summary::{Merge, Summary};
-use clap::ValueEnum as _;
 
 use self::args::{MergeArguments, ReplayArguments, RunArguments, Step};
 use self::output::About;
-use crate::args::RepairName;
+use crate::args::REPAIRS;
 use crate::input::shown;
 use crate::progress::Progress;
 use crate::{Outcome, input, say};
@@ -165,8 +165,8 @@ fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)
         repair: *repair,
         digest: SettingsDigest::default(),
     };
-    if let Some(name) = repair.and_then(|repair| repair.to_possible_value()) {
-        sources.digest.add("--repair", name.get_name().as_bytes());
+    if let Some((name, _)) = REPAIRS.iter().find(|(_, named)| Some(*named) == *repair) {
+        sources.digest.add("--repair", name.as_bytes());
     }
     let policy = sources.policy("--policy", policy.as_deref())?;
     let tools = tools.as_deref();
@@ -206,7 +206,7 @@ fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)
 
 /// Reads the files that counts depend on, and notes what is in them.
 struct Sources {
-    repair: Option<RepairName>,
+    repair: Option<RepairPolicy>,
     digest: SettingsDigest,
 }
 

@@ -6,6 +6,9 @@ mod consent;
 mod lists;
 mod modes;
 mod passing;
+mod present;
+#[path = "../../../callwright/tests/present_cases/mod.rs"]
+mod present_cases;
 mod properties;
 mod results;
 mod sides;

@@ -59,6 +59,10 @@ fn warn_changes_nothing_and_reports() {
     assert_eq!(counts["login"].repaired, 1);
     assert_eq!(counts["login"].bad_results, 1);
     assert_eq!(counts["logon"].refused, 1);
+    assert_eq!(
+        format!("{:#}", counts["login"]),
+        "2 calls, 1 would have been repaired, 1 would have been refused, 1 with a bad result"
+    );
 }
 
 /// The question goes first, so that most servers answer it first.

@@ -1,37 +1,91 @@
-//! Collects tools and settings for a toolbox.
+//! Collects tools and settings for a toolbox, or for the guard of another framework's tools.
 
 use std::sync::Arc;
 
 use super::Toolbox;
 use super::definition::{RegisteredTool, ToolDef};
 use super::run::{Runner, permits};
-use crate::admit::Ledger;
+use crate::admit::{Ledger, MemoryLedger};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Event, On, Sink, Sinks, SinksBuilder};
 use crate::feedback::Feedback;
 use crate::gate::Gate;
 use crate::policy::Policy;
 use crate::validate::SchemaCache;
-use crate::words::ParseLimits;
-use crate::words::ToolSpec;
+use crate::words::{ParseLimits, ToolSpec};
+
+/// Settings of a guard for tools that run elsewhere: `callwright-rig`, `callwright-rmcp`, your own. Clones share the ledger
+/// and the sinks, so that one guard can judge through several toolboxes.
+///
+/// Such tools have no time limit unless the policy sets one, and run at most once per call.
+///
+/// ```
+/// use callwright::Policy;
+/// use callwright::toolbox::GuardSettings;
+///
+/// # fn main() -> Result<(), callwright::Error> {
+/// let policy = Policy::from_toml("[tool.pay]\neffect = \"destructive\"")?;
+/// let settings = GuardSettings { policy, ..GuardSettings::default() };
+/// # let _ = settings;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct GuardSettings {
+    /// Everything that a policy file can say: effects, repairs, budgets, checks of results, time limits.
+    pub policy: Policy,
+    /// How large a call may be.
+    pub limits: ParseLimits,
+    /// Where sessions are kept; in memory by default.
+    pub ledger: Arc<dyn Ledger>,
+    /// How failures are worded for the model.
+    pub feedback: Feedback,
+    /// Where the event of every call goes.
+    pub sinks: Sinks,
+    /// Whether events hold the tools' results, for a replay. They may be large.
+    pub keep_output: bool,
+}
+
+impl Default for GuardSettings {
+    fn default() -> Self {
+        GuardSettings {
+            policy: Policy::default(),
+            limits: ParseLimits::default(),
+            ledger: Arc::new(MemoryLedger::default()),
+            feedback: Feedback::default(),
+            sinks: Sinks::default(),
+            keep_output: false,
+        }
+    }
+}
+
+impl GuardSettings {
+    /// A toolbox that judges calls of these tools, which run elsewhere: see [`ToolboxBuilder::external_tool`].
+    ///
+    /// # Errors
+    /// Fails if two tools have the same name.
+    pub fn toolbox(&self, specs: impl IntoIterator<Item = ToolSpec>) -> Result<Toolbox, Error> {
+        let builder = ToolboxBuilder {
+            external: specs.into_iter().collect(),
+            settings: self.clone(),
+            ..ToolboxBuilder::default()
+        };
+        builder.build()
+    }
+}
 
 /// Collects tools and settings for a [`Toolbox`].
 #[derive(Debug, Default)]
 #[must_use]
 pub struct ToolboxBuilder {
     tools: Vec<RegisteredTool>,
-    policy: Policy,
-    limits: ParseLimits,
-    ledger: Option<Arc<dyn Ledger>>,
-    cache: Option<SchemaCache>,
-    feedback: Feedback,
-    sinks: SinksBuilder,
-    keeps_output: bool,
-    concurrency: Option<usize>,
     /// Tools that run elsewhere.
     external: Vec<ToolSpec>,
-    /// Sinks that run already, instead of new ones.
-    running_sinks: Option<Sinks>,
+    settings: GuardSettings,
+    cache: Option<SchemaCache>,
+    /// Sinks to start, unless the settings have some that run already.
+    sinks: SinksBuilder,
+    concurrency: Option<usize>,
 }
 
 impl ToolboxBuilder {
@@ -79,19 +133,19 @@ impl ToolboxBuilder {
     /// Sets everything that a policy file can say. What it says about a tool by name overrides what the tool says about
     /// itself.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
+        self.settings.policy = policy;
         self
     }
 
     /// Sets how large a call may be.
     pub fn limits(mut self, limits: ParseLimits) -> Self {
-        self.limits = limits;
+        self.settings.limits = limits;
         self
     }
 
     /// Keeps sessions in this ledger instead of the toolbox's own memory.
     pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
-        self.ledger = Some(ledger);
+        self.settings.ledger = ledger;
         self
     }
 
@@ -103,7 +157,7 @@ impl ToolboxBuilder {
 
     /// Sets how failures are worded for the model.
     pub fn feedback(mut self, feedback: Feedback) -> Self {
-        self.feedback = feedback;
+        self.settings.feedback = feedback;
         self
     }
 
@@ -128,13 +182,13 @@ impl ToolboxBuilder {
 
     /// Sends the event of every call to sinks that run already, and to no others.
     pub fn sinks(mut self, sinks: Sinks) -> Self {
-        self.running_sinks = Some(sinks);
+        self.settings.sinks = sinks;
         self
     }
 
     /// Adds the tools' results to the events, for a replay. They may be large.
     pub fn keep_output(mut self) -> Self {
-        self.keeps_output = true;
+        self.settings.keep_output = true;
         self
     }
 
@@ -152,7 +206,8 @@ impl ToolboxBuilder {
         if !defects.is_empty() {
             return Err(ErrorKind::ToolDefects(defects.join("\n")).into());
         }
-        let mut policy = self.policy;
+        let settings = self.settings;
+        let mut policy = settings.policy;
         let said = std::mem::take(&mut policy.tools);
         policy.tools = self.tools.iter().map(|tool| tool.policy.clone()).collect();
         policy.tools.extend(said);
@@ -160,11 +215,9 @@ impl ToolboxBuilder {
         let specs: Vec<ToolSpec> = own.chain(self.external.iter().cloned()).collect();
         let mut builder = Gate::builder()
             .tools(specs)
-            .limits(self.limits)
+            .limits(settings.limits)
+            .ledger(settings.ledger)
             .policy(policy.clone());
-        if let Some(ledger) = self.ledger {
-            builder = builder.ledger(ledger);
-        }
         if let Some(cache) = self.cache {
             builder = builder.cache(cache);
         }
@@ -181,18 +234,19 @@ impl ToolboxBuilder {
             let limit = policy.own(&spec.name, &names).run.timeout;
             (spec.name, limit)
         });
-        let sinks = match self.running_sinks {
-            Some(sinks) => sinks,
-            None => self.sinks.start().map_err(ErrorKind::NoThread)?,
+        let sinks = if settings.sinks.is_empty() {
+            self.sinks.start().map_err(ErrorKind::NoThread)?
+        } else {
+            settings.sinks
         };
         Ok(Toolbox {
             runners: runners.collect(),
             external: external.collect(),
             gate,
-            feedback: self.feedback,
+            feedback: settings.feedback,
             sinks,
             warnings,
-            keeps_output: self.keeps_output,
+            keeps_output: settings.keep_output,
             permits: self.concurrency.map(permits),
         })
     }

@@ -2,32 +2,62 @@
 
 use std::borrow::Cow;
 
-use crate::json::Value;
-use crate::words::Output;
+use crate::json::{Path, Value};
+use crate::words::{Output, ToolFailure};
 
 /// Arguments for a tool without a type: JSON in one form or another.
 pub trait FromArguments: Send + Sized + 'static {
     /// Takes the validated arguments.
-    fn from_arguments(arguments: &Value<'_>) -> Self;
+    ///
+    /// # Errors
+    /// Fails if this form cannot hold them as they are; the tool does not run then.
+    fn from_arguments(arguments: &Value<'_>) -> Result<Self, ToolFailure>;
 }
 
 impl FromArguments for Value<'static> {
-    fn from_arguments(arguments: &Value<'_>) -> Self {
-        arguments.clone().into_owned()
+    fn from_arguments(arguments: &Value<'_>) -> Result<Self, ToolFailure> {
+        Ok(arguments.clone().into_owned())
     }
 }
 
-/// Integers beyond 64 bits become floats here; a [`Value`] keeps them.
+/// Integers beyond 64 bits are refused: rounded, an id would be another id.
 impl FromArguments for serde_json::Value {
-    fn from_arguments(arguments: &Value<'_>) -> Self {
-        serde_json::Value::from(arguments)
+    fn from_arguments(arguments: &Value<'_>) -> Result<Self, ToolFailure> {
+        let Some(path) = wide_integer(arguments) else {
+            return Ok(serde_json::Value::from(arguments));
+        };
+        let why = format!(
+            "{path}: an integer beyond 64 bits does not fit into a `serde_json::Value`; take the arguments as a \
+             `callwright::json::Value` or as a `String`"
+        );
+        let objection = "an integer of this size cannot be handled";
+        Err(ToolFailure::defect(why).with_objection(path, objection))
+    }
+}
+
+/// Where the first integer is that needs more than 64 bits.
+fn wide_integer(value: &Value<'_>) -> Option<Path> {
+    match value {
+        Value::Number(number) => {
+            let is_wide = number.is_written_as_integer()
+                && number.as_u64().is_none()
+                && number.as_i64().is_none();
+            is_wide.then(Path::root)
+        }
+        Value::Array(items) => items.iter().enumerate().find_map(|(at, item)| {
+            wide_integer(item).map(|inner| Path::root().index(at).join(&inner))
+        }),
+        Value::Object(members) => members.iter().find_map(|(key, member)| {
+            wide_integer(member).map(|inner| Path::root().key(key).join(&inner))
+        }),
+        _ => None,
     }
 }
 
 /// The arguments as JSON text.
 impl FromArguments for String {
-    fn from_arguments(arguments: &Value<'_>) -> Self {
-        arguments.to_string()
+    fn from_arguments(arguments: &Value<'_>) -> Result<Self, ToolFailure> {
+        Ok(arguments.to_string())
     }
 }
 

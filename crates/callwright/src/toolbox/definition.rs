@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::agreement::input_disagreement;
-use super::context::CallContext;
+use super::context::{CallContext, Origin};
 use super::convert::{FromArguments, IntoOutput};
-use super::function::{Async, Blocking, Finish, Function, Handler, Start, WithContext};
+use super::function::{Async, Blocking, Finish, Function, Handler, Start, disagreement};
 use super::schema::{derive_input, output_schema};
 use crate::json::{from_type, to_arguments};
 use crate::policy::{Advice, OutputSettings, ToolPolicy};
@@ -81,7 +81,10 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::typed(name.into(), Arc::new(Async(function)))
+        ToolDef::typed(
+            name.into(),
+            Arc::new(Async(move |arguments, _: Origin<'_>| function(arguments))),
+        )
     }
 
     /// A tool whose function gets the [`CallContext`]: which call it serves.
@@ -91,17 +94,23 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::typed(name.into(), Arc::new(WithContext(function)))
+        ToolDef::typed(
+            name.into(),
+            Arc::new(Async(move |arguments, origin: Origin<'_>| {
+                function(arguments, origin.into())
+            })),
+        )
     }
 
-    /// A tool whose function blocks: it runs on a thread of Tokio's pool for blocking work. When its time is up, the call
-    /// ends and the next one has its turn, but the thread goes on until the function returns.
+    /// A tool whose function blocks: each call runs on a thread of its own. When its time is up, the call ends and the next
+    /// one has its turn, but the thread goes on until the function returns. A tool may have 64 threads at once; one whose
+    /// calls all hang stops itself, and no other.
     pub fn blocking<F, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A) -> Result<O, E> + Send + Sync + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::typed(name.into(), Arc::new(Blocking(Arc::new(function))))
+        ToolDef::typed(name.into(), Arc::new(Blocking::new(function)))
     }
 
     fn typed(name: String, start: Arc<dyn Start<A, O>>) -> Self {
@@ -122,7 +131,7 @@ where
             spec,
             Function {
                 start,
-                read: |arguments| to_arguments(arguments),
+                read: |arguments| to_arguments(arguments).map_err(|it| disagreement(&it)),
                 finish: Finish::new(|output| match from_type(&output) {
                     Ok(value) => Output::Value(value),
                     Err(mismatch) => Output::Unwritable {
@@ -142,7 +151,8 @@ where
     O: IntoOutput,
 {
     /// A tool that is declared by a JSON Schema from any source. Its function takes the arguments as a
-    /// [`serde_json::Value`], as a [`crate::json::Value`] that keeps every digit, or as their JSON text.
+    /// [`crate::json::Value`] or as their JSON text, which keep every digit, or as a [`serde_json::Value`]. An integer that
+    /// the last one cannot hold fails the call: it would become another number.
     ///
     /// ```
     /// use callwright::ToolSpec;
@@ -166,7 +176,10 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::untyped(spec, Arc::new(Async(function)))
+        ToolDef::untyped(
+            spec,
+            Arc::new(Async(move |arguments, _: Origin<'_>| function(arguments))),
+        )
     }
 
     /// The same, with a function that blocks: see [`ToolDef::blocking`].
@@ -175,7 +188,7 @@ where
         F: Fn(A) -> Result<O, E> + Send + Sync + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::untyped(spec, Arc::new(Blocking(Arc::new(function))))
+        ToolDef::untyped(spec, Arc::new(Blocking::new(function)))
     }
 
     /// The same, with a function that gets the [`CallContext`].
@@ -185,13 +198,18 @@ where
         R: Future<Output = Result<O, E>> + Send + 'static,
         E: Into<ToolFailure>,
     {
-        ToolDef::untyped(spec, Arc::new(WithContext(function)))
+        ToolDef::untyped(
+            spec,
+            Arc::new(Async(move |arguments, origin: Origin<'_>| {
+                function(arguments, origin.into())
+            })),
+        )
     }
 
     fn untyped(spec: ToolSpec, start: Arc<dyn Start<A, O>>) -> Self {
         let function = Function {
             start,
-            read: |arguments| Ok(A::from_arguments(arguments)),
+            read: A::from_arguments,
             finish: Finish::new(O::into_output),
         };
         ToolDef::of(spec, function, None)

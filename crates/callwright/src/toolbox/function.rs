@@ -4,13 +4,20 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::thread;
 
 use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
 
-use super::context::{CallContext, Origin};
+use super::context::Origin;
+use super::run::permits;
 use crate::json::{Mismatch, MismatchCause, Value};
-use crate::panics::{caught, words_of};
+use crate::panics::caught;
 use crate::words::{Finding, Output, Ran, ToolFailure};
+
+/// How many threads a blocking tool may have, those of calls that ran out of time included: as many calls as one server
+/// takes at once from one client, and some hundred kilobytes. Further calls wait until their own time is up.
+const MOST_THREADS: usize = 64;
 
 /// The future outcome of a call.
 pub(super) type Running<'r> = Pin<Box<dyn Future<Output = Ran<'static>> + Send + 'r>>;
@@ -24,7 +31,7 @@ pub(super) trait Handler: Send + Sync + fmt::Debug {
 /// A function over types, and how they are read and written.
 pub(super) struct Function<A, O> {
     pub(super) start: Arc<dyn Start<A, O>>,
-    pub(super) read: fn(&Value<'_>) -> Result<A, Mismatch>,
+    pub(super) read: fn(&Value<'_>) -> Result<A, ToolFailure>,
     pub(super) finish: Finish<O>,
 }
 
@@ -42,37 +49,34 @@ pub(super) trait Start<A, O>: Send + Sync {
     fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r>;
 }
 
-/// An async function over the arguments.
+/// An async function over the arguments and the call that they belong to.
 pub(super) struct Async<F>(pub(super) F);
 
-/// An async function that gets the call's context.
-pub(super) struct WithContext<F>(pub(super) F);
+/// A function that blocks. Its calls run on threads of the tool's own, so that one that hangs holds up neither Tokio's
+/// pool nor another tool.
+pub(super) struct Blocking<F> {
+    function: Arc<F>,
+    threads: Arc<Semaphore>,
+}
 
-/// A function that blocks.
-pub(super) struct Blocking<F>(pub(super) Arc<F>);
-
-impl<A, O, F, R, E> Start<A, O> for Async<F>
-where
-    F: Fn(A) -> R + Send + Sync,
-    R: Future<Output = Result<O, E>> + Send + 'static,
-    O: Send,
-    E: Into<ToolFailure>,
-{
-    fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
-        let future = (self.0)(arguments);
-        Box::pin(async move { finish.finish(origin, future.await.map_err(Into::into)) })
+impl<F> Blocking<F> {
+    pub(super) fn new(function: F) -> Self {
+        Blocking {
+            function: Arc::new(function),
+            threads: Arc::new(permits(MOST_THREADS)),
+        }
     }
 }
 
-impl<A, O, F, R, E> Start<A, O> for WithContext<F>
+impl<A, O, F, R, E> Start<A, O> for Async<F>
 where
-    F: Fn(A, CallContext) -> R + Send + Sync,
+    F: Fn(A, Origin<'_>) -> R + Send + Sync,
     R: Future<Output = Result<O, E>> + Send + 'static,
     O: Send,
     E: Into<ToolFailure>,
 {
     fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
-        let future = (self.0)(arguments, origin.into());
+        let future = (self.0)(arguments, origin);
         Box::pin(async move { finish.finish(origin, future.await.map_err(Into::into)) })
     }
 }
@@ -85,19 +89,29 @@ where
     E: Into<ToolFailure>,
 {
     fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r> {
-        let function = Arc::clone(&self.0);
+        let function = Arc::clone(&self.function);
+        let threads = Arc::clone(&self.threads);
         Box::pin(async move {
-            let Ok(runtime) = Handle::try_current() else {
-                let why = "a blocking function needs a Tokio runtime, and there is none here";
-                return Ran::failed(ToolFailure::internal(why));
+            // The semaphore is never closed, so this always succeeds.
+            let permit = threads.acquire_owned().await.ok();
+            let runtime = Handle::try_current().ok();
+            let (done, outcome) = oneshot::channel();
+            let work = move || {
+                let _inside = runtime.as_ref().map(Handle::enter);
+                let result = caught(|| function(arguments).map_err(Into::into));
+                // It ends here, also if its caller has gone.
+                drop(permit);
+                let _ = done.send(result);
             };
-            let done = runtime.spawn_blocking(move || function(arguments).map_err(Into::into));
-            match done.await {
-                Ok(result) => finish.finish(origin, result),
-                Err(lost) => Ran::failed(match lost.try_into_panic() {
-                    Ok(panic) => ToolFailure::panicked(words_of(panic)),
-                    Err(_) => ToolFailure::cancelled(),
-                }),
+            let name = format!("tool {}", origin.tool);
+            if let Err(error) = thread::Builder::new().name(name).spawn(work) {
+                let why = format!("no thread could be started: {error}");
+                return Ran::failed(ToolFailure::internal(why));
+            }
+            match outcome.await {
+                Ok(Ok(result)) => finish.finish(origin, result),
+                Ok(Err(words)) => Ran::failed(ToolFailure::panicked(words)),
+                Err(_) => Ran::failed(ToolFailure::cancelled()),
             }
         })
     }
@@ -136,7 +150,7 @@ impl<A, O> Handler for Function<A, O> {
     fn run<'r>(&'r self, origin: Origin<'r>) -> Running<'r> {
         match (self.read)(origin.arguments) {
             Ok(arguments) => self.start.start(arguments, origin, &self.finish),
-            Err(mismatch) => Box::pin(std::future::ready(Ran::failed(disagreement(&mismatch)))),
+            Err(failure) => Box::pin(std::future::ready(Ran::failed(failure))),
         }
     }
 }
@@ -144,7 +158,7 @@ impl<A, O> Handler for Function<A, O> {
 /// The schema accepted the arguments and the type did not, so the model is not to blame. If the objection is the type's
 /// own, the model gets it all the same, because it can act on it.
 #[cold]
-fn disagreement(mismatch: &Mismatch) -> ToolFailure {
+pub(super) fn disagreement(mismatch: &Mismatch) -> ToolFailure {
     let failure = ToolFailure::defect(mismatch.to_string());
     match mismatch.cause() {
         MismatchCause::Own => failure.with_objection(mismatch.path(), mismatch.message()),

@@ -6,7 +6,7 @@
 //! runs go through [`Toolbox::begin`] instead.
 //!
 //! This is the only part of the crate that runs anything. It is made for a Tokio runtime. Elsewhere a call that is not
-//! done at once needs a thread for its time limit, and blocking functions fail.
+//! done at once needs a thread for its time limit.
 
 mod agreement;
 mod builder;
@@ -15,7 +15,6 @@ mod context;
 mod convert;
 mod definition;
 mod function;
-mod guard_settings;
 mod invocation;
 mod run;
 mod schema;
@@ -33,11 +32,10 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::task::block_in_place;
 
-pub use self::builder::ToolboxBuilder;
+pub use self::builder::{GuardSettings, ToolboxBuilder};
 pub use self::context::CallContext;
 pub use self::convert::{FromArguments, IntoOutput};
 pub use self::definition::{ToolDef, ToolResult};
-pub use self::guard_settings::GuardSettings;
 pub use self::invocation::Invocation;
 pub use self::schema::{input_schema, output_schema};
 

@@ -3,7 +3,7 @@
 //! A line is a call or a message: `{"text", "id"?, "finish_reason"?}`, an OpenAI chat message, an Anthropic text block
 //! or message. For [`crate::Gate::rescue`].
 
-use super::history::{is_call, parts, text_of};
+use super::history::{HistoryEntry, is_call, parts, read_history, text_of};
 use super::line::read_json;
 use super::provider::{RawAnswer, shapes};
 use super::recorded::{Recorded, recorded};
@@ -68,35 +68,51 @@ impl<'a> WholeAnswer<'a> {
 /// one answer for each choice, which is one unless the request asked for more.
 ///
 /// ```
-/// use callwright::call::Completeness;
+/// use callwright::feedback::Feedback;
 /// use callwright::parse::read_value;
-/// use callwright::wire::read_whole_answer;
+/// use callwright::wire::{Provider, read_whole_answer, render};
+/// use callwright::{Gate, ToolSpec};
+/// use serde_json::json;
 ///
-/// let body = read_value(r#"{"id": "msg_1", "type": "message", "role": "assistant", "content": [
-///     {"type": "text", "text": "Let me look."},
-///     {"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Par"}}],
-///     "stop_reason": "max_tokens"}"#).unwrap();
-/// let answers = read_whole_answer(body).unwrap();
-/// let call = answers[0].calls[0].as_ref().unwrap();
-/// assert_eq!(call.tool, "get_weather");
-/// assert_eq!(call.completeness, Completeness::CutOff);
-/// assert_eq!(answers[0].message.as_ref().unwrap().text, "Let me look.");
+/// # fn main() -> Result<(), callwright::Error> {
+/// let gate = Gate::builder().tool(ToolSpec::new("save", json!({"required": ["text"]}))).build()?;
+/// let body = r#"{"id": "msg_1", "type": "message", "role": "assistant", "content": [
+///     {"type": "text", "text": "Saving."},
+///     {"type": "tool_use", "id": "a", "name": "save", "input": {"text": "Once upon a"}}],
+///     "stop_reason": "max_tokens"}"#;
+/// for answer in read_whole_answer(read_value(body).expect("JSON"))? {
+///     for call in answer.calls {
+///         let call = call?;
+///         let verdict = gate.judge(&call);
+///         // Cut off by the token limit, so it must not run, although its JSON is whole.
+///         assert_eq!(verdict.name(), "refused");
+///         let result = render(Provider::Anthropic, &call, &verdict, &Feedback::default());
+///         assert!(result.to_string().contains("cut off"));
+///     }
+/// }
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// # Errors
 /// Fails if the value is not a response of a provider that is known, or has a key twice.
 pub fn read_whole_answer(mut body: Value<'_>) -> Result<Vec<WholeAnswer<'_>>, Error> {
-    each_key_once(&body)?;
-    let Some(answers) = shapes().find_map(|shape| shape.take_answers(&mut body)) else {
-        return Err(not_an_answer(
-            "it is not the whole response of a known provider",
-        ));
+    let not_one = || not_an_answer("it is not the whole response of a known provider");
+    take_whole_answers(&mut body)?.ok_or_else(not_one)
+}
+
+/// The answers in a response body; `None` if it is not one of a known provider.
+fn take_whole_answers<'a>(body: &mut Value<'a>) -> Result<Option<Vec<WholeAnswer<'a>>>, Error> {
+    each_key_once(body)?;
+    let Some(answers) = shapes().find_map(|shape| shape.take_answers(body)) else {
+        return Ok(None);
     };
-    let id = present(&mut body, "id");
+    let id = present(body, "id");
+    let answers = answers.into_iter();
     answers
-        .into_iter()
         .map(|raw| whole_answer(raw, id.as_ref()))
-        .collect()
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 fn whole_answer<'a>(raw: RawAnswer<'a>, id: Option<&Value<'a>>) -> Result<WholeAnswer<'a>, Error> {
@@ -115,12 +131,89 @@ fn not_an_answer(why: &str) -> Error {
     ErrorKind::NotACall(format!("not an answer: {why}")).into()
 }
 
+/// Reads one record of a recording, and hands on each thing that it holds: a call in any known shape; the calls of a
+/// provider's whole answer, or its text if it has none; the calls of a history; the same for each element of an array.
+/// `messages` says whether a message without calls is taken too, as by [`read_recorded_line`].
+pub fn read_record<'a>(
+    text: &'a str,
+    messages: bool,
+    each: &mut dyn FnMut(Result<RecordedLine<'a>, Error>),
+) {
+    match read_json(text) {
+        Ok(Value::Array(elements)) if !elements.iter().any(|it| it.get("role").is_some()) => {
+            for element in elements {
+                read_element(element, messages, each);
+            }
+        }
+        Ok(value) => read_element(value, messages, each),
+        Err(error) => each(Err(error)),
+    }
+}
+
+fn read_element<'a>(
+    mut value: Value<'a>,
+    messages: bool,
+    each: &mut dyn FnMut(Result<RecordedLine<'a>, Error>),
+) {
+    // The usual line is not looked at twice.
+    if value.get("tool").is_some() {
+        return each(recorded(value).map(RecordedLine::Call));
+    }
+    let answers = match take_whole_answers(&mut value) {
+        Ok(Some(answers)) => answers,
+        Ok(None) if holds_calls(&value) => answers_of(value),
+        Ok(None) if messages => return each(call_or_message(value)),
+        Ok(None) => return each(recorded(value).map(RecordedLine::Call)),
+        Err(error) => return each(Err(error)),
+    };
+    let no_call = |message: Option<Message<'a>>| {
+        Ok(RecordedLine::Message(
+            message.unwrap_or_else(|| Message::from_text("")),
+        ))
+    };
+    // A prompt that was blocked has no answer at all.
+    if answers.is_empty() {
+        each(no_call(None));
+    }
+    for answer in answers {
+        if answer.calls.is_empty() {
+            each(no_call(answer.message));
+        }
+        for call in answer.calls {
+            each(call.map(|call| RecordedLine::Call(call.into())));
+        }
+    }
+}
+
+/// Whether this is a history, or a message of one, in which calls were made.
+fn holds_calls(value: &Value<'_>) -> bool {
+    let is_history = value.as_array().is_some() || value.get("role").is_some();
+    is_history && !answers_of(value.clone()).is_empty()
+}
+
+/// The answers of a history, or of a message of one, that have calls.
+fn answers_of(history: Value<'_>) -> Vec<WholeAnswer<'_>> {
+    let messages = match history {
+        Value::Array(messages) => messages,
+        message => vec![message],
+    };
+    let steps = read_history(Value::Array(messages)).into_iter();
+    let answers = steps.filter_map(|step| match step {
+        HistoryEntry::Answer(answer) if !answer.calls.is_empty() => Some(answer),
+        _ => None,
+    });
+    answers.collect()
+}
+
 /// Reads one line of JSON Lines: a call or a message in any known shape.
 ///
 /// # Errors
 /// Fails if the line is not JSON, or neither of them; the error says why.
 pub fn read_recorded_line(line: &str) -> Result<RecordedLine<'_>, Error> {
-    let value = read_json(line)?;
+    call_or_message(read_json(line)?)
+}
+
+fn call_or_message(value: Value<'_>) -> Result<RecordedLine<'_>, Error> {
     let has = |key: &str| value.get(key).is_some();
     let names_a_tool = ["tool", "name", "function", "method", "functionCall"]
         .into_iter()

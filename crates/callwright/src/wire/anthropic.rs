@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, one_message, typed_text};
-use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
-use super::{id, object, present, text, tool_name, value_arguments};
+use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
+use super::{object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -21,7 +21,15 @@ static VOCABULARY: Vocabulary = Vocabulary {
     parts: &["content"],
     input_schema: &["input_schema"],
     output_schema: &["output_schema"],
-    ..Vocabulary::NONE
+    ..Vocabulary::of(ProviderSummary {
+        title: "Anthropic",
+        tool: r#"{"name", "description", "input_schema"}"#,
+        call: r#"{"type": "tool_use", "id", "name", "input"}"#,
+        message: Some(
+            r#"{"type": "text", "text"}, or {"role": "assistant", "content": [one text]}"#,
+        ),
+        answer: Some(r#"{"type": "message", "content": [blocks], "stop_reason"}"#),
+    })
 };
 
 impl ProviderShape for Anthropic {
@@ -83,7 +91,7 @@ impl ProviderShape for Anthropic {
     fn render_result<'v>(&self, call: &'v Call<'_>, content: String, is_error: bool) -> Value<'v> {
         object([
             ("type", text("tool_result")),
-            ("tool_use_id", id(call)),
+            ("tool_use_id", call.id.clone()),
             ("content", text(content)),
             ("is_error", is_error.then_some(Value::Bool(true))),
         ])

@@ -3,7 +3,8 @@
 //! Turns a refusal that says `ask_user` into the parameters of the request, and the client's result into the [`Reply`]
 //! for the ledger. The caller speaks MCP: it sends the one and receives the other.
 
-use super::{object, text};
+use serde_json::json;
+
 use crate::feedback::{CHOICES, Feedback};
 use crate::json::Value;
 use crate::words::Reply;
@@ -14,40 +15,24 @@ const FIELD: &str = "answer";
 
 /// The parameters of an `elicitation/create` request that asks what to do about a refused call; `None` if this
 /// refusal is not a question.
-pub fn elicitation<'v>(failure: &Failure, feedback: &Feedback) -> Option<Value<'v>> {
+pub fn elicitation(failure: &Failure, feedback: &Feedback) -> Option<Value<'static>> {
     let Cause::Objection(objection) = &failure.cause else {
         return None;
     };
     if failure.next() != Next::AskUser {
         return None;
     }
-    let (values, names): (Vec<Value<'v>>, Vec<Value<'v>>) = CHOICES
-        .iter()
-        .map(|(value, name)| {
-            (
-                Value::String((*value).into()),
-                Value::String((*name).into()),
-            )
-        })
-        .unzip();
-    let field = object([
-        ("type", text("string")),
-        ("title", text("What now?")),
-        ("enum", Some(Value::Array(values))),
-        ("enumNames", Some(Value::Array(names))),
-    ]);
-    let schema = object([
-        ("type", text("object")),
-        ("properties", Some(object([(FIELD, Some(field))]))),
-        (
-            "required",
-            Some(Value::Array(vec![Value::String(FIELD.into())])),
-        ),
-    ]);
-    Some(object([
-        ("message", text(feedback.question(objection, failure))),
-        ("requestedSchema", Some(schema)),
-    ]))
+    let (values, names): (Vec<&str>, Vec<&str>) = CHOICES.iter().copied().unzip();
+    let field = json!({"type": "string", "title": "What now?", "enum": values, "enumNames": names});
+    let form = json!({
+        "message": feedback.question(objection, failure),
+        "requestedSchema": {
+            "type": "object",
+            "properties": {FIELD: field},
+            "required": [FIELD],
+        },
+    });
+    Some(Value::from(&form).into_owned())
 }
 
 /// What the user answered; `None` if there was no answer, and the call stays refused.
@@ -69,10 +54,8 @@ pub fn read_elicitation(result: &Value<'_>, failure: &Failure) -> Option<Reply> 
 
 #[cfg(test)]
 mod tests {
-    use crate::words::Ran;
-    use serde_json::json;
-
     use super::*;
+    use crate::words::Ran;
     use crate::words::{Effect, Place};
     use crate::{Call, Gate, Opened, ToolSpec};
 

@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json};
 use super::finish::declared_completeness;
 use super::history::CallResult;
 use super::members::{one_message, take_list};
-use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
-use super::{each_key_once, id, name, object, present, text, tool_name, value_arguments};
+use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
+use super::{each_key_once, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -15,6 +15,13 @@ use crate::words::{ToolSpec, word_list};
 pub(super) struct Gemini;
 
 static VOCABULARY: Vocabulary = Vocabulary {
+    summary: ProviderSummary {
+        title: "Gemini",
+        tool: r#"{"functionDeclarations": [{"name", "description", "parameters"}]}"#,
+        call: r#"{"functionCall": {"name", "args"}}"#,
+        message: None,
+        answer: Some(r#"{"candidates": [{"content", "finishReason"}]}"#),
+    },
     finished: &["STOP"],
     cut_off: word_list![MAX_TOKENS SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII],
     history: Some("contents"),
@@ -47,9 +54,16 @@ impl ProviderShape for Gemini {
         Ok(call)
     }
 
-    /// A prompt that was blocked has no candidates.
+    /// The candidates of a response, or one by itself. A prompt that was blocked has none.
     fn take_answers<'a>(&self, body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
         let candidates = match take_list(body, "candidates") {
+            None if body
+                .get("content")
+                .and_then(|content| content.get("parts"))
+                .is_some() =>
+            {
+                vec![std::mem::take(body)]
+            }
             None if body.get("promptFeedback").is_none() => return None,
             candidates => candidates.unwrap_or_default(),
         };
@@ -108,8 +122,8 @@ impl ProviderShape for Gemini {
     fn render_result<'v>(&self, call: &'v Call<'_>, content: String, is_error: bool) -> Value<'v> {
         let key = if is_error { "error" } else { "output" };
         let response = object([
-            ("id", id(call)),
-            ("name", name(call)),
+            ("id", call.id.clone()),
+            ("name", text(call.tool.as_ref())),
             ("response", Some(object([(key, text(content))]))),
         ]);
         object([("functionResponse", Some(response))])

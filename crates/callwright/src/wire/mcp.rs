@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::provider::{ProviderShape, RunnableCall, Vocabulary};
+use super::provider::{ProviderShape, ProviderSummary, RunnableCall, Vocabulary};
 use super::{each_key_once, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -17,7 +17,13 @@ pub(super) struct Mcp;
 static VOCABULARY: Vocabulary = Vocabulary {
     input_schema: &["inputSchema"],
     output_schema: &["outputSchema"],
-    ..Vocabulary::NONE
+    ..Vocabulary::of(ProviderSummary {
+        title: "MCP",
+        tool: r#"{"name", "description", "inputSchema", "annotations"}"#,
+        call: r#"{"method": "tools/call", "id", "params": {"name", "arguments"}}"#,
+        message: None,
+        answer: None,
+    })
 };
 
 impl ProviderShape for Mcp {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::call::{Arguments, Call};
+use crate::call::Arguments;
 use crate::error::{Error, ErrorKind};
 use crate::json::{Value, has_duplicate};
 use crate::text::{list, quoted};
@@ -100,14 +100,6 @@ pub(super) fn object<'v, const N: usize>(
 #[expect(clippy::unnecessary_wraps, reason = "a member for `object`")]
 pub(super) fn text<'v>(text: impl Into<Cow<'v, str>>) -> Option<Value<'v>> {
     Some(Value::String(text.into()))
-}
-
-pub(super) fn name<'v>(call: &'v Call<'_>) -> Option<Value<'v>> {
-    text(call.tool.as_ref())
-}
-
-pub(super) fn id<'v>(call: &'v Call<'_>) -> Option<Value<'v>> {
-    call.id.clone()
 }
 
 /// The name of the tool, which every shape must have. Each key must occur once: see [`each_key_once`].

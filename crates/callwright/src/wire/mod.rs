@@ -21,12 +21,12 @@ mod settled;
 mod tools;
 mod verdict_line;
 
-pub use answer::{RecordedLine, WholeAnswer, read_recorded_line, read_whole_answer};
+pub use answer::{RecordedLine, WholeAnswer, read_record, read_recorded_line, read_whole_answer};
 pub use elicitation::{elicitation, read_elicitation};
 pub use history::{CallResult, HistoryEntry, read_history, unanswered};
 pub use line::read_line;
 pub use mcp::read_result as read_mcp_result;
-pub use provider::Provider;
+pub use provider::{Provider, ProviderSummary};
 pub use recorded::{Recorded, into_recorded_output, read_recorded, recorded, recorded_output};
 pub use settled::{render_round, render_settled};
 pub use tools::{declare, read_tools};
@@ -35,8 +35,7 @@ pub(crate) use verdict_line::{ToldFailure, write_edit};
 
 use self::finish::declared_completeness;
 use self::members::{
-    each_key_once, id, name, not_a_call, object, present, text, text_arguments, tool_name,
-    value_arguments,
+    each_key_once, not_a_call, object, present, text, text_arguments, tool_name, value_arguments,
 };
 use self::provider::{RunnableCall, shapes};
 use crate::call::{Arguments, Call};

@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json, json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{take_list, typed_text};
-use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
-use super::{each_key_once, id, object, present, text, text_arguments, tool_name};
+use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
+use super::{each_key_once, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -21,7 +21,13 @@ static VOCABULARY: Vocabulary = Vocabulary {
     parts: &["content", "tool_calls"],
     tool_lists: &["functions"],
     // What is inside of `function` looks like a tool of the responses API.
-    ..Vocabulary::NONE
+    ..Vocabulary::of(ProviderSummary {
+        title: "OpenAI chat",
+        tool: r#"{"type": "function", "function": {"name", "description", "parameters"}}"#,
+        call: r#"{"id", "type": "function", "function": {"name", "arguments"}}"#,
+        message: Some(r#"{"role": "assistant", "content"}"#),
+        answer: Some(r#"{"choices": [{"message", "finish_reason"}]}"#),
+    })
 };
 
 impl ProviderShape for OpenAiChat {
@@ -56,8 +62,13 @@ impl ProviderShape for OpenAiChat {
                 completeness: declared_completeness(&choice),
             })
         };
-        // The choices of a streamed piece have a `delta` instead of a message.
-        let choices = take_list(body, "choices")?;
+        // The choices of a streamed piece have a `delta` instead of a message. Ollama's answer is like one choice.
+        let choices = match take_list(body, "choices") {
+            None if matches!(body.get("message"), Some(Value::Object(_))) => {
+                vec![std::mem::take(body)]
+            }
+            choices => choices?,
+        };
         choices.into_iter().map(answer).collect()
     }
 
@@ -94,7 +105,7 @@ impl ProviderShape for OpenAiChat {
     fn render_result<'v>(&self, call: &'v Call<'_>, content: String, _: bool) -> Value<'v> {
         object([
             ("role", text("tool")),
-            ("tool_call_id", id(call)),
+            ("tool_call_id", call.id.clone()),
             ("content", text(content)),
         ])
     }

@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json, json};
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, take_list, typed_text};
-use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
-use super::{id, object, present, text, text_arguments, tool_name};
+use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
+use super::{object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -20,7 +20,13 @@ static VOCABULARY: Vocabulary = Vocabulary {
     history: Some("input"),
     parts: &["content"],
     input_schema: &["parameters"],
-    ..Vocabulary::NONE
+    ..Vocabulary::of(ProviderSummary {
+        title: "OpenAI responses",
+        tool: r#"{"type": "function", "name", "description", "parameters"}"#,
+        call: r#"{"type": "function_call", "call_id", "name", "arguments"}"#,
+        message: None,
+        answer: Some(r#"{"object": "response", "output": [items], "status"}"#),
+    })
 };
 
 impl ProviderShape for OpenAiResponses {
@@ -82,7 +88,7 @@ impl ProviderShape for OpenAiResponses {
     fn render_result<'v>(&self, call: &'v Call<'_>, output: String, _: bool) -> Value<'v> {
         object([
             ("type", text("function_call_output")),
-            ("call_id", id(call)),
+            ("call_id", call.id.clone()),
             ("output", text(output)),
         ])
     }

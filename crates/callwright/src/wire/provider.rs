@@ -29,6 +29,11 @@ macro_rules! providers {
             pub const ALL: [(&'static str, Provider); [$($name),+].len()] =
                 [$(($name, Provider::$provider)),+];
 
+            /// How its JSON looks.
+            pub fn summary(self) -> ProviderSummary {
+                self.shape().vocabulary().summary
+            }
+
             pub(super) fn shape(self) -> &'static dyn ProviderShape {
                 match self {
                     $(Provider::$provider => &$shape,)+
@@ -64,7 +69,7 @@ pub(super) fn shapes() -> impl Iterator<Item = &'static dyn ProviderShape> {
 
 /// What one provider's file knows: how its calls, answers, histories, results and tools look. Nothing is judged here.
 pub(super) trait ProviderShape: Sync {
-    /// Its words: finish reasons and keys.
+    /// Its words: finish reasons, keys, and how its JSON looks.
     fn vocabulary(&self) -> &'static Vocabulary;
 
     /// Whether a value is a call in this shape.
@@ -133,8 +138,26 @@ pub(super) struct RawAnswer<'a> {
     pub(super) completeness: Option<Completeness>,
 }
 
+/// How a provider's JSON looks, for help texts: the keys that tell its shapes apart, without their values.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ProviderSummary {
+    /// The provider's API, as people call it.
+    pub title: &'static str,
+    /// A declared tool.
+    pub tool: &'static str,
+    /// A call.
+    pub call: &'static str,
+    /// A message that may hold calls as text.
+    pub message: Option<&'static str>,
+    /// A whole answer, with its calls and its finish reason.
+    pub answer: Option<&'static str>,
+}
+
 /// The words of a provider.
 pub(super) struct Vocabulary {
+    /// How its JSON looks, for people.
+    pub(super) summary: ProviderSummary,
     /// The finish reasons that say that an answer ended by itself, in any case.
     pub(super) finished: &'static [&'static str],
     /// The finish reasons that say that an answer was cut, or stopped by a filter, in any case.
@@ -155,14 +178,17 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// No words at all, to be completed.
-    pub(super) const NONE: Vocabulary = Vocabulary {
-        finished: &[],
-        cut_off: &[],
-        history: None,
-        parts: &[],
-        tool_lists: &[],
-        input_schema: &[],
-        output_schema: &[],
-        hosted_tools: &[],
-    };
+    pub(super) const fn of(summary: ProviderSummary) -> Self {
+        Vocabulary {
+            summary,
+            finished: &[],
+            cut_off: &[],
+            history: None,
+            parts: &[],
+            tool_lists: &[],
+            input_schema: &[],
+            output_schema: &[],
+            hosted_tools: &[],
+        }
+    }
 }

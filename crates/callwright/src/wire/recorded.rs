@@ -32,6 +32,18 @@ pub struct Recorded<'a> {
     pub is_error: bool,
 }
 
+impl<'a> From<Call<'a>> for Recorded<'a> {
+    fn from(call: Call<'a>) -> Self {
+        Recorded {
+            call,
+            session: None,
+            at: Moment::default(),
+            output: None,
+            is_error: false,
+        }
+    }
+}
+
 impl Recorded<'_> {
     /// The place of the call, if it belongs to a conversation.
     pub fn place(&self) -> Option<Place<'_>> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::call::Call;
+use crate::call::{Arguments, Call};
 use crate::feedback::{Feedback, ToldIssue};
 use crate::json::{Path, Value, write_json_string};
 use crate::secrecy::Secrecy;
@@ -34,6 +34,10 @@ impl Verdict<'_> {
             },
             verdict: self.name(),
             arguments: self.arguments(),
+            sent: match (self, &call.arguments) {
+                (Verdict::Valid(_), Arguments::Text(text)) => as_part_of_a_line(text),
+                _ => None,
+            },
             edits: self.edits(),
             failure: self.failure(),
             warning: self.warning(),
@@ -58,6 +62,8 @@ pub struct VerdictLine<'v> {
     tool: &'v str,
     verdict: &'static str,
     arguments: Option<&'v Value<'v>>,
+    /// The text of valid arguments, where it can go out as it came.
+    sent: Option<&'v str>,
     edits: &'v [Edit],
     failure: Option<&'v Failure>,
     warning: Option<&'v Failure>,
@@ -89,46 +95,49 @@ impl VerdictLine<'_> {
             }
             _ => write_json_string(self.tool, out),
         }
-        out.push_str(",\"verdict\":\"");
-        out.push_str(self.verdict);
-        out.push('"');
+        write_text("verdict", self.verdict, out);
         if let Some(notation) = self.rescued {
-            out.push_str(",\"rescued\":");
-            write_json_string(notation.name(), out);
+            write_text("rescued", notation.name(), out);
         }
         if let Some(arguments) = self.arguments {
-            out.push_str(",\"arguments\":");
-            match &self.secrecy {
-                Some(secrecy) => secrecy.value(arguments, &Path::root()).write_json(out),
-                None => arguments.write_json(out),
+            write_key("arguments", out);
+            match (&self.secrecy, self.sent) {
+                (Some(secrecy), _) => secrecy.value(arguments, &Path::root()).write_json(out),
+                (None, Some(sent)) => out.push_str(sent),
+                (None, None) => arguments.write_json(out),
             }
         }
-        out.push_str(",\"edits\":[");
+        write_key("edits", out);
+        out.push('[');
         for (at, edit) in self.edits.iter().enumerate() {
             if at > 0 {
                 out.push(',');
             }
-            match &self.secrecy {
-                Some(_) => write_edit(edit.shown(), out),
-                None => write_edit(edit, out),
-            }
+            write_edit(
+                if self.secrecy.is_some() {
+                    edit.shown()
+                } else {
+                    edit
+                },
+                out,
+            );
         }
         out.push(']');
         if let Some(failure) = self.failure {
-            out.push_str(",\"failure\":");
-            write_failure(failure, self.feedback, out);
-            out.push_str(",\"feedback\":");
-            write_json_string(&self.feedback.render_with(failure, self.notice), out);
+            self.write_failure("failure", failure, out);
+            write_text(
+                "feedback",
+                &self.feedback.render_with(failure, self.notice),
+                out,
+            );
         }
         if let Some(warning) = self.warning {
-            out.push_str(",\"warning\":");
-            write_failure(warning, self.feedback, out);
+            self.write_failure("warning", warning, out);
         }
         if let Some(notice) = self.notice {
             out.push_str(",\"notice\":{\"code\":");
             write_json_string(notice.code.name(), out);
-            out.push_str(",\"detail\":");
-            write_json_string(&self.feedback.notice(notice), out);
+            write_text("detail", &self.feedback.notice(notice), out);
             out.push('}');
         }
         if let Some(result) = self.result {
@@ -144,46 +153,57 @@ impl VerdictLine<'_> {
             OutputVerdict::Warned => ("ok", "output_warning"),
             _ => ("refused", "output_failure"),
         };
-        out.push_str(",\"output_verdict\":\"");
-        out.push_str(verdict);
-        out.push('"');
+        write_text("output_verdict", verdict, out);
         if !result.notes.is_empty() {
-            let notes = serde_json::to_string(&result.notes);
-            out.push_str(",\"output_notes\":");
-            // Texts always serialise.
-            out.push_str(&notes.unwrap_or_else(|_| "[]".to_owned()));
+            write_serialized("output_notes", &result.notes, out);
         }
         let Some(failure) = &result.failure else {
             return;
         };
-        out.push_str(",\"");
-        out.push_str(key);
-        out.push_str("\":");
-        write_failure(failure, self.feedback, out);
+        self.write_failure(key, failure, out);
         if result.verdict != OutputVerdict::Warned {
-            out.push_str(",\"output_feedback\":");
-            write_json_string(&self.feedback.render(failure), out);
+            write_text("output_feedback", &self.feedback.render(failure), out);
         }
+    }
+
+    fn write_failure(&self, key: &str, failure: &Failure, out: &mut String) {
+        write_serialized(key, &ToldFailure::new(failure, self.feedback), out);
     }
 }
 
-/// A failure as other programs read it.
-fn write_failure(failure: &Failure, feedback: &Feedback, out: &mut String) {
-    let told = serde_json::to_string(&ToldFailure::new(failure, feedback));
+/// The text of a valid object, if it is on one line: it need not be written again. (`null` means `{}`.)
+fn as_part_of_a_line(text: &str) -> Option<&str> {
+    let text = text.trim_ascii();
+    let is_one_line = !text.bytes().any(|byte| byte < b' ');
+    (text.starts_with('{') && is_one_line).then_some(text)
+}
+
+/// Writes the key of a member that is not the first.
+fn write_key(key: &str, out: &mut String) {
+    out.push_str(",\"");
+    out.push_str(key);
+    out.push_str("\":");
+}
+
+fn write_text(key: &str, text: &str, out: &mut String) {
+    write_key(key, out);
+    write_json_string(text, out);
+}
+
+fn write_serialized(key: &str, value: &impl Serialize, out: &mut String) {
+    write_key(key, out);
     // Texts and lists of texts always serialise.
-    out.push_str(&told.unwrap_or_else(|_| "null".to_owned()));
+    out.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()));
 }
 
 pub(crate) fn write_edit(edit: &Edit, out: &mut String) {
     out.push_str("{\"path\":");
     write_json_string(edit.path.as_pointer(), out);
-    out.push_str(",\"rule\":");
-    write_json_string(edit.rule, out);
-    out.push_str(",\"grade\":");
-    write_json_string(edit.grade.name(), out);
-    out.push_str(",\"before\":");
+    write_text("rule", edit.rule, out);
+    write_text("grade", edit.grade.name(), out);
+    write_key("before", out);
     edit.before.write_json(out);
-    out.push_str(",\"after\":");
+    write_key("after", out);
     edit.after.write_json(out);
     out.push('}');
 }

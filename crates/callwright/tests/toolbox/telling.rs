@@ -125,6 +125,23 @@ async fn what_a_tool_says_goes_to_the_model_and_what_breaks_does_not() {
 }
 
 #[tokio::test]
+async fn a_dynamic_tool_never_gets_another_number() {
+    let schema = json!({"properties": {"ids": {"type": "array", "items": {"type": "integer"}}}});
+    let spec = ToolSpec::new("look_up", schema);
+    let (fits, wide) = ("18446744073709551615", "18446744073709551616");
+    let arguments = |id: &str| format!(r#"{{"ids":[-9223372036854775808,{id}]}}"#);
+    let echo = |arguments: serde_json::Value| async move { ToolResult::Ok(arguments.to_string()) };
+    let (told, _) = said(ToolDef::dynamic(spec.clone(), echo), &arguments(fits)).await;
+    assert_eq!(told, arguments(fits));
+    let (told, code) = said(ToolDef::dynamic(spec.clone(), echo), &arguments(wide)).await;
+    assert_eq!(code, Some(Code::ToolDefect), "{told}");
+    assert!(told.contains("ids.1"), "{told}");
+    let text = |arguments: String| async move { ToolResult::Ok(arguments) };
+    let (told, _) = said(ToolDef::dynamic(spec, text), &arguments(wide)).await;
+    assert_eq!(told, arguments(wide));
+}
+
+#[tokio::test]
 async fn dynamic_tools_are_equal_citizens() {
     let schema = json!({
         "type": "object",

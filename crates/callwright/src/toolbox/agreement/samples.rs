@@ -15,8 +15,8 @@ use super::scalars::{matching, numbers, strings};
 /// costs some microseconds to make, to judge and to read.
 const MOST_SAMPLES: usize = 256;
 
-/// How many values the samples of one object may hold together, for schemas with hundreds of properties.
-const MOST_VALUES: usize = 20_000;
+/// How many bytes the samples of one object may have together as JSON, for schemas with hundreds of properties.
+const MOST_BYTES: usize = 200_000;
 
 /// How many values one place inside of another may give: a long `enum` has some dozens.
 const MOST_PER_PLACE: usize = 64;
@@ -29,10 +29,12 @@ const MOST_REFERENCES: usize = 2;
 const MOST_LEVELS: usize = 20;
 
 /// How many items an array is filled with at most, if it must have many.
-const MOST_ITEMS: usize = 64;
+const MOST_ITEMS: u64 = 64;
 
 /// The key that is made up for a map.
 const MADE_UP_KEY: &str = "some_key";
+
+type Members = Map<String, Schema>;
 
 /// Values that a schema might accept, the usual one first.
 pub(super) fn samples(schema: &Schema) -> Vec<Schema> {
@@ -43,18 +45,6 @@ pub(super) fn samples(schema: &Schema) -> Vec<Schema> {
         most: MOST_SAMPLES,
     };
     sampler.values(schema, None)
-}
-
-/// How many values an object consists of.
-fn size_of_object(members: &Map<String, Schema>) -> usize {
-    fn size(value: &Schema) -> usize {
-        match value {
-            Schema::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
-            Schema::Object(members) => size_of_object(members),
-            _ => 1,
-        }
-    }
-    1 + members.values().map(size).sum::<usize>()
 }
 
 /// Makes values for one place in a schema.
@@ -70,30 +60,27 @@ struct Sampler<'s> {
 impl<'s> Sampler<'s> {
     /// The values of a part of this place.
     fn part(self, schema: &'s Schema) -> Vec<Schema> {
-        let sampler = Sampler {
-            most: MOST_PER_PLACE,
-            ..self
-        };
-        sampler.values(schema, None)
+        let most = MOST_PER_PLACE;
+        Sampler { most, ..self }.values(schema, None)
     }
 
     /// The values of a schema. `kind` is what the schema around it says about its type, if it has a say.
-    fn values(self, schema: &'s Schema, kind: Option<&'s Schema>) -> Vec<Schema> {
+    fn values(mut self, schema: &'s Schema, kind: Option<&'s Schema>) -> Vec<Schema> {
         let members = match schema {
-            Schema::Object(members) => members,
+            Schema::Object(members) if self.levels_left > 0 => members,
             Schema::Bool(true) => return anything(),
             _ => return Vec::new(),
         };
-        let Some(levels_left) = self.levels_left.checked_sub(1) else {
-            return Vec::new();
-        };
-        let sampler = Sampler {
-            levels_left,
-            ..self
-        };
-        let mut values: Vec<Schema> = named(members).take(self.most).cloned().collect();
+        self.levels_left -= 1;
+        let single = ["const", "default"].map(|key| members.get(key));
+        let lists = ["enum", "examples"].map(|key| list(members, key));
+        let named = single
+            .into_iter()
+            .flatten()
+            .chain(lists.into_iter().flatten());
+        let mut values: Vec<Schema> = named.take(self.most).cloned().collect();
         if !members.contains_key("enum") && !members.contains_key("const") {
-            values.extend(sampler.made(members, kind));
+            values.extend(self.made(members, kind));
         }
         let mut distinct: Vec<Schema> = Vec::with_capacity(values.len().min(self.most));
         for value in values {
@@ -107,30 +94,31 @@ impl<'s> Sampler<'s> {
     }
 
     /// The values that we make up.
-    fn made(self, members: &'s Map<String, Schema>, kind: Option<&'s Schema>) -> Vec<Schema> {
+    fn made(self, members: &'s Members, kind: Option<&'s Schema>) -> Vec<Schema> {
         let kind = members.get("type").or(kind);
-        let mut parts = Vec::new();
-        if let Some(branches) = members.get("allOf").and_then(Schema::as_array) {
-            parts.extend(branches.iter().map(|branch| self.values(branch, kind)));
+        let branches = |key| {
+            list(members, key)
+                .iter()
+                .map(|branch| self.values(branch, kind))
+        };
+        let mut parts: Vec<_> = branches("allOf").collect();
+        for union in ["anyOf", "oneOf"]
+            .into_iter()
+            .filter(|key| members.contains_key(*key))
+        {
+            parts.push(in_turns(&branches(union).collect::<Vec<_>>()));
         }
-        for union in ["anyOf", "oneOf"] {
-            if let Some(branches) = members.get(union).and_then(Schema::as_array) {
-                let each: Vec<_> = branches
-                    .iter()
-                    .map(|branch| self.values(branch, kind))
-                    .collect();
-                parts.push(in_turns(&each));
-            }
-        }
-        if let Some(target) = self.target(members) {
-            let further = Sampler {
-                references_left: self.references_left.saturating_sub(1),
-                ..self
-            };
-            parts.push(match self.references_left {
-                0 => Vec::new(),
-                _ => further.values(target, kind),
-            });
+        let reference = members.get("$ref").and_then(Schema::as_str);
+        let pointer = reference.and_then(|reference| reference.strip_prefix('#'));
+        if let Some(target) = pointer.and_then(|pointer| self.root.pointer(pointer)) {
+            let inside = self
+                .references_left
+                .checked_sub(1)
+                .map(|references_left| Sampler {
+                    references_left,
+                    ..self
+                });
+            parts.push(inside.map_or_else(Vec::new, |inside| inside.values(target, kind)));
         }
         let own = self.of_kind(members, kind);
         if !own.is_empty() || parts.is_empty() {
@@ -139,14 +127,8 @@ impl<'s> Sampler<'s> {
         combined(parts)
     }
 
-    /// Where a local reference leads.
-    fn target(self, members: &Map<String, Schema>) -> Option<&'s Schema> {
-        let reference = members.get("$ref")?.as_str()?;
-        self.root.pointer(reference.strip_prefix('#')?)
-    }
-
     /// The values of the types that a schema names, or that its keywords are about.
-    fn of_kind(self, members: &'s Map<String, Schema>, kind: Option<&'s Schema>) -> Vec<Schema> {
+    fn of_kind(self, members: &'s Members, kind: Option<&'s Schema>) -> Vec<Schema> {
         match kind {
             Some(Schema::String(kind)) => self.of_one_kind(members, kind),
             Some(Schema::Array(kinds)) => {
@@ -155,14 +137,14 @@ impl<'s> Sampler<'s> {
                 in_turns(&each)
             }
             _ => match implied_kind(members) {
+                Some("any") => anything(),
                 Some(kind) => self.of_one_kind(members, kind),
-                None if is_open(members) => anything(),
                 None => Vec::new(),
             },
         }
     }
 
-    fn of_one_kind(self, members: &'s Map<String, Schema>, kind: &str) -> Vec<Schema> {
+    fn of_one_kind(self, members: &'s Members, kind: &str) -> Vec<Schema> {
         match kind {
             "null" => vec![Schema::Null],
             "boolean" => vec![true.into(), false.into()],
@@ -176,40 +158,45 @@ impl<'s> Sampler<'s> {
     }
 
     /// Arrays: one item, none, each other item.
-    fn arrays(self, members: &'s Map<String, Schema>) -> Vec<Schema> {
-        let fewest = members.get("minItems").and_then(Schema::as_u64);
-        let Some(fewest) = usize::try_from(fewest.unwrap_or(0))
+    fn arrays(self, members: &'s Members) -> Vec<Schema> {
+        let fewest = members
+            .get("minItems")
+            .and_then(Schema::as_u64)
+            .unwrap_or(0);
+        let Some(fewest) = usize::try_from(fewest.min(MOST_ITEMS + 1))
             .ok()
-            .filter(|fewest| *fewest <= MOST_ITEMS)
+            .filter(|fewest| *fewest as u64 <= MOST_ITEMS)
         else {
             return Vec::new();
         };
-        let leading = members.get("prefixItems").and_then(Schema::as_array);
-        let leading = leading.into_iter().flatten();
-        let leading: Vec<Vec<Schema>> = leading.map(|item| self.part(item)).collect();
-        let mut arrays = Vec::new();
-        if leading.is_empty() {
-            let items = match members.get("items") {
-                Some(items) => self.part(items),
-                None => vec!["text".into()],
-            };
-            for first in 0..items.len() {
-                // Different items, in case they must be.
-                let rest = items.iter().cycle().skip(first).take(fewest.max(1));
-                arrays.push(Schema::Array(rest.cloned().collect()));
-            }
-        } else if leading.iter().all(|values| !values.is_empty()) {
-            let usual: Vec<Schema> = leading.iter().map(|values| values[0].clone()).collect();
+        let leading: Vec<Vec<Schema>> = list(members, "prefixItems")
+            .iter()
+            .map(|item| self.part(item))
+            .collect();
+        let mut arrays: Vec<Schema> = if leading.is_empty() {
+            let items = members
+                .get("items")
+                .map_or_else(|| vec!["text".into()], |items| self.part(items));
+            // Different items, in case they must be.
+            let from = |first| items.iter().cycle().skip(first).take(fewest.max(1));
+            (0..items.len())
+                .map(|first| from(first).cloned().collect())
+                .collect()
+        } else {
+            let usual: Option<Vec<&Schema>> = leading.iter().map(|values| values.first()).collect();
             let varied = leading.iter().enumerate().map(|(at, values)| {
-                let with = |value: &Schema| {
-                    let mut items = usual.clone();
-                    items[at] = value.clone();
-                    Schema::Array(items)
+                let with = |value| {
+                    let mut items = usual.clone().unwrap_or_default();
+                    items[at] = value;
+                    items.into_iter().cloned().collect()
                 };
-                values.iter().map(with).collect()
+                usual
+                    .is_some()
+                    .then(|| values.iter().map(with).collect())
+                    .unwrap_or_default()
             });
-            arrays = in_turns(&varied.collect::<Vec<_>>());
-        }
+            in_turns(&varied.collect::<Vec<_>>())
+        };
         if fewest == 0 {
             arrays.insert(arrays.len().min(1), Schema::Array(Vec::new()));
         }
@@ -218,37 +205,35 @@ impl<'s> Sampler<'s> {
     }
 
     /// Objects: all properties, only the required ones, each optional one left out, each other value of each.
-    fn objects(self, members: &'s Map<String, Schema>) -> Vec<Schema> {
+    fn objects(self, members: &'s Members) -> Vec<Schema> {
         let Some(properties) = self.properties(members) else {
             return Vec::new();
         };
-        let usual = |keeps: fn(&Property) -> bool| -> Map<String, Schema> {
+        let usual = |keeps: fn(&Property) -> bool| -> Members {
             let kept = properties.iter().filter(|property| keeps(property));
             kept.map(|property| (property.key.clone(), property.values[0].clone()))
                 .collect()
         };
         let all = usual(|property| !property.made_up);
-        let most = self.most.min(MOST_VALUES / size_of_object(&all)).max(2);
-        let mut objects = vec![all.clone(), usual(|property| property.required)];
-        let optional = properties
-            .iter()
-            .filter(|property| !property.required && !property.made_up);
-        objects.extend(optional.take(most).map(|left_out| {
+        let size = json!(all).to_string().len();
+        let most = self.most.min(MOST_BYTES / size).max(2);
+        let optional = properties.iter().filter(|it| !it.required && !it.made_up);
+        let left_out = optional.take(most).map(|property| {
             let mut rest = all.clone();
-            rest.shift_remove(&left_out.key);
+            rest.shift_remove(&property.key);
             rest
-        }));
-        let longest = properties.iter().map(|property| property.values.len());
-        let other_values = (0..longest.max().unwrap_or(0)).flat_map(|turn| {
-            let varied = properties
-                .iter()
-                .filter(move |property| turn > 0 || property.made_up);
-            varied.filter_map(move |property| Some((&property.key, property.values.get(turn)?)))
         });
+        let both = [all.clone(), usual(|property| property.required)];
+        let mut objects: Vec<Members> = both.into_iter().chain(left_out).collect();
         let room = most.saturating_sub(objects.len());
-        objects.extend(other_values.take(room).map(|(key, value)| {
+        let turns = properties.iter().map(|property| property.values.len());
+        let others = (0..turns.max().unwrap_or(0)).flat_map(|turn| {
+            let varied = properties.iter().filter(move |it| turn > 0 || it.made_up);
+            varied.filter_map(move |it| Some((it.key.clone(), it.values.get(turn)?.clone())))
+        });
+        objects.extend(others.take(room).map(|other| {
             let mut varied = all.clone();
-            varied.insert(key.clone(), value.clone());
+            varied.extend([other]);
             varied
         }));
         objects.into_iter().map(Schema::Object).collect()
@@ -257,32 +242,36 @@ impl<'s> Sampler<'s> {
     /// The properties for which there are values, those with made-up texts last: a type reads the keys in the
     /// order of the object and stops at its first objection, which may be its own against such a text.
     /// `None` if a required property has none.
-    fn properties(self, members: &'s Map<String, Schema>) -> Option<Vec<Property>> {
-        let required = members.get("required").and_then(Schema::as_array);
-        let is_required =
-            |key: &str| required.is_some_and(|keys| keys.iter().any(|one| one == key));
-        let declared = members.get("properties").and_then(Schema::as_object);
-        let declared = declared
-            .into_iter()
-            .flatten()
-            .map(|(key, schema)| Property {
-                key: key.clone(),
+    fn properties(self, members: &'s Members) -> Option<Vec<Property>> {
+        let required = list(members, "required");
+        let object = |key| {
+            members
+                .get(key)
+                .and_then(Schema::as_object)
+                .into_iter()
+                .flatten()
+        };
+        let declared = object("properties").map(|(key, schema)| (key.clone(), schema, false));
+        // Where the schema describes the values of keys that it does not name. Elsewhere such keys mean nothing.
+        let other = members
+            .get("additionalProperties")
+            .filter(|schema| schema.is_object());
+        let other = other.map(|schema| (MADE_UP_KEY.to_owned(), schema, true));
+        let matching = object("patternProperties").filter_map(|(pattern, schema)| {
+            Some((matching(pattern, 0).into_iter().next()?, schema, true))
+        });
+        let properties = declared.chain(other).chain(matching);
+        let mut properties: Vec<Property> = properties
+            .map(|(key, schema, made_up)| Property {
+                required: !made_up && required.iter().any(|one| *one == key),
                 values: self.part(schema),
-                required: is_required(key),
-                made_up: false,
-            });
-        let made_up = made_up_keys(members)
-            .into_iter()
-            .map(|(key, schema)| Property {
                 key,
-                values: self.part(schema),
-                required: false,
-                made_up: true,
-            });
-        let mut properties: Vec<Property> = declared.chain(made_up).collect();
+                made_up,
+            })
+            .collect();
         if properties
             .iter()
-            .any(|property| property.required && property.values.is_empty())
+            .any(|it| it.required && it.values.is_empty())
         {
             return None;
         }
@@ -301,50 +290,25 @@ struct Property {
     made_up: bool,
 }
 
-/// Made-up keys, where the schema describes the values of keys that it does not name. Where it does not, such keys mean
-/// nothing.
-fn made_up_keys(members: &Map<String, Schema>) -> Vec<(String, &Schema)> {
-    let other = members.get("additionalProperties");
-    let other = other.filter(|schema| schema.is_object());
-    let other = other.map(|schema| (MADE_UP_KEY.to_owned(), schema));
-    let patterns = members.get("patternProperties").and_then(Schema::as_object);
-    let patterns = patterns.into_iter().flatten();
-    let matching = patterns.filter_map(|(pattern, schema)| {
-        let key = matching(&json!(pattern), 0).into_iter().next()?;
-        Some((key, schema))
-    });
-    other.into_iter().chain(matching).collect()
+/// A list in a schema; empty if there is none.
+fn list<'s>(members: &'s Members, key: &str) -> &'s [Schema] {
+    members
+        .get(key)
+        .and_then(Schema::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
-/// The values that a schema names.
-fn named(members: &Map<String, Schema>) -> impl Iterator<Item = &Schema> {
-    let lists = ["enum", "examples"].map(|key| members.get(key).and_then(Schema::as_array));
-    let single = ["const", "default"].map(|key| members.get(key));
-    let lists = lists.into_iter().flatten().flatten();
-    single.into_iter().flatten().chain(lists)
-}
-
-fn implied_kind(members: &Map<String, Schema>) -> Option<&'static str> {
-    const IMPLIED: [(&str, &str); 10] = [
-        ("properties", "object"),
-        ("required", "object"),
-        ("additionalProperties", "object"),
-        ("items", "array"),
-        ("prefixItems", "array"),
-        ("pattern", "string"),
-        ("format", "string"),
-        ("minLength", "string"),
-        ("minimum", "number"),
-        ("maximum", "number"),
-    ];
-    let implied = IMPLIED.iter().find(|(key, _)| members.contains_key(*key));
-    implied.map(|(_, kind)| *kind)
-}
-
-/// Whether a schema leaves open what a value is.
-fn is_open(members: &Map<String, Schema>) -> bool {
-    let says_it = ["anyOf", "oneOf", "allOf", "$ref", "$dynamicRef"];
-    !says_it.iter().any(|key| members.contains_key(*key))
+/// The type that a schema's keywords are about, if it names none; `None` if another schema says it.
+fn implied_kind(members: &Members) -> Option<&'static str> {
+    let has = |keys: &[&str]| keys.iter().any(|key| members.contains_key(*key));
+    Some(match () {
+        () if has(&["properties", "required", "additionalProperties"]) => "object",
+        () if has(&["items", "prefixItems"]) => "array",
+        () if has(&["pattern", "format", "minLength"]) => "string",
+        () if has(&["minimum", "maximum"]) => "number",
+        () if has(&["anyOf", "oneOf", "allOf", "$ref", "$dynamicRef"]) => return None,
+        () => "any",
+    })
 }
 
 /// One value of each kind.
@@ -363,11 +327,7 @@ fn anything() -> Vec<Schema> {
 /// cuts no list off.
 fn in_turns(lists: &[Vec<Schema>]) -> Vec<Schema> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
-    let turn = |at| {
-        lists
-            .iter()
-            .filter_map(move |list: &Vec<Schema>| list.get(at))
-    };
+    let turn = |at| lists.iter().filter_map(move |list| list.get(at));
     (0..longest).flat_map(turn).cloned().collect()
 }
 
@@ -375,29 +335,23 @@ fn in_turns(lists: &[Vec<Schema>]) -> Vec<Schema> {
 /// each is tried.
 fn combined(mut parts: Vec<Vec<Schema>>) -> Vec<Schema> {
     let are_objects = |part: &Vec<Schema>| part.first().is_some_and(Schema::is_object);
-    if parts.len() == 1 || !parts.iter().all(are_objects) {
+    if parts.len() > 1 && parts.iter().all(are_objects) {
+        let usual: Vec<Schema> = parts.iter().map(|part| part[0].clone()).collect();
+        for (varied, part) in parts.iter_mut().enumerate() {
+            for value in part {
+                let others = usual.iter().enumerate().filter(|(at, _)| *at != varied);
+                let others = others.filter_map(|(_, other)| other.as_object());
+                let mut whole: Members = others
+                    .flatten()
+                    .map(|(key, value)| (key.clone(), value.clone()))
+                    .collect();
+                whole.extend(value.as_object().cloned().unwrap_or_default());
+                *value = whole.into();
+            }
+        }
+    } else {
         // A branch says more than what holds for all branches, so its values come first.
         parts.rotate_left(1);
-        return in_turns(&parts);
     }
-    let longest = parts.iter().map(Vec::len).max().unwrap_or(0);
-    let mut values = Vec::new();
-    for turn in 0..longest {
-        for (varied, part) in parts.iter().enumerate() {
-            let Some(value) = part.get(turn) else {
-                continue;
-            };
-            let others = parts.iter().enumerate().filter(|(at, _)| *at != varied);
-            let mut whole = Map::new();
-            for members in others
-                .filter_map(|(_, part)| part.first())
-                .chain([value])
-                .filter_map(Schema::as_object)
-            {
-                whole.extend(members.clone());
-            }
-            values.push(whole.into());
-        }
-    }
-    values
+    in_turns(&parts)
 }

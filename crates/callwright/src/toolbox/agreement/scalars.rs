@@ -52,7 +52,7 @@ pub(super) fn strings(members: &Map<String, Schema>) -> Vec<Schema> {
         None => ["text", ""].map(str::to_owned).into(),
     };
     texts.push("x".repeat(shortest));
-    if let Some(pattern) = members.get("pattern") {
+    if let Some(pattern) = members.get("pattern").and_then(Schema::as_str) {
         texts.extend(matching(pattern, shortest));
     }
     let texts = texts
@@ -68,15 +68,8 @@ fn accepted(
     keywords: &[&str],
     candidates: impl Iterator<Item = Schema>,
 ) -> Vec<Schema> {
-    let known = members
-        .iter()
-        .filter(|(key, _)| keywords.contains(&key.as_str()));
-    let schema: Map<String, Schema> = known
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    if schema.is_empty() {
-        return candidates.collect();
-    }
+    let mut schema = members.clone();
+    schema.retain(|key, _| keywords.contains(&key.as_str()));
     let Ok(compiled) = CompiledSchema::compile(Schema::Object(schema)) else {
         return Vec::new();
     };
@@ -90,17 +83,14 @@ const SHAPES: &str = "0 1 12 123 1234 12345 123456 a ab abc a1 A AB ABC A1 a-b a
     a@example.com https://example.com/";
 
 /// Texts that match a pattern, if any of ours does.
-pub(super) fn matching(pattern: &Schema, shortest: usize) -> Vec<String> {
+pub(super) fn matching(pattern: &str, shortest: usize) -> Vec<String> {
     let formats = ["date", "date-time", "uuid", "ipv4"];
     let formats = formats.into_iter().filter_map(of_format);
     let shapes = SHAPES.split(' ').chain(formats).map(str::to_owned);
     let filled = ["a", "A", "0"].map(|letter| letter.repeat(shortest.max(1)));
-    let schema = Map::from_iter([("pattern".to_owned(), pattern.clone())]);
-    let texts = accepted(
-        &schema,
-        &["pattern"],
-        shapes.chain(filled).map(Schema::String),
-    );
+    let texts = shapes.chain(filled).map(Schema::String);
+    let schema = Map::from_iter([("pattern".to_owned(), pattern.into())]);
+    let texts = accepted(&schema, &["pattern"], texts);
     let texts = texts.iter().take(2).filter_map(Schema::as_str);
     texts.map(str::to_owned).collect()
 }

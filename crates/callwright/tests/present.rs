@@ -1,0 +1,68 @@
+//! Runs `corpus/present` through the toolbox and through each provider's shape.
+#![allow(clippy::expect_used, reason = "a test may panic")]
+
+mod present_cases;
+#[path = "present_cases/toolbox.rs"]
+mod present_toolbox;
+
+use callwright::admit::Place;
+use callwright::feedback::Content;
+use callwright::wire::{Provider, render_settled};
+use callwright::{Call, Settled};
+use present_cases::{TOOL, cases};
+use present_toolbox::toolbox;
+use serde_json::Value;
+
+/// The text and the flag of a rendered result, wherever the provider has them.
+fn read(provider: Provider, rendered: &Value) -> (String, Option<bool>) {
+    let (text, is_error) = match provider {
+        Provider::OpenAiChat => (&rendered["content"], None),
+        Provider::OpenAiResponses => (&rendered["output"], None),
+        Provider::Anthropic => (&rendered["content"], Some(rendered["is_error"] == true)),
+        Provider::Mcp => (
+            &rendered["content"][0]["text"],
+            Some(rendered["isError"] == true),
+        ),
+        Provider::Gemini => {
+            let response = &rendered["functionResponse"]["response"];
+            let error = response.get("error");
+            (error.unwrap_or(&response["output"]), Some(error.is_some()))
+        }
+        other => panic!("read results of {other:?} here"),
+    };
+    (text.as_str().expect("a text").to_owned(), is_error)
+}
+
+#[tokio::test]
+async fn a_settled_call_reads_the_same_in_every_shape() {
+    for case in cases() {
+        let toolbox = toolbox(&case);
+        let arguments = case.arguments().to_string();
+        let call = Call::from_text(TOOL, &arguments).with_id("call_1");
+        let mut settled: Option<Settled<'_>> = None;
+        for round in 0..case.times() {
+            settled = Some(toolbox.invoke(&call, Place::new("s", 0, round)).await);
+        }
+        let settled = settled.expect("it ran");
+        let presented = toolbox.feedback().present(&settled);
+        let content = match presented.content {
+            Content::Kept(_) => "kept",
+            Content::Cut(..) => "cut",
+            Content::Withheld => "withheld",
+        };
+        let shown = presented.content_text();
+        case.check(
+            content,
+            shown.as_deref(),
+            presented.note.as_deref(),
+            presented.is_error,
+        );
+        case.check_text("toolbox", &toolbox.text(&settled), Some(settled.is_error()));
+        for (name, provider) in Provider::ALL {
+            let rendered = render_settled(provider, &call, &settled, toolbox.feedback());
+            let rendered: Value = serde_json::from_str(&rendered.to_string()).expect("JSON");
+            let (text, is_error) = read(provider, &rendered);
+            case.check_text(name, &text, is_error);
+        }
+    }
+}
