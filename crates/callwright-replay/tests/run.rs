@@ -41,6 +41,29 @@ fn run(path: &str) -> Summary {
 }
 
 #[test]
+fn one_stopped_call_does_not_stop_the_others_of_its_record() {
+    // Every record has a call that is repeated and one that is new.
+    let lines: Vec<String> = (0..8)
+        .map(|round| {
+            format!(
+                r#"{{"session":"a","calls":[{{"tool":"search","arguments":{{"query":"tea"}},"round":{round},"output":"no"}},
+                   {{"tool":"search","arguments":{{"query":"tea {round}"}},"round":{round},"output":"{round}"}}]}}"#
+            )
+            .replace('\n', "")
+        })
+        .collect();
+    let summary = run(&log("stopped.jsonl", &lines.join("\n")));
+    let loops: u64 = summary.loops.values().map(|stopped| stopped.calls).sum();
+    assert_eq!(summary.calls.calls, 16);
+    assert!((1..8).contains(&loops), "{loops}");
+    assert_eq!(summary.calls.stopped, loops);
+    let examples = summary.loops.values().flat_map(|it| it.examples.iter());
+    for example in examples {
+        assert_eq!(example.value, r#"search {"query":"tea"}"#);
+    }
+}
+
+#[test]
 fn violations_are_clustered_with_what_they_led_to() {
     let lines = [
         r#"{"tool":"search","arguments":{"query":"tea"},"session":"a","round":0,"output":"ok","time":"2026-11-01T10:00:00Z","model":"m1"}"#,
@@ -73,7 +96,7 @@ fn violations_are_clustered_with_what_they_led_to() {
             let led = cluster.led_to;
             format!(
                 "{} {} {:?}: {} calls, fine {}, refused {}, unknown {}, corrected {}, repeated {}, gave up {}",
-                key.path, key.issue, key.shape, cluster.calls,
+                key.path, key.issue, key.shape.name(), cluster.calls,
                 led.ran_fine, led.tool_refused, led.unknown, led.corrected, led.repeated, led.gave_up
             )
         })
@@ -224,7 +247,10 @@ fn requests_that_show_their_history_are_counted_once() {
     let clusters: Vec<_> = summary.clusters.iter().collect();
     assert_eq!(clusters.len(), 1);
     let (key, cluster) = clusters[0];
-    assert_eq!((key.path.as_str(), key.issue.as_str()), ("/limit", "type"));
+    assert_eq!(
+        (key.path.as_str(), key.issue.name().as_ref()),
+        ("/limit", "type")
+    );
     assert_eq!(
         (cluster.led_to.tool_refused, cluster.led_to.corrected),
         (1, 1)

@@ -4,13 +4,12 @@ use callwright::failure::Code as Failure;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
-use super::cluster_key::{HeldInText, ValueShape, failure_code};
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::signs::Sign;
 use super::spelling::{is_same_in_other_letters, misspelt};
 use super::{ScoredReason, limits};
-use crate::summary::Side;
+use crate::summary::{HeldInText, Side, ValueShape, ViolationCode};
 
 /// Rules of repair that fix a slip of the pen, whatever the schema is: what was meant is already there.
 const SLIPS_THAT_REPAIR_FIXES: [&str; 8] = [
@@ -39,10 +38,13 @@ const BOOLEANS: [&str; 12] = [
 /// What violations of this kind are in general.
 pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
     let Some(code) = facts.code else {
-        return Some(Sign::Never.because(match failure_code(facts.key) {
-            Some(Failure::UnknownTool) => "no such tool is declared",
-            Some(Failure::TruncatedCall | Failure::TruncatedResponse) => "cut off before its end",
-            Some(Failure::InvalidJson | Failure::InvalidOutputJson) => "not JSON",
+        let ViolationCode::Failure(failure) = facts.key.issue else {
+            return Some(Sign::Never.because("not about the schema"));
+        };
+        return Some(Sign::Never.because(match failure {
+            Failure::UnknownTool => "no such tool is declared",
+            Failure::TruncatedCall | Failure::TruncatedResponse => "cut off before its end",
+            Failure::InvalidJson | Failure::InvalidOutputJson => "not JSON",
             _ => "not about the schema",
         }));
     };
@@ -78,7 +80,7 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
 
 /// What speaks for a slip.
 pub(super) fn slips(facts: &Facts<'_>) -> Vec<ScoredReason> {
-    if facts.shape == ValueShape::Holds(HeldInText::BrokenJson) {
+    if *facts.shape == ValueShape::Holds(HeldInText::BrokenJson) {
         return vec![Sign::Never.because("broken JSON in a text")];
     }
     let mut reasons = Vec::from_iter(limits::distance(facts));
@@ -97,7 +99,7 @@ pub(super) fn slips(facts: &Facts<'_>) -> Vec<ScoredReason> {
 /// Whether repair fixes it without loss.
 fn repaired(facts: &Facts<'_>) -> Option<ScoredReason> {
     let quoted = match facts.shape {
-        ValueShape::Holds(HeldInText::Number) => "a number in quotes",
+        ValueShape::Holds(HeldInText::Integer | HeldInText::Number) => "a number in quotes",
         ValueShape::Holds(HeldInText::Boolean) => "a boolean in quotes",
         ValueShape::Holds(HeldInText::Null) => "null in quotes",
         ValueShape::Holds(HeldInText::Object | HeldInText::Array) => "JSON inside a text",

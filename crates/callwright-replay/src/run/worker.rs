@@ -111,7 +111,7 @@ impl Shared {
             let input = &mut counts.summary.input;
             let with = (&mut *reader, &mut reading);
             sightings(&self.tools, piece, record, with, input, &mut found);
-            for mut sighting in found.drain(..) {
+            for (place, mut sighting) in found.drain(..).enumerate() {
                 let Some(call) = sighting.standalone_call() else {
                     waiting.push(Waiting::Whole(sighting));
                     continue;
@@ -132,6 +132,7 @@ impl Shared {
                         turn,
                         time,
                         record: record.text.unwrap_or_default(),
+                        place,
                         spot: sighting.spot,
                         set: sighting.set,
                     }));
@@ -247,6 +248,8 @@ struct CountedCall<'p> {
     turn: CallTurn<'p>,
     time: Option<i64>,
     record: &'p str,
+    /// Which of the calls and results of the record it is.
+    place: usize,
     spot: Spot<'p>,
     set: JudgingSet<'p>,
 }
@@ -298,12 +301,11 @@ fn count_stopped_again(
     let Spot { file, line, .. } = call.spot;
     let mut reading = Reading::default();
     reader.read(call.record, RecordPlace { file, line }, &mut reading);
-    for seen in &reading.seen {
-        if let Seen::Call(seen) = seen {
-            let answer = seen.answer.as_ref().map(Cow::Borrowed);
-            let judged = call.set.judge().judge(&seen.call, answer);
-            count_stopped(code, call.spot, seen, &judged, counts);
-        }
+    let mut shown = (reading.seen.iter()).filter(|seen| !matches!(seen, Seen::Tools(_)));
+    if let Some(Seen::Call(seen)) = shown.nth(call.place) {
+        let answer = seen.answer.as_ref().map(Cow::Borrowed);
+        let judged = call.set.judge().judge(&seen.call, answer);
+        count_stopped(code, call.spot, seen, &judged, counts);
     }
 }
 

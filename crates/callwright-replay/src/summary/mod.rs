@@ -9,6 +9,7 @@
 mod bounded;
 mod change;
 mod cluster;
+mod cluster_key;
 mod distinct;
 mod example;
 mod input;
@@ -22,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 pub use bounded::Bounded;
 pub use change::{Change, ChangeKey};
-pub use cluster::{Cluster, ClusterKey, LedTo, Side};
+pub use cluster::{Cluster, LedTo};
+pub use cluster_key::{ClusterKey, HeldInText, Side, ValueShape, ViolationCode};
 pub use distinct::Distinct;
 pub use example::{Example, Examples};
 pub use input::{Input, Trouble};
