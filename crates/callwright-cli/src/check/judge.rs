@@ -62,7 +62,7 @@ impl LineJudge {
         let mut verdicts = Verdicts::default();
         // Lets the next piece pass in any case.
         let ticket = self.admission.ticket(turn);
-        verdicts.text.reserve(piece.bytes().len() * 2);
+        verdicts.text.reserve(piece.bytes.len() * 2);
         let mut lines = Vec::new();
         for (number, line) in piece.lines() {
             if line.trim_ascii().is_empty() {

@@ -5,12 +5,11 @@
 
 use std::borrow::Cow;
 
-use callwright::call::{Arguments, Completeness};
 use callwright::json::Value;
-use callwright::{Call, wire};
+use callwright::wire::{self, CallResult, HistoryEntry, WholeAnswer};
+use callwright::{Call, Error};
 
 use super::context::Context;
-use super::pick::object;
 use super::tools::ToolLists;
 use super::{Format, Reading, RecordPlace};
 use crate::seen::{At, Seen, SeenCall, SeenResult, ToolAnswer};
@@ -35,8 +34,6 @@ pub(super) struct Dialogue<'a, 'r> {
     counts: bool,
     /// Whether what comes is shown by other records too.
     pub(super) in_history: bool,
-    /// The calls of the answer that is being read begin here.
-    answer: usize,
 }
 
 impl<'a, 'r> Dialogue<'a, 'r> {
@@ -57,7 +54,6 @@ impl<'a, 'r> Dialogue<'a, 'r> {
             round: 0,
             counts: false,
             in_history: false,
-            answer: first,
         }
     }
 
@@ -75,66 +71,47 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         self.turn += 1;
     }
 
-    /// The model begins an answer.
-    pub(super) fn begin_answer(&mut self) {
-        self.answer = self.reading.seen.len();
-    }
-
-    /// The model has ended its answer, for this reason.
-    pub(super) fn end_answer(&mut self, reason: Option<&str>) {
-        self.round += 1;
-        let said = reason.map_or(Completeness::Unknown, Completeness::from_finish_reason);
-        let calls = self.reading.seen[self.answer..].iter_mut().rev();
-        let calls = calls.filter_map(|seen| match seen {
-            Seen::Call(call) => Some(&mut call.call.completeness),
-            _ => None,
-        });
-        match said {
-            Completeness::Unknown => {}
-            // What came before the last call is whole.
-            Completeness::CutOff | Completeness::Doubtful => {
-                if let Some(last) = calls.take(1).last() {
-                    *last = said.max(*last);
-                }
-            }
-            Completeness::Complete => {
-                for completeness in calls.filter(|known| **known == Completeness::Unknown) {
-                    *completeness = said;
-                }
+    /// A request, a response or a list of messages, in the shape of any provider.
+    pub(super) fn history(&mut self, value: Value<'a>) {
+        for entry in wire::read_history(value) {
+            match entry {
+                HistoryEntry::User => self.user(),
+                HistoryEntry::Answer(answer) => self.answer(answer),
+                HistoryEntry::Result(result) => self.result_of(result),
+                HistoryEntry::Tools(tools) => self.tools(&Value::Array(tools)),
+                _ => {}
             }
         }
     }
 
-    /// A call in a provider's shape.
-    pub(super) fn read_call(&mut self, value: Value<'a>) {
-        match wire::read_call(value) {
-            Ok(call) => self.call(call),
+    fn answer(&mut self, answer: WholeAnswer<'a>) {
+        for hosted in answer.hosted {
+            self.read(hosted.call);
+            if let Some(result) = hosted.result.filter(|result| result.id.is_some()) {
+                self.result_of(result);
+            }
+        }
+        for call in answer.calls {
+            self.read(call);
+        }
+        self.round += 1;
+    }
+
+    fn read(&mut self, call: Result<Call<'a>, Error>) {
+        match call {
+            Ok(call) => self.call_with(call, None, None),
             Err(error) => self.trouble(error.to_string()),
         }
     }
 
-    /// A call out of its parts; without a name it is a trouble.
-    pub(super) fn named_call(
-        &mut self,
-        name: Option<Value<'a>>,
-        id: Option<Value<'a>>,
-        arguments: Option<Value<'a>>,
-    ) {
-        let Some(Value::String(name)) = name else {
-            return self.trouble("a call without the name of its tool");
-        };
-        let arguments = match arguments {
-            None => Arguments::Absent,
-            Some(Value::String(text)) => Arguments::Text(text),
-            Some(value) => Arguments::Value(value),
-        };
-        let mut call = Call::new(name, arguments);
-        call.id = id;
-        self.call(call);
+    fn result_of(&mut self, result: CallResult<'a>) {
+        let tool = result.tool.as_deref();
+        self.result(result.id, tool, result.output, result.is_error);
     }
 
-    pub(super) fn call(&mut self, call: Call<'a>) {
-        self.call_with(call, None, None);
+    /// A call in a provider's shape.
+    pub(super) fn read_call(&mut self, value: Value<'a>) {
+        self.read(wire::read_call(value));
     }
 
     /// A call and its outcome.
@@ -153,13 +130,6 @@ impl<'a, 'r> Dialogue<'a, 'r> {
             latency_us,
             in_history,
         })));
-    }
-
-    /// How complete the last call is.
-    pub(super) fn set_completeness(&mut self, completeness: Completeness) {
-        if let Some(Seen::Call(call)) = self.reading.seen.last_mut() {
-            call.call.completeness = completeness;
-        }
     }
 
     /// A result by the id of its call; by the name of its tool where there are no ids.
@@ -276,27 +246,4 @@ fn unique_id<'a>(id: &Value<'a>) -> Option<Cow<'a, str>> {
     let is_unique =
         text.len() >= SHORTEST_UNIQUE_ID && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     is_unique.then(|| text.clone())
-}
-
-/// What a tool said, out of a message's content: its text, if it is one; blocks as the MCP result that they are.
-pub(super) fn output(content: Option<Value<'_>>) -> Value<'_> {
-    match content {
-        None => Value::String("".into()),
-        Some(Value::Array(mut blocks)) => {
-            let is_text = |block: &Value<'_>| {
-                block
-                    .get("type")
-                    .is_none_or(|kind| kind.as_str() == Some("text"))
-                    && block
-                        .get("text")
-                        .is_some_and(|text| text.as_str().is_some())
-            };
-            if blocks.len() == 1 && is_text(&blocks[0]) {
-                let text = super::pick::take(&mut blocks[0], "text");
-                return text.unwrap_or_default();
-            }
-            object("content", Value::Array(blocks))
-        }
-        Some(other) => other,
-    }
 }

@@ -266,14 +266,14 @@ impl Run {
                 }
             };
             let before = counts.calls();
-            let turn = usize::try_from(piece.number()).unwrap_or(usize::MAX);
+            let turn = usize::try_from(piece.number).unwrap_or(usize::MAX);
             self.shared.piece(turn, &piece, &mut reader, &mut counts);
             let done = counts.calls() - before;
             self.calls.fetch_add(done, Ordering::Relaxed);
             let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
             let known = last.as_ref().map(|(number, _)| *number);
-            if known < Some(piece.number()) {
-                *last = Some((piece.number(), piece.end()));
+            if known < Some(piece.number) {
+                *last = Some((piece.number, piece.end()));
             }
         }
         counts

@@ -97,7 +97,7 @@ pub(super) fn sightings<'p>(
     input: &mut Input,
     found: &mut Vec<Sighting<'p>>,
 ) {
-    let (file, line) = (piece.file(), record.line);
+    let (file, line) = (&*piece.file, record.line);
     input.records += 1;
     let trouble = |input: &mut Input, what| input.troubles.add(what, Trouble::at(file, line));
     let text = match record.text {

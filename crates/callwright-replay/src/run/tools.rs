@@ -189,7 +189,7 @@ impl FromLog {
             if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return;
             }
-            if !may_declare(piece.bytes()) {
+            if !may_declare(&piece.bytes) {
                 continue;
             }
             let mut reading = Reading::default();
@@ -197,7 +197,7 @@ impl FromLog {
                 let Some(text) = record.text.ok().filter(|it| may_declare(it.as_bytes())) else {
                     continue;
                 };
-                let (file, line) = (piece.file(), record.line);
+                let (file, line) = (&*piece.file, record.line);
                 reader.read(text, RecordPlace { file, line }, &mut reading);
                 for seen in &reading.seen {
                     if let Seen::Tools(tools) = seen {

@@ -104,9 +104,9 @@ impl Shared {
         counts: &mut Counts,
         effects: &mut Vec<Effect>,
     ) -> Vec<Waiting<'p>> {
-        let mut waiting = Vec::with_capacity(piece.bytes().len() / USUAL_RECORD);
+        let mut waiting = Vec::with_capacity(piece.bytes.len() / USUAL_RECORD);
         let (mut reading, mut found) = (Reading::default(), Vec::new());
-        counts.summary.input.bytes += piece.bytes().len() as u64;
+        counts.summary.input.bytes += piece.bytes.len() as u64;
         for record in piece.records() {
             let input = &mut counts.summary.input;
             let with = (&mut *reader, &mut reading);

@@ -136,12 +136,9 @@ pub enum SummaryError {
     /// It is something else.
     #[error("not a summary of a replay: {0}; give files that `--emit-summary` wrote")]
     NotOne(serde_json::Error),
-    /// Another version wrote it.
-    #[error("written by another version ({found} instead of {VERSION}); make it again")]
-    Version {
-        /// Its version.
-        found: u32,
-    },
+    /// Another version wrote it: this one.
+    #[error("written by another version ({0} instead of {VERSION}); make it again")]
+    Version(u32),
 }
 
 impl Summary {
@@ -168,7 +165,7 @@ impl Summary {
         let summary: Summary = serde_json::from_str(text).map_err(SummaryError::NotOne)?;
         match summary.v {
             VERSION => Ok(summary),
-            found => Err(SummaryError::Version { found }),
+            found => Err(SummaryError::Version(found)),
         }
     }
 }
