@@ -307,3 +307,81 @@ fn undeclared_tools_are_known_as_such() {
     let read = summary.tools.get("read").expect("it was called");
     assert!(read.versions.is_empty());
 }
+
+/// The requests of a conversation, each with the whole history, as an agent without session ids logs them. A call of each
+/// round, with what `id` gives it.
+fn requests(user: &str, rounds: usize, id: impl Fn(usize) -> Option<String>) -> Vec<String> {
+    let mut messages = vec![serde_json::json!({"role": "user", "content": user})];
+    let mut lines = vec![serde_json::json!({"messages": messages}).to_string()];
+    for round in 0..rounds {
+        let id = id(round);
+        let arguments = serde_json::json!({"query": format!("{user} {}", round % 3)}).to_string();
+        let function = serde_json::json!({"name": "search", "arguments": arguments});
+        messages.push(match &id {
+            Some(id) => {
+                serde_json::json!({"role": "assistant", "tool_calls": [{"id": id, "function": function}]})
+            }
+            None => serde_json::json!({"role": "assistant", "function_call": function}),
+        });
+        messages.push(match &id {
+            Some(id) => serde_json::json!({"role": "tool", "tool_call_id": id, "content": "found"}),
+            None => serde_json::json!({"role": "function", "name": "search", "content": "found"}),
+        });
+        lines.push(serde_json::json!({"messages": messages}).to_string());
+    }
+    lines
+}
+
+#[test]
+fn a_call_is_counted_once_whatever_its_id_looks_like() {
+    type Id = fn(usize) -> Option<String>;
+    let ids: [(&str, Id); 6] = [
+        ("counters", |round| Some(format!("call_{round}"))),
+        ("the same in every answer", |_| Some("call_1".to_owned())),
+        ("long counters", |round| {
+            Some(format!("call_00000000000000{round}"))
+        }),
+        ("short and random", |round| Some(format!("D681PevK{round}"))),
+        ("letters only", |round| {
+            let letter = char::from(b'a' + u8::try_from(round).expect("a few"));
+            Some(format!("call_{}", letter.to_string().repeat(24)))
+        }),
+        ("none", |_| None),
+    ];
+    for (what, id) in ids {
+        let mut lines = requests("tea", 9, id);
+        lines.extend(requests("coffee", 5, id));
+        let summary = run(&log("ids.jsonl", &lines.join("\n")));
+        assert_eq!(summary.calls.calls, 14, "{what}");
+        assert_eq!(summary.calls.results, 14, "{what}");
+        assert_eq!(summary.sessions.count(), 2, "{what}");
+    }
+}
+
+#[test]
+fn an_answer_and_the_history_that_shows_it_are_one_call() {
+    let id = |round: usize| Some(format!("call_{round}"));
+    let requests = requests("tea", 4, id);
+    let answer = |round: usize| {
+        let history: serde_json::Value = serde_json::from_str(&requests[round + 1]).expect("JSON");
+        let messages = history["messages"].as_array().expect("messages");
+        let message = &messages[messages.len() - 2];
+        serde_json::json!({"id": format!("chatcmpl-{round}"), "choices": [{"message": message}]})
+    };
+    let with_request: Vec<String> = (0..4)
+        .map(|round| {
+            format!(
+                r#"{{"request":{},"response":{}}}"#,
+                requests[round],
+                answer(round)
+            )
+        })
+        .collect();
+    let by_themselves: Vec<String> = (0..4)
+        .flat_map(|round| [requests[round].clone(), answer(round).to_string()])
+        .collect();
+    for (what, lines) in [("pairs", with_request), ("lines", by_themselves)] {
+        let summary = run(&log("answers.jsonl", &lines.join("\n")));
+        assert_eq!(summary.calls.calls, 4, "{what}");
+    }
+}

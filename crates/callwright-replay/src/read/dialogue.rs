@@ -1,18 +1,24 @@
 //! What happens in one record, in its order: turns of the user, answers of the model, calls, results.
 //!
 //! A result whose call is in the same record is joined with it; others are handed on by themselves. A record without a
-//! session is named after its first call, if that has a unique id, and otherwise after its file and line.
+//! session that shows its conversation from the beginning is named after that beginning, which is the same in all records
+//! of the conversation: what the user said, and the first call. Any other is named after its first call, if that has a
+//! unique id, and otherwise after its file and line.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
+use callwright::call::Arguments;
 use callwright::json::Value;
 use callwright::wire::{self, CallResult, HistoryEntry, WholeAnswer};
 use callwright::{Call, Error};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::context::Context;
+use super::pick::text;
 use super::tools::ToolLists;
 use super::{Format, Reading, RecordPlace};
-use crate::seen::{At, Seen, SeenCall, SeenResult, ToolAnswer};
+use crate::seen::{At, CallIdentity, Seen, SeenCall, SeenResult, ToolAnswer};
 
 /// How many calls back the call of a result is looked for. A model makes at most a few dozen at once.
 const LOOK_BACK: usize = 256;
@@ -34,6 +40,13 @@ pub(super) struct Dialogue<'a, 'r> {
     counts: bool,
     /// Whether what comes is shown by other records too.
     pub(super) in_history: bool,
+    /// A hash of the id of the model's answer, if the answer has one.
+    answer_id: Option<u64>,
+    /// A hash of what the user said so far, and with the first call.
+    beginning: u64,
+    conversation: Option<u64>,
+    /// How often each call was shown.
+    shown: HashMap<u64, u32>,
 }
 
 impl<'a, 'r> Dialogue<'a, 'r> {
@@ -54,6 +67,10 @@ impl<'a, 'r> Dialogue<'a, 'r> {
             round: 0,
             counts: false,
             in_history: false,
+            answer_id: None,
+            beginning: 0,
+            conversation: None,
+            shown: HashMap::new(),
         }
     }
 
@@ -62,20 +79,35 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         self.counts = true;
     }
 
+    /// An answer of the model, which may have an id.
+    pub(super) fn answered_as(&mut self, answer: &Value<'_>) {
+        let id = text(answer, "id").map(|id| xxh3_64_with_seed(id.as_bytes(), 0));
+        self.answer_id = id.or(self.answer_id);
+    }
+
     pub(super) fn format(&mut self, format: Format) {
         self.reading.set_format(format);
     }
 
     /// The user says something.
-    pub(super) fn user(&mut self) {
+    pub(super) fn user(&mut self, said: &Value<'_>) {
         self.turn += 1;
+        self.beginning = said_hash(said, self.beginning);
     }
 
     /// A request, a response or a list of messages, in the shape of any provider.
     pub(super) fn history(&mut self, value: Value<'a>) {
+        // Only what comes before the first call matters, and no result is among that.
+        let by_user = |item: &&Value<'_>| text(item, "role") == Some("user");
+        let items = value.as_array().unwrap_or_default().iter().filter(by_user);
+        let said = items.map(|item| said_hash(item, 0)).collect::<Vec<u64>>();
+        let mut said = said.into_iter();
         for entry in wire::read_history(value) {
             match entry {
-                HistoryEntry::User => self.user(),
+                HistoryEntry::User => {
+                    self.turn += 1;
+                    self.beginning = mixed(said.next().unwrap_or_default(), self.beginning);
+                }
                 HistoryEntry::Answer(answer) => self.answer(answer),
                 HistoryEntry::Result(result) => self.result_of(result),
                 HistoryEntry::Tools(tools) => self.tools(&Value::Array(tools)),
@@ -123,12 +155,24 @@ impl<'a, 'r> Dialogue<'a, 'r> {
     ) {
         let at = self.at();
         let in_history = self.in_history && call.id.is_some();
+        let hash = call_hash(&call);
+        self.conversation.get_or_insert(mixed(hash, self.beginning));
+        let shown = self.shown.entry(hash).or_default();
+        let identity = CallIdentity {
+            call: hash,
+            nth: *shown,
+            from_start: self.counts,
+            answer: self.answer_id,
+            anywhere: xxh3_64_with_seed(at.session.as_deref().unwrap_or_default().as_bytes(), hash),
+        };
+        *shown += 1;
         self.reading.seen.push(Seen::Call(Box::new(SeenCall {
             call,
             at,
             answer,
             latency_us,
             in_history,
+            identity: Some(identity),
         })));
     }
 
@@ -197,6 +241,9 @@ impl<'a, 'r> Dialogue<'a, 'r> {
             return;
         }
         let shown = &mut self.reading.seen[self.first..];
+        if let Some(conversation) = self.conversation.filter(|_| self.counts) {
+            return set_session(shown, format!("conversation {conversation:016x}").into());
+        }
         let unique = shown.iter().find_map(|seen| match seen {
             Seen::Call(call) => unique_id(call.call.id.as_ref()?),
             Seen::Result(result) => unique_id(&result.id),
@@ -237,6 +284,39 @@ pub(super) fn set_session<'a>(shown: &mut [Seen<'a>], session: Cow<'a, str>) {
         }
         at.session = Some(session.clone());
     }
+}
+
+fn mixed(hash: u64, with: u64) -> u64 {
+    xxh3_64_with_seed(&hash.to_le_bytes(), with)
+}
+
+/// A hash of the texts of a message; what else is in it may change from request to request, as marks for caches do.
+fn said_hash(message: &Value<'_>, seed: u64) -> u64 {
+    match message {
+        Value::String(said) => xxh3_64_with_seed(said.as_bytes(), seed),
+        Value::Array(parts) => parts.iter().fold(seed, |seed, part| said_hash(part, seed)),
+        Value::Object(_) => (["text", "content", "parts"].iter())
+            .filter_map(|key| message.get(key))
+            .fold(seed, |seed, part| said_hash(part, seed)),
+        _ => seed,
+    }
+}
+
+/// A hash of the id, the tool and the arguments of a call.
+fn call_hash(call: &Call<'_>) -> u64 {
+    let id = call
+        .id
+        .as_ref()
+        .map_or_else(String::new, ToString::to_string);
+    let arguments = match &call.arguments {
+        Arguments::Text(text) => Cow::Borrowed(text.as_ref()),
+        Arguments::Value(value) => Cow::Owned(value.to_string()),
+        Arguments::Absent => Cow::Borrowed(""),
+    };
+    let parts = [id.as_str(), &call.tool, &arguments];
+    parts
+        .iter()
+        .fold(0, |seed, part| xxh3_64_with_seed(part.as_bytes(), seed))
 }
 
 /// An id that looks random: long, with digits and letters.

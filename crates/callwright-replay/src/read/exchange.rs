@@ -216,7 +216,7 @@ pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>)
         dialogue.format(Format::OpenAiResponses);
         match input {
             items @ Value::Array(_) => dialogue.history(items),
-            _ => dialogue.user(),
+            said => dialogue.user(&said),
         }
     }
     dialogue.in_history = false;
@@ -257,6 +257,7 @@ fn declared<'a>(dialogue: &mut Dialogue<'a, '_>, value: &mut Value<'a>) {
 /// What the model answered.
 pub(super) fn response<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
     dialogue.context.add(&value);
+    dialogue.answered_as(&value);
     if text(&value, "object") == Some("chat.completion.chunk") {
         dialogue.format(Format::OpenAiChat);
         dialogue.trouble(

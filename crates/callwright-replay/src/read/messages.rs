@@ -50,6 +50,9 @@ fn as_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) -
         None if has(&message, "parts") => "user",
         _ => return Value::Null,
     };
+    if role == "assistant" {
+        dialogue.answered_as(&message);
+    }
     // What is left of it is not the type of an item.
     take(&mut message, "type");
     let id = first_of(&mut message, &["tool_call_id", "toolCallId"]);

@@ -162,7 +162,7 @@ fn read_event<'a>(dialogue: &mut Dialogue<'a, '_>, mut event: Value<'a>) {
     let mut attributes = Attributes::new(take(&mut event, "attributes"));
     messages_of(dialogue, &mut attributes);
     match text(&event, "name").unwrap_or_default() {
-        "gen_ai.user.message" => dialogue.user(),
+        "gen_ai.user.message" => dialogue.user(&Value::Null),
         "gen_ai.assistant.message" | "gen_ai.choice" => {
             let reason = attributes.take("finish_reason");
             let message = attributes.take_json("message gen_ai.event.content event.body");
