@@ -4,7 +4,7 @@
 //! file uses the recorded side of admission.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use callwright::admit::{Fingerprint, Moment, Place, Recalled};
 use callwright::json::Value;
@@ -85,13 +85,16 @@ pub(super) enum TurnOutcome<'c> {
 #[derive(Debug)]
 pub(super) struct LateResult<'c> {
     pub(super) call: AwaitedCall,
+    /// The tools that judge it.
+    pub(super) set: Arc<ToolSet>,
     pub(super) result: JudgedResult<'c>,
 }
 
 /// What is remembered of a call until the record with its result comes.
 #[derive(Debug)]
 pub(crate) struct AwaitedCall {
-    pub(super) set: Arc<ToolSet>,
+    /// Forgotten with the tools of a log that are not in use any more.
+    set: Weak<ToolSet>,
     identity: Option<CallIdentity>,
     /// What admission knows it by; `None` if it was refused, or admission would have stopped it.
     fingerprint: Option<Fingerprint>,
@@ -164,7 +167,8 @@ pub(super) fn take_turn<'c>(
         }
         (Sighted::Result(result), _) => {
             let key = awaited_as(&result.at, &result.id);
-            late(key, None, &result.answer, conversations, effects).unwrap_or(TurnOutcome::Stray)
+            late(key, sighting, None, &result.answer, conversations, effects)
+                .unwrap_or(TurnOutcome::Stray)
         }
         (Sighted::Call { .. }, None) => TurnOutcome::ShownAgain,
     }
@@ -182,8 +186,16 @@ fn take_call<'c>(
     {
         // This time its result may be there as well.
         let answer = prepared.awaited_as.zip(call.answer.as_ref());
-        let late = answer
-            .and_then(|(key, answer)| late(key, Some(identity), answer, conversations, effects));
+        let late = answer.and_then(|(key, answer)| {
+            late(
+                key,
+                sighting,
+                Some(identity),
+                answer,
+                conversations,
+                effects,
+            )
+        });
         return late.unwrap_or(TurnOutcome::ShownAgain);
     }
     let gate = sighting.set.judge().gate();
@@ -195,7 +207,7 @@ fn take_call<'c>(
         let admission = prepared.turn.admission.as_ref();
         let ran = stopped.is_none() && !matches!(verdict, Verdict::Refused(_));
         let awaited = AwaitedCall {
-            set: Arc::clone(&sighting.set),
+            set: Arc::downgrade(&sighting.set),
             identity: call.identity,
             fingerprint: admission
                 .filter(|_| ran)
@@ -217,6 +229,7 @@ fn take_call<'c>(
 /// A result that comes after its call.
 fn late<'c>(
     key: u64,
+    sighting: &Sighting<'_>,
     identity: Option<&CallIdentity>,
     answer: &'c ToolAnswer<'_>,
     conversations: &mut Conversations,
@@ -228,7 +241,11 @@ fn late<'c>(
         _ => true,
     };
     let call = conversations.unanswered.take(key, is_meant)?;
-    let judge = call.set.judge();
+    let set = call
+        .set
+        .upgrade()
+        .unwrap_or_else(|| Arc::clone(&sighting.set));
+    let judge = set.judge();
     let tool = judge.gate().tool(&call.tool)?;
     let faults = call.faults.as_ref();
     let result = judge.result(
@@ -245,7 +262,12 @@ fn late<'c>(
         let gate = judge.gate();
         gate.relive_result(tool, same, Place { session, at }, &result.checked);
     }
-    Some(TurnOutcome::Result(Box::new(LateResult { call, result })))
+    let late = LateResult {
+        call,
+        result,
+        set: Arc::clone(&set),
+    };
+    Some(TurnOutcome::Result(Box::new(late)))
 }
 
 fn moment(at: &At<'_>) -> Moment {

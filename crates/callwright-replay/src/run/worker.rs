@@ -208,11 +208,11 @@ impl Shared {
     /// A result that came after its call was counted.
     fn count_late(&self, sighting: &Sighting<'_>, late: &LateResult<'_>, counts: &mut Counts) {
         let (call, result) = (&late.call, &late.result);
-        let Some(tool) = call.set.judge().gate().tool(&call.tool) else {
+        let Some(tool) = late.set.judge().gate().tool(&call.tool) else {
             return;
         };
         let tally = tally_of(result);
-        counts.late_result(&call.set, tool, tally);
+        counts.late_result(&late.set, tool, tally);
         let at = At {
             session: call.session.as_deref().map(Cow::Borrowed),
             time: call.time,

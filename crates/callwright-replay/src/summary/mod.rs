@@ -38,8 +38,8 @@ pub const VERSION: u32 = 1;
 /// How many clusters are kept; each takes about a kilobyte. Real tools have a few dozen each.
 pub const CLUSTERS: usize = 20_000;
 
-/// How many tools are kept apart. The largest gateways offer some thousand.
-pub const TOOLS: usize = 20_000;
+/// How many tools are kept apart, each with its declarations. The largest gateways offer some thousand.
+pub const TOOLS: usize = 5_000;
 
 /// How many models are kept apart.
 pub const MODELS: usize = 1_000;
