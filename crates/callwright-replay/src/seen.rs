@@ -29,9 +29,26 @@ pub struct SeenCall<'a> {
     pub answer: Option<ToolAnswer<'a>>,
     /// How long the tool took, in microseconds.
     pub latency_us: Option<u64>,
-    /// Whether several records show the same call, as requests show their whole history: then it is counted once, by its
-    /// id.
+    /// Whether several records show the same call, as requests show their whole history: then it is counted once.
     pub in_history: bool,
+    /// By what it is recognised then; `None` for calls that have a record to themselves.
+    pub identity: Option<CallIdentity>,
+}
+
+/// By what a call is recognised that several records show: its place in the conversation, whatever its id looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallIdentity {
+    /// A hash of its id, its tool and its arguments.
+    pub call: u64,
+    /// How many such calls the record shows before it.
+    pub nth: u32,
+    /// Whether the record shows the conversation from its beginning, so that other such records show as many.
+    pub from_start: bool,
+    /// A hash of the id of the model's answer, where that is on record without the conversation.
+    pub answer: Option<u64>,
+    /// A hash of the call, and of the conversation if the record names it: a history and an answer that is on record by
+    /// itself have this in common.
+    pub anywhere: u64,
 }
 
 /// Where and when something happened.

@@ -122,8 +122,8 @@ fn one(call: &Seen) -> Summary {
             tool: tool.clone(),
             side: Side::Input,
             path: format!("/{fault}"),
-            issue: "type".to_owned(),
-            shape: "string".to_owned(),
+            issue: "type".into(),
+            shape: "string".into(),
         };
         summary.combinations.add(
             Combination {

@@ -331,8 +331,8 @@ fn much_stays_bounded() {
             tool: format!("tool {number} {}", "long ".repeat(1_000)),
             side: Side::Input,
             path: "/a".repeat(5_000),
-            issue: "type".to_owned(),
-            shape: "s".repeat(5_000),
+            issue: "type".into(),
+            shape: "s".repeat(5_000).into(),
         };
         let tool = ToolSummary {
             tally: callwright_replay::summary::Tally {

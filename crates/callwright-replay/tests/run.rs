@@ -41,6 +41,29 @@ fn run(path: &str) -> Summary {
 }
 
 #[test]
+fn one_stopped_call_does_not_stop_the_others_of_its_record() {
+    // Every record has a call that is repeated and one that is new.
+    let lines: Vec<String> = (0..8)
+        .map(|round| {
+            format!(
+                r#"{{"session":"a","calls":[{{"tool":"search","arguments":{{"query":"tea"}},"round":{round},"output":"no"}},
+                   {{"tool":"search","arguments":{{"query":"tea {round}"}},"round":{round},"output":"{round}"}}]}}"#
+            )
+            .replace('\n', "")
+        })
+        .collect();
+    let summary = run(&log("stopped.jsonl", &lines.join("\n")));
+    let loops: u64 = summary.loops.values().map(|stopped| stopped.calls).sum();
+    assert_eq!(summary.calls.calls, 16);
+    assert!((1..8).contains(&loops), "{loops}");
+    assert_eq!(summary.calls.stopped, loops);
+    let examples = summary.loops.values().flat_map(|it| it.examples.iter());
+    for example in examples {
+        assert_eq!(example.value, r#"search {"query":"tea"}"#);
+    }
+}
+
+#[test]
 fn violations_are_clustered_with_what_they_led_to() {
     let lines = [
         r#"{"tool":"search","arguments":{"query":"tea"},"session":"a","round":0,"output":"ok","time":"2026-11-01T10:00:00Z","model":"m1"}"#,
@@ -73,7 +96,7 @@ fn violations_are_clustered_with_what_they_led_to() {
             let led = cluster.led_to;
             format!(
                 "{} {} {:?}: {} calls, fine {}, refused {}, unknown {}, corrected {}, repeated {}, gave up {}",
-                key.path, key.issue, key.shape, cluster.calls,
+                key.path, key.issue, key.shape.name(), cluster.calls,
                 led.ran_fine, led.tool_refused, led.unknown, led.corrected, led.repeated, led.gave_up
             )
         })
@@ -224,7 +247,10 @@ fn requests_that_show_their_history_are_counted_once() {
     let clusters: Vec<_> = summary.clusters.iter().collect();
     assert_eq!(clusters.len(), 1);
     let (key, cluster) = clusters[0];
-    assert_eq!((key.path.as_str(), key.issue.as_str()), ("/limit", "type"));
+    assert_eq!(
+        (key.path.as_str(), key.issue.name().as_ref()),
+        ("/limit", "type")
+    );
     assert_eq!(
         (cluster.led_to.tool_refused, cluster.led_to.corrected),
         (1, 1)
@@ -280,4 +306,82 @@ fn undeclared_tools_are_known_as_such() {
     assert_eq!(summary.undeclared_calls(), 1);
     let read = summary.tools.get("read").expect("it was called");
     assert!(read.versions.is_empty());
+}
+
+/// The requests of a conversation, each with the whole history, as an agent without session ids logs them. A call of each
+/// round, with what `id` gives it.
+fn requests(user: &str, rounds: usize, id: impl Fn(usize) -> Option<String>) -> Vec<String> {
+    let mut messages = vec![serde_json::json!({"role": "user", "content": user})];
+    let mut lines = vec![serde_json::json!({"messages": messages}).to_string()];
+    for round in 0..rounds {
+        let id = id(round);
+        let arguments = serde_json::json!({"query": format!("{user} {}", round % 3)}).to_string();
+        let function = serde_json::json!({"name": "search", "arguments": arguments});
+        messages.push(match &id {
+            Some(id) => {
+                serde_json::json!({"role": "assistant", "tool_calls": [{"id": id, "function": function}]})
+            }
+            None => serde_json::json!({"role": "assistant", "function_call": function}),
+        });
+        messages.push(match &id {
+            Some(id) => serde_json::json!({"role": "tool", "tool_call_id": id, "content": "found"}),
+            None => serde_json::json!({"role": "function", "name": "search", "content": "found"}),
+        });
+        lines.push(serde_json::json!({"messages": messages}).to_string());
+    }
+    lines
+}
+
+#[test]
+fn a_call_is_counted_once_whatever_its_id_looks_like() {
+    type Id = fn(usize) -> Option<String>;
+    let ids: [(&str, Id); 6] = [
+        ("counters", |round| Some(format!("call_{round}"))),
+        ("the same in every answer", |_| Some("call_1".to_owned())),
+        ("long counters", |round| {
+            Some(format!("call_00000000000000{round}"))
+        }),
+        ("short and random", |round| Some(format!("D681PevK{round}"))),
+        ("letters only", |round| {
+            let letter = char::from(b'a' + u8::try_from(round).expect("a few"));
+            Some(format!("call_{}", letter.to_string().repeat(24)))
+        }),
+        ("none", |_| None),
+    ];
+    for (what, id) in ids {
+        let mut lines = requests("tea", 9, id);
+        lines.extend(requests("coffee", 5, id));
+        let summary = run(&log("ids.jsonl", &lines.join("\n")));
+        assert_eq!(summary.calls.calls, 14, "{what}");
+        assert_eq!(summary.calls.results, 14, "{what}");
+        assert_eq!(summary.sessions.count(), 2, "{what}");
+    }
+}
+
+#[test]
+fn an_answer_and_the_history_that_shows_it_are_one_call() {
+    let id = |round: usize| Some(format!("call_{round}"));
+    let requests = requests("tea", 4, id);
+    let answer = |round: usize| {
+        let history: serde_json::Value = serde_json::from_str(&requests[round + 1]).expect("JSON");
+        let messages = history["messages"].as_array().expect("messages");
+        let message = &messages[messages.len() - 2];
+        serde_json::json!({"id": format!("chatcmpl-{round}"), "choices": [{"message": message}]})
+    };
+    let with_request: Vec<String> = (0..4)
+        .map(|round| {
+            format!(
+                r#"{{"request":{},"response":{}}}"#,
+                requests[round],
+                answer(round)
+            )
+        })
+        .collect();
+    let by_themselves: Vec<String> = (0..4)
+        .flat_map(|round| [requests[round].clone(), answer(round).to_string()])
+        .collect();
+    for (what, lines) in [("pairs", with_request), ("lines", by_themselves)] {
+        let summary = run(&log("answers.jsonl", &lines.join("\n")));
+        assert_eq!(summary.calls.calls, 4, "{what}");
+    }
 }

@@ -68,7 +68,7 @@ impl LineJudge {
         let mut verdicts = Verdicts::default();
         // Lets the next piece pass in any case.
         let ticket = self.admission.ticket(turn);
-        verdicts.text.reserve(piece.bytes().len() * 2);
+        verdicts.text.reserve(piece.bytes.len() * 2);
         let mut lines = Vec::new();
         for Record { line, text } in piece.records() {
             match text {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 pub(crate) use self::waiting::{Saved, Waiting};
 use crate::run::AwaitedCall;
+use crate::seen::CallIdentity;
 use crate::summary::{ClusterKey, LedTo};
 
 /// How many calls that were shown are remembered in each of two halves. Eight bytes each.
@@ -21,6 +22,9 @@ const MOST_AWAITED: usize = 20_000;
 
 /// How many bytes of arguments these may have, about.
 const MOST_AWAITED_BYTES: usize = 32 * 1024 * 1024;
+
+/// Tells the marks of counted calls from their keys.
+const MARK: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The faults of a call.
 pub(crate) type Faults = Arc<[ClusterKey]>;
@@ -164,8 +168,24 @@ pub(crate) struct ShownCalls {
 }
 
 impl ShownCalls {
+    /// Whether a call is to be counted: no record of the same kind has shown it, and none of the other kind has counted it.
+    /// An answer that is on record by itself and the history that shows it have no place in common; so each that counts a
+    /// call leaves a mark, which one of the other kind takes.
+    pub(crate) fn counts(&mut self, key: u64, identity: &CallIdentity) -> bool {
+        let mark = |of_history: bool| identity.anywhere ^ u64::from(of_history) ^ MARK;
+        if !self.is_new(key) {
+            return false;
+        }
+        let other = mark(!identity.from_start);
+        if self.young.remove(&other) || self.old.remove(&other) {
+            return false;
+        }
+        self.is_new(mark(identity.from_start));
+        true
+    }
+
     /// Whether this call is new; from now on it is not.
-    pub(crate) fn is_new(&mut self, call: u64) -> bool {
+    fn is_new(&mut self, call: u64) -> bool {
         if self.young.contains(&call) || self.old.contains(&call) {
             return false;
         }
@@ -198,11 +218,17 @@ impl Unanswered {
             let Some(oldest) = self.order.pop_front() else {
                 return;
             };
-            self.take(oldest);
+            self.take(oldest, |_| true);
         }
     }
 
-    pub(crate) fn take(&mut self, key: u64) -> Option<AwaitedCall> {
+    /// The call that waits under a key, if it is the one that is meant.
+    pub(crate) fn take(
+        &mut self,
+        key: u64,
+        is_meant: impl Fn(&AwaitedCall) -> bool,
+    ) -> Option<AwaitedCall> {
+        self.calls.get(&key).filter(|call| is_meant(call))?;
         let call = self.calls.remove(&key)?;
         self.bytes -= call.bytes;
         Some(call)

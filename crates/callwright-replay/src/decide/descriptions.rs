@@ -4,9 +4,9 @@ use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
 use super::ScoredReason;
-use super::cluster_key::{HeldInText, ValueShape};
 use super::facts::Facts;
 use super::signs::Sign;
+use crate::summary::{HeldInText, ValueShape};
 
 /// Phrases of a description that make a key optional. (Phrases are separated by `|`, and the first one counts.)
 const OPTIONAL: &str = "optional|if omitted|when omitted|if not given|if not provided|if not specified|if absent|\
@@ -108,7 +108,7 @@ fn said(facts: &Facts<'_>, text: &str) -> Option<ScoredReason> {
 }
 
 /// Phrases for a type beside the declared one.
-fn type_phrases(shape: ValueShape<'_>) -> Option<&'static str> {
+fn type_phrases(shape: &ValueShape) -> Option<&'static str> {
     Some(match shape {
         ValueShape::Number => "fraction|decimal|float|fractional|half",
         ValueShape::Integer => "or a number|or number|or integer|or an integer|or id|numeric",
@@ -117,8 +117,11 @@ fn type_phrases(shape: ValueShape<'_>) -> Option<&'static str> {
         ValueShape::Text | ValueShape::EmptyText => {
             "or a string|or string|or text|or a text|or name"
         }
-        ValueShape::Object => "or an object|or object",
-        ValueShape::Array(_) | ValueShape::Holds(HeldInText::Array) => {
+        ValueShape::Object | ValueShape::EmptyObject => "or an object|or object",
+        ValueShape::ArrayOf(_)
+        | ValueShape::MixedArray
+        | ValueShape::EmptyArray
+        | ValueShape::Holds(HeldInText::Array) => {
             "or a list|or list|or an array|or array|one or more|list of"
         }
         _ => return None,

@@ -4,10 +4,9 @@ use callwright::json::Path;
 use callwright::validate::IssueCode;
 use serde_json::Value as Json;
 
-use super::cluster_key::{ValueShape, issue_code};
 use super::neighbours::Neighbours;
 use crate::schema::nodes;
-use crate::summary::{Cluster, ClusterKey, Side, ToolSummary};
+use crate::summary::{Cluster, ClusterKey, Side, ToolSummary, ValueShape};
 
 /// A tool's newest declaration, read.
 #[derive(Debug, Default)]
@@ -50,7 +49,7 @@ pub(super) struct Facts<'f> {
     pub(super) key: &'f ClusterKey,
     /// What is wrong, unless the schema has nothing to do with it.
     pub(super) code: Option<IssueCode>,
-    pub(super) shape: ValueShape<'f>,
+    pub(super) shape: &'f ValueShape,
     pub(super) cluster: &'f Cluster,
     pub(super) tool: Option<&'f ToolSummary>,
     pub(super) declaration: &'f Declaration,
@@ -79,8 +78,8 @@ impl<'f> Facts<'f> {
         let at = |path: &str| schema.map_or_else(Vec::new, |root| nodes(root, path));
         Facts {
             key,
-            code: issue_code(key),
-            shape: ValueShape::of(key),
+            code: key.issue_code(),
+            shape: &key.shape,
             cluster,
             tool,
             declaration,

@@ -3,7 +3,6 @@
 use callwright::validate::IssueCode;
 use serde_json::Value as Json;
 
-use super::cluster_key::issue_code;
 use super::facts::Facts;
 use super::signs::{FEW_RESULTS, REFUSES_UP_TO, Sign};
 use super::{ClusterJudgement, EDGE_CASE_FROM, ScoredReason, ViolationKind, ratio};
@@ -83,8 +82,8 @@ pub(super) fn allow_values_before_edge_cases(
             continue;
         }
         let is_farther = |(other, far): &&(ClusterKey, f64)| {
-            (&other.tool, other.side, &other.path, issue_code(other))
-                == (&key.tool, key.side, &key.path, issue_code(key))
+            (&other.tool, other.side, &other.path, other.issue_code())
+                == (&key.tool, key.side, &key.path, key.issue_code())
                 && *far >= own
         };
         if let Some((other, _)) = edge_cases.iter().find(is_farther) {
@@ -103,7 +102,7 @@ fn is_refused(cluster: &Cluster) -> bool {
 
 /// How far the farthest value is beyond its limit, on a scale where more is farther.
 fn beyond(key: &ClusterKey, cluster: &Cluster) -> Option<f64> {
-    let limit = SizeLimit::of(issue_code(key)?)?;
+    let limit = SizeLimit::of(key.issue_code()?)?;
     let farthest = limit.farthest(cluster)?;
     Some(if limit.is_upper { farthest } else { -farthest })
 }

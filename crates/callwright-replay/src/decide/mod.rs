@@ -3,7 +3,6 @@
 //! Signs for and against, each with its points and the sentence that says why. Nothing is weighed that a person cannot look
 //! up in the summary.
 
-mod cluster_key;
 mod descriptions;
 mod facts;
 mod limits;
@@ -18,7 +17,6 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::cluster_key::{HeldInText, ValueShape, issue_code};
 pub(crate) use self::facts::{Declaration, values};
 pub(crate) use self::outcome::ratio;
 

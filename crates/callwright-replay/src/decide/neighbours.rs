@@ -6,14 +6,13 @@ use callwright::json::Path;
 use callwright::validate::IssueCode;
 
 use super::ScoredReason;
-use super::cluster_key::{ValueShape, issue_code};
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::signs::{
     MANY_KEYS, MANY_RESULTS, NOTHING_GIVEN_FROM, OWN_SHARE, REFUSES_UP_TO, SOME_RESULTS, Sign,
     TAKES_FROM,
 };
-use crate::summary::{Cluster, ClusterKey, Side, Summary};
+use crate::summary::{Cluster, ClusterKey, Side, Summary, ValueShape};
 
 /// Whether one place has many clusters of an issue: one for each value, size, length or look.
 fn has_one_cluster_per_value(code: IssueCode) -> bool {
@@ -38,7 +37,7 @@ fn has_one_cluster_per_value(code: IssueCode) -> bool {
 type PlaceKey<'k> = (&'k str, Side, &'k str, Option<IssueCode>);
 
 fn place(key: &ClusterKey) -> PlaceKey<'_> {
-    (&key.tool, key.side, &key.path, issue_code(key))
+    (&key.tool, key.side, &key.path, key.issue_code())
 }
 
 /// What several clusters led to, together.
@@ -75,7 +74,7 @@ impl<'s> Neighbours<'s> {
         let mut all = Neighbours::default();
         let mut parents: HashMap<u64, (Side, Path)> = HashMap::new();
         for (key, cluster) in summary.clusters.iter() {
-            let code = issue_code(key);
+            let code = key.issue_code();
             if code.is_some_and(has_one_cluster_per_value) {
                 all.places.entry(place(key)).or_default().add(cluster);
             }
@@ -142,9 +141,10 @@ pub(super) fn others_of_the_place(facts: &Facts<'_>) -> Option<ScoredReason> {
 /// digits, is `x`.
 fn look(key: &ClusterKey) -> Option<String> {
     let is_of_word = |letter: char| matches!(letter, 'a' | 'A' | '9');
-    let ValueShape::Sketch(mut rest) = ValueShape::of(key) else {
+    let ValueShape::Sketch(sketch) = &key.shape else {
         return None;
     };
+    let mut rest = sketch.as_str();
     let mut look = String::new();
     while let Some(first) = rest.chars().next() {
         let end = rest.find(|letter| !is_of_word(letter));

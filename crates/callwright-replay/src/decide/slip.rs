@@ -4,25 +4,16 @@ use callwright::failure::Code as Failure;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
-use super::cluster_key::{HeldInText, ValueShape, failure_code};
 use super::facts::Facts;
 use super::outcome::ratio;
 use super::signs::Sign;
 use super::spelling::{is_same_in_other_letters, misspelt};
 use super::{ScoredReason, limits};
-use crate::summary::Side;
+use crate::summary::{HeldInText, Side, ValueShape, ViolationCode};
 
 /// Rules of repair that fix a slip of the pen, whatever the schema is: what was meant is already there.
-const SLIPS_THAT_REPAIR_FIXES: [&str; 8] = [
-    "boolean_from_string",
-    "date_separators",
-    "json_from_string",
-    "key_repeated",
-    "key_spelling",
-    "layer_unwrapped",
-    "list_layer",
-    "number_from_string",
-];
+const SLIPS_THAT_REPAIR_FIXES: &str = "boolean_from_string|date_separators|json_from_string|key_repeated|key_spelling|\
+                                       layer_unwrapped|list_layer|number_from_string";
 
 /// From this share of the calls on a rule speaks for the cluster.
 const REPAIRED_FROM: f64 = 0.5;
@@ -39,10 +30,13 @@ const BOOLEANS: [&str; 12] = [
 /// What violations of this kind are in general.
 pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
     let Some(code) = facts.code else {
-        return Some(Sign::Never.because(match failure_code(facts.key) {
-            Some(Failure::UnknownTool) => "no such tool is declared",
-            Some(Failure::TruncatedCall | Failure::TruncatedResponse) => "cut off before its end",
-            Some(Failure::InvalidJson | Failure::InvalidOutputJson) => "not JSON",
+        let ViolationCode::Failure(failure) = facts.key.issue else {
+            return Some(Sign::Never.because("not about the schema"));
+        };
+        return Some(Sign::Never.because(match failure {
+            Failure::UnknownTool => "no such tool is declared",
+            Failure::TruncatedCall | Failure::TruncatedResponse => "cut off before its end",
+            Failure::InvalidJson | Failure::InvalidOutputJson => "not JSON",
             _ => "not about the schema",
         }));
     };
@@ -78,7 +72,7 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
 
 /// What speaks for a slip.
 pub(super) fn slips(facts: &Facts<'_>) -> Vec<ScoredReason> {
-    if facts.shape == ValueShape::Holds(HeldInText::BrokenJson) {
+    if *facts.shape == ValueShape::Holds(HeldInText::BrokenJson) {
         return vec![Sign::Never.because("broken JSON in a text")];
     }
     let mut reasons = Vec::from_iter(limits::distance(facts));
@@ -97,7 +91,7 @@ pub(super) fn slips(facts: &Facts<'_>) -> Vec<ScoredReason> {
 /// Whether repair fixes it without loss.
 fn repaired(facts: &Facts<'_>) -> Option<ScoredReason> {
     let quoted = match facts.shape {
-        ValueShape::Holds(HeldInText::Number) => "a number in quotes",
+        ValueShape::Holds(HeldInText::Integer | HeldInText::Number) => "a number in quotes",
         ValueShape::Holds(HeldInText::Boolean) => "a boolean in quotes",
         ValueShape::Holds(HeldInText::Null) => "null in quotes",
         ValueShape::Holds(HeldInText::Object | HeldInText::Array) => "JSON inside a text",
@@ -110,7 +104,7 @@ fn repaired(facts: &Facts<'_>) -> Option<ScoredReason> {
         let why = "a word for true or false, in quotes: to many programs every text is true";
         return Some(Sign::Repaired.because(why));
     }
-    SLIPS_THAT_REPAIR_FIXES.iter().find_map(|rule| {
+    SLIPS_THAT_REPAIR_FIXES.split('|').find_map(|rule| {
         let calls = facts.cluster.calls;
         let times = times_applied(facts, rule)?;
         let why = format!("{times} of {calls} are slips that repair fixes ({rule})");

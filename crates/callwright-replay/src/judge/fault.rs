@@ -8,7 +8,7 @@ use callwright::validate::Issue;
 
 use super::place::place;
 use super::shape::{measure, shape};
-use crate::summary::{ClusterKey, Side};
+use crate::summary::{ClusterKey, Side, ValueShape, ViolationCode};
 
 /// What is shown instead of a secret.
 const MASKED: &str = "[masked]";
@@ -71,8 +71,8 @@ pub(super) fn of_failure(tool: &str, side: Side, failure: &Failure, text: Option
             tool: tool.to_owned(),
             side,
             path: String::new(),
-            issue: failure.code_name().to_owned(),
-            shape: String::new(),
+            issue: failure.code_name().into(),
+            shape: ValueShape::Missing,
         },
         value,
         whole,
@@ -112,9 +112,9 @@ fn faults(
             tool: tool.name().to_owned(),
             side,
             path: place(&issue.path, Some(whole), schema),
-            issue: issue.code.name().to_owned(),
+            issue: ViolationCode::Schema(issue.code),
             shape: if is_masked {
-                "masked".to_owned()
+                ValueShape::Masked
             } else {
                 shape(value, issue.code)
             },

@@ -29,6 +29,7 @@ use callwright::parse::read_value;
 use callwright::policy::OutputSettings;
 use callwright::repair::RepairPolicy;
 use callwright::tool::Tool;
+use callwright::validate::SchemaCache;
 use callwright::wire::{into_recorded_output, recorded_output};
 use callwright::{Call, Error, Gate, Policy, ToolSpec, Verdict};
 
@@ -89,7 +90,7 @@ impl JudgedResult<'_> {
 }
 
 impl Judge {
-    /// Compiles tools under a policy. Sessions are remembered in `ledger`.
+    /// Compiles tools under a policy. Sessions are remembered in `ledger`, compiled schemas in `cache`.
     ///
     /// # Errors
     /// Fails if two tools have one name.
@@ -97,6 +98,7 @@ impl Judge {
         tools: Vec<ToolSpec>,
         policy: &Policy,
         ledger: std::sync::Arc<dyn callwright::admit::Ledger>,
+        cache: SchemaCache,
     ) -> Result<Self, Error> {
         // What earlier results said is never quoted.
         let mut policy = policy.clone();
@@ -110,10 +112,12 @@ impl Judge {
             plain: Gate::builder()
                 .tools(tools.iter().cloned())
                 .policy(plain)
+                .cache(cache.clone())
                 .build()?,
             gate: Gate::builder()
                 .tools(tools)
                 .policy(policy)
+                .cache(cache)
                 .ledger(ledger)
                 .build()?,
         })

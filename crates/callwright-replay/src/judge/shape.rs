@@ -3,6 +3,8 @@
 use callwright::json::Value;
 use callwright::validate::IssueCode;
 
+use crate::summary::{HeldInText, ValueShape};
+
 /// Values up to this many bytes of JSON are their own shape where only certain values are allowed.
 const LONGEST_VALUE: usize = 64;
 
@@ -16,19 +18,21 @@ const LONGEST_SKETCHED: usize = 200;
 const LONGEST_LOOKED_INTO: usize = 64 * 1024;
 
 /// The shape of a value that violates its schema in this way. See [`crate::judge`].
-pub(super) fn shape(value: Option<&Value<'_>>, issue: IssueCode) -> String {
+pub(super) fn shape(value: Option<&Value<'_>>, issue: IssueCode) -> ValueShape {
     let Some(value) = value else {
-        return String::new();
+        return ValueShape::Missing;
     };
     match issue {
-        IssueCode::Enum | IssueCode::Const => itself(value),
-        IssueCode::Minimum | IssueCode::Maximum | IssueCode::MultipleOf => size(value),
+        IssueCode::Enum | IssueCode::Const => itself(value).map(ValueShape::Other),
+        IssueCode::Minimum | IssueCode::Maximum | IssueCode::MultipleOf => {
+            size(value).map(ValueShape::Other)
+        }
         IssueCode::MinLength
         | IssueCode::MaxLength
         | IssueCode::MinItems
         | IssueCode::MaxItems
         | IssueCode::MinProperties
-        | IssueCode::MaxProperties => length(value),
+        | IssueCode::MaxProperties => length(value).map(ValueShape::Other),
         IssueCode::Format => sketch(value, false),
         IssueCode::Pattern => sketch(value, true),
         _ => None,
@@ -55,7 +59,7 @@ fn float(count: usize) -> f64 {
 /// The value as JSON, if it is short.
 fn itself(value: &Value<'_>) -> Option<String> {
     match value {
-        Value::Array(_) | Value::Object(_) => None,
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
         Value::String(text) if text.len() > LONGEST_VALUE => None,
         leaf => Some(leaf.to_string()).filter(|text| text.len() <= LONGEST_VALUE),
     }
@@ -65,7 +69,11 @@ fn itself(value: &Value<'_>) -> Option<String> {
 fn size(value: &Value<'_>) -> Option<String> {
     let number: f64 = value.as_number()?.as_str().parse().ok()?;
     let sign = if number < 0.0 { "negative " } else { "" };
-    let kind = number_kind(value);
+    let kind = if is_integer(value) {
+        "integer"
+    } else {
+        "number"
+    };
     let whole = number.abs().trunc();
     let digits = if whole < 1.0 {
         1.0
@@ -99,15 +107,15 @@ fn length(value: &Value<'_>) -> Option<String> {
 
 /// `like 9999-99-99`: letters and digits by their kind, everything else as it is. Patterns are of codes and identifiers,
 /// so words in capitals differ there: `AUT` is `like A`, and `Austria` is `like a`.
-fn sketch(value: &Value<'_>, capitals: bool) -> Option<String> {
+fn sketch(value: &Value<'_>, capitals: bool) -> Option<ValueShape> {
     let text = value.as_str()?;
     if text.is_empty() {
         return None;
     }
     if text.len() > LONGEST_SKETCHED {
-        return Some("long text".to_owned());
+        return Some(ValueShape::Other("long text".to_owned()));
     }
-    let mut drawn = String::from("like ");
+    let mut drawn = String::new();
     let mut letters = 0;
     let mut count = 0;
     for character in text.chars() {
@@ -126,7 +134,7 @@ fn sketch(value: &Value<'_>, capitals: bool) -> Option<String> {
         }
         count += 1;
         if count > LONGEST_SKETCH {
-            return Some("long text".to_owned());
+            return Some(ValueShape::Other("long text".to_owned()));
         }
         drawn.push(match character {
             _ if capitals && character.is_ascii_uppercase() => 'A',
@@ -136,74 +144,59 @@ fn sketch(value: &Value<'_>, capitals: bool) -> Option<String> {
             other => other,
         });
     }
-    Some(drawn)
+    Some(ValueShape::Sketch(drawn))
 }
 
-fn general(value: &Value<'_>) -> String {
+fn general(value: &Value<'_>) -> ValueShape {
     match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => number_kind(value),
-        Value::String(text) => text_kind(text.trim()),
-        Value::Object(members) if members.is_empty() => "empty object",
-        Value::Object(_) => "object",
-        Value::Array(items) => return array_of(items),
+        Value::Null => ValueShape::Null,
+        Value::Bool(_) => ValueShape::Boolean,
+        Value::Number(_) if is_integer(value) => ValueShape::Integer,
+        Value::Number(_) => ValueShape::Number,
+        Value::String(text) => text_shape(text.trim()),
+        Value::Object(members) if members.is_empty() => ValueShape::EmptyObject,
+        Value::Object(_) => ValueShape::Object,
+        Value::Array(items) => match items.first().map(Value::kind) {
+            None => ValueShape::EmptyArray,
+            Some(kind) if items.iter().all(|item| item.kind() == kind) => {
+                ValueShape::ArrayOf(kind.name().to_owned())
+            }
+            Some(_) => ValueShape::MixedArray,
+        },
     }
-    .to_owned()
 }
 
-fn array_of(items: &[Value<'_>]) -> String {
-    let Some((first, rest)) = items.split_first() else {
-        return "empty array".to_owned();
+fn is_integer(value: &Value<'_>) -> bool {
+    let number = value.as_number();
+    number.is_some_and(|number| !number.as_str().contains(['.', 'e', 'E']))
+}
+
+fn text_shape(inner: &str) -> ValueShape {
+    let held = match inner {
+        "" => return ValueShape::EmptyText,
+        "true" | "false" | "True" | "False" => HeldInText::Boolean,
+        "null" | "None" | "undefined" => HeldInText::Null,
+        _ if inner.parse::<i128>().is_ok() => HeldInText::Integer,
+        _ if inner.starts_with(|first: char| first.is_ascii_digit() || "-+".contains(first))
+            && inner.parse::<f64>().is_ok() =>
+        {
+            HeldInText::Number
+        }
+        _ if inner.starts_with(['{', '[']) && inner.len() <= LONGEST_LOOKED_INTO => {
+            let read = serde_json::from_str::<serde::de::IgnoredAny>(inner).is_ok();
+            match (read, inner.starts_with('{')) {
+                (true, true) => HeldInText::Object,
+                (true, false) => HeldInText::Array,
+                (false, _) => HeldInText::BrokenJson,
+            }
+        }
+        _ => return date_shape(inner).unwrap_or(ValueShape::Text),
     };
-    let kind = first.kind();
-    if rest.iter().all(|item| item.kind() == kind) {
-        return format!("array of {}", kind.name());
-    }
-    "array of several types".to_owned()
-}
-
-fn number_kind(value: &Value<'_>) -> &'static str {
-    let is_integer = value.as_number().is_some_and(|number| {
-        let text = number.as_str();
-        !text.contains(['.', 'e', 'E'])
-    });
-    if is_integer { "integer" } else { "number" }
-}
-
-fn text_kind(inner: &str) -> &'static str {
-    if inner.is_empty() {
-        return "empty string";
-    }
-    match inner {
-        "true" | "false" | "True" | "False" => return "boolean in a string",
-        "null" | "None" | "undefined" => return "null in a string",
-        _ => {}
-    }
-    if inner.parse::<i128>().is_ok() {
-        return "integer in a string";
-    }
-    if inner.starts_with(|first: char| first.is_ascii_digit() || first == '-' || first == '+')
-        && inner.parse::<f64>().is_ok()
-    {
-        return "number in a string";
-    }
-    if let Some(kind) = date_kind(inner) {
-        return kind;
-    }
-    if inner.starts_with(['{', '[']) && inner.len() <= LONGEST_LOOKED_INTO {
-        let read = serde_json::from_str::<serde::de::IgnoredAny>(inner).is_ok();
-        return match (read, inner.starts_with('{')) {
-            (true, true) => "object in a string",
-            (true, false) => "array in a string",
-            (false, _) => "broken JSON in a string",
-        };
-    }
-    "string"
+    ValueShape::Holds(held)
 }
 
 /// A date, or a date with its time and zone, as the standard writes them. Whether there is such a day is not looked at.
-fn date_kind(text: &str) -> Option<&'static str> {
+fn date_shape(text: &str) -> Option<ValueShape> {
     let is_like = |text: &str, model: &str| {
         let mut pairs = text.bytes().zip(model.bytes());
         text.len() == model.len()
@@ -217,7 +210,7 @@ fn date_kind(text: &str) -> Option<&'static str> {
         return None;
     }
     if rest.is_empty() {
-        return Some("date in a string");
+        return Some(ValueShape::Date);
     }
     let (time, rest) = rest.split_at_checked(9)?;
     let fraction = rest.strip_prefix('.').unwrap_or_default();
@@ -228,7 +221,7 @@ fn date_kind(text: &str) -> Option<&'static str> {
         rest
     };
     let is_zone = zone == "Z" || is_like(zone, "+99:99") || is_like(zone, "-99:99");
-    (is_like(time, "T99:99:99") && is_zone).then_some("date-time in a string")
+    (is_like(time, "T99:99:99") && is_zone).then_some(ValueShape::DateTime)
 }
 
 #[cfg(test)]
@@ -237,7 +230,7 @@ mod tests {
 
     fn of(json: &str, issue: IssueCode) -> String {
         let value = callwright::parse::read_value(json).expect("JSON");
-        shape(Some(&value), issue)
+        shape(Some(&value), issue).to_string()
     }
 
     #[test]
@@ -283,7 +276,7 @@ mod tests {
         for (json, issue, expected) in cases {
             assert_eq!(of(json, issue), expected, "{json}");
         }
-        assert_eq!(shape(None, IssueCode::Required), "");
+        assert_eq!(shape(None, IssueCode::Required), ValueShape::Missing);
     }
 
     #[test]

@@ -7,12 +7,10 @@ use serde_json::Value as Json;
 use super::SchemaAdvice;
 use super::node::{requires, type_names};
 use super::title::{label, shortened};
-use crate::decide::{
-    ClusterJudgement, Declaration, HeldInText, ValueShape, ViolationKind, issue_code, ratio,
-};
+use crate::decide::{ClusterJudgement, Declaration, ViolationKind, ratio};
 use crate::number::count;
 use crate::schema::nodes;
-use crate::summary::{Cluster, ClusterKey, FieldUse, Side, Summary};
+use crate::summary::{Cluster, ClusterKey, FieldUse, HeldInText, Side, Summary, ValueShape};
 
 /// From so many calls on a mistake is worth a word in the description.
 const OFTEN: u64 = 20;
@@ -76,8 +74,8 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
     let place = label(key.side, &key.path);
     let calls = count(cluster.calls, "call", "calls");
     let sent = most_frequent_value(cluster);
-    let shape = ValueShape::of(key);
-    let code = issue_code(key)?;
+    let shape = &key.shape;
+    let code = key.issue_code()?;
     Some(match code {
         Code::Type => {
             let wanted = nodes.iter().flat_map(|node| type_names(node)).next()?;
@@ -91,7 +89,9 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
                 _ => return None,
             };
             let other = match shape {
-                ValueShape::Holds(HeldInText::Number | HeldInText::Boolean) => ", without quotes",
+                ValueShape::Holds(
+                    HeldInText::Integer | HeldInText::Number | HeldInText::Boolean,
+                ) => ", without quotes",
                 ValueShape::Holds(
                     HeldInText::Object | HeldInText::Array | HeldInText::BrokenJson,
                 ) => ", not JSON inside a text",
@@ -109,7 +109,7 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
             "say in the description of the tool that there is no {place}, or what to use instead: {calls} sent it"
         ),
         // The values of a secret are not for a description.
-        Code::Enum | Code::Const if shape == ValueShape::Masked => return None,
+        Code::Enum | Code::Const if *shape == ValueShape::Masked => return None,
         Code::Enum | Code::Const => {
             let listed = nodes.iter().find_map(|node| node.get("enum")?.as_array())?;
             let listed: Vec<String> = listed.iter().take(8).map(Json::to_string).collect();

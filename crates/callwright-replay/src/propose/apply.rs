@@ -30,63 +30,31 @@ pub enum ApplyError {
     /// The suggestions are not what `--suggest` writes.
     #[error("not a suggestions file: {0}; write one with `callwright replay --suggest`")]
     NoSuggestions(String),
-    /// There is no such suggestion.
-    #[error("there is no proposal {number}; there are {least} to {most}")]
-    UnknownNumber {
-        /// The number.
-        number: usize,
-        /// The smallest that there is.
-        least: usize,
-        /// The largest.
-        most: usize,
-    },
+    /// There is no such suggestion; the smallest and the largest number that there is.
+    #[error("there is no proposal {0}; there are {1} to {2}")]
+    UnknownNumber(usize, usize, usize),
     /// There are no suggestions at all.
     #[error("there are no proposals in the suggestions")]
     Empty,
-    /// The tool is not in the file.
-    #[error("proposal {number}: the tools file has no tool {tool:?}")]
-    NoTool {
-        /// The proposal.
-        number: usize,
-        /// The tool.
-        tool: String,
-    },
-    /// The schema is another one now.
-    #[error("proposal {number}: the schema of {tool:?} has changed since; run replay again")]
-    Changed {
-        /// The proposal.
-        number: usize,
-        /// The tool.
-        tool: String,
-    },
+    /// The tool of a proposal is not in the file.
+    #[error("proposal {0}: the tools file has no tool {1:?}")]
+    NoTool(usize, String),
+    /// The schema of a proposal is another one now.
+    #[error("proposal {0}: the schema of {1:?} has changed since; run replay again")]
+    Changed(usize, String),
     /// Two proposals cannot both be applied.
     #[error(
-        "proposals {first} and {second} contradict each other; accept one, and run replay again for the other"
+        "proposals {0} and {1} contradict each other; accept one, and run replay again for the other"
     )]
-    Contradiction {
-        /// One of them.
-        first: usize,
-        /// The other.
-        second: usize,
-    },
-    /// It is not known whether the change only loosens.
+    Contradiction(usize, usize),
+    /// It is not known whether a change only loosens, and why not.
+    #[error("proposal {0} is not proved to loosen only: {1}; use --force to apply it anyway")]
+    NotProved(usize, String),
+    /// Together, the changes of a tool refuse something that was accepted.
     #[error(
-        "proposal {number} is not proved to loosen only: {why}; use --force to apply it anyway"
+        "together, the accepted proposals for {0:?} refuse what was accepted before; accept fewer"
     )]
-    NotProved {
-        /// The proposal.
-        number: usize,
-        /// Why not.
-        why: String,
-    },
-    /// Together, the changes refuse something that was accepted.
-    #[error(
-        "together, the accepted proposals for {tool:?} refuse what was accepted before; accept fewer"
-    )]
-    Stricter {
-        /// The tool.
-        tool: String,
-    },
+    Stricter(String),
 }
 
 #[derive(Deserialize)]
@@ -139,10 +107,7 @@ pub fn apply(
                 continue;
             }
             if let (Proof::NotProved(why), false) = (&suggestion.proof, force) {
-                return Err(ApplyError::NotProved {
-                    number: suggestion.number,
-                    why: why.clone(),
-                });
+                return Err(ApplyError::NotProved(suggestion.number, why.clone()));
             }
             patches.insert(suggestion.number, suggestion.patch.clone());
         }
@@ -166,15 +131,9 @@ fn are_known(file: &SuggestionsFile, accept: &[usize]) -> Result<(), ApplyError>
             Err(ApplyError::Empty)
         };
     };
-    match accept
-        .iter()
-        .find(|number| !numbers().any(|known| known == **number))
-    {
-        Some(&number) => Err(ApplyError::UnknownNumber {
-            number,
-            least,
-            most,
-        }),
+    let is_unknown = |number: &&usize| !numbers().any(|known| known == **number);
+    match accept.iter().find(is_unknown) {
+        Some(&number) => Err(ApplyError::UnknownNumber(number, least, most)),
         None => Ok(()),
     }
 }
@@ -189,19 +148,10 @@ fn one_schema(
     force: bool,
 ) -> Result<(), ApplyError> {
     let number = patches.keys().next().copied().unwrap_or_default();
-    let changed = |number| ApplyError::Changed {
-        number,
-        tool: tool.name.clone(),
-    };
-    let mut named = all
-        .iter()
-        .filter(|entry| entry.name == tool.name)
-        .peekable();
+    let changed = |number| ApplyError::Changed(number, tool.name.clone());
+    let mut named = all.iter().filter(|it| it.name == tool.name).peekable();
     if named.peek().is_none() {
-        return Err(ApplyError::NoTool {
-            number,
-            tool: tool.name.clone(),
-        });
+        return Err(ApplyError::NoTool(number, tool.name.clone()));
     }
     let places = named.filter_map(|entry| Some(entry.at.join(entry.schema_at(tool.side)?)));
     let mut known = places.filter_map(|at| Some((old.pointer(at.as_pointer())?, at)));
@@ -223,12 +173,10 @@ fn one_schema(
     }
     let looser = combined(schema, &own).map_err(|clash| match clash {
         Clash::Changed(number) => changed(number),
-        Clash::Between(first, second) => ApplyError::Contradiction { first, second },
+        Clash::Between(first, second) => ApplyError::Contradiction(first, second),
     })?;
     if !force && compare(schema, &looser, &Path::root()) == Loosening::Refuted {
-        return Err(ApplyError::Stricter {
-            tool: tool.name.clone(),
-        });
+        return Err(ApplyError::Stricter(tool.name.clone()));
     }
     *new.pointer_mut(at.as_pointer())
         .ok_or_else(|| changed(number))? = looser;

@@ -10,7 +10,7 @@ use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
 use super::node::{forbids, number, requires};
-use crate::decide::{ClusterJudgement, ViolationKind, issue_code, ratio};
+use crate::decide::{ClusterJudgement, ViolationKind, ratio};
 use crate::schema::{PartValidator, SchemaPart, SizeLimit, fragments, nodes, places};
 use crate::summary::{Cluster, ClusterKey, Side, Summary};
 
@@ -151,7 +151,7 @@ fn part_of(calls: u64, share: f64) -> u64 {
 /// Whether a part that was changed is about the place of a cluster, or about what is around it or in it.
 fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
     let path = Path::from_pointer(key.path.as_str());
-    let is_about_key = matches!(issue_code(key), Some(Code::Required | Code::UnknownKey));
+    let is_about_key = matches!(key.issue_code(), Some(Code::Required | Code::UnknownKey));
     let path = if is_about_key { path.parent() } else { path };
     let places = places(schema, path.as_pointer());
     places.iter().any(|place| {
@@ -173,7 +173,7 @@ impl BothVersions<'_> {
         let path = Path::from_pointer(key.path.as_str());
         let around = path.parent();
         let name = path.last().unwrap_or_default().replace("~2", "*");
-        match issue_code(key) {
+        match key.issue_code() {
             Some(Code::Required) => {
                 let requires = |node: &Json| requires(node, &name);
                 (self.gone(around.as_pointer(), &requires), false)
@@ -240,7 +240,7 @@ impl BothVersions<'_> {
 
     /// Of values that were too long to keep only their lengths are known.
     fn by_limit(&self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> f64 {
-        let limit = issue_code(key).and_then(SizeLimit::of);
+        let limit = key.issue_code().and_then(SizeLimit::of);
         let Some(limit) = limit.filter(|limit| matches!(limit.unit, "characters" | "items")) else {
             return f64::from(u8::from(is_own));
         };

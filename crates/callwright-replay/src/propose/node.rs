@@ -9,19 +9,7 @@ use super::relaxation::SchemaType;
 use crate::schema::SizeLimit;
 
 /// What stays outside when a schema becomes one of several alternatives: words for people, and what others refer to.
-const OUTSIDE: [&str; 11] = [
-    "$schema",
-    "$id",
-    "$defs",
-    "definitions",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-];
+const OUTSIDE: &str = "$schema $id $defs definitions title description default examples deprecated readOnly writeOnly";
 
 /// Above this, whole numbers are not exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -31,7 +19,7 @@ pub(super) fn wrapped(node: &Json, branch: &Json) -> Json {
     let Json::Object(members) = node else {
         return json!({"anyOf": [node, branch]});
     };
-    let is_outside = |keyword: &String| OUTSIDE.contains(&keyword.as_str());
+    let is_outside = |keyword: &String| OUTSIDE.split(' ').any(|outside| outside == keyword);
     let (outside, inside): (Map<_, _>, Map<_, _>) = members
         .clone()
         .into_iter()

@@ -14,9 +14,9 @@ use super::relaxation::{Family, Relaxation};
 use super::schema_hash::schema_hash;
 use super::title::title;
 use super::{ChangeKind, Proposal, Proposals, Unplaced};
-use crate::decide::{ClusterJudgement, Declaration, ValueShape, ViolationKind, issue_code, values};
+use crate::decide::{ClusterJudgement, Declaration, ViolationKind, values};
 use crate::schema::places;
-use crate::summary::{Cluster, ClusterKey, Side, Summary};
+use crate::summary::{Cluster, ClusterKey, Side, Summary, ValueShape};
 
 /// From so many legitimate keys on they are not named any more.
 const ANY_KEY_FROM: usize = 21;
@@ -80,7 +80,7 @@ pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals
 
 /// Where a cluster is, and what is wrong there.
 fn place(key: &ClusterKey) -> (&str, &str, Option<IssueCode>) {
-    (&key.tool, &key.path, issue_code(key))
+    (&key.tool, &key.path, key.issue_code())
 }
 
 fn group<'k>(
@@ -207,7 +207,7 @@ fn make(
 fn samples(group: &ClusterGroup<'_>) -> Vec<Json> {
     let mut samples: Vec<Json> = Vec::new();
     for (key, cluster) in &group.clusters {
-        let is_null = ValueShape::of(key) == ValueShape::Null;
+        let is_null = key.shape == ValueShape::Null;
         let seen = is_null.then_some(Json::Null).into_iter();
         for value in seen.chain(values(cluster)) {
             if samples.len() < MOST_SAMPLES && !samples.contains(&value) {

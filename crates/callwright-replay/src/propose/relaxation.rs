@@ -6,9 +6,9 @@ use callwright::json::Path;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
 
-use crate::decide::{ValueShape, issue_code, values};
+use crate::decide::values;
 use crate::schema::SizeLimit;
-use crate::summary::{Cluster, ClusterKey};
+use crate::summary::{Cluster, ClusterKey, ValueShape};
 
 /// What a schema has to allow.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,15 +72,15 @@ pub(super) enum Family {
 impl Relaxation {
     /// What a cluster needs; the reason where no single change of a schema would do.
     pub(super) fn of(key: &ClusterKey, cluster: &Cluster) -> Result<Self, String> {
-        let shape = ValueShape::of(key);
+        let shape = &key.shape;
         let name = || {
             let path = Path::from_pointer(key.path.as_str());
             path.last().map(|name| name.replace("~2", "*"))
         };
-        let code = issue_code(key);
+        let code = key.issue_code();
         if let Some(limit) = code
             .and_then(SizeLimit::of)
-            .filter(|_| shape != ValueShape::Null)
+            .filter(|_| *shape != ValueShape::Null)
         {
             let farthest = limit.farthest(cluster);
             return (farthest.map(|to| Relaxation::Limit(limit, to))).ok_or_else(|| unknown(key));
@@ -95,7 +95,7 @@ impl Relaxation {
                 };
                 Relaxation::Key(name, kind)
             }),
-            _ if shape == ValueShape::Null => Some(Relaxation::Type(SchemaType::Null)),
+            _ if *shape == ValueShape::Null => Some(Relaxation::Type(SchemaType::Null)),
             Some(Code::Type | Code::Union) => SchemaType::of(shape).map(Relaxation::Type),
             Some(Code::Enum | Code::Const) => shape
                 .value()
@@ -170,16 +170,16 @@ impl Family {
 
 impl SchemaType {
     /// The type of a shape. Dates are texts with a format: allowing dates need not allow every text.
-    fn of(shape: ValueShape<'_>) -> Option<Self> {
+    fn of(shape: &ValueShape) -> Option<Self> {
         Some(match shape {
             ValueShape::Missing => return None,
             ValueShape::Null => SchemaType::Null,
             ValueShape::Boolean => SchemaType::Boolean,
             ValueShape::Integer => SchemaType::Integer,
             ValueShape::Number => SchemaType::Number,
-            ValueShape::Object => SchemaType::Object,
-            ValueShape::Array(None) => SchemaType::Array,
-            ValueShape::Array(Some(items)) => SchemaType::ArrayOf(items.to_owned()),
+            ValueShape::Object | ValueShape::EmptyObject => SchemaType::Object,
+            ValueShape::MixedArray | ValueShape::EmptyArray => SchemaType::Array,
+            ValueShape::ArrayOf(items) => SchemaType::ArrayOf(items.clone()),
             ValueShape::Date => SchemaType::Formatted("date"),
             ValueShape::DateTime => SchemaType::Formatted("date-time"),
             _ => SchemaType::String,
@@ -235,10 +235,10 @@ impl SchemaType {
 impl TextLook {
     fn of(key: &ClusterKey) -> Self {
         TextLook {
-            name: key.shape.clone(),
-            sketch: match ValueShape::of(key) {
+            name: key.shape.to_string(),
+            sketch: match &key.shape {
                 ValueShape::EmptyText => Some(String::new()),
-                ValueShape::Sketch(sketch) => Some(sketch.to_owned()),
+                ValueShape::Sketch(sketch) => Some(sketch.clone()),
                 _ => None,
             },
         }
@@ -287,8 +287,8 @@ mod tests {
                 tool: "t".to_owned(),
                 side: Side::Input,
                 path: "/a".to_owned(),
-                issue: "pattern".to_owned(),
-                shape: shape.to_owned(),
+                issue: "pattern".into(),
+                shape: shape.into(),
             };
             TextLook::of(&key).pattern(true)
         };

@@ -6,23 +6,13 @@ use serde_json::Value as Json;
 use crate::summary::Side;
 
 /// The keys of lists of tools.
-const LISTS: [&str; 4] = [
-    "tools",
-    "functionDeclarations",
-    "function_declarations",
-    "functions",
-];
+const LISTS: &str = "tools functionDeclarations function_declarations functions";
 
 /// The keys of the schema of the arguments.
-const INPUT: [&str; 4] = [
-    "inputSchema",
-    "input_schema",
-    "parameters",
-    "parametersJsonSchema",
-];
+const INPUT: &str = "inputSchema input_schema parameters parametersJsonSchema";
 
 /// The keys of the schema of the results.
-const OUTPUT: [&str; 3] = ["outputSchema", "output_schema", "responseJsonSchema"];
+const OUTPUT: &str = "outputSchema output_schema responseJsonSchema";
 
 /// How deep lists of tools may be nested.
 const DEEPEST: usize = 8;
@@ -67,8 +57,8 @@ fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<DeclaredTool>
         }
         Json::Object(members) => {
             let list = LISTS
-                .iter()
-                .find_map(|key| Some((key, members.get(*key).filter(|list| list.is_array())?)));
+                .split(' ')
+                .find_map(|key| Some((key, members.get(key).filter(|list| list.is_array())?)));
             if let Some((key, list)) = list {
                 return collect(list, &at.key(key), below, found);
             }
@@ -82,16 +72,16 @@ fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<DeclaredTool>
             let Some(name) = tool.get("name").and_then(Json::as_str) else {
                 return;
             };
-            let first = |keys: &[&str]| {
-                let mut stated = keys.iter();
-                let key = stated.find(|key| tool.get(**key).is_some_and(|it| !it.is_null()))?;
+            let first = |keys: &str| {
+                let mut stated = keys.split(' ');
+                let key = stated.find(|key| tool.get(key).is_some_and(|it| !it.is_null()))?;
                 Some(inside.key(key))
             };
             found.push(DeclaredTool {
                 name: name.to_owned(),
                 at: at.clone(),
-                input: first(&INPUT),
-                output: first(&OUTPUT),
+                input: first(INPUT),
+                output: first(OUTPUT),
             });
         }
         _ => {}

@@ -1,19 +1,24 @@
 //! What happens in one record, in its order: turns of the user, answers of the model, calls, results.
 //!
 //! A result whose call is in the same record is joined with it; others are handed on by themselves. A record without a
-//! session is named after its first call, if that has a unique id, and otherwise after its file and line.
+//! session that shows its conversation from the beginning is named after that beginning, which is the same in all records
+//! of the conversation: what the user said, and the first call. Any other is named after its first call, if that has a
+//! unique id, and otherwise after its file and line.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use callwright::call::{Arguments, Completeness};
+use callwright::call::Arguments;
 use callwright::json::Value;
-use callwright::{Call, wire};
+use callwright::wire::{self, CallResult, HistoryEntry, WholeAnswer};
+use callwright::{Call, Error};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::context::Context;
-use super::pick::object;
+use super::pick::text;
 use super::tools::ToolLists;
 use super::{Format, Reading, RecordPlace};
-use crate::seen::{At, Seen, SeenCall, SeenResult, ToolAnswer};
+use crate::seen::{At, CallIdentity, Seen, SeenCall, SeenResult, ToolAnswer};
 
 /// How many calls back the call of a result is looked for. A model makes at most a few dozen at once.
 const LOOK_BACK: usize = 256;
@@ -35,8 +40,13 @@ pub(super) struct Dialogue<'a, 'r> {
     counts: bool,
     /// Whether what comes is shown by other records too.
     pub(super) in_history: bool,
-    /// The calls of the answer that is being read begin here.
-    answer: usize,
+    /// A hash of the id of the model's answer, if the answer has one.
+    answer_id: Option<u64>,
+    /// A hash of what the user said so far, and with the first call.
+    beginning: u64,
+    conversation: Option<u64>,
+    /// How often each call was shown.
+    shown: HashMap<u64, u32>,
 }
 
 impl<'a, 'r> Dialogue<'a, 'r> {
@@ -57,7 +67,10 @@ impl<'a, 'r> Dialogue<'a, 'r> {
             round: 0,
             counts: false,
             in_history: false,
-            answer: first,
+            answer_id: None,
+            beginning: 0,
+            conversation: None,
+            shown: HashMap::new(),
         }
     }
 
@@ -66,75 +79,71 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         self.counts = true;
     }
 
+    /// An answer of the model, which may have an id.
+    pub(super) fn answered_as(&mut self, answer: &Value<'_>) {
+        let id = text(answer, "id").map(|id| xxh3_64_with_seed(id.as_bytes(), 0));
+        self.answer_id = id.or(self.answer_id);
+    }
+
     pub(super) fn format(&mut self, format: Format) {
         self.reading.set_format(format);
     }
 
     /// The user says something.
-    pub(super) fn user(&mut self) {
+    pub(super) fn user(&mut self, said: &Value<'_>) {
         self.turn += 1;
+        self.beginning = said_hash(said, self.beginning);
     }
 
-    /// The model begins an answer.
-    pub(super) fn begin_answer(&mut self) {
-        self.answer = self.reading.seen.len();
-    }
-
-    /// The model has ended its answer, for this reason.
-    pub(super) fn end_answer(&mut self, reason: Option<&str>) {
-        self.round += 1;
-        let said = reason.map_or(Completeness::Unknown, Completeness::from_finish_reason);
-        let calls = self.reading.seen[self.answer..].iter_mut().rev();
-        let calls = calls.filter_map(|seen| match seen {
-            Seen::Call(call) => Some(&mut call.call.completeness),
-            _ => None,
-        });
-        match said {
-            Completeness::Unknown => {}
-            // What came before the last call is whole.
-            Completeness::CutOff | Completeness::Doubtful => {
-                if let Some(last) = calls.take(1).last() {
-                    *last = said.max(*last);
+    /// A request, a response or a list of messages, in the shape of any provider.
+    pub(super) fn history(&mut self, value: Value<'a>) {
+        // Only what comes before the first call matters, and no result is among that.
+        let by_user = |item: &&Value<'_>| text(item, "role") == Some("user");
+        let items = value.as_array().unwrap_or_default().iter().filter(by_user);
+        let said = items.map(|item| said_hash(item, 0)).collect::<Vec<u64>>();
+        let mut said = said.into_iter();
+        for entry in wire::read_history(value) {
+            match entry {
+                HistoryEntry::User => {
+                    self.turn += 1;
+                    self.beginning = mixed(said.next().unwrap_or_default(), self.beginning);
                 }
-            }
-            Completeness::Complete => {
-                for completeness in calls.filter(|known| **known == Completeness::Unknown) {
-                    *completeness = said;
-                }
+                HistoryEntry::Answer(answer) => self.answer(answer),
+                HistoryEntry::Result(result) => self.result_of(result),
+                HistoryEntry::Tools(tools) => self.tools(&Value::Array(tools)),
+                _ => {}
             }
         }
     }
 
-    /// A call in a provider's shape.
-    pub(super) fn read_call(&mut self, value: Value<'a>) {
-        match wire::read_call(value) {
-            Ok(call) => self.call(call),
+    fn answer(&mut self, answer: WholeAnswer<'a>) {
+        for hosted in answer.hosted {
+            self.read(hosted.call);
+            if let Some(result) = hosted.result.filter(|result| result.id.is_some()) {
+                self.result_of(result);
+            }
+        }
+        for call in answer.calls {
+            self.read(call);
+        }
+        self.round += 1;
+    }
+
+    fn read(&mut self, call: Result<Call<'a>, Error>) {
+        match call {
+            Ok(call) => self.call_with(call, None, None),
             Err(error) => self.trouble(error.to_string()),
         }
     }
 
-    /// A call out of its parts; without a name it is a trouble.
-    pub(super) fn named_call(
-        &mut self,
-        name: Option<Value<'a>>,
-        id: Option<Value<'a>>,
-        arguments: Option<Value<'a>>,
-    ) {
-        let Some(Value::String(name)) = name else {
-            return self.trouble("a call without the name of its tool");
-        };
-        let arguments = match arguments {
-            None => Arguments::Absent,
-            Some(Value::String(text)) => Arguments::Text(text),
-            Some(value) => Arguments::Value(value),
-        };
-        let mut call = Call::new(name, arguments);
-        call.id = id;
-        self.call(call);
+    fn result_of(&mut self, result: CallResult<'a>) {
+        let tool = result.tool.as_deref();
+        self.result(result.id, tool, result.output, result.is_error);
     }
 
-    pub(super) fn call(&mut self, call: Call<'a>) {
-        self.call_with(call, None, None);
+    /// A call in a provider's shape.
+    pub(super) fn read_call(&mut self, value: Value<'a>) {
+        self.read(wire::read_call(value));
     }
 
     /// A call and its outcome.
@@ -146,20 +155,25 @@ impl<'a, 'r> Dialogue<'a, 'r> {
     ) {
         let at = self.at();
         let in_history = self.in_history && call.id.is_some();
+        let hash = call_hash(&call);
+        self.conversation.get_or_insert(mixed(hash, self.beginning));
+        let shown = self.shown.entry(hash).or_default();
+        let identity = CallIdentity {
+            call: hash,
+            nth: *shown,
+            from_start: self.counts,
+            answer: self.answer_id,
+            anywhere: xxh3_64_with_seed(at.session.as_deref().unwrap_or_default().as_bytes(), hash),
+        };
+        *shown += 1;
         self.reading.seen.push(Seen::Call(Box::new(SeenCall {
             call,
             at,
             answer,
             latency_us,
             in_history,
+            identity: Some(identity),
         })));
-    }
-
-    /// How complete the last call is.
-    pub(super) fn set_completeness(&mut self, completeness: Completeness) {
-        if let Some(Seen::Call(call)) = self.reading.seen.last_mut() {
-            call.call.completeness = completeness;
-        }
     }
 
     /// A result by the id of its call; by the name of its tool where there are no ids.
@@ -227,6 +241,9 @@ impl<'a, 'r> Dialogue<'a, 'r> {
             return;
         }
         let shown = &mut self.reading.seen[self.first..];
+        if let Some(conversation) = self.conversation.filter(|_| self.counts) {
+            return set_session(shown, format!("conversation {conversation:016x}").into());
+        }
         let unique = shown.iter().find_map(|seen| match seen {
             Seen::Call(call) => unique_id(call.call.id.as_ref()?),
             Seen::Result(result) => unique_id(&result.id),
@@ -269,6 +286,39 @@ pub(super) fn set_session<'a>(shown: &mut [Seen<'a>], session: Cow<'a, str>) {
     }
 }
 
+fn mixed(hash: u64, with: u64) -> u64 {
+    xxh3_64_with_seed(&hash.to_le_bytes(), with)
+}
+
+/// A hash of the texts of a message; what else is in it may change from request to request, as marks for caches do.
+fn said_hash(message: &Value<'_>, seed: u64) -> u64 {
+    match message {
+        Value::String(said) => xxh3_64_with_seed(said.as_bytes(), seed),
+        Value::Array(parts) => parts.iter().fold(seed, |seed, part| said_hash(part, seed)),
+        Value::Object(_) => (["text", "content", "parts"].iter())
+            .filter_map(|key| message.get(key))
+            .fold(seed, |seed, part| said_hash(part, seed)),
+        _ => seed,
+    }
+}
+
+/// A hash of the id, the tool and the arguments of a call.
+fn call_hash(call: &Call<'_>) -> u64 {
+    let id = call
+        .id
+        .as_ref()
+        .map_or_else(String::new, ToString::to_string);
+    let arguments = match &call.arguments {
+        Arguments::Text(text) => Cow::Borrowed(text.as_ref()),
+        Arguments::Value(value) => Cow::Owned(value.to_string()),
+        Arguments::Absent => Cow::Borrowed(""),
+    };
+    let parts = [id.as_str(), &call.tool, &arguments];
+    parts
+        .iter()
+        .fold(0, |seed, part| xxh3_64_with_seed(part.as_bytes(), seed))
+}
+
 /// An id that looks random: long, with digits and letters.
 fn unique_id<'a>(id: &Value<'a>) -> Option<Cow<'a, str>> {
     let Value::String(text) = id else { return None };
@@ -276,27 +326,4 @@ fn unique_id<'a>(id: &Value<'a>) -> Option<Cow<'a, str>> {
     let is_unique =
         text.len() >= SHORTEST_UNIQUE_ID && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     is_unique.then(|| text.clone())
-}
-
-/// What a tool said, out of a message's content: its text, if it is one; blocks as the MCP result that they are.
-pub(super) fn output(content: Option<Value<'_>>) -> Value<'_> {
-    match content {
-        None => Value::String("".into()),
-        Some(Value::Array(mut blocks)) => {
-            let is_text = |block: &Value<'_>| {
-                block
-                    .get("type")
-                    .is_none_or(|kind| kind.as_str() == Some("text"))
-                    && block
-                        .get("text")
-                        .is_some_and(|text| text.as_str().is_some())
-            };
-            if blocks.len() == 1 && is_text(&blocks[0]) {
-                let text = super::pick::take(&mut blocks[0], "text");
-                return text.unwrap_or_default();
-            }
-            object("content", Value::Array(blocks))
-        }
-        Some(other) => other,
-    }
 }

@@ -3,8 +3,10 @@
 use callwright::json::Value;
 
 use super::dialogue::Dialogue;
-use super::pick::{first_of, has, has_list, has_object, inner_json, list, opened, present, text};
-use super::{Format, gemini, messages, openai_responses, stream};
+use super::pick::{
+    first_of, has, has_list, has_object, inner_json, list, object, opened, present, set, text,
+};
+use super::{Format, messages, stream};
 
 /// The names of a request and its response in one record.
 const PAIRS: [(&str, &str); 6] = [
@@ -23,16 +25,8 @@ const RESPONSES: [&str; 3] = ["response", "completion_message", "output"];
 const BODIES: [&str; 4] = ["body", "inputBodyJson", "outputBodyJson", "json"];
 
 /// Where a request keeps its parameters, if not in itself.
-const PARAMETERS: [&str; 8] = [
-    "optional_params",
-    "model_parameters",
-    "modelParameters",
-    "invocation_params",
-    "toolConfig",
-    "tool_config",
-    "generation_config",
-    "config",
-];
+const PARAMETERS: &str = "optional_params model_parameters modelParameters invocation_params toolConfig tool_config \
+                          generation_config config";
 
 /// How many wrappers there may be around a body.
 const DEEPEST_BODY: usize = 3;
@@ -55,7 +49,7 @@ fn is_input(input: Option<&Value<'_>>) -> bool {
         Some(Value::String(_)) => true,
         Some(Value::Array(items)) => items
             .first()
-            .is_some_and(|item| openai_responses::is_item(item) || has(item, "role")),
+            .is_some_and(|item| is_item(item) || has(item, "role")),
         _ => false,
     }
 }
@@ -80,8 +74,14 @@ fn is_responses_response(value: &Value<'_>) -> bool {
     let Some(Value::Array(items)) = value.get("output") else {
         return false;
     };
-    text(value, "object") == Some("response")
-        || items.first().is_some_and(openai_responses::is_item)
+    text(value, "object") == Some("response") || items.first().is_some_and(is_item)
+}
+
+/// Whether something is an item of a responses conversation, and not a message of a chat.
+pub(super) fn is_item(value: &Value<'_>) -> bool {
+    const KINDS: &str = "function_call function_call_output reasoning message mcp_call mcp_list_tools custom_tool_call \
+                         web_search_call file_search_call item_reference";
+    text(value, "type").is_some_and(|kind| KINDS.split(' ').any(|known| known == kind))
 }
 
 /// Whether these are the messages of a conversation.
@@ -89,7 +89,7 @@ pub(super) fn is_messages(value: &Value<'_>) -> bool {
     let Some(first) = value.as_array().and_then(<[_]>::first) else {
         return false;
     };
-    has(first, "role") || openai_responses::is_item(first)
+    has(first, "role") || is_item(first)
 }
 
 /// A record that is a request or a response itself; the response may be inside its request.
@@ -207,7 +207,7 @@ pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>)
         conversation(dialogue, items);
     } else if has_list(&value, "contents") {
         dialogue.format(Format::Gemini);
-        gemini::contents(dialogue, list(&mut value, "contents"));
+        messages::read(dialogue, list(&mut value, "contents"));
     } else if let Some(messages) = first_of(&mut value, &["messages", "prompt_messages"]) {
         if let Value::Array(messages) = messages {
             conversation(dialogue, messages);
@@ -215,8 +215,8 @@ pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>)
     } else if let Some(input) = present(&mut value, "input") {
         dialogue.format(Format::OpenAiResponses);
         match input {
-            Value::Array(items) => openai_responses::items(dialogue, items, None),
-            _ => dialogue.user(),
+            items @ Value::Array(_) => dialogue.history(items),
+            said => dialogue.user(&said),
         }
     }
     dialogue.in_history = false;
@@ -224,12 +224,9 @@ pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>)
 
 /// Messages of a chat, or items of the responses API.
 pub(super) fn conversation<'a>(dialogue: &mut Dialogue<'a, '_>, items: Vec<Value<'a>>) {
-    if items
-        .iter()
-        .any(|item| !has(item, "role") && openai_responses::is_item(item))
-    {
+    if items.iter().any(|item| !has(item, "role") && is_item(item)) {
         dialogue.format(Format::OpenAiResponses);
-        openai_responses::items(dialogue, items, None);
+        dialogue.history(Value::Array(items));
     } else {
         messages::read(dialogue, items);
     }
@@ -239,18 +236,14 @@ pub(super) fn conversation<'a>(dialogue: &mut Dialogue<'a, '_>, items: Vec<Value
 fn declared<'a>(dialogue: &mut Dialogue<'a, '_>, value: &mut Value<'a>) {
     for key in ["tools", "functions"] {
         if let Some(tools @ Value::Array(_)) = present(value, key) {
-            if tools
-                .as_array()
-                .unwrap_or_default()
-                .iter()
-                .any(|tool| has(tool, "input_schema"))
-            {
+            let mut all = tools.as_array().unwrap_or_default().iter();
+            if all.any(|tool| has(tool, "input_schema")) {
                 dialogue.format(Format::Anthropic);
             }
             dialogue.tools(&tools);
         }
     }
-    for key in PARAMETERS {
+    for key in PARAMETERS.split(' ') {
         if let Some(parameters) = value.get(key) {
             for key in ["tools", "functions"] {
                 if let Some(tools @ Value::Array(_)) = parameters.get(key) {
@@ -264,52 +257,44 @@ fn declared<'a>(dialogue: &mut Dialogue<'a, '_>, value: &mut Value<'a>) {
 /// What the model answered.
 pub(super) fn response<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
     dialogue.context.add(&value);
+    dialogue.answered_as(&value);
     if text(&value, "object") == Some("chat.completion.chunk") {
         dialogue.format(Format::OpenAiChat);
         dialogue.trouble(
             "a piece of a streamed answer; pieces are put together only if they are in one array",
         );
     } else if has_list(&value, "choices") {
-        for mut choice in list(&mut value, "choices") {
-            let reason = first_of(&mut choice, &["finish_reason", "finishReason"]);
-            if let Some(message) = present(&mut choice, "message") {
-                messages::read_one(dialogue, message, reason.as_ref().and_then(Value::as_str));
-            }
-        }
+        dialogue.history(value);
     } else if has_list(&value, "candidates") {
         dialogue.format(Format::Gemini);
-        gemini::candidates(dialogue, list(&mut value, "candidates"));
+        // Of several candidates the first is the one that counts.
+        let first = list(&mut value, "candidates").into_iter().take(1);
+        dialogue.history(object([(
+            "candidates",
+            Some(Value::Array(first.collect())),
+        )]));
     } else if is_responses_response(&value) {
         dialogue.format(Format::OpenAiResponses);
         declared(dialogue, &mut value);
-        let reason = present(&mut value, "status");
-        let items = list(&mut value, "output");
-        openai_responses::items(dialogue, items, reason.as_ref().and_then(Value::as_str));
+        set(&mut value, "object", "response");
+        dialogue.history(value);
     } else if is_anthropic_response(&value) {
         dialogue.format(Format::Anthropic);
-        assistant(dialogue, value);
+        set(&mut value, "type", "message");
+        dialogue.history(value);
     } else if is_stream(&value) {
         stream::read(dialogue, value);
     } else if has(&value, "role") {
         messages::read_one(dialogue, value, None);
     } else if let Some(message @ Value::Object(_)) = present(&mut value, "message") {
         let reason = first_of(&mut value, &["done_reason", "finish_reason", "stopReason"]);
-        messages::read_one(dialogue, message, reason.as_ref().and_then(Value::as_str));
+        messages::read_one(dialogue, message, reason);
     } else if let Some(output @ Value::Object(_)) = present(&mut value, "output") {
         // Bedrock's.
         let reason = present(&mut value, "stopReason");
-        messages::read_one(dialogue, output, reason.as_ref().and_then(Value::as_str));
+        messages::read_one(dialogue, output, reason);
     } else if let Value::Array(items) = value {
         messages::read(dialogue, items);
     }
     dialogue.format(Format::OpenAiChat);
-}
-
-/// A message whose role need not be told.
-pub(super) fn assistant<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
-    if let Value::Object(members) = &mut value {
-        members.retain(|(key, _)| key != "role" && key != "type");
-        members.push(("role".into(), Value::String("assistant".into())));
-    }
-    messages::read_one(dialogue, value, None);
 }

@@ -45,5 +45,6 @@ pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut
         answer,
         latency_us: context.latency_us(),
         in_history: false,
+        identity: None,
     })));
 }

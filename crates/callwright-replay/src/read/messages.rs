@@ -1,168 +1,155 @@
-//! Messages of a conversation as OpenAI chat and Anthropic have them, and libraries that follow them.
-//!
-//! Calls are in `tool_calls`, in the older `function_call`, or blocks of the content; results are messages of the role
-//! `tool` or `function`, or blocks.
+//! Messages as libraries write them → as the provider does whose shape they follow, which the core reads.
 
 use callwright::json::Value;
-use callwright::{Call, call::Arguments};
 
 use super::Format;
-use super::dialogue::{Dialogue, output};
-use super::pick::{first_of, has, has_object, is_true, list, present, take, text};
+use super::dialogue::Dialogue;
+use super::pick::{first_of, has, is_true, object, present, take, text};
 
 /// All messages of a conversation.
 pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, messages: Vec<Value<'a>>) {
-    for message in messages {
-        read_one(dialogue, message, None);
-    }
+    let messages = messages.into_iter();
+    let messages = messages.map(|message| as_of_provider(dialogue, message));
+    let messages = messages.collect();
+    dialogue.history(Value::Array(messages));
 }
 
 /// One message, and why it ended, if that is recorded beside it.
 pub(super) fn read_one<'a>(
     dialogue: &mut Dialogue<'a, '_>,
     mut message: Value<'a>,
-    reason: Option<&str>,
+    reason: Option<Value<'a>>,
 ) {
+    if let (Value::Object(members), Some(reason)) = (&mut message, reason) {
+        members.push(("finish_reason".into(), reason));
+    }
+    read(dialogue, vec![message]);
+}
+
+/// A message under the names that providers have for its parts; null if it is neither of the user nor of the model nor
+/// of a tool.
+fn as_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) -> Value<'a> {
     // Some libraries wrap each message.
     if !has(&message, "role")
         && let Some(inner @ Value::Object(_)) = present(&mut message, "message")
     {
         message = inner;
     }
+    let is_result = |block: &Value<'_>| {
+        let kind = text(block, "type");
+        kind.is_some_and(|kind| RESULTS.contains(&kind))
+            || has(block, "toolResult")
+            || has(block, "functionResponse")
+    };
     let role = first_of(&mut message, &["role", "type"]);
-    match role.as_ref().and_then(Value::as_str).unwrap_or_default() {
-        "assistant" | "model" | "ai" => answer(dialogue, message, reason),
-        "user" | "human" => user(dialogue, message),
-        "tool" | "function" => tool(dialogue, message),
-        _ => {}
+    let mut role = match role.as_ref().and_then(Value::as_str) {
+        Some("assistant" | "model" | "ai") => "assistant",
+        Some("user" | "human") => "user",
+        Some("tool" | "function") => "tool",
+        // Gemini needs none for a single message.
+        None if has(&message, "parts") => "user",
+        _ => return Value::Null,
+    };
+    if role == "assistant" {
+        dialogue.answered_as(&message);
     }
-}
-
-fn answer<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>, reason: Option<&str>) {
-    dialogue.begin_answer();
-    let own = first_of(&mut message, &["finish_reason", "stop_reason"]);
-    if let Value::Array(blocks) = first_of(&mut message, &["content", "parts"]).unwrap_or_default()
-    {
-        for block in blocks {
-            read_block(dialogue, block);
+    // What is left of it is not the type of an item.
+    take(&mut message, "type");
+    let id = first_of(&mut message, &["tool_call_id", "toolCallId"]);
+    let mut content = first_of(&mut message, &["content", "parts"]);
+    if let Some(Value::Array(blocks)) = &mut content {
+        let known = blocks
+            .drain(..)
+            .map(|block| block_of_provider(dialogue, block));
+        *blocks = known.collect();
+        if role == "tool" && id.is_none() && blocks.iter().any(is_result) {
+            role = "user";
         }
     }
-    for call in list(&mut message, "tool_calls") {
-        tool_call(dialogue, call);
-    }
-    if let Some(call @ Value::Object(_)) = present(&mut message, "function_call") {
-        dialogue.read_call(call);
-    }
-    dialogue.end_answer(reason.or(own.as_ref().and_then(Value::as_str)));
+    let calls = match take(&mut message, "tool_calls") {
+        Some(Value::Array(calls)) => Some(calls.into_iter().map(tool_call).collect()),
+        _ => None,
+    };
+    let Value::Object(members) = &mut message else {
+        return Value::Null;
+    };
+    let known = [
+        ("role", Some(Value::String(role.into()))),
+        ("tool_call_id", id),
+        ("content", content),
+        ("tool_calls", calls.map(Value::Array)),
+    ];
+    let known = known.into_iter();
+    members.extend(known.filter_map(|(key, value)| Some((key.into(), value?))));
+    message
 }
 
-/// An element of `tool_calls`.
-fn tool_call<'a>(dialogue: &mut Dialogue<'a, '_>, mut call: Value<'a>) {
-    if has_object(&call, "custom") {
-        dialogue.trouble(
-            "a call of a custom tool: its input is not JSON, so there is nothing to judge",
-        );
-        return;
-    }
-    // Exports call the whole element by other names.
+/// An element of `tool_calls`. Some exports call it, or what is in it, by other names.
+fn tool_call(mut call: Value<'_>) -> Value<'_> {
     if !has(&call, "function")
         && let Some(inner @ Value::Object(_)) = present(&mut call, "tool_call")
     {
         call = inner;
     }
-    dialogue.read_call(call);
+    if has(&call, "function") || has(&call, "custom") {
+        return call;
+    }
+    let id = present(&mut call, "id");
+    function_call(id, call)
 }
 
-/// A block of content: a call or a result in the shape of any provider. Others are text, pictures and thoughts.
-/// Returns whether it was a result.
-pub(super) fn read_block<'a>(dialogue: &mut Dialogue<'a, '_>, mut block: Value<'a>) -> bool {
+/// A call as OpenAI writes it.
+fn function_call<'a>(id: Option<Value<'a>>, function: Value<'a>) -> Value<'a> {
+    object([("id", id), ("function", Some(function))])
+}
+
+/// The types of blocks with results, in the words of providers, of OpenTelemetry and of JavaScript libraries.
+const RESULTS: [&str; 3] = ["tool_result", "tool_call_response", "tool-result"];
+
+/// A block of content: a call or a result in the shape of a provider. Others are text, pictures and thoughts.
+fn block_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut block: Value<'a>) -> Value<'a> {
+    let result = |id, content, is_error| {
+        object([
+            ("type", Some(Value::String("tool_result".into()))),
+            ("tool_use_id", id),
+            ("content", content),
+            ("is_error", Some(Value::Bool(is_error))),
+        ])
+    };
     match text(&block, "type") {
-        Some("tool_use") => {
-            dialogue.format(Format::Anthropic);
-            dialogue.read_call(block);
-            return false;
-        }
-        Some("tool_result") => {
-            dialogue.format(Format::Anthropic);
-            let id = present(&mut block, "tool_use_id");
-            let is_error = is_true(&block, "is_error");
-            let said = output(take(&mut block, "content"));
-            dialogue.result(id, None, said, is_error);
-            return true;
-        }
-        // OpenTelemetry's names, and those of JavaScript libraries.
+        Some("tool_use" | "tool_result") => dialogue.format(Format::Anthropic),
         Some("tool_call" | "tool-call") => {
-            let name = first_of(&mut block, &["name", "toolName"]);
             let id = first_of(&mut block, &["id", "toolCallId"]);
+            let name = first_of(&mut block, &["name", "toolName"]);
             let arguments = first_of(&mut block, &["arguments", "args", "input"]);
-            dialogue.named_call(name, id, arguments);
-            return false;
+            let function = object([("name", name), ("arguments", arguments)]);
+            return function_call(id, function);
         }
         Some("tool_call_response" | "tool-result") => {
             let id = first_of(&mut block, &["id", "toolCallId"]);
             let is_error = is_true(&block, "isError");
             let said = first_of(&mut block, &["response", "result", "output"]);
-            dialogue.result(id, None, output(said), is_error);
-            return true;
+            return result(id, said, is_error);
         }
         _ => {}
     }
-    // Bedrock's.
+    // Bedrock's, and Gemini's in Python.
     if let Some(mut call @ Value::Object(_)) = present(&mut block, "toolUse") {
-        let id = present(&mut call, "toolUseId");
-        if let Some(Value::String(name)) = present(&mut call, "name") {
-            let arguments = take(&mut call, "input");
-            let mut call = Call::new(name, arguments.map_or(Arguments::Absent, Arguments::Value));
-            call.id = id;
-            dialogue.call(call);
-        }
-    } else if let Some(mut result @ Value::Object(_)) = present(&mut block, "toolResult") {
-        let id = present(&mut result, "toolUseId");
-        let is_error = text(&result, "status") == Some("error");
-        let said = output(take(&mut result, "content"));
-        dialogue.result(id, None, said, is_error);
-        return true;
+        object([
+            ("type", Some(Value::String("tool_use".into()))),
+            ("id", present(&mut call, "toolUseId")),
+            ("name", present(&mut call, "name")),
+            ("input", take(&mut call, "input")),
+        ])
+    } else if let Some(mut said @ Value::Object(_)) = present(&mut block, "toolResult") {
+        let is_error = text(&said, "status") == Some("error");
+        let id = present(&mut said, "toolUseId");
+        result(id, take(&mut said, "content"), is_error)
+    } else if let Some(call) = present(&mut block, "function_call") {
+        object([("functionCall", Some(call))])
+    } else if let Some(said) = present(&mut block, "function_response") {
+        object([("functionResponse", Some(said))])
+    } else {
+        block
     }
-    false
-}
-
-/// A message of the user. One that carries results is not a new turn, although it has the same role.
-fn user<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) {
-    let mut has_result = false;
-    if let Value::Array(blocks) = first_of(&mut message, &["content", "parts"]).unwrap_or_default()
-    {
-        for block in blocks {
-            has_result |= read_block(dialogue, block);
-        }
-    }
-    if !has_result {
-        dialogue.user();
-    }
-}
-
-fn tool<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) {
-    let is_error = is_true(&message, "is_error") || text(&message, "status") == Some("error");
-    let id = first_of(&mut message, &["tool_call_id", "toolCallId"]);
-    let name = present(&mut message, "name");
-    let content = first_of(&mut message, &["content", "parts"]);
-    if let (None, Some(Value::Array(blocks))) = (&id, &content)
-        && blocks.iter().any(is_result)
-    {
-        if let Some(Value::Array(blocks)) = content {
-            for block in blocks {
-                read_block(dialogue, block);
-            }
-        }
-        return;
-    }
-    let name = name.as_ref().and_then(Value::as_str);
-    dialogue.result(id, name, output(content), is_error);
-}
-
-fn is_result(block: &Value<'_>) -> bool {
-    let kind = text(block, "type");
-    matches!(
-        kind,
-        Some("tool_result" | "tool-result" | "tool_call_response")
-    ) || has(block, "toolResult")
 }

@@ -6,11 +6,9 @@
 mod context;
 mod dialogue;
 mod exchange;
-mod gemini;
 mod line;
 mod mcp;
 mod messages;
-mod openai_responses;
 mod otel;
 mod pick;
 mod plain;

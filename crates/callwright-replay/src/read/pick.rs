@@ -75,7 +75,22 @@ pub(super) fn inner_json(text: &str) -> Option<Value<'static>> {
     read_value(text).ok().map(Value::into_owned)
 }
 
-/// An object with one member.
-pub(super) fn object<'a>(key: &'static str, value: Value<'a>) -> Value<'a> {
-    Value::Object(vec![(Cow::Borrowed(key), value)])
+/// An object out of its members; one without a value is left out.
+pub(super) fn object<'a, const N: usize>(
+    members: [(&'static str, Option<Value<'a>>); N],
+) -> Value<'a> {
+    let members = members.into_iter();
+    Value::Object(
+        members
+            .filter_map(|(key, value)| Some((Cow::Borrowed(key), value?)))
+            .collect(),
+    )
+}
+
+/// Sets a member, whatever it was before.
+pub(super) fn set<'a>(value: &mut Value<'a>, key: &'static str, text: &'static str) {
+    if let Value::Object(members) = value {
+        members.retain(|(name, _)| name != key);
+        members.push((key.into(), Value::String(text.into())));
+    }
 }

@@ -53,6 +53,7 @@ pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<()
         answer: output.map(|output| ToolAnswer { output, is_error }),
         latency_us,
         in_history: false,
+        identity: None,
     })));
     Ok(())
 }

@@ -4,35 +4,15 @@ use callwright::json::Value;
 use callwright::parse::read_value;
 
 use super::context::Context;
-use super::dialogue::{Dialogue, output, set_session};
-use super::pick::{
-    first_of, has, has_list, has_object, is_true, list, opened, present, take, text,
-};
+use super::dialogue::{Dialogue, set_session};
+use super::exchange::is_item;
+use super::pick::{has, has_list, has_object, list, opened, present, set, text};
 use super::tools::ToolLists;
-use super::{
-    Format, Reading, RecordPlace, exchange, line, mcp, messages, openai_responses, otel, stream,
-    words,
-};
+use super::{Format, Reading, RecordPlace, exchange, line, mcp, messages, otel, stream, words};
 
 /// Under which names logs keep what they log.
-const WRAPPERS: [&str; 16] = [
-    "message",
-    "payload",
-    "data",
-    "body",
-    "event",
-    "record",
-    "entry",
-    "standard_logging_object",
-    "kwargs",
-    "msg",
-    "content",
-    "jsonPayload",
-    "raw",
-    "response",
-    "request",
-    "params",
-];
+const WRAPPERS: &str = "message payload data body event record entry standard_logging_object kwargs msg content \
+                        jsonPayload raw response request params";
 
 /// How many wrappers there may be.
 const DEEPEST: usize = 4;
@@ -169,7 +149,8 @@ impl<'a> RecordReader<'a, '_> {
         }
         if has_list(&value, "tool_calls") {
             return self.in_file(context, Format::OpenAiChat, |dialogue| {
-                exchange::assistant(dialogue, value);
+                set(&mut value, "role", "assistant");
+                messages::read_one(dialogue, value, None);
             });
         }
         let is_result = match kind {
@@ -179,10 +160,7 @@ impl<'a> RecordReader<'a, '_> {
         };
         if let Some(format) = is_result {
             return self.in_file(context, format, |dialogue| {
-                let is_error = is_true(&value, "is_error");
-                let id = first_of(&mut value, &["call_id", "tool_use_id"]);
-                let said = take(&mut value, "output").or_else(|| take(&mut value, "content"));
-                dialogue.result(id, None, output(said), is_error);
+                dialogue.history(Value::Array(vec![value]));
             });
         }
         if is_call(&value) {
@@ -210,7 +188,7 @@ impl<'a> RecordReader<'a, '_> {
             dialogue.format(Format::Mcp);
             return Ok(());
         }
-        if openai_responses::is_item(&value) && !has(&value, "message") {
+        if is_item(&value) && !has(&value, "message") {
             self.reading.set_format(Format::OpenAiResponses);
             return Ok(());
         }
@@ -237,7 +215,7 @@ impl<'a> RecordReader<'a, '_> {
         if depth >= DEEPEST {
             return Err(value);
         }
-        for key in WRAPPERS {
+        for key in WRAPPERS.split(' ') {
             let Some(inner) = present(&mut value, key) else {
                 continue;
             };
@@ -296,7 +274,7 @@ impl<'a> RecordReader<'a, '_> {
 
 /// Whether an array that begins with this is one conversation or one answer.
 pub(super) fn is_part(value: &Value<'_>) -> bool {
-    has(value, "role") || openai_responses::is_item(value) || stream::is_piece(value)
+    has(value, "role") || is_item(value) || stream::is_piece(value)
 }
 
 /// A single call in the shape of any provider.

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 
 use callwright::json::Value;
 use callwright::parse::read_value;
-use callwright::{Call, call::Arguments};
 
 use super::Format;
 use super::dialogue::Dialogue;
-use super::pick::{has, list, present, text};
+use super::pick::{has, list, object, present, text};
 
 /// A call that comes in pieces.
 #[derive(Debug, Default)]
@@ -60,18 +59,23 @@ pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, value: Value<'a>) {
             anthropic(&mut piece, &mut calls, &mut reason);
         }
     }
-    dialogue.begin_answer();
-    for (_, growing) in calls {
-        let arguments = if growing.arguments.is_empty() {
-            Arguments::Absent
-        } else {
-            Arguments::Text(growing.arguments.into())
-        };
-        let mut call = Call::new(growing.name, arguments);
-        call.id = growing.id;
-        dialogue.call(call);
-    }
-    dialogue.end_answer(reason.as_ref().and_then(Value::as_str));
+    let calls = calls.into_values().map(|growing| {
+        let arguments = Some(growing.arguments).filter(|text| !text.is_empty());
+        let function = object([
+            ("name", Some(Value::String(growing.name.into()))),
+            (
+                "arguments",
+                arguments.map(|text| Value::String(text.into())),
+            ),
+        ]);
+        object([("id", growing.id), ("function", Some(function))])
+    });
+    let message = object([
+        ("role", Some(Value::String("assistant".into()))),
+        ("tool_calls", Some(Value::Array(calls.collect()))),
+        ("finish_reason", reason),
+    ]);
+    dialogue.history(Value::Array(vec![message]));
 }
 
 fn openai<'a>(

@@ -13,13 +13,14 @@ use xxhash_rust::xxh3::Xxh3;
 /// How many lists of tools are remembered. An agent has a few, a gateway some dozens.
 const REMEMBERED: usize = 32;
 
-/// The largest list that is remembered, in bytes of text.
-const LARGEST: usize = 1024 * 1024;
+/// How many bytes of text they may have together.
+const MOST_BYTES: usize = 1024 * 1024;
 
 /// Lists of tools that were read before.
 #[derive(Debug, Default)]
 pub(super) struct ToolLists {
-    lists: VecDeque<(u64, Vec<ToolSpec>)>,
+    lists: VecDeque<(u64, usize, Vec<ToolSpec>)>,
+    bytes: usize,
 }
 
 impl ToolLists {
@@ -28,15 +29,18 @@ impl ToolLists {
         let mut hash = Hash::default();
         hash.add(list);
         let digest = hash.state.digest();
-        if let Some((_, known)) = self.lists.iter().find(|(known, _)| *known == digest) {
+        if let Some((.., known)) = self.lists.iter().find(|(known, ..)| *known == digest) {
             return (known.clone(), 0);
         }
         let (tools, bad) = read_list(list);
-        if bad == 0 && hash.bytes <= LARGEST {
-            if self.lists.len() == REMEMBERED {
-                self.lists.pop_front();
-            }
-            self.lists.push_back((digest, tools.clone()));
+        if bad == 0 {
+            self.bytes += hash.bytes;
+            self.lists.push_back((digest, hash.bytes, tools.clone()));
+        }
+        while (self.bytes > MOST_BYTES || self.lists.len() > REMEMBERED)
+            && let Some((_, bytes, _)) = self.lists.pop_front()
+        {
+            self.bytes -= bytes;
         }
         (tools, bad)
     }

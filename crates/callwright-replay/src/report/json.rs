@@ -38,5 +38,6 @@ use super::{Report, ReportError};
 ///
 /// None that is known: every field is a text, a number or a list of such.
 pub fn json(report: &Report) -> Result<Json, ReportError> {
-    serde_json::to_value(View::of(report)).map_err(ReportError::new)
+    let view = View::of(report).map_err(ReportError::new)?;
+    serde_json::to_value(view).map_err(ReportError::new)
 }

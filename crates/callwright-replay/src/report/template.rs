@@ -86,6 +86,7 @@ pub(super) fn environment(
     environment.add_filter("objection", phrase::objection);
     environment.add_filter("stopped", phrase::stopped);
     environment.add_filter("direction", phrase::direction);
+    environment.add_filter("change_kind", phrase::change);
     environment.add_filter("words", |name: &str| name.replace('_', " "));
     environment.add_filter("length", |list: Value| list.len());
     // How many there are beside those that are shown.

@@ -26,8 +26,9 @@ const TOOLS: usize = 5;
 /// If the template does not fit what it is given: a bug of this crate.
 pub fn text(report: &Report, columns: usize, colours: bool) -> Result<String, ReportError> {
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
-    let rendered =
-        rendered(&View::of(report), columns, Styles(colours)).map_err(ReportError::new)?;
+    let rendered = View::of(report)
+        .and_then(|view| rendered(&view, columns, Styles(colours)))
+        .map_err(ReportError::new)?;
     let lines = rendered
         .lines()
         .map(|line| format!("{}\n", line.trim_end()));

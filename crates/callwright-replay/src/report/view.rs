@@ -17,9 +17,9 @@ use crate::decide::{ScoredReason, ViolationKind};
 use crate::propose::{ChangeKind, Proof, SchemaAdvice};
 use crate::summary::{self, ChangeKey, ClusterKey, Examples, LedTo, Side, Tally, Timeline};
 
-use super::headline::{self, Breakdown};
+use super::headline::Breakdown;
 use super::printable::cut;
-use super::{Report, date, notes};
+use super::{Report, date, sentences};
 use crate::number;
 
 /// The version of the JSON. Raised when a field is renamed or dropped.
@@ -295,19 +295,21 @@ fn for_programs<T>(_: &T) -> bool {
 }
 
 impl<'r> View<'r> {
-    pub(crate) fn of(report: &'r Report) -> Self {
+    /// # Errors
+    /// If a template does not fit what it is given: a bug of this crate.
+    pub(crate) fn of(report: &'r Report) -> Result<Self, minijinja::Error> {
         let summary = &report.summary;
         let breakdown = Breakdown::of(report);
-        let sentences = headline::sentences(report, &breakdown);
+        let sentences = sentences::headline(report, &breakdown)?;
         let clusters = clusters(report);
         let numbers: HashMap<&ClusterKey, usize> =
             clusters.iter().map(|it| (it.key, it.number)).collect();
-        View {
+        Ok(View {
             v: VERSION,
             headline: sentences.join(" "),
             compared: summary.compared,
             changes: changes(report),
-            read: read(report),
+            read: read(report, sentences::notes(report)?),
             calls: CallsView {
                 counts: CallCounts(&summary.calls),
                 sessions: summary.sessions.count(),
@@ -340,7 +342,7 @@ impl<'r> View<'r> {
             loops: loops(report),
             repairs: ByName::of(summary.repairs.iter(), 0),
             sentences,
-        }
+        })
     }
 }
 
@@ -355,7 +357,7 @@ impl ReadView<'_> {
 impl TroublePlace<'_> {
     /// For people: `file:line`.
     pub(crate) fn shown(&self) -> String {
-        let file = cut(self.file, notes::LONGEST);
+        let file = cut(self.file, sentences::LONGEST);
         match self.line {
             0 => file,
             line => format!("{file}:{line}"),
@@ -393,7 +395,7 @@ fn changes(report: &Report) -> Vec<ChangeView<'_>> {
     all
 }
 
-fn read(report: &Report) -> ReadView<'_> {
+fn read(report: &Report, notes: Vec<String>) -> ReadView<'_> {
     let input = &report.summary.input;
     let mut troubles: Vec<TroubleView<'_>> = (input.troubles.iter())
         .map(|(what, trouble)| TroubleView {
@@ -419,7 +421,7 @@ fn read(report: &Report) -> ReadView<'_> {
         forgotten_sessions: input.forgotten_sessions,
         interrupted: input.interrupted,
         troubles,
-        notes: notes::notes(report),
+        notes,
     }
 }
 

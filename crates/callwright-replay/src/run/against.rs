@@ -139,12 +139,8 @@ fn note(
         stricter: changed.stricter,
         from: changed.from.to_owned(),
         to: changed.to.to_owned(),
-        path: fault
-            .map(|fault| fault.key.path.clone())
-            .unwrap_or_default(),
-        issue: fault
-            .map(|fault| fault.key.issue.clone())
-            .unwrap_or_default(),
+        path: fault.map_or_else(String::new, |fault| fault.key.path.clone()),
+        issue: fault.map_or_else(|| "".into(), |fault| fault.key.issue.clone()),
     };
     let (value, whole) = fault.map_or((String::new(), true), |fault| {
         (fault.value.clone(), fault.whole)

@@ -52,14 +52,9 @@ pub enum CheckpointError {
     /// It is something else.
     #[error("not a state of a replay: {0}; delete the file to start over")]
     NotOne(serde_json::Error),
-    /// Another version wrote it.
-    #[error(
-        "written by another version ({found} instead of {VERSION}); delete the file to start over"
-    )]
-    Version {
-        /// Its version.
-        found: u32,
-    },
+    /// Another version wrote it: this one.
+    #[error("written by another version ({0} instead of {VERSION}); delete the file to start over")]
+    Version(u32),
 }
 
 impl Checkpoint {
@@ -79,7 +74,7 @@ impl Checkpoint {
         let checkpoint: Checkpoint = serde_json::from_str(text).map_err(CheckpointError::NotOne)?;
         let found = checkpoint.summary.v;
         if found != VERSION {
-            return Err(CheckpointError::Version { found });
+            return Err(CheckpointError::Version(found));
         }
         Ok(checkpoint)
     }

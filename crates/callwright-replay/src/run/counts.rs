@@ -25,6 +25,12 @@ use crate::summary::{
 /// slow the run down.
 const SAMPLED: u64 = 32;
 
+/// How many clusters, combinations and models a worker keeps by itself.
+const MOST_KEPT: usize = 2_000;
+
+/// How many tools, each of which keeps the set alive in which it is declared. A fleet has some dozen in use.
+const MOST_TOOLS: usize = 256;
+
 /// Values of parameters up to this many bytes of JSON are kept.
 const LONGEST_VALUE: usize = 100;
 
@@ -70,6 +76,13 @@ impl Counts {
     /// How many calls were counted.
     pub(super) fn calls(&self) -> u64 {
         self.summary.calls.calls
+    }
+
+    /// Whether it is time to add them to those of the others: each worker holds only so much by itself.
+    pub(super) fn is_large(&self) -> bool {
+        let summary = &self.summary;
+        let kept = summary.clusters.len() + summary.combinations.len() + summary.models.len();
+        kept > MOST_KEPT || self.tools.len() > MOST_TOOLS
     }
 
     /// A call of a tool, or of none if no tool has that name.

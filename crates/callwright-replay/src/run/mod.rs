@@ -15,10 +15,11 @@ mod worker;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use callwright::admit::MemoryLedger;
+use callwright::validate::SchemaCache;
 use callwright::{Policy, ToolSpec};
 
 pub use self::checkpoint::{Checkpoint, CheckpointError, SettingsDigest};
@@ -100,7 +101,7 @@ pub struct Run {
     workers: usize,
     inputs: Vec<(String, Option<u64>)>,
     position: Option<Position>,
-    summary: Summary,
+    summary: Mutex<Summary>,
     files_before: u64,
     ended: bool,
     digest: SettingsDigest,
@@ -162,7 +163,12 @@ impl Run {
         let against = match settings.against {
             None => None,
             Some((tools, policy)) => Some(Against {
-                judge: Judge::new(tools, &policy, Arc::new(MemoryLedger::new(1)))?,
+                judge: Judge::new(
+                    tools,
+                    &policy,
+                    Arc::new(MemoryLedger::new(1)),
+                    SchemaCache::shared(),
+                )?,
             }),
         };
         let names = inputs
@@ -201,7 +207,7 @@ impl Run {
             workers,
             inputs: names,
             position,
-            summary,
+            summary: Mutex::new(summary),
             files_before,
             ended,
             digest: settings.digest,
@@ -237,13 +243,13 @@ impl Run {
         });
         for part in parts {
             let counts = part.map_err(|_| RunError::Worker)?;
-            self.summary.absorb(counts.into_summary());
+            self.absorb(counts);
         }
         if let Some((_, position)) = last.into_inner().unwrap_or_else(PoisonError::into_inner) {
             self.position = Some(position);
         }
         // Files that turned out to have nothing in them have no piece, and count all the same.
-        self.summary.input.files = self.progress.files().max(self.files_before);
+        self.summary().input.files = self.progress.files().max(self.files_before);
         let stopped = stop.load(Ordering::Relaxed);
         self.ended = !stopped && self.progress.text_bytes() < until;
         Ok(self.ended)
@@ -266,17 +272,30 @@ impl Run {
                 }
             };
             let before = counts.calls();
-            let turn = usize::try_from(piece.number()).unwrap_or(usize::MAX);
+            let turn = usize::try_from(piece.number).unwrap_or(usize::MAX);
             self.shared.piece(turn, &piece, &mut reader, &mut counts);
             let done = counts.calls() - before;
             self.calls.fetch_add(done, Ordering::Relaxed);
+            if counts.is_large() {
+                self.absorb(std::mem::take(&mut counts));
+            }
             let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
             let known = last.as_ref().map(|(number, _)| *number);
-            if known < Some(piece.number()) {
-                *last = Some((piece.number(), piece.end()));
+            if known < Some(piece.number) {
+                *last = Some((piece.number, piece.end()));
             }
         }
         counts
+    }
+
+    fn summary(&self) -> MutexGuard<'_, Summary> {
+        self.summary.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds what a worker has counted.
+    fn absorb(&self, counts: Counts) {
+        let counted = counts.into_summary();
+        self.summary().absorb(counted);
     }
 
     /// Everything as it is between two legs.
@@ -286,24 +305,28 @@ impl Run {
             inputs: self.inputs.clone(),
             position: self.position.clone(),
             ended: self.ended,
-            summary: self.summary.clone(),
+            summary: self.summary().clone(),
             conversations: self.shared.conversations().save(),
         }
     }
 
     /// What was counted. A run that has not ended is marked as interrupted.
-    pub fn finish(mut self) -> Summary {
+    pub fn finish(self) -> Summary {
         let mut effects = Vec::new();
         let mut counts = Counts::default();
         let mut conversations = self.shared.conversations();
-        self.summary.input.forgotten_sessions +=
-            self.ledger.forgotten() + conversations.waiting.forgotten();
+        let forgotten = self.ledger.forgotten() + conversations.waiting.forgotten();
         conversations.end(&mut effects);
         drop(conversations);
         counts.effects(&mut effects);
-        self.summary.absorb(counts.into_summary());
-        self.shared.tools.add_idle(&mut self.summary);
-        self.summary.input.interrupted = !self.ended;
-        self.summary
+        self.absorb(counts);
+        let mut summary = self
+            .summary
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        summary.input.forgotten_sessions += forgotten;
+        self.shared.tools.add_idle(&mut summary);
+        summary.input.interrupted = !self.ended;
+        summary
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callwright::Error;
+use callwright::{Error, ToolSpec};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::tools::{ToolSet, Tools};
@@ -97,7 +97,7 @@ pub(super) fn sightings<'p>(
     input: &mut Input,
     found: &mut Vec<Sighting<'p>>,
 ) {
-    let (file, line) = (piece.file(), record.line);
+    let (file, line) = (&*piece.file, record.line);
     input.records += 1;
     let trouble = |input: &mut Input, what| input.troubles.add(what, Trouble::at(file, line));
     let text = match record.text {
@@ -138,13 +138,13 @@ fn sort_out<'p>(
         reading.format,
         Some(Format::OpenAiChat | Format::OpenAiResponses | Format::Anthropic | Format::Gemini)
     );
-    let mut offered: Option<Arc<ToolSet>> = None;
+    let mut offered: Option<Vec<ToolSpec>> = None;
     for seen in reading.seen.drain(..) {
         let what = match seen {
             Seen::Tools(shown) => {
                 if let Tools::FromLog(log) = tools {
                     log.learn(&shown);
-                    offered = Some(log.of_request(&shown)?);
+                    offered = Some(shown);
                 }
                 continue;
             }
@@ -155,13 +155,12 @@ fn sort_out<'p>(
             },
             Seen::Result(result) => Sighted::Result(result),
         };
-        let set = match (tools, &offered, &what) {
-            (Tools::Given(set), ..) => JudgingSet::Given(set),
-            (_, Some(set), _) => JudgingSet::Shown(Arc::clone(set)),
-            (Tools::FromLog(log), None, Sighted::Call { seen, .. }) => {
-                JudgingSet::Shown(log.all_with(&seen.call.tool)?)
+        let set = match (tools, &what) {
+            (Tools::Given(set), _) => JudgingSet::Given(set),
+            (Tools::FromLog(log), Sighted::Call { seen, .. }) => {
+                JudgingSet::Shown(log.judging(offered.as_deref(), &seen.call.tool)?)
             }
-            (Tools::FromLog(log), None, Sighted::Result(_)) => JudgingSet::Shown(log.all()?),
+            (Tools::FromLog(log), Sighted::Result(_)) => JudgingSet::Shown(log.none()?),
         };
         found.push(Sighting { spot, set, what });
     }

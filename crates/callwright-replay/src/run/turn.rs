@@ -4,10 +4,9 @@
 //! file uses the recorded side of admission.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use callwright::admit::{Fingerprint, Moment, Place, Recalled};
-use callwright::call::Arguments;
 use callwright::json::Value;
 use callwright::tool::Tool;
 use callwright::{Gate, Verdict};
@@ -18,18 +17,15 @@ use super::tools::ToolSet;
 use super::worker::hash_of;
 use crate::conversation::{CallEnd, Conversations, Effect, Faults, add_effects};
 use crate::judge::{JudgedCall, JudgedResult};
-use crate::seen::{At, SeenCall, ToolAnswer};
-
-/// Ids with fewer characters are counters, and some models restart them with every answer.
-const SHORTEST_UNIQUE: usize = 12;
+use crate::seen::{At, CallIdentity, SeenCall, ToolAnswer};
 
 /// A call that was judged, and what can be worked out before its turn.
 #[derive(Debug)]
 pub(super) struct Prepared<'c, 'p> {
     pub(super) judged: JudgedCall<'c>,
     pub(super) turn: CallTurn<'p>,
-    /// The key by which it is recognised when a history shows it again.
-    shown_as: Option<u64>,
+    /// The key by which it is recognised when another record shows it.
+    shown_as: Option<(u64, CallIdentity)>,
     /// The key by which its result finds it.
     awaited_as: Option<u64>,
 }
@@ -89,13 +85,17 @@ pub(super) enum TurnOutcome<'c> {
 #[derive(Debug)]
 pub(super) struct LateResult<'c> {
     pub(super) call: AwaitedCall,
+    /// The tools that judge it.
+    pub(super) set: Arc<ToolSet>,
     pub(super) result: JudgedResult<'c>,
 }
 
 /// What is remembered of a call until the record with its result comes.
 #[derive(Debug)]
 pub(crate) struct AwaitedCall {
-    pub(super) set: Arc<ToolSet>,
+    /// Forgotten with the tools of a log that are not in use any more.
+    set: Weak<ToolSet>,
+    identity: Option<CallIdentity>,
     /// What admission knows it by; `None` if it was refused, or admission would have stopped it.
     fingerprint: Option<Fingerprint>,
     pub(super) tool: String,
@@ -145,7 +145,10 @@ pub(super) fn prepare<'c, 'p>(
             faults: (!judged.faults.is_empty()).then(|| faults().collect()),
             end: result.map_or(CallEnd::Unknown, JudgedResult::end),
         },
-        shown_as: shown_again.then(|| shown_as(call)),
+        shown_as: call
+            .identity
+            .filter(|_| *shown_again)
+            .map(|it| (shown_as(&call.at, &it), it)),
         awaited_as: id.map(|id| awaited_as(&call.at, id)),
         judged,
     })
@@ -164,7 +167,8 @@ pub(super) fn take_turn<'c>(
         }
         (Sighted::Result(result), _) => {
             let key = awaited_as(&result.at, &result.id);
-            late(key, &result.answer, conversations, effects).unwrap_or(TurnOutcome::Stray)
+            late(key, sighting, None, &result.answer, conversations, effects)
+                .unwrap_or(TurnOutcome::Stray)
         }
         (Sighted::Call { .. }, None) => TurnOutcome::ShownAgain,
     }
@@ -177,12 +181,21 @@ fn take_call<'c>(
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
 ) -> TurnOutcome<'c> {
-    if let Some(shown_as) = prepared.shown_as
-        && !conversations.shown.is_new(shown_as)
+    if let Some((key, identity)) = &prepared.shown_as
+        && !conversations.shown.counts(*key, identity)
     {
         // This time its result may be there as well.
         let answer = prepared.awaited_as.zip(call.answer.as_ref());
-        let late = answer.and_then(|(key, answer)| late(key, answer, conversations, effects));
+        let late = answer.and_then(|(key, answer)| {
+            late(
+                key,
+                sighting,
+                Some(identity),
+                answer,
+                conversations,
+                effects,
+            )
+        });
         return late.unwrap_or(TurnOutcome::ShownAgain);
     }
     let gate = sighting.set.judge().gate();
@@ -194,7 +207,8 @@ fn take_call<'c>(
         let admission = prepared.turn.admission.as_ref();
         let ran = stopped.is_none() && !matches!(verdict, Verdict::Refused(_));
         let awaited = AwaitedCall {
-            set: Arc::clone(&sighting.set),
+            set: Arc::downgrade(&sighting.set),
+            identity: call.identity,
             fingerprint: admission
                 .filter(|_| ran)
                 .map(|(recalled, ..)| recalled.fingerprint()),
@@ -215,12 +229,23 @@ fn take_call<'c>(
 /// A result that comes after its call.
 fn late<'c>(
     key: u64,
+    sighting: &Sighting<'_>,
+    identity: Option<&CallIdentity>,
     answer: &'c ToolAnswer<'_>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
 ) -> Option<TurnOutcome<'c>> {
-    let call = conversations.unanswered.take(key)?;
-    let judge = call.set.judge();
+    // Some models give the calls of every answer the same ids.
+    let is_meant = |call: &AwaitedCall| match (identity, call.identity) {
+        (Some(shown), Some(own)) => (shown.call, shown.nth) == (own.call, own.nth),
+        _ => true,
+    };
+    let call = conversations.unanswered.take(key, is_meant)?;
+    let set = call
+        .set
+        .upgrade()
+        .unwrap_or_else(|| Arc::clone(&sighting.set));
+    let judge = set.judge();
     let tool = judge.gate().tool(&call.tool)?;
     let faults = call.faults.as_ref();
     let result = judge.result(
@@ -237,7 +262,12 @@ fn late<'c>(
         let gate = judge.gate();
         gate.relive_result(tool, same, Place { session, at }, &result.checked);
     }
-    Some(TurnOutcome::Result(Box::new(LateResult { call, result })))
+    let late = LateResult {
+        call,
+        result,
+        set: Arc::clone(&set),
+    };
+    Some(TurnOutcome::Result(Box::new(late)))
 }
 
 fn moment(at: &At<'_>) -> Moment {
@@ -247,23 +277,14 @@ fn moment(at: &At<'_>) -> Moment {
     }
 }
 
-/// A hash of a call as requests show it again and again.
-fn shown_as(call: &SeenCall<'_>) -> u64 {
+/// A hash of a call's place in its conversation.
+fn shown_as(at: &At<'_>, identity: &CallIdentity) -> u64 {
     let mut hasher = Xxh3::new();
-    hasher.update(call.at.session.as_deref().unwrap_or_default().as_bytes());
-    let id = call.call.id.as_ref().map(ToString::to_string);
-    let id = id.unwrap_or_default();
-    if id.len() < SHORTEST_UNIQUE {
-        hasher.update(&call.at.round.unwrap_or_default().to_le_bytes());
-    }
-    hasher.update(id.as_bytes());
-    hasher.update(&[0]);
-    hasher.update(call.call.tool.as_bytes());
-    hasher.update(&[0]);
-    match &call.call.arguments {
-        Arguments::Text(text) => hasher.update(text.as_bytes()),
-        Arguments::Value(value) => hasher.update(value.to_string().as_bytes()),
-        Arguments::Absent => {}
+    hasher.update(at.session.as_deref().unwrap_or_default().as_bytes());
+    hasher.update(&identity.call.to_le_bytes());
+    hasher.update(&identity.nth.to_le_bytes());
+    if !identity.from_start {
+        hasher.update(&identity.answer.unwrap_or_default().to_le_bytes());
     }
     hasher.digest()
 }

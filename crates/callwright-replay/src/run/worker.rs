@@ -104,14 +104,14 @@ impl Shared {
         counts: &mut Counts,
         effects: &mut Vec<Effect>,
     ) -> Vec<Waiting<'p>> {
-        let mut waiting = Vec::with_capacity(piece.bytes().len() / USUAL_RECORD);
+        let mut waiting = Vec::with_capacity(piece.bytes.len() / USUAL_RECORD);
         let (mut reading, mut found) = (Reading::default(), Vec::new());
-        counts.summary.input.bytes += piece.bytes().len() as u64;
+        counts.summary.input.bytes += piece.bytes.len() as u64;
         for record in piece.records() {
             let input = &mut counts.summary.input;
             let with = (&mut *reader, &mut reading);
             sightings(&self.tools, piece, record, with, input, &mut found);
-            for mut sighting in found.drain(..) {
+            for (place, mut sighting) in found.drain(..).enumerate() {
                 let Some(call) = sighting.standalone_call() else {
                     waiting.push(Waiting::Whole(sighting));
                     continue;
@@ -132,6 +132,7 @@ impl Shared {
                         turn,
                         time,
                         record: record.text.unwrap_or_default(),
+                        place,
                         spot: sighting.spot,
                         set: sighting.set,
                     }));
@@ -208,11 +209,11 @@ impl Shared {
     /// A result that came after its call was counted.
     fn count_late(&self, sighting: &Sighting<'_>, late: &LateResult<'_>, counts: &mut Counts) {
         let (call, result) = (&late.call, &late.result);
-        let Some(tool) = call.set.judge().gate().tool(&call.tool) else {
+        let Some(tool) = late.set.judge().gate().tool(&call.tool) else {
             return;
         };
         let tally = tally_of(result);
-        counts.late_result(&call.set, tool, tally);
+        counts.late_result(&late.set, tool, tally);
         let at = At {
             session: call.session.as_deref().map(Cow::Borrowed),
             time: call.time,
@@ -248,6 +249,8 @@ struct CountedCall<'p> {
     turn: CallTurn<'p>,
     time: Option<i64>,
     record: &'p str,
+    /// Which of the calls and results of the record it is.
+    place: usize,
     spot: Spot<'p>,
     set: JudgingSet<'p>,
 }
@@ -299,12 +302,11 @@ fn count_stopped_again(
     let Spot { file, line, .. } = call.spot;
     let mut reading = Reading::default();
     reader.read(call.record, RecordPlace { file, line }, &mut reading);
-    for seen in &reading.seen {
-        if let Seen::Call(seen) = seen {
-            let answer = seen.answer.as_ref().map(Cow::Borrowed);
-            let judged = call.set.judge().judge(&seen.call, answer);
-            count_stopped(code, call.spot, seen, &judged, counts);
-        }
+    let mut shown = (reading.seen.iter()).filter(|seen| !matches!(seen, Seen::Tools(_)));
+    if let Some(Seen::Call(seen)) = shown.nth(call.place) {
+        let answer = seen.answer.as_ref().map(Cow::Borrowed);
+        let judged = call.set.judge().judge(&seen.call, answer);
+        count_stopped(code, call.spot, seen, &judged, counts);
     }
 }
 

@@ -18,14 +18,7 @@ const DEEPEST: usize = 64;
 const ANNOTATIONS: [&str; 5] = ["title", "description", "examples", "example", "$comment"];
 
 /// What a part cannot be cut out with: names that only mean something in their document.
-const NAMES: [&str; 6] = [
-    "$id",
-    "$anchor",
-    "$dynamicRef",
-    "$dynamicAnchor",
-    "$recursiveRef",
-    "$recursiveAnchor",
-];
+const NAMES: &str = "$id $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor";
 
 /// The part of a schema at a place, with all that it refers to and nothing else. `None` if there is no such place, or
 /// it leads out of the schema.
@@ -63,8 +56,8 @@ impl Definitions {
             return Some(node.clone());
         };
         // The name of the whole document does not matter: what is cut out does not use it.
-        let hinders = |name: &&str| members.contains_key(*name) && !(is_root && *name == "$id");
-        if NAMES.iter().any(hinders) {
+        let hinders = |name: &str| members.contains_key(name) && !(is_root && name == "$id");
+        if NAMES.split(' ').any(hinders) {
             return None;
         }
         let mut copy = node.clone();

@@ -67,40 +67,27 @@ impl<R: Read> Utf16<R> {
         self.ended = read? == 0;
         self.ready.clear();
         self.at = 0;
-        let unit = |pair: &[u8]| {
-            let pair = [pair[0], pair[1]];
-            if self.big {
-                u16::from_be_bytes(pair)
-            } else {
-                u16::from_le_bytes(pair)
-            }
+        let from_bytes = if self.big {
+            u16::from_be_bytes
+        } else {
+            u16::from_le_bytes
         };
-        let mut units = self.raw.chunks_exact(2).map(unit).peekable();
-        let mut used = 0;
-        while let Some(first) = units.next() {
-            let is_high = (0xD800..0xDC00).contains(&first);
-            if is_high && units.peek().is_none() && !self.ended {
-                // Its other half is still to come.
-                break;
-            }
-            used += 2;
-            let pair = match units.peek() {
-                Some(second) if is_high => char::decode_utf16([first, *second]).next(),
-                _ => char::decode_utf16([first]).next(),
-            };
-            if let Some(Ok(character)) = pair {
-                if character.len_utf16() == 2 {
-                    units.next();
-                    used += 2;
-                }
-                let mut buffer = [0; 4];
-                self.ready
-                    .extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
-            } else {
-                self.ready.push(0xFF);
+        let unit = |pair: &[u8]| from_bytes([pair[0], pair[1]]);
+        let mut whole = self.raw.len() / 2 * 2;
+        let last = self.raw[..whole].chunks_exact(2).next_back().map(unit);
+        if !self.ended && last.is_some_and(|last| (0xD800..0xDC00).contains(&last)) {
+            // Its other half is still to come.
+            whole -= 2;
+        }
+        for decoded in char::decode_utf16(self.raw[..whole].chunks_exact(2).map(unit)) {
+            match decoded {
+                Ok(character) => self
+                    .ready
+                    .extend(character.encode_utf8(&mut [0; 4]).bytes()),
+                Err(_) => self.ready.push(0xFF),
             }
         }
-        self.raw.drain(..used);
+        self.raw.drain(..whole);
         if self.ended && !self.raw.is_empty() {
             // Half a character at the end of the file.
             self.raw.clear();

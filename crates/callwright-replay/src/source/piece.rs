@@ -43,11 +43,14 @@ pub(super) struct RecordSpan {
 /// Some whole records of a file.
 #[derive(Debug)]
 pub struct Piece {
-    pub(super) file: Arc<str>,
-    pub(super) number: u64,
+    /// The name of the file.
+    pub file: Arc<str>,
+    /// Pieces are numbered from 0 in the order in which they are read, over all files.
+    pub number: u64,
     pub(super) first_line: u64,
     pub(super) offset: u64,
-    pub(super) bytes: Vec<u8>,
+    /// The text as it is in the file.
+    pub bytes: Vec<u8>,
     /// `None` if every line is a record.
     pub(super) spans: Option<Vec<RecordSpan>>,
     pub(super) next_line: u64,
@@ -55,26 +58,6 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The name of the file.
-    pub fn file(&self) -> &Arc<str> {
-        &self.file
-    }
-
-    /// Pieces are numbered from 0 in the order in which they are read, over all files.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// The number of the line in which it begins.
-    pub fn first_line(&self) -> u64 {
-        self.first_line
-    }
-
-    /// The text as it is in the file.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
     /// Where to read on after this piece.
     pub fn end(&self) -> Position {
         Position {

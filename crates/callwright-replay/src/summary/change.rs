@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Examples, Side, merge};
+use super::{Examples, Side, ViolationCode, merge};
 
 /// What changed verdicts are grouped by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct ChangeKey {
     /// What the stricter one objects to: where,
     pub path: String,
     /// and what.
-    pub issue: String,
+    pub issue: ViolationCode,
 }
 
 /// Calls whose verdict changes in one way.

@@ -1,7 +1,6 @@
 //! Violations of one kind: the same tool, side, place, issue and shape of the value.
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Bounded, Distinct, Examples, Timeline, earliest, larger, latest, merge, smaller};
 
@@ -13,44 +12,6 @@ const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// How many different values of a cluster are kept.
 const KEPT_VALUES: usize = 64;
-
-/// What violations are grouped by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ClusterKey {
-    /// The tool.
-    pub tool: String,
-    /// Arguments or result.
-    pub side: Side,
-    /// Where: a JSON Pointer in which `*` stands for any index, and for any key that the schema does not name.
-    pub path: String,
-    /// What is wrong: the name of an [`IssueCode`](callwright::validate::IssueCode), or the code of a failure that the
-    /// schema has nothing to do with (`invalid_json`, `unknown_tool`, `empty_result`).
-    pub issue: String,
-    /// What the value looks like; see [`crate::judge`]. Empty for a key that is missing.
-    pub shape: String,
-}
-
-/// Which of the two schemas is violated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The model's arguments.
-    Input,
-    /// The tool's result.
-    Output,
-}
-
-impl ClusterKey {
-    /// A hash by which combinations of clusters name this one.
-    pub fn hash(&self) -> u64 {
-        let side = match self.side {
-            Side::Input => "input",
-            Side::Output => "output",
-        };
-        let text = [&self.tool, side, &self.path, &self.issue, &self.shape].join("\u{0}");
-        xxh3_64(text.as_bytes())
-    }
-}
 
 /// What is known of such violations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

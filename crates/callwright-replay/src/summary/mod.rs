@@ -9,6 +9,7 @@
 mod bounded;
 mod change;
 mod cluster;
+mod cluster_key;
 mod distinct;
 mod example;
 mod input;
@@ -22,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 pub use bounded::Bounded;
 pub use change::{Change, ChangeKey};
-pub use cluster::{Cluster, ClusterKey, LedTo, Side};
+pub use cluster::{Cluster, LedTo};
+pub use cluster_key::{ClusterKey, HeldInText, Side, ValueShape, ViolationCode};
 pub use distinct::Distinct;
 pub use example::{Example, Examples};
 pub use input::{Input, Trouble};
@@ -36,8 +38,8 @@ pub const VERSION: u32 = 1;
 /// How many clusters are kept; each takes about a kilobyte. Real tools have a few dozen each.
 pub const CLUSTERS: usize = 20_000;
 
-/// How many tools are kept apart. The largest gateways offer some thousand.
-pub const TOOLS: usize = 20_000;
+/// How many tools are kept apart, each with its declarations. The largest gateways offer some thousand.
+pub const TOOLS: usize = 5_000;
 
 /// How many models are kept apart.
 pub const MODELS: usize = 1_000;
@@ -134,12 +136,9 @@ pub enum SummaryError {
     /// It is something else.
     #[error("not a summary of a replay: {0}; give files that `--emit-summary` wrote")]
     NotOne(serde_json::Error),
-    /// Another version wrote it.
-    #[error("written by another version ({found} instead of {VERSION}); make it again")]
-    Version {
-        /// Its version.
-        found: u32,
-    },
+    /// Another version wrote it: this one.
+    #[error("written by another version ({0} instead of {VERSION}); make it again")]
+    Version(u32),
 }
 
 impl Summary {
@@ -166,7 +165,7 @@ impl Summary {
         let summary: Summary = serde_json::from_str(text).map_err(SummaryError::NotOne)?;
         match summary.v {
             VERSION => Ok(summary),
-            found => Err(SummaryError::Version { found }),
+            found => Err(SummaryError::Version(found)),
         }
     }
 }

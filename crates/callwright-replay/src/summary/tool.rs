@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Bounded, Distinct, Merge, Tally, Timeline, earliest, larger, latest, merge, smaller};
 
 /// How many versions of a tool are kept: one a deployment.
-const KEPT_VERSIONS: usize = 50;
+const KEPT_VERSIONS: usize = 10;
 
 /// How many parameters of a tool are looked at.
 const KEPT_FIELDS: usize = 200;

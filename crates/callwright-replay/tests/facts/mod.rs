@@ -84,8 +84,8 @@ impl ClusterFacts {
             tool: tool.to_owned(),
             side: self.side.unwrap_or(Side::Input),
             path: self.path.clone(),
-            issue: self.issue.clone(),
-            shape: self.shape.clone(),
+            issue: self.issue.as_str().into(),
+            shape: self.shape.as_str().into(),
         }
     }
 

@@ -39,7 +39,7 @@ fn a_file_of_all_formats_is_read_record_by_record() {
         let mut reading = Reading::default();
         for record in piece.records() {
             let place = RecordPlace {
-                file: piece.file(),
+                file: &piece.file,
                 line: record.line,
             };
             reader_of_records.read(record.text.unwrap(), place, &mut reading);

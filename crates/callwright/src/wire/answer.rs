@@ -3,7 +3,7 @@
 //! A line is a call or a message: `{"text", "id"?, "finish_reason"?}`, an OpenAI chat message, an Anthropic text block
 //! or message. For [`crate::Gate::rescue`].
 
-use super::history::{HistoryEntry, is_call, parts, read_history, text_of};
+use super::history::{HistoryEntry, HostedCall, is_call, parts, read_history, text_of};
 use super::line::read_json;
 use super::provider::{RawAnswer, shapes};
 use super::recorded::{Recorded, recorded};
@@ -29,6 +29,8 @@ pub enum RecordedLine<'a> {
 pub struct WholeAnswer<'a> {
     /// The calls in their order, each with its completeness. What looks like a call and cannot be read is an error.
     pub calls: Vec<Result<Call<'a>, Error>>,
+    /// Calls that the provider ran itself.
+    pub hosted: Vec<HostedCall<'a>>,
     /// What the model said beside them, without its thoughts; calls may be written in it, see [`crate::Gate::rescue`].
     pub message: Option<Message<'a>>,
     /// What the provider says about the end of the answer.
@@ -47,7 +49,7 @@ impl<'a> WholeAnswer<'a> {
     }
 
     /// Sets what the provider says about the end. Only the last call can have been cut off.
-    fn end(&mut self, id: Option<&Value<'a>>, completeness: Completeness) {
+    pub(super) fn end(&mut self, id: Option<&Value<'a>>, completeness: Completeness) {
         self.completeness = completeness;
         if let Some(message) = &mut self.message {
             message.completeness = completeness;
@@ -117,8 +119,10 @@ fn take_whole_answers<'a>(body: &mut Value<'a>) -> Result<Option<Vec<WholeAnswer
 
 fn whole_answer<'a>(raw: RawAnswer<'a>, id: Option<&Value<'a>>) -> Result<WholeAnswer<'a>, Error> {
     let mut answer = WholeAnswer::default();
-    for message in raw.messages {
+    for mut message in raw.messages {
         each_key_once(&message)?;
+        let hosted = shapes().find_map(|shape| shape.take_hosted_call(&mut message));
+        answer.hosted.extend(hosted);
         for part in parts(message) {
             answer.add(part);
         }

@@ -5,9 +5,11 @@
 use std::borrow::Cow;
 
 use super::answer::WholeAnswer;
+use super::finish::declared_completeness;
 use super::members::{object, take_list};
 use super::provider::{shapes, vocabularies};
 use crate::call::Call;
+use crate::error::Error;
 use crate::json::Value;
 
 /// One step of a conversation.
@@ -20,6 +22,18 @@ pub enum HistoryEntry<'a> {
     Answer(WholeAnswer<'a>),
     /// A tool answered.
     Result(CallResult<'a>),
+    /// The provider lists tools of a server that it calls itself, each as the server declared it.
+    Tools(Vec<Value<'a>>),
+}
+
+/// A call that the provider ran itself. It needs no result, and must not run again.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct HostedCall<'a> {
+    /// The call; an error if it cannot be read.
+    pub call: Result<Call<'a>, Error>,
+    /// What came of it, if that is there.
+    pub result: Option<CallResult<'a>>,
 }
 
 /// The result of a call, as a history has it.
@@ -50,7 +64,8 @@ impl CallResult<'_> {
     }
 }
 
-/// Reads the conversation of a request (`messages`, `input`, `contents`), or a list of messages.
+/// Reads the conversation of a request (`messages`, `input`, `contents`), a list of messages, or what a response adds to
+/// the conversation.
 ///
 /// ```
 /// use callwright::parse::read_value;
@@ -66,6 +81,21 @@ impl CallResult<'_> {
 ///     if answer.calls.len() == 1 && result.is_error));
 /// ```
 pub fn read_history(mut request: Value<'_>) -> Vec<HistoryEntry<'_>> {
+    let mut history = Vec::new();
+    if let Some(answers) = shapes().find_map(|shape| shape.take_answers(&mut request)) {
+        for raw in answers {
+            let before = history.len();
+            for message in raw.messages {
+                read_message(message, &mut history);
+            }
+            if let (Some(completeness), Some(HistoryEntry::Answer(answer))) =
+                (raw.completeness, history[before..].last_mut())
+            {
+                answer.end(None, completeness);
+            }
+        }
+        return history;
+    }
     let keys = || vocabularies().filter_map(|own| own.history);
     let messages = match request {
         Value::Array(messages) => messages,
@@ -78,7 +108,6 @@ pub fn read_history(mut request: Value<'_>) -> Vec<HistoryEntry<'_>> {
             None => Vec::new(),
         },
     };
-    let mut history = Vec::new();
     for message in messages {
         read_message(message, &mut history);
     }
@@ -90,6 +119,11 @@ fn read_message<'a>(mut message: Value<'a>, history: &mut Vec<HistoryEntry<'a>>)
         history.push(HistoryEntry::Result(result));
         return;
     }
+    if let Some(tools) = shapes().find_map(|shape| shape.take_listed_tools(&mut message)) {
+        history.push(HistoryEntry::Tools(tools));
+        return;
+    }
+    let hosted = shapes().find_map(|shape| shape.take_hosted_call(&mut message));
     let is = |roles: &[&str]| {
         let role = message.get("role").and_then(Value::as_str);
         role.is_some_and(|role| roles.contains(&role))
@@ -98,29 +132,45 @@ fn read_message<'a>(mut message: Value<'a>, history: &mut Vec<HistoryEntry<'a>>)
     let by_model = is(&["assistant", "model"]);
     // The items of one response follow each other; other APIs have a message for each answer.
     let continues = message.get("type").is_some();
+    let completeness = declared_completeness(&message).filter(|_| by_model && !continues);
     let before = history.len();
-    if by_model && !(continues && matches!(history.last(), Some(HistoryEntry::Answer(_)))) {
-        history.push(HistoryEntry::Answer(WholeAnswer::default()));
+    if by_model || hosted.is_some() {
+        extend_answer(history, continues, |answer| answer.hosted.extend(hosted));
     }
     for mut part in parts(message) {
         if let Some(result) = take_result(&mut part) {
             history.push(HistoryEntry::Result(result));
         } else if by_model || is_call(&part) {
             let own = history.len() > before || continues;
-            match history.last_mut() {
-                Some(HistoryEntry::Answer(answer)) if own => answer.add(part),
-                _ => {
-                    let mut answer = WholeAnswer::default();
-                    answer.add(part);
-                    history.push(HistoryEntry::Answer(answer));
-                }
-            }
+            extend_answer(history, own, |answer| answer.add(part));
         }
+    }
+    if let (Some(completeness), Some(HistoryEntry::Answer(answer))) =
+        (completeness, history.last_mut())
+    {
+        answer.end(None, completeness);
     }
     // Results come as messages of the user, and begin no turn.
     if by_user && history.len() == before {
         history.push(HistoryEntry::User);
     }
+}
+
+/// Adds to the answer that ends a history, or to a new one.
+fn extend_answer<'a>(
+    history: &mut Vec<HistoryEntry<'a>>,
+    continues: bool,
+    extend: impl FnOnce(&mut WholeAnswer<'a>),
+) {
+    let mut answer = match history.pop() {
+        Some(HistoryEntry::Answer(answer)) if continues => answer,
+        other => {
+            history.extend(other);
+            WholeAnswer::default()
+        }
+    };
+    extend(&mut answer);
+    history.push(HistoryEntry::Answer(answer));
 }
 
 /// The parts of a message: texts, calls, results; the message itself, if it is a call.
@@ -133,6 +183,10 @@ pub(super) fn parts(mut message: Value<'_>) -> Vec<Value<'_>> {
         match message.take(key) {
             Some(Value::Array(list)) => parts.extend(list),
             Some(text @ Value::String(_)) => parts.push(text),
+            // What OpenAI had before `tool_calls`.
+            Some(function @ Value::Object(_)) if *key == "function_call" => {
+                parts.push(object([("function", Some(function))]));
+            }
             _ => {}
         }
     }
@@ -191,7 +245,7 @@ pub fn unanswered<'h>(history: &'h Value<'_>) -> Vec<Call<'h>> {
     let mut open: Vec<Call<'h>> = Vec::new();
     for entry in read_history(history.clone()) {
         match entry {
-            HistoryEntry::User => {}
+            HistoryEntry::User | HistoryEntry::Tools(_) => {}
             // What cannot be read cannot be answered either.
             HistoryEntry::Answer(answer) => open.extend(answer.calls.into_iter().flatten()),
             HistoryEntry::Result(result) => {

@@ -129,6 +129,12 @@ pub(super) fn tool_name<'a>(
     }
 }
 
+/// OpenAI's custom tools take any text.
+pub(super) fn custom_call() -> Error {
+    let why = "a call of a custom tool: its input is not JSON, so there is nothing to judge";
+    ErrorKind::NotACall(why.to_owned()).into()
+}
+
 pub(super) fn not_a_call(why: &str) -> Error {
     ErrorKind::NotACall(format!(
         "not a call: {why}; a call is {{\"tool\": …, \"arguments\": …}} or a provider's own shape"

@@ -23,7 +23,7 @@ mod verdict_line;
 
 pub use answer::{RecordedLine, WholeAnswer, read_record, read_recorded_line, read_whole_answer};
 pub use elicitation::{elicitation, read_elicitation};
-pub use history::{CallResult, HistoryEntry, read_history, unanswered};
+pub use history::{CallResult, HistoryEntry, HostedCall, read_history, unanswered};
 pub use line::read_line;
 pub use mcp::read_result as read_mcp_result;
 pub use provider::{Provider, ProviderSummary};
@@ -35,7 +35,8 @@ pub(crate) use verdict_line::{ToldFailure, write_edit};
 
 use self::finish::declared_completeness;
 use self::members::{
-    each_key_once, not_a_call, object, present, text, text_arguments, tool_name, value_arguments,
+    custom_call, each_key_once, not_a_call, object, present, text, text_arguments, tool_name,
+    value_arguments,
 };
 use self::provider::{RunnableCall, shapes};
 use crate::call::{Arguments, Call};

@@ -6,7 +6,7 @@ use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{take_list, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::{each_key_once, object, present, text, text_arguments, tool_name};
+use super::{custom_call, each_key_once, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -18,7 +18,7 @@ static VOCABULARY: Vocabulary = Vocabulary {
     finished: &["stop", "tool_calls", "function_call"],
     cut_off: &["length", "max_completion_tokens", "content_filter"],
     history: Some("messages"),
-    parts: &["content", "tool_calls"],
+    parts: &["content", "tool_calls", "function_call"],
     tool_lists: &["functions"],
     // What is inside of `function` looks like a tool of the responses API.
     ..Vocabulary::of(ProviderSummary {
@@ -37,10 +37,14 @@ impl ProviderShape for OpenAiChat {
 
     /// An element of `tool_calls[]`.
     fn is_call(&self, value: &Value<'_>) -> bool {
-        matches!(value.get("function"), Some(Value::Object(_)))
+        let has = |key: &str| matches!(value.get(key), Some(Value::Object(_)));
+        has("function") || has("custom")
     }
 
     fn read_call<'a>(&self, mut value: Value<'a>) -> Result<Call<'a>, Error> {
+        if value.get("function").is_none() {
+            return Err(custom_call());
+        }
         let mut function = value.take("function").unwrap_or_default();
         each_key_once(&function)?;
         let tool = tool_name(&mut function, "name")?;
@@ -51,14 +55,8 @@ impl ProviderShape for OpenAiChat {
 
     fn take_answers<'a>(&self, body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
         let answer = |mut choice: Value<'a>| {
-            let mut message = choice.take("message")?;
-            // `function_call` is what came before `tool_calls`.
-            let older = match message.take("function_call") {
-                Some(function @ Value::Object(_)) => Some(object([("function", Some(function))])),
-                _ => None,
-            };
             Some(RawAnswer {
-                messages: std::iter::once(message).chain(older).collect(),
+                messages: vec![choice.take("message")?],
                 completeness: declared_completeness(&choice),
             })
         };
@@ -76,16 +74,21 @@ impl ProviderShape for OpenAiChat {
         typed_text(part, "text")
     }
 
-    /// A `tool` message.
+    /// A `tool` message, or a `function` message, which has the name of the tool only. Libraries that know of an error
+    /// say so beside the content.
     fn take_result<'a>(&self, part: &mut Value<'a>) -> Option<CallResult<'a>> {
-        if part.get("role")?.as_str()? != "tool" {
+        if !matches!(part.get("role")?.as_str()?, "tool" | "function") {
             return None;
         }
         Some(CallResult {
-            id: Some(part.take("tool_call_id")?),
-            tool: None,
+            id: present(part, "tool_call_id"),
+            tool: match part.take("name") {
+                Some(Value::String(name)) => Some(name),
+                _ => None,
+            },
+            is_error: part.get("is_error") == Some(&Value::Bool(true))
+                || part.get("status").and_then(Value::as_str) == Some("error"),
             output: content_output(part.take("content")),
-            is_error: false,
         })
     }
 

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::finish::declared_completeness;
-use super::history::{CallResult, content_output};
+use super::history::{CallResult, HostedCall, content_output};
 use super::members::{has_type, take_list, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::{object, present, text, text_arguments, tool_name};
+use super::{custom_call, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
@@ -36,10 +36,13 @@ impl ProviderShape for OpenAiResponses {
 
     /// A `function_call` item.
     fn is_call(&self, value: &Value<'_>) -> bool {
-        has_type(value, "function_call")
+        has_type(value, "function_call") || has_type(value, "custom_tool_call")
     }
 
     fn read_call<'a>(&self, mut value: Value<'a>) -> Result<Call<'a>, Error> {
+        if has_type(&value, "custom_tool_call") {
+            return Err(custom_call());
+        }
         let tool = tool_name(&mut value, "name")?;
         let mut call = Call::new(tool, text_arguments(&mut value)?);
         call.id = present(&mut value, "call_id").or_else(|| present(&mut value, "id"));
@@ -72,6 +75,33 @@ impl ProviderShape for OpenAiResponses {
             output: content_output(part.take("output")),
             is_error: false,
         })
+    }
+
+    /// An `mcp_call` item, which has its result in itself.
+    fn take_hosted_call<'a>(&self, item: &mut Value<'a>) -> Option<HostedCall<'a>> {
+        if !has_type(item, "mcp_call") {
+            return None;
+        }
+        let mut item = std::mem::take(item);
+        let completeness = declared_completeness(&item).unwrap_or_default();
+        let (error, output) = (present(&mut item, "error"), present(&mut item, "output"));
+        let is_error = error.is_some();
+        let call = self.read_call(item);
+        let id = call.as_ref().ok().and_then(|call| call.id.clone());
+        Some(HostedCall {
+            call: call.map(|call| call.with_completeness(completeness)),
+            result: error.or(output).map(|output| CallResult {
+                id,
+                tool: None,
+                output,
+                is_error,
+            }),
+        })
+    }
+
+    /// An `mcp_list_tools` item.
+    fn take_listed_tools<'a>(&self, item: &mut Value<'a>) -> Option<Vec<Value<'a>>> {
+        (has_type(item, "mcp_list_tools")).then(|| take_list(item, "tools").unwrap_or_default())
     }
 
     fn render_call<'v>(&self, call: RunnableCall<'v>) -> Value<'v> {

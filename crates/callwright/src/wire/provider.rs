@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
-use super::history::CallResult;
+use super::history::{CallResult, HostedCall};
 use super::{anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::call::{Call, Completeness};
 use crate::error::Error;
@@ -91,6 +91,16 @@ pub(super) trait ProviderShape: Sync {
 
     /// The result of a call, out of a message or a part of one; `None` if it is something else.
     fn take_result<'a>(&self, _part: &mut Value<'a>) -> Option<CallResult<'a>> {
+        None
+    }
+
+    /// A call that the provider ran itself; `None` if this is something else.
+    fn take_hosted_call<'a>(&self, _item: &mut Value<'a>) -> Option<HostedCall<'a>> {
+        None
+    }
+
+    /// Tools that the provider lists in the middle of a conversation; `None` if this is something else.
+    fn take_listed_tools<'a>(&self, _item: &mut Value<'a>) -> Option<Vec<Value<'a>>> {
         None
     }
 

@@ -37,16 +37,16 @@ impl<'a> Attributes<'a> {
         self.get(key).and_then(Value::as_str)
     }
 
-    /// Takes the first of these that is there.
-    pub(super) fn take(&mut self, keys: &[&str]) -> Option<Value<'a>> {
-        keys.iter().find_map(|key| {
+    /// Takes the first of these keys, which blanks separate, that is there.
+    pub(super) fn take(&mut self, keys: &str) -> Option<Value<'a>> {
+        keys.split(' ').find_map(|key| {
             let at = self.0.iter().position(|(name, _)| name == key)?;
             Some(self.0.swap_remove(at).1).filter(|value| *value != Value::Null)
         })
     }
 
     /// Takes the first of these as JSON, which is mostly inside a text.
-    pub(super) fn take_json(&mut self, keys: &[&str]) -> Option<Value<'a>> {
+    pub(super) fn take_json(&mut self, keys: &str) -> Option<Value<'a>> {
         match self.take(keys)? {
             Value::String(text) => inner_json(&text),
             value => Some(value),

@@ -15,25 +15,13 @@ use super::{Format, RecordReader};
 
 /// Whether this is a list of spans, or a span.
 pub(super) fn is_spans(value: &Value<'_>) -> bool {
-    has_list(value, "resourceSpans")
-        || has_list(value, "resource_spans")
-        || has_list(value, "scopeSpans")
-        || has_list(value, "spans")
-        || is_span(value)
+    let mut lists = ["resourceSpans", "resource_spans", "scopeSpans", "spans"].iter();
+    lists.any(|key| has_list(value, key)) || is_span(value)
 }
 
 fn is_span(value: &Value<'_>) -> bool {
-    has(value, "attributes")
-        && [
-            "traceId",
-            "trace_id",
-            "spanId",
-            "span_id",
-            "context",
-            "startTimeUnixNano",
-        ]
-        .iter()
-        .any(|key| has(value, key))
+    let mut marks = "traceId trace_id spanId span_id context startTimeUnixNano".split(' ');
+    has(value, "attributes") && marks.any(|key| has(value, key))
 }
 
 /// All spans.

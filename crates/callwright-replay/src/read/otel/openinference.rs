@@ -1,33 +1,22 @@
 //! The names of `OpenInference`: messages whose parts are separate attributes,
 //! `llm.output_messages.0.message.tool_calls.0.tool_call.function.name`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use callwright::json::Value;
 
 use super::attributes::Attributes;
 use crate::read::dialogue::Dialogue;
-use crate::read::pick::inner_json;
+use crate::read::pick::{inner_json, object};
 
-#[derive(Debug, Default)]
-struct FlatMessage<'a> {
-    role: Option<Value<'a>>,
-    content: Option<Value<'a>>,
-    tool_call_id: Option<Value<'a>>,
-    calls: BTreeMap<u32, FlatCall<'a>>,
-}
-
-#[derive(Debug, Default)]
-struct FlatCall<'a> {
-    id: Option<Value<'a>>,
-    name: Option<Value<'a>>,
-    arguments: Option<Value<'a>>,
-}
+/// The members of a message, and its calls by their numbers.
+type Flat<'a> = (Vec<(Cow<'a, str>, Value<'a>)>, BTreeMap<u32, Value<'a>>);
 
 /// Reads the messages that went into a model and those that came out of it.
 pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: Attributes<'a>) {
-    let mut before: BTreeMap<u32, FlatMessage<'a>> = BTreeMap::new();
-    let mut after: BTreeMap<u32, FlatMessage<'a>> = BTreeMap::new();
+    let mut before: BTreeMap<u32, Flat<'a>> = BTreeMap::new();
+    let mut after: BTreeMap<u32, Flat<'a>> = BTreeMap::new();
     let mut tools = Vec::new();
     for (key, value) in attributes.into_all() {
         if let Some(rest) = key.strip_prefix("llm.input_messages.") {
@@ -42,61 +31,44 @@ pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: Attributes<'
         dialogue.tools(&Value::Array(tools));
     }
     for messages in [before, after] {
-        for (_, message) in messages {
-            read_message(dialogue, message);
-        }
+        let messages = messages.into_values().map(|(mut members, calls)| {
+            let calls = calls.into_values().collect();
+            members.push(("tool_calls".into(), Value::Array(calls)));
+            Value::Object(members)
+        });
+        dialogue.history(Value::Array(messages.collect()));
     }
 }
 
 /// Adds one attribute: `0.message.role`, `0.message.tool_calls.1.tool_call.id`.
-fn add<'a>(messages: &mut BTreeMap<u32, FlatMessage<'a>>, key: &str, value: Value<'a>) {
+fn add<'a>(messages: &mut BTreeMap<u32, Flat<'a>>, key: &str, value: Value<'a>) {
     let mut parts = key.splitn(3, '.');
     let (Some(Ok(number)), Some("message"), Some(rest)) =
         (parts.next().map(str::parse), parts.next(), parts.next())
     else {
         return;
     };
-    let message = messages.entry(number).or_default();
-    match rest {
-        "role" => message.role = Some(value),
-        "content" => message.content = Some(value),
-        "tool_call_id" => message.tool_call_id = Some(value),
-        _ => {
-            let Some((Ok(number), rest)) = rest
-                .strip_prefix("tool_calls.")
-                .and_then(|rest| rest.split_once('.'))
-                .map(|(number, rest)| (number.parse(), rest))
-            else {
-                return;
-            };
-            let call = message.calls.entry(number).or_default();
-            match rest {
-                "tool_call.id" => call.id = Some(value),
-                "tool_call.function.name" => call.name = Some(value),
-                "tool_call.function.arguments" => call.arguments = Some(value),
-                _ => {}
-            }
-        }
+    let (members, calls) = messages.entry(number).or_default();
+    if let "role" | "content" | "tool_call_id" = rest {
+        members.push((rest.to_owned().into(), value));
+        return;
     }
-}
-
-fn read_message<'a>(dialogue: &mut Dialogue<'a, '_>, message: FlatMessage<'a>) {
-    match message.role.as_ref().and_then(Value::as_str) {
-        Some("user") => dialogue.user(),
-        Some("tool") => {
-            let content = message.content.unwrap_or_default();
-            dialogue.result(message.tool_call_id, None, content, false);
+    let Some((Ok(number), rest)) = rest
+        .strip_prefix("tool_calls.")
+        .and_then(|rest| rest.split_once('.'))
+        .map(|(number, rest)| (number.parse(), rest))
+    else {
+        return;
+    };
+    let empty = || object([("function", Some(Value::Object(Vec::new())))]);
+    let Value::Object(call) = calls.entry(number).or_insert_with(empty) else {
+        return;
+    };
+    match (rest.strip_prefix("tool_call.function."), &mut call[..]) {
+        (Some(key @ ("name" | "arguments")), [(_, Value::Object(function)), ..]) => {
+            function.push((key.to_owned().into(), value));
         }
-        _ if !message.calls.is_empty() || message.role.is_some() => {
-            let by_model = message.role.as_ref().and_then(Value::as_str) == Some("assistant");
-            dialogue.begin_answer();
-            for (_, part) in message.calls {
-                dialogue.named_call(part.name, part.id, part.arguments);
-            }
-            if by_model {
-                dialogue.end_answer(None);
-            }
-        }
+        _ if rest == "tool_call.id" => call.push(("id".into(), value)),
         _ => {}
     }
 }

@@ -9,52 +9,22 @@ use super::openinference;
 use crate::read::context::Context;
 use crate::read::dialogue::Dialogue;
 use crate::read::messages;
-use crate::read::pick::{list, present, take, text};
+use crate::read::pick::{list, present, set, take, text};
 use crate::read::{RecordReader, exchange, time};
 use crate::seen::ToolAnswer;
 
 /// What libraries call the name, the arguments and the result of a tool.
-const NAMES: [&str; 4] = [
-    "gen_ai.tool.name",
-    "tool.name",
-    "ai.toolCall.name",
-    "traceloop.entity.name",
-];
-const IDS: [&str; 4] = [
-    "gen_ai.tool.call.id",
-    "tool_call.id",
-    "tool.id",
-    "ai.toolCall.id",
-];
-const ARGUMENTS: [&str; 6] = [
-    "gen_ai.tool.call.arguments",
-    "gen_ai.tool.input",
-    "input.value",
-    "tool.parameters",
-    "ai.toolCall.args",
-    "traceloop.entity.input",
-];
-const RESULTS: [&str; 5] = [
-    "gen_ai.tool.call.result",
-    "gen_ai.tool.output",
-    "output.value",
-    "ai.toolCall.result",
-    "traceloop.entity.output",
-];
+const NAMES: &str = "gen_ai.tool.name tool.name ai.toolCall.name traceloop.entity.name";
+const IDS: &str = "gen_ai.tool.call.id tool_call.id tool.id ai.toolCall.id";
+const ARGUMENTS: &str = "gen_ai.tool.call.arguments gen_ai.tool.input input.value tool.parameters ai.toolCall.args \
+                         traceloop.entity.input";
+const RESULTS: &str = "gen_ai.tool.call.result gen_ai.tool.output output.value ai.toolCall.result \
+                       traceloop.entity.output";
 
 /// What libraries call a conversation; without any of them it is the trace.
-const SESSIONS: [&str; 4] = [
-    "gen_ai.conversation.id",
-    "session.id",
-    "langfuse.session.id",
-    "traceloop.association.properties.session_id",
-];
-const MODELS: [&str; 4] = [
-    "gen_ai.response.model",
-    "gen_ai.request.model",
-    "llm.model_name",
-    "ai.model.id",
-];
+const SESSIONS: &str = "gen_ai.conversation.id session.id langfuse.session.id \
+                        traceloop.association.properties.session_id";
+const MODELS: &str = "gen_ai.response.model gen_ai.request.model llm.model_name ai.model.id";
 
 pub(super) fn read<'a>(
     record: &mut RecordReader<'a, '_>,
@@ -63,7 +33,7 @@ pub(super) fn read<'a>(
 ) {
     let mut attributes = Attributes::new(take(&mut span, "attributes"));
     let mut context = outer.clone();
-    for key in SESSIONS {
+    for key in SESSIONS.split(' ') {
         if let Some(session) = attributes.get(key) {
             context.add_session(0, session);
         }
@@ -72,7 +42,7 @@ pub(super) fn read<'a>(
     if let Some(inner) = span.get("context") {
         context.add(inner);
     }
-    for key in MODELS {
+    for key in MODELS.split(' ') {
         if let Some(Value::String(model)) = attributes.get(key) {
             context.set_model(0, model.clone());
         }
@@ -94,7 +64,7 @@ pub(super) fn read<'a>(
         tool(&mut dialogue, &span, attributes, latency);
     } else {
         if let Some(tools @ Value::Array(_)) =
-            attributes.take_json(&["gen_ai.tool.definitions", "ai.prompt.tools"])
+            attributes.take_json("gen_ai.tool.definitions ai.prompt.tools")
         {
             dialogue.tools(&tools);
         }
@@ -128,7 +98,7 @@ fn tool<'a>(
     mut attributes: Attributes<'a>,
     latency: Option<u64>,
 ) {
-    let named = match attributes.take(&NAMES) {
+    let named = match attributes.take(NAMES) {
         Some(Value::String(name)) => Some(name),
         _ => match span.get("name") {
             Some(Value::String(name)) => Some(
@@ -144,7 +114,7 @@ fn tool<'a>(
         dialogue.trouble("a span of a tool without its name");
         return;
     };
-    let Some(arguments) = attributes.take(&ARGUMENTS) else {
+    let Some(arguments) = attributes.take(ARGUMENTS) else {
         // Conventions leave arguments out unless asked for.
         dialogue.trouble(
             "a span of a tool without its arguments; let your instrumentation capture them (gen_ai.tool.call.arguments)",
@@ -156,7 +126,7 @@ fn tool<'a>(
         value => Arguments::Value(value),
     };
     let mut call = Call::new(name, arguments);
-    call.id = attributes.take(&IDS);
+    call.id = attributes.take(IDS);
     let status = span.get("status");
     let code = status.and_then(|status| status.get("code").or_else(|| status.get("status_code")));
     let failed = match code {
@@ -165,7 +135,7 @@ fn tool<'a>(
         _ => false,
     };
     let is_error = failed || attributes.get("error.type").is_some();
-    let output = attributes.take(&RESULTS).or_else(|| {
+    let output = attributes.take(RESULTS).or_else(|| {
         let said =
             status.and_then(|status| status.get("message").or_else(|| status.get("description")));
         is_error.then(|| said.cloned().unwrap_or(Value::String("".into())))
@@ -176,12 +146,12 @@ fn tool<'a>(
 
 /// The messages that went in and came out.
 fn messages_of<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: &mut Attributes<'a>) {
-    let before = attributes.take_json(&["gen_ai.input.messages", "ai.prompt.messages"]);
+    let before = attributes.take_json("gen_ai.input.messages ai.prompt.messages");
     if let Some(Value::Array(items)) = before {
         dialogue.begins_here();
         exchange::conversation(dialogue, items);
     }
-    let after = attributes.take_json(&["gen_ai.output.messages"]);
+    let after = attributes.take_json("gen_ai.output.messages");
     if let Some(Value::Array(items)) = after {
         messages::read(dialogue, items);
     }
@@ -192,34 +162,27 @@ fn read_event<'a>(dialogue: &mut Dialogue<'a, '_>, mut event: Value<'a>) {
     let mut attributes = Attributes::new(take(&mut event, "attributes"));
     messages_of(dialogue, &mut attributes);
     match text(&event, "name").unwrap_or_default() {
-        "gen_ai.user.message" => dialogue.user(),
+        "gen_ai.user.message" => dialogue.user(&Value::Null),
         "gen_ai.assistant.message" | "gen_ai.choice" => {
-            let reason = attributes.take(&["finish_reason"]);
-            let message = attributes.take_json(&["message", "gen_ai.event.content", "event.body"]);
+            let reason = attributes.take("finish_reason");
+            let message = attributes.take_json("message gen_ai.event.content event.body");
             let mut message = message.unwrap_or(Value::Object(Vec::new()));
             if let Some(inner @ Value::Object(_)) = present(&mut message, "message") {
                 message = inner;
             }
             if let (Some(calls), Value::Object(members)) =
-                (attributes.take_json(&["tool_calls"]), &mut message)
+                (attributes.take_json("tool_calls"), &mut message)
             {
                 members.push(("tool_calls".into(), calls));
             }
-            if let Value::Object(members) = &mut message {
-                members.retain(|(key, _)| key != "role");
-                members.push(("role".into(), Value::String("assistant".into())));
-            }
-            messages::read_one(dialogue, message, reason.as_ref().and_then(Value::as_str));
+            set(&mut message, "role", "assistant");
+            messages::read_one(dialogue, message, reason);
         }
         "gen_ai.tool.message" => {
-            let body = attributes.take_json(&["gen_ai.event.content", "event.body"]);
+            let body = attributes.take_json("gen_ai.event.content event.body");
             let mut body = body.unwrap_or_default();
-            let id = attributes
-                .take(&["id"])
-                .or_else(|| present(&mut body, "id"));
-            let content = attributes
-                .take(&["content"])
-                .or_else(|| present(&mut body, "content"));
+            let mut either = |key| attributes.take(key).or_else(|| present(&mut body, key));
+            let (id, content) = (either("id"), either("content"));
             if let Some(content) = content {
                 dialogue.result(id, None, content, false);
             }

@@ -14,7 +14,7 @@ use minijinja::{AutoEscape, Value, context};
 use super::printable::cut;
 use super::template::{ROWS, content, environment};
 use super::view::{ProposalView, View};
-use super::{Report, ReportError, next, phrase, window};
+use super::{Report, ReportError, next, window};
 use crate::decide::ViolationKind;
 use crate::number::{hundredths, share};
 use crate::summary::Tally;
@@ -63,7 +63,7 @@ pub fn html(report: &Report, page: &PageHeader) -> Result<String, ReportError> {
 }
 
 fn rendered(report: &Report, page: &PageHeader) -> Result<String, minijinja::Error> {
-    let view = &View::of(report);
+    let view = &View::of(report)?;
     let mut environment = environment(TEMPLATE, AutoEscape::Html)?;
     environment.add_filter("decimal", |number: f64| number.to_string());
     environment.add_filter("sentence_case", sentence_case);
@@ -115,7 +115,6 @@ fn details(proposal: &ProposalView<'_>) -> Value {
     links.sort_unstable();
     links.truncate(LINKS);
     context! {
-        what => phrase::change(proposal.change),
         diff => Serde(diff::diff(proposal.before, proposal.after)),
         patch_lines => patch_lines(proposal.patch),
         more_links => proposal.clusters.len() - links.len(),

@@ -62,7 +62,7 @@ pub(crate) fn compared(say: &dyn Fn(&str) -> String) -> Report {
             from: verdicts.0.to_owned(),
             to: verdicts.1.to_owned(),
             path: say(path),
-            issue: issue.to_owned(),
+            issue: issue.into(),
         };
         let mut examples = Examples::default();
         let example = Example {

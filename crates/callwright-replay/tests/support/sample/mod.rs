@@ -98,8 +98,8 @@ fn key_of(plan: &Plan, say: &dyn Fn(&str) -> String) -> ClusterKey {
         tool: say(tool),
         side,
         path: some(path),
-        issue: issue.to_owned(),
-        shape: some(shape),
+        issue: issue.into(),
+        shape: some(shape).into(),
     }
 }
 
