@@ -8,7 +8,8 @@
 
 use std::collections::VecDeque;
 use std::io::{self, PipeWriter, Write};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 /// How much is collected before it is written: what a pipe holds on Linux.
 const MOST_COLLECTED: usize = 64 * 1024;
@@ -168,7 +169,7 @@ impl LineWriter {
 
     /// Sends a message. `more` says that another one is about to follow, so that this one may be collected.
     pub(crate) fn send(&self, message: &[u8], end: LineEnd, more: bool) -> Result<(), Unsent> {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         let sent = pending.send(message, end, more);
         self.wake_thread(&pending);
         sent
@@ -176,7 +177,7 @@ impl LineWriter {
 
     /// Sends what was collected.
     pub(crate) fn flush(&self) -> Result<(), Unsent> {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         if pending.is_closed {
             return Err(Unsent::Closed);
         }
@@ -187,16 +188,15 @@ impl LineWriter {
 
     /// Waits until nothing is queued any more.
     pub(crate) fn wait_until_drained(&self) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         while !pending.queue.is_empty() && !pending.is_closed {
-            let waited = self.drained.wait(pending);
-            pending = waited.unwrap_or_else(PoisonError::into_inner);
+            self.drained.wait(&mut pending);
         }
     }
 
     /// Takes no more messages; what is queued is still written.
     pub(crate) fn close(&self) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         // A reader that is gone already misses nothing.
         let _ = pending.write_collected();
         pending.is_closed = true;
@@ -210,7 +210,7 @@ impl LineWriter {
     /// Drops what is queued, and queues what comes for the sink that [`LineWriter::attach`] brings. Only then the reader
     /// of the sink until now sees the end of its input.
     pub(crate) fn detach(&self) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         pending.collected.clear();
         pending.queue.clear();
         pending.queued_bytes = 0;
@@ -220,7 +220,7 @@ impl LineWriter {
 
     /// Writes to another sink from now on, or to none for good.
     pub(crate) fn attach(&self, sink: Option<LineSink>) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         pending.is_detached = false;
         pending.is_closed |= sink.is_none();
         let is_needed = !pending.is_closed || !pending.queue.is_empty();
@@ -230,11 +230,10 @@ impl LineWriter {
 
     /// Writes what is queued, until the writer is closed: the work of the queue's thread.
     pub(crate) fn write_queued(&self) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         loop {
             if pending.is_detached || (pending.queue.is_empty() && !pending.is_closed) {
-                let waited = self.work.wait(pending);
-                pending = waited.unwrap_or_else(PoisonError::into_inner);
+                self.work.wait(&mut pending);
                 continue;
             }
             let Some(lines) = pending.queue.pop_front() else {
@@ -246,7 +245,7 @@ impl LineWriter {
             };
             drop(pending);
             let written = sink.write_all(&lines);
-            pending = self.lock();
+            pending = self.pending.lock();
             pending.queued_bytes = pending.queued_bytes.saturating_sub(lines.len());
             if !pending.is_detached && pending.sink.is_none() {
                 if written.is_err() {
@@ -266,11 +265,6 @@ impl LineWriter {
         if !pending.queue.is_empty() {
             self.work.notify_one();
         }
-    }
-
-    /// Nothing here panics while it holds the lock.
-    fn lock(&self) -> MutexGuard<'_, PendingLines> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The last lines that a server wrote to stderr: they usually say why it ended.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// The end of a stack trace says why; its beginning is on our own stderr.
 const LINES: usize = 8;
@@ -18,7 +18,7 @@ pub(crate) struct StderrTail(Mutex<Vec<u8>>);
 impl StderrTail {
     /// Adds bytes as they come.
     pub(crate) fn push(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.extend_from_slice(bytes);
         if kept.len() > 2 * KEPT {
             let excess = kept.len() - KEPT;
@@ -28,7 +28,7 @@ impl StderrTail {
 
     /// The last lines as one text, which is empty if there are none.
     pub(crate) fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock();
         let lines = kept.split(|byte| *byte == b'\n');
         let lines = lines.map(<[u8]>::trim_ascii_end);
         let mut lines: Vec<_> = lines

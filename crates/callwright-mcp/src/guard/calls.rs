@@ -14,7 +14,7 @@ use super::GuardStep;
 use super::action::{Action, Fate, Sender};
 use super::consent::WordedRefusal;
 use super::results::{ServerAnswer, with_outcome};
-use super::state::{ForwardedCall, HeldCall, SessionState};
+use super::state::{Expects, ForwardedCall, HeldCall, SessionState};
 use crate::answer::{self, code};
 use crate::call::CallParams;
 use crate::message::{Id, Message, cancelled_id};
@@ -143,12 +143,10 @@ impl<'a> GuardStep<'a, '_> {
             },
             None => self.state.pass(id),
         };
-        if let Some(message) = &held.answer {
-            self.state.passed.remove(&held.key);
-            if let Some(call) = self.state.calls.remove(&held.key) {
-                self.state.rounds.end(self.now.instant);
-                self.settle_early(call, message);
-            }
+        if let Some(message) = &held.answer
+            && let Some(call) = self.state.take_call(&held.key, self.now.instant)
+        {
+            self.settle_early(call, message);
         }
         if !held.is_sent {
             self.out.extend(Sender::Client.later(held.message, fate));
@@ -209,7 +207,6 @@ impl<'a> GuardStep<'a, '_> {
                     event
                 });
                 let mut forwarded = ForwardedCall {
-                    id: incoming.id.0.to_owned(),
                     open,
                     gate: Arc::clone(gate),
                     began: now.instant,
@@ -218,13 +215,12 @@ impl<'a> GuardStep<'a, '_> {
                     has_result_type: incoming.params.names_protocol(),
                     shares_id: false,
                 };
-                let key = incoming.id.key().into_owned();
-                if let Some(other) = self.state.calls.remove(&key) {
-                    self.state.rounds.end(now.instant);
+                if let Some(other) = self.state.take_call(&incoming.id.key(), now.instant) {
                     other.forget(&settings.sinks);
                     forwarded.shares_id = true;
                 }
-                self.state.calls.insert(key, forwarded);
+                let expects = Expects::Result(Box::new(forwarded));
+                self.state.forward(incoming.id, expects);
                 fate
             }
             Opened::Refused(refused) => {
@@ -306,7 +302,6 @@ impl<'a> GuardStep<'a, '_> {
         };
         let key = id.key();
         let now = self.now.instant;
-        self.state.passed.remove(key.as_ref());
         if let Some(asking) = self.state.take_asking(&key) {
             self.state.rounds.end(now);
             self.answer_client(asking.withdrawn());
@@ -317,9 +312,8 @@ impl<'a> GuardStep<'a, '_> {
             // Otherwise the server never heard of it.
             return if is_sent { Fate::Pass } else { Fate::Keep };
         }
-        if let Some(call) = self.state.calls.remove(key.as_ref()) {
+        if let Some(call) = self.state.take_call(&key, now) {
             // A server need not answer it any more, and its answer would not be read.
-            self.state.rounds.end(now);
             let ran = Ran::failed(ToolFailure::cancelled());
             let settled = call.gate.close(call.open, ran);
             if let Some(event) = call.event {

@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::GuardStep;
 use super::action::{Action, Fate};
-use super::state::{ClientListRequest, SessionState, ToolsRequest};
+use super::state::{SessionState, ToolsRequest};
 use crate::answer;
 use crate::fix::{FixedToolList, fix_tool_list};
-use crate::message::{Id, not_null};
+use crate::message::Id;
 use crate::tools::ToolPage;
 
 /// How long a call waits for the list of tools that it is judged by. Servers answer in milliseconds; one that has to fetch
@@ -22,12 +21,6 @@ const LIST_LIFE: Duration = Duration::from_secs(60);
 
 /// How many pages a list of tools may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
-
-#[derive(Deserialize)]
-struct ListParams<'m> {
-    #[serde(borrow)]
-    cursor: Option<&'m RawValue>,
-}
 
 impl GuardStep<'_, '_> {
     /// The client gets a list.
@@ -143,22 +136,6 @@ impl GuardStep<'_, '_> {
 }
 
 impl SessionState {
-    /// The client asks for a list.
-    pub(super) fn client_lists(&mut self, id: Id<'_>, params: Option<&RawValue>) -> Fate {
-        let cursor = params.and_then(|params| {
-            let page: ListParams<'_> = serde_json::from_str(params.get()).ok()?;
-            not_null(page.cursor)
-        });
-        if !self.is_full() {
-            let request = ClientListRequest {
-                id: id.0.to_owned(),
-                is_first: cursor.is_none(),
-            };
-            self.lists.insert(id.key().into_owned(), request);
-        }
-        Fate::Pass
-    }
-
     /// The server says that its tools have changed: they are asked for again before the next call is judged.
     pub(super) fn tools_changed(&mut self) {
         self.tools.changed();

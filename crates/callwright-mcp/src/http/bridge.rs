@@ -4,7 +4,7 @@
 //! here, since the client knows nothing of them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use callwright_http::headers::is_compressed;
@@ -13,6 +13,7 @@ use http_body_util::BodyExt;
 use hyper::body::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
@@ -22,7 +23,7 @@ use super::client_session::{CallCancelled, ClientSession, Route, cancelled};
 use super::exchange::{Exchange, has_method, is_batch, requests, together};
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
-use super::{GuardedServer, HttpError, Options, lock};
+use super::{GuardedServer, HttpError, Options};
 use crate::guard::{Guard, Settings};
 use crate::members::members;
 use crate::message::Message;
@@ -122,7 +123,7 @@ impl Bridge {
             handles.retain(|_, handle| !handle.is_finished());
             if let Some(handle) = cancelled(&line).and_then(|id| handles.remove(&id)) {
                 // Without sessions, a client cancels by closing the connection.
-                if !lock(&self.headers).contains_key(SESSION) {
+                if !self.headers.lock().contains_key(SESSION) {
                     handle.abort();
                 }
             }
@@ -217,7 +218,7 @@ impl Bridge {
             return Err(described(TransferError::Compressed));
         }
         if begins && let Some(name) = response.headers().get(SESSION) {
-            lock(&self.headers).insert(SESSION, name.clone());
+            self.headers.lock().insert(SESSION, name.clone());
         }
         let status = response.status();
         let messages = MessageReader::open(response, upstream).await;
@@ -284,7 +285,7 @@ impl Bridge {
     /// Passes a message of the server on. The one that begins a session names the protocol for all further requests.
     async fn pass(&self, exchange: &mut Exchange, begins: bool, message: &[u8]) {
         if begins && let Some(version) = agreed_version(message) {
-            lock(&self.headers).insert(VERSION, version);
+            self.headers.lock().insert(VERSION, version);
         }
         if let Some(message) = exchange.judge_server_message(message) {
             self.tell(message.into_owned()).await;
@@ -293,7 +294,7 @@ impl Bridge {
 
     fn route(&self) -> Route {
         Route {
-            headers: lock(&self.headers).clone(),
+            headers: self.headers.lock().clone(),
             endpoint: self.server.upstream.endpoint(None),
         }
     }

@@ -6,19 +6,20 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callwright_http::upstream::{TransferError, Upstream};
 use hyper::body::{Bytes, Incoming};
 use hyper::{HeaderMap, Method, Response, Uri};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{sleep_until, timeout_at};
 
 use super::exchange::{answers, is_batch, requests, together};
 use super::message_reader::MessageReader;
-use super::{GuardedServer, headers, lock};
+use super::{GuardedServer, headers};
 use crate::guard::{Action, Guard, Now, UserQuestion};
 use crate::members::members;
 use crate::message::{Id, Message};
@@ -130,7 +131,7 @@ impl ClientSession {
 
     /// Notes that requests are in progress; `false` if one of these ids already is.
     pub(super) fn begin(&self, ids: &[String]) -> bool {
-        let mut usage = lock(&self.usage);
+        let mut usage = self.usage.lock();
         usage.last = Instant::now();
         if ids.iter().any(|id| usage.in_progress.contains(id)) {
             return false;
@@ -141,19 +142,19 @@ impl ClientSession {
 
     /// A request is answered.
     pub(super) fn answered(&self, id: &str) {
-        lock(&self.usage).in_progress.remove(id);
+        self.usage.lock().in_progress.remove(id);
     }
 
     /// A request gets no answer any more.
     pub(super) fn abandoned(&self, id: &str) {
         self.answered(id);
-        lock(&self.waiting).remove(id);
+        self.waiting.lock().remove(id);
         self.guard.abandoned(Id(id), Now::by_clock());
     }
 
     /// Whether it is in use, and when it was last used.
     pub(super) fn usage(&self) -> (bool, Instant) {
-        let usage = lock(&self.usage);
+        let usage = self.usage.lock();
         (!usage.in_progress.is_empty(), usage.last)
     }
 
@@ -176,7 +177,7 @@ impl ClientSession {
     ) -> Admitted {
         let mut actions = Vec::new();
         // Locked until all that waits is known, or an answer could come before.
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         self.guard
             .from_client(message, Now::by_clock(), &mut actions);
         let remaining = self.hand_back(&mut waiting, actions, ids);
@@ -243,7 +244,7 @@ impl ClientSession {
     }
 
     fn deliver(self: &Arc<Self>, actions: Vec<Action<'_>>) -> Remaining {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         let mut remaining = self.hand_back(&mut waiting, actions, &[]);
         self.ask_users(&waiting, std::mem::take(&mut remaining.asks));
         remaining

@@ -7,12 +7,14 @@
 //! clients may use the same id at the same time, so a guard has each id in progress once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::caller::Caller;
 use super::client_session::{ClientSession, Route};
 use super::exchange::Exchange;
-use super::{GuardedServer, lock};
+use super::GuardedServer;
 use crate::guard::{Guard, Settings};
 
 /// How many clients are remembered. One that is forgotten and comes back has its tools asked for again.
@@ -66,7 +68,7 @@ impl ClientSessions {
 
     /// The guard of a caller that is in a session.
     fn remembering(&self, caller: &Caller) -> Option<Arc<ClientSession>> {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         let named = caller.session();
         let key = named
             .map(|name| caller.in_session(name, self.seed))
@@ -88,7 +90,7 @@ impl ClientSessions {
     /// A guard for a caller that is not, in which none of these ids is in progress.
     fn forgetful(&self, caller: &Caller, ids: &[String]) -> Option<Arc<ClientSession>> {
         let key = caller.alike(self.seed);
-        let mut all = lock(&self.alike);
+        let mut all = self.alike.lock();
         let alike = entry(&mut all, key);
         if let Some(free) = alike.iter().find(|session| session.begin(ids)) {
             return Some(Arc::clone(free));
@@ -108,7 +110,7 @@ impl ClientSessions {
     /// client can ask the user.
     pub(super) fn named(&self, caller: &Caller, name: &str, elicits: bool) {
         let key = caller.in_session(name, self.seed);
-        let session = self.known(&mut lock(&self.known), key);
+        let session = self.known(&mut self.known.lock(), key);
         if elicits {
             session.elicits();
         }
@@ -116,7 +118,7 @@ impl ClientSessions {
 
     /// Tells the guards of clients that look alike that tools have changed.
     pub(super) fn tools_changed(&self, session: &Arc<ClientSession>, message: &[u8]) {
-        let all = lock(&self.alike);
+        let all = self.alike.lock();
         let is_this = |other: &Arc<ClientSession>| Arc::ptr_eq(other, session);
         let alike = all.values().find(|alike| alike.iter().any(is_this));
         for other in alike.into_iter().flatten().filter(|other| !is_this(other)) {
@@ -126,7 +128,7 @@ impl ClientSessions {
 
     /// A session has ended.
     pub(super) fn ended(&self, caller: &Caller, name: &str) {
-        lock(&self.known).remove(&caller.in_session(name, self.seed));
+        self.known.lock().remove(&caller.in_session(name, self.seed));
     }
 }
 

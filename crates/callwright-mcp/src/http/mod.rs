@@ -24,7 +24,7 @@ mod response;
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use callwright_http::host_check::HostCheck;
@@ -191,9 +191,4 @@ impl GuardedServer {
             (self.warn)(warning);
         }
     }
-}
-
-/// Nothing here panics while it holds a lock.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

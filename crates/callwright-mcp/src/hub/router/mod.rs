@@ -19,9 +19,9 @@ mod server_state;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
 use self::aggregate::Aggregate;
@@ -135,7 +135,7 @@ impl Router {
 
     /// Takes a message of the client.
     pub fn from_client<'m>(&self, message: &'m [u8], now: Instant, out: &mut Dispatch<'m>) {
-        let state = &mut *self.state();
+        let state = &mut *self.state.lock();
         state.latest = now;
         let mut routing = Routing { state, out };
         for (part, read) in each(message) {
@@ -145,7 +145,7 @@ impl Router {
 
     /// Takes a message of a server.
     pub fn from_server<'m>(&self, server: usize, message: &'m [u8], out: &mut Dispatch<'m>) {
-        let state = &mut *self.state();
+        let state = &mut *self.state.lock();
         if server < state.servers.len() {
             let mut routing = Routing { state, out };
             for (part, read) in each(message) {
@@ -157,7 +157,7 @@ impl Router {
     /// The answer to a request for a server that is gone. The guard need not see the request; it would only say that
     /// there is no such tool.
     pub fn error_of_lost_server(&self, message: &[u8]) -> Option<Vec<u8>> {
-        let state = self.state();
+        let state = self.state.lock();
         if state.servers.iter().all(ServerState::is_there) {
             return None;
         }
@@ -172,7 +172,7 @@ impl Router {
 
     /// A server is gone, and why.
     pub fn server_gone(&self, server: usize, why: &str, out: &mut Dispatch<'_>) {
-        let state = &mut *self.state();
+        let state = &mut *self.state.lock();
         if server < state.servers.len() {
             Routing { state, out }.server_gone(server, why);
         }
@@ -180,20 +180,15 @@ impl Router {
 
     /// When [`Router::tick`] has something to do.
     pub fn deadline(&self) -> Option<Instant> {
-        let state = self.state();
+        let state = self.state.lock();
         let waiting = state.aggregates.values().filter(|it| !it.is_answered);
         waiting.filter_map(|aggregate| aggregate.deadline).min()
     }
 
     /// Time has passed: requests that have waited long enough for all servers are answered without the late ones.
     pub fn tick(&self, now: Instant, out: &mut Dispatch<'_>) {
-        let state = &mut *self.state();
+        let state = &mut *self.state.lock();
         Routing { state, out }.tick(now);
-    }
-
-    /// Nothing here panics while it holds the lock.
-    fn state(&self) -> MutexGuard<'_, RouterState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
