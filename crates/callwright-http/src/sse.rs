@@ -59,14 +59,12 @@ impl EventReader {
     }
 }
 
-/// Cuts a stream into events.
 #[derive(Debug, Default)]
 struct EventSplitter {
     /// What is not cut yet. More is added at the end.
     bytes: BytesMut,
     /// Up to where there is no end of an event.
     searched: usize,
-    /// Where the current line begins.
     line: usize,
     /// Whether everything up to `searched` ends with `\r`, so that a `\n` that follows belongs to it.
     after_return: bool,

@@ -240,7 +240,6 @@ fn connector(timeout: Duration) -> io::Result<Connector> {
     Ok(http)
 }
 
-/// The error at the end of the chain, which says most.
 fn root_cause(mut error: &dyn Error) -> String {
     while let Some(source) = error.source() {
         error = source;

@@ -14,12 +14,10 @@ const USUAL: usize = 64 * 1024;
 /// A buffer that a long line made larger than this is released after it.
 const LARGEST_KEPT: usize = 4 * 1024 * 1024;
 
-/// Reads lines from one side.
 #[derive(Debug)]
 pub(crate) struct LineReader<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// Where the line starts.
     start: usize,
     /// Where it ends, and the next one starts.
     line: usize,

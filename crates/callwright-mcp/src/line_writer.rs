@@ -17,7 +17,6 @@ const MOST_COLLECTED: usize = 64 * 1024;
 /// How many bytes may be queued for a server: two of the largest messages that HTTP servers get from us.
 const MOST_QUEUED: usize = 128 * 1024 * 1024;
 
-/// Where the lines go.
 pub(crate) enum LineSink {
     /// The sender waits until everything is written.
     Blocking(Box<dyn Write + Send>),
@@ -73,7 +72,6 @@ impl LineSink {
         }
     }
 
-    /// Writes everything, however long that takes.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let LineSink::Queued(writer) = self {
             return writer.write_all(bytes).and_then(|()| writer.flush());
@@ -118,12 +116,10 @@ pub(crate) enum LineEnd {
     AsItIs,
 }
 
-/// Why a message is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unsent {
     /// The reader has closed its end, or we have closed ours.
     Closed,
-    /// Too much is queued already.
     Full,
 }
 
@@ -132,7 +128,6 @@ pub(crate) struct LineWriter {
     pending: Mutex<PendingLines>,
     /// The queue has work for its thread.
     work: Condvar,
-    /// The queue is empty.
     drained: Condvar,
 }
 
@@ -186,7 +181,6 @@ impl LineWriter {
         sent
     }
 
-    /// Waits until nothing is queued any more.
     pub(crate) fn wait_until_drained(&self) {
         let mut pending = self.pending.lock();
         while !pending.queue.is_empty() && !pending.is_closed {

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::{Deserialize as _, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::members::{member, members, string};
@@ -70,18 +69,10 @@ impl<'m> Id<'m> {
     }
 }
 
-/// The names of the members of a message.
 const ENVELOPE: [&str; 5] = ["id", "method", "params", "result", "error"];
 
 /// The largest integer up to which a language with floating-point numbers only tells all integers apart.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
-
-/// A member as it is written, `null` included: only a missing one is `None`.
-pub(crate) fn written<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(from).map(Some)
-}
 
 /// A member, unless it is `null`, which counts as missing.
 pub(crate) fn not_null(value: Option<&RawValue>) -> Option<&RawValue> {

@@ -11,20 +11,17 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-/// Longer commands are cut in messages.
 const LONGEST_COMMAND: usize = 200;
 
 /// Shorter values of variables are not secrets, and may be part of any word.
 const SHORTEST_SECRET: usize = 6;
 
-/// How a server is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerCommand {
     pub(crate) program: OsString,
     pub(crate) arguments: Vec<OsString>,
     /// Added to our own environment.
     pub(crate) variables: BTreeMap<String, String>,
-    /// The working directory, if it is not ours.
     pub(crate) folder: Option<PathBuf>,
 }
 
@@ -98,7 +95,6 @@ fn names_secret(name: &str) -> bool {
     .any(|part| name.contains(part))
 }
 
-/// Signals that we pass on to servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerSignal {
     HangUp,

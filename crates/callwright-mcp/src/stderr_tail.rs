@@ -11,12 +11,10 @@ const LONGEST_LINE: usize = 400;
 /// How much is kept: enough for the last lines even if they are long, and little enough for many servers.
 const KEPT: usize = 32 * 1024;
 
-/// The end of a server's stderr.
 #[derive(Debug, Default)]
 pub(crate) struct StderrTail(Mutex<Vec<u8>>);
 
 impl StderrTail {
-    /// Adds bytes as they come.
     pub(crate) fn push(&self, bytes: &[u8]) {
         let mut kept = self.0.lock();
         kept.extend_from_slice(bytes);

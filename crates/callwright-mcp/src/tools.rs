@@ -14,26 +14,22 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::guard::Settings;
+use crate::members::member;
 use crate::message::not_null;
 
 /// How many warnings are remembered, so that none is given twice.
 const MOST_WARNINGS: usize = 1_000;
 
-/// What is known about a server's tools.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     gate: Option<Arc<Gate>>,
     specs: Vec<ToolSpec>,
     extent: ListExtent,
-    /// Whether the server said that they have changed.
     is_stale: bool,
-    /// Whether the server does not list tools at all.
     is_unlisted: bool,
-    /// Warnings that were given already.
     given: HashSet<String>,
 }
 
-/// How much of a list is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum ListExtent {
     #[default]
@@ -44,7 +40,6 @@ enum ListExtent {
     Endless,
 }
 
-/// What is known about a tool.
 #[derive(Debug)]
 pub(crate) enum ToolLookup {
     /// This gate judges its calls.
@@ -55,7 +50,6 @@ pub(crate) enum ToolLookup {
     Undeclared,
 }
 
-/// A page of a list.
 #[derive(Debug)]
 pub(crate) struct ToolPage {
     specs: Vec<ToolSpec>,
@@ -70,17 +64,6 @@ struct ToolListResult<'m> {
     tools: Vec<&'m RawValue>,
     #[serde(borrow, rename = "nextCursor")]
     next: Option<&'m RawValue>,
-}
-
-#[derive(Deserialize)]
-struct ToolHints {
-    annotations: Option<ToolAnnotations>,
-}
-
-#[derive(Deserialize)]
-struct ToolAnnotations {
-    #[serde(rename = "destructiveHint")]
-    destructive: Option<bool>,
 }
 
 impl ToolPage {
@@ -115,10 +98,9 @@ impl ToolPage {
 fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
     spec.idempotent = false;
     if spec.effect == Effect::Read {
-        let hints: Option<ToolHints> = serde_json::from_str(entry.get()).ok();
-        let destructive = hints.and_then(|hints| hints.annotations?.destructive);
-        spec.effect = match destructive {
-            Some(true) => Effect::Destructive,
+        let destroys = member(member(Some(entry), "annotations"), "destructiveHint");
+        spec.effect = match destroys.map(RawValue::get) {
+            Some("true") => Effect::Destructive,
             _ => Effect::Unknown,
         };
     }
@@ -132,7 +114,6 @@ pub(crate) fn undeclared(tool: &str, settings: &Settings) -> Option<Arc<Gate>> {
 }
 
 impl ListedTools {
-    /// What is known about a tool.
     pub(crate) fn lookup(&self, tool: &str) -> ToolLookup {
         if self.is_unlisted {
             return ToolLookup::Undeclared;
@@ -146,7 +127,6 @@ impl ListedTools {
         }
     }
 
-    /// How a tool declares its arguments.
     #[cfg(feature = "http")]
     pub(crate) fn input_schema(&self, tool: &str) -> Option<Arc<serde_json::Value>> {
         let tool = self.gate.as_ref()?.tool(tool)?;
@@ -158,12 +138,10 @@ impl ListedTools {
         self.is_unlisted = true;
     }
 
-    /// The list has more pages than we read.
     pub(crate) fn endless(&mut self) {
         self.extent = ListExtent::Endless;
     }
 
-    /// The tools have changed.
     pub(crate) fn changed(&mut self) {
         self.is_stale = true;
         self.is_unlisted = false;
@@ -234,7 +212,6 @@ impl ListedTools {
         self.new_warnings(warnings)
     }
 
-    /// Those of the warnings that have not been given yet.
     pub(crate) fn new_warnings(&mut self, mut warnings: Vec<String>) -> Vec<String> {
         warnings.retain(|warning| {
             self.given.len() >= MOST_WARNINGS || self.given.insert(warning.clone())

@@ -11,7 +11,7 @@ use callwright::{Call, Gate, Opened, Verdict};
 use serde_json::value::RawValue;
 
 use super::GuardStep;
-use super::action::{Action, Fate, Sender};
+use super::action::{Action, Fate};
 use super::consent::WordedRefusal;
 use super::results::{ServerAnswer, with_outcome};
 use super::state::{Expects, ForwardedCall, HeldCall, SessionState};
@@ -23,7 +23,6 @@ use crate::tools::{ToolLookup, undeclared};
 /// How long an answer may be that is kept until the tools are known. A thousand of them are a gigabyte.
 const LONGEST_EARLY_ANSWER: usize = 1_000_000;
 
-/// A call as the client sent it.
 pub(super) struct IncomingCall<'m> {
     pub(super) message: &'m [u8],
     pub(super) id: Id<'m>,
@@ -57,7 +56,6 @@ impl<'m> IncomingCall<'m> {
 }
 
 impl<'a> GuardStep<'a, '_> {
-    /// A call of the client.
     pub(super) fn call(&mut self, message: &[u8], id: Id<'_>, params: Option<&RawValue>) -> Fate {
         let Some(call) = IncomingCall::new(message, id, params) else {
             return self.bad_params(id);
@@ -149,7 +147,8 @@ impl<'a> GuardStep<'a, '_> {
             self.settle_early(call, message);
         }
         if !held.is_sent {
-            self.out.extend(Sender::Client.later(held.message, fate));
+            self.out
+                .extend(Action::of_held(held.id, held.message, fate));
         }
     }
 
@@ -295,7 +294,6 @@ impl<'a> GuardStep<'a, '_> {
         )
     }
 
-    /// The client cancels a request.
     pub(super) fn cancelled(&mut self, params: Option<&RawValue>) -> Fate {
         let Some(id) = cancelled_id(params) else {
             return Fate::Pass;

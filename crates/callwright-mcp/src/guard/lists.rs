@@ -23,7 +23,6 @@ const LIST_LIFE: Duration = Duration::from_secs(60);
 const MOST_PAGES: usize = 1_000;
 
 impl GuardStep<'_, '_> {
-    /// The client gets a list.
     pub(super) fn client_listed(
         &mut self,
         message: &[u8],

@@ -25,7 +25,7 @@ use std::time::Instant;
 use callwright::policy::Validation;
 use parking_lot::Mutex;
 
-pub use self::action::{Action, UserQuestion};
+pub use self::action::{Action, HeldMessage};
 use self::action::{Fate, Sender};
 use self::results::ServerAnswer;
 pub use self::settings::{Now, Settings};
@@ -45,7 +45,6 @@ pub struct Guard {
     state: Mutex<SessionState>,
 }
 
-/// One message on its way through the guard.
 struct GuardStep<'a, 'm> {
     guard: &'a Guard,
     state: &'a mut SessionState,

@@ -67,7 +67,6 @@ impl Settings {
             .build()
     }
 
-    /// Whether nothing may be changed.
     pub(super) fn only_warns(&self) -> bool {
         self.mode == Validation::Warn
     }

@@ -23,7 +23,6 @@ const MOST_UNFINISHED: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct SessionState {
     pub(super) tools: ListedTools,
-    /// Requests that the server has not answered.
     pub(super) at_server: HashMap<String, AtServer>,
     /// Calls that wait for the list of tools.
     pub(super) held: VecDeque<HeldCall>,
@@ -40,9 +39,7 @@ pub(super) struct SessionState {
     pub(super) open_questions: VecDeque<OpenQuestion>,
     /// Calls that the server has answered with a question: the next such call goes on with it.
     pub(super) unfinished: Vec<Fingerprint>,
-    /// When the tools were last listed.
     pub(super) listed: Option<Instant>,
-    /// Why there is no server any more.
     pub(super) gone: Option<String>,
 }
 
@@ -95,7 +92,6 @@ impl SessionState {
     }
 }
 
-/// A request that the server has not answered.
 #[derive(Debug)]
 pub(super) struct AtServer {
     /// As the client wrote it.
@@ -109,12 +105,12 @@ pub(super) enum Expects {
     /// It passes.
     Anything,
     /// A page of the list of tools that the client asked for: the first, or a later one.
-    Tools { is_first: bool },
-    /// The result of a call.
+    Tools {
+        is_first: bool,
+    },
     Result(Box<ForwardedCall>),
 }
 
-/// A call that the server works on.
 #[derive(Debug)]
 pub(super) struct ForwardedCall {
     pub(super) gate: Arc<Gate>,

@@ -25,7 +25,7 @@ use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, HttpError, Options};
 use crate::guard::{Guard, Settings};
-use crate::members::members;
+use crate::members::{member, string};
 use crate::message::Message;
 
 /// How many lines may wait to be written. A client that does not read stops the rest.
@@ -103,7 +103,6 @@ async fn write_lines(
 struct Bridge {
     server: Arc<GuardedServer>,
     session: Arc<ClientSession>,
-    /// Headers of every request.
     headers: Mutex<HeaderMap>,
     lines: mpsc::Sender<Vec<u8>>,
 }
@@ -305,12 +304,10 @@ impl Bridge {
     }
 }
 
-/// The version of the protocol that a server has agreed to.
 fn agreed_version(message: &[u8]) -> Option<HeaderValue> {
     let Message::Response { result, .. } = Message::read(message) else {
         return None;
     };
-    let [version] = members(result?.get(), ["protocolVersion"]).ok()?;
-    let version: String = serde_json::from_str(version?.get()).ok()?;
+    let version = member(result, "protocolVersion").and_then(string)?;
     HeaderValue::from_str(&version).ok()
 }

@@ -20,14 +20,12 @@ use tokio::time::{sleep_until, timeout_at};
 use super::exchange::{answers, is_batch, requests, together};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, headers};
-use crate::guard::{Action, Guard, Now, UserQuestion};
-use crate::members::members;
-use crate::message::{Id, Message};
+use crate::guard::{Action, Guard, HeldMessage, Now};
+use crate::message::{Id, Message, cancelled_id};
 
 /// How long the question for the tools waits if the guard does not say. It always does while calls wait.
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The guard of one client.
 pub(super) struct ClientSession {
     guard: Guard,
     server: Arc<GuardedServer>,
@@ -53,7 +51,6 @@ enum CallUpdate {
     Ask(Vec<u8>),
 }
 
-/// How a client's request goes to the server.
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) headers: HeaderMap,
@@ -73,7 +70,6 @@ impl Route {
     }
 }
 
-/// What becomes of a message of the client.
 #[derive(Default)]
 pub(super) struct Admitted {
     pub(super) forward: Vec<Vec<u8>>,
@@ -108,11 +104,8 @@ impl Admitted {
 struct Remaining {
     to_server: Vec<Vec<u8>>,
     to_client: Vec<Vec<u8>>,
-    /// The guard's own questions for the tools.
     list_requests: Vec<Vec<u8>>,
-    /// Its questions to the user.
-    asks: Vec<UserQuestion>,
-    /// Calls of this message that wait.
+    asks: Vec<HeldMessage>,
     held: Vec<String>,
 }
 
@@ -140,12 +133,10 @@ impl ClientSession {
         true
     }
 
-    /// A request is answered.
     pub(super) fn answered(&self, id: &str) {
         self.usage.lock().in_progress.remove(id);
     }
 
-    /// A request gets no answer any more.
     pub(super) fn abandoned(&self, id: &str) {
         self.answered(id);
         self.waiting.lock().remove(id);
@@ -158,12 +149,10 @@ impl ClientSession {
         (!usage.in_progress.is_empty(), usage.last)
     }
 
-    /// The input schema of a tool, if it is known.
     pub(super) fn input_schema(&self, tool: &str) -> Option<Arc<Value>> {
         self.guard.input_schema(tool)
     }
 
-    /// The client can ask the user.
     pub(super) fn elicits(&self) {
         self.guard.elicits();
     }
@@ -250,46 +239,40 @@ impl ClientSession {
         remaining
     }
 
-    /// Hands calls that waited back to the requests that brought them. Those that came with this very message do not
-    /// wait yet, even if one of the same id does.
+    /// Hands calls that waited back to the requests that brought them. `new` are the requests of the very message that
+    /// the guard has decided about.
     fn hand_back(
         &self,
         waiting: &mut Waiting,
         actions: Vec<Action<'_>>,
         new: &[String],
     ) -> Remaining {
-        let mut take = |ids: Vec<String>| {
-            let mut earlier = ids.iter().filter(|id| !new.contains(id));
-            earlier.find_map(|id| waiting.remove(id))
+        let mut resume = |call: &str, update| {
+            // Its client may have gone.
+            let _gone = waiting.remove(call).map(|waits| waits.send(update));
         };
         let mut remaining = Remaining::default();
         for action in actions {
             match action {
-                // What passes as it came has not waited.
                 Action::PassToServer(message) => remaining.to_server.push(message.to_vec()),
                 Action::PassToClient(message) => remaining.to_client.push(message.to_vec()),
-                Action::ToServer(message) => match take(requests(&message)) {
-                    // Its client may have gone.
-                    Some(waits) => drop(waits.send(CallUpdate::Forward(message.into_owned()))),
-                    None => remaining.to_server.push(message.into_owned()),
-                },
-                Action::ToClient(message) => match take(answers(&message)) {
-                    Some(waits) => drop(waits.send(CallUpdate::Answer(message.into_owned()))),
-                    None => remaining.to_client.push(message.into_owned()),
-                },
+                Action::ToServer(message) => remaining.to_server.push(message.into_owned()),
+                Action::ToClient(message) => remaining.to_client.push(message.into_owned()),
+                Action::Release(held) => resume(&held.call, CallUpdate::Forward(held.message)),
+                Action::Answer(held) => resume(&held.call, CallUpdate::Answer(held.message)),
                 Action::ListTools(request) => remaining.list_requests.push(request),
                 Action::AskUser(question) => remaining.asks.push(question),
                 // A call that is held again came earlier, and its request waits already.
                 Action::Hold(id) if new.contains(&id) => remaining.held.push(id),
                 Action::Hold(_) => {}
-                Action::Warn(warning) => self.server.warn(&[warning]),
+                Action::Warn(warning) => (self.server.warn)(&warning),
             }
         }
         remaining
     }
 
     /// Gives questions to the user to the requests whose calls wait for the answer.
-    fn ask_users(self: &Arc<Self>, waiting: &Waiting, asks: Vec<UserQuestion>) {
+    fn ask_users(self: &Arc<Self>, waiting: &Waiting, asks: Vec<HeldMessage>) {
         for ask in asks {
             if let Some(waits) = waiting.get(&ask.call) {
                 let _gone = waits.send(CallUpdate::Ask(ask.message));
@@ -357,11 +340,11 @@ impl ClientSession {
     }
 }
 
-/// The id of the request that a message cancels.
 pub(super) fn cancelled(message: &[u8]) -> Option<String> {
-    let Message::Notification { method, params } = Message::read(message) else {
-        return None;
-    };
-    let [id] = members(params?.get(), ["requestId"]).ok()?;
-    (method == "notifications/cancelled").then(|| Some(id?.get().to_owned()))?
+    match Message::read(message) {
+        Message::Notification { method, params } if method == "notifications/cancelled" => {
+            cancelled_id(params).map(|id| id.0.to_owned())
+        }
+        _ => None,
+    }
 }

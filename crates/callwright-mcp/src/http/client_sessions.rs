@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::GuardedServer;
 use super::caller::Caller;
 use super::client_session::{ClientSession, Route};
 use super::exchange::Exchange;
-use super::GuardedServer;
 use crate::guard::{Guard, Settings};
 
 /// How many clients are remembered. One that is forgotten and comes back has its tools asked for again.
@@ -26,7 +26,6 @@ const MAX_ALIKE: usize = 256;
 /// The guards of a client: one that remembers its calls, or several that do not.
 type Clients = HashMap<u128, Vec<Arc<ClientSession>>>;
 
-/// All guards.
 pub(super) struct ClientSessions {
     settings: Arc<Settings>,
     server: Arc<GuardedServer>,
@@ -126,9 +125,10 @@ impl ClientSessions {
         }
     }
 
-    /// A session has ended.
     pub(super) fn ended(&self, caller: &Caller, name: &str) {
-        self.known.lock().remove(&caller.in_session(name, self.seed));
+        self.known
+            .lock()
+            .remove(&caller.in_session(name, self.seed));
     }
 }
 

@@ -162,7 +162,6 @@ pub async fn serve(
     Ok(())
 }
 
-/// The server that is guarded, and where warnings go.
 struct GuardedServer {
     upstream: Upstream,
     warn: Warn,
@@ -184,11 +183,5 @@ impl GuardedServer {
     /// A sentence about what went wrong, and what to do next.
     fn describe(&self, error: &TransferError) -> String {
         format!("The MCP server at {} {error}", self.upstream)
-    }
-
-    fn warn(&self, warnings: &[String]) {
-        for warning in warnings {
-            (self.warn)(warning);
-        }
     }
 }

@@ -18,7 +18,6 @@ pub struct ServerGroup {
     pub(crate) is_direct: bool,
 }
 
-/// One of the servers.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupMember {
     /// As in the configuration; empty for a server that is shown as it is.
@@ -28,7 +27,6 @@ pub(crate) struct GroupMember {
     pub(crate) endpoint: Endpoint,
 }
 
-/// Where a server is.
 #[derive(Debug, Clone)]
 pub(crate) enum Endpoint {
     Command(ServerCommand),

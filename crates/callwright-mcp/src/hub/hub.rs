@@ -30,13 +30,11 @@ pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 pub(super) enum HubEvent {
     /// The client has ended or got its first message, or there may be a new deadline.
     Changed,
-    /// A server has closed its output.
     OutputEnded(usize),
     /// A server has to be started again. Its writer is detached already.
     Restart(usize),
 }
 
-/// What all threads share.
 pub(super) struct Hub {
     pub(super) guard: Guard,
     /// `None` if there is a single server whose messages pass untouched.
@@ -51,7 +49,6 @@ pub(super) struct Hub {
     pub(super) is_ending: AtomicBool,
     /// Whether the client sends no more, or reads no more.
     pub(super) client_ended: AtomicBool,
-    /// Whether the client got any message.
     pub(super) has_spoken: AtomicBool,
     /// How many messages are being handled that may lead to others for servers.
     pub(super) busy: AtomicUsize,
@@ -72,7 +69,6 @@ pub(super) struct ServerLink {
 }
 
 impl Hub {
-    /// Reads the client until it sends no more.
     pub(super) fn read_client(&self, client: impl Read) {
         let mut lines = LineReader::new(client);
         while lines.advance().unwrap_or(false) {
@@ -162,7 +158,6 @@ impl Hub {
         done
     }
 
-    /// Handles deadlines that have passed.
     pub(super) fn tick(&self) {
         self.busily(|| {
             let now = Now::by_clock();
@@ -246,7 +241,6 @@ impl Hub {
         }
     }
 
-    /// Carries out what the guard has decided.
     fn perform(&self, actions: Vec<Action<'_>>, more: bool) {
         // What passes between a client and a single server keeps even a missing line break.
         let end = match self.router {
@@ -257,14 +251,15 @@ impl Hub {
             match action {
                 Action::PassToServer(message) => self.send_on(message, end, more),
                 Action::ToServer(message) => self.send_on(&message, LineEnd::Add, more),
+                Action::Release(held) => self.send_on(&held.message, LineEnd::Add, more),
                 Action::ListTools(request) => {
                     self.send_on(&request, LineEnd::Add, more);
                     self.report(HubEvent::Changed);
                 }
                 Action::PassToClient(message) => self.send_to_client(message, end, more),
                 Action::ToClient(message) => self.send_to_client(&message, LineEnd::Add, more),
-                Action::AskUser(question) => {
-                    self.send_to_client(&question.message, LineEnd::Add, more);
+                Action::Answer(held) | Action::AskUser(held) => {
+                    self.send_to_client(&held.message, LineEnd::Add, more);
                 }
                 Action::Hold(_) => self.report(HubEvent::Changed),
                 Action::Warn(warning) => (self.warn)(&warning),

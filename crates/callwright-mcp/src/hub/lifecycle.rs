@@ -35,7 +35,6 @@ const FIRST_REQUEST: Duration = Duration::from_secs(10);
 /// How long a request may be on its way in a pipe: on a busy machine, the thread that reads it waits for its turn.
 const IN_TRANSIT: Duration = Duration::from_millis(50);
 
-/// The exit code if there is no server.
 const NO_SERVER: u8 = 3;
 
 /// How a session ended.
@@ -124,7 +123,6 @@ async fn serve(settings: Arc<Settings>, group: &ServerGroup, warn: Warn) -> io::
     lifecycle.until_the_end().await
 }
 
-/// Supervises the session.
 struct Lifecycle {
     hub: Arc<Hub>,
     events: UnboundedReceiver<HubEvent>,
@@ -135,31 +133,27 @@ struct Lifecycle {
     orders: Vec<(usize, UnboundedSender<ServerOrder>)>,
     /// How many servers there are, those that have ended but are not settled yet included.
     running: usize,
-    /// How many of them have ended.
     exited: usize,
-    /// Whether a deadline is being handled.
     is_ticking: bool,
     is_signalled: bool,
     last_exit: Option<LastExit>,
 }
 
-/// A task that is done.
 enum Finished {
     /// Deadlines that had passed are handled.
     Tick,
-    /// A server has ended.
     Exited(ServerExit),
     /// Everything that waited for an ended server is answered; whether anything did.
-    Settled { was_awaited: bool },
+    Settled {
+        was_awaited: bool,
+    },
 }
 
 /// The end of the server that ended last.
 struct LastExit {
     why: String,
     status: Option<ExitStatus>,
-    /// Whether the client had ended before it.
     client_was_first: bool,
-    /// Whether any request waited for it.
     was_awaited: bool,
 }
 
@@ -253,14 +247,12 @@ impl Lifecycle {
         self.deadline().is_none() && self.hub.busy.load(Ordering::Acquire) == 0
     }
 
-    /// When something is to be done.
     fn deadline(&self) -> Option<Instant> {
         let of_router = self.hub.router.as_ref().and_then(Router::deadline);
         let deadlines = [self.hub.guard.deadline(), of_router];
         deadlines.into_iter().flatten().min()
     }
 
-    /// Gives an order to one server, or to all.
     fn order(&self, server: Option<usize>, order: ServerOrder) {
         for (of, orders) in &self.orders {
             if server.is_none_or(|server| server == *of) {

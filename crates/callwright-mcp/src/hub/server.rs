@@ -38,7 +38,6 @@ const LAST_STDERR: Duration = Duration::from_millis(200);
 /// How often to check whether all output is read.
 const STEP: Duration = Duration::from_millis(10);
 
-/// An order to a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ServerOrder {
     /// Its input ends, and it should too.
@@ -106,7 +105,6 @@ pub(super) fn start(
     }
 }
 
-/// How a server ended.
 #[derive(Debug)]
 pub(super) struct ServerExit {
     pub(super) server: usize,

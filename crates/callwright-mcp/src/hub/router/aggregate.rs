@@ -27,7 +27,6 @@ const LONGEST_LIST: Duration = Duration::from_secs(5);
 /// How many pages a list of one server may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
 
-/// A request of the client.
 #[derive(Clone, Copy)]
 pub(super) struct ClientRequest<'m> {
     pub(super) message: &'m [u8],
@@ -75,7 +74,6 @@ pub(super) enum AggregateKind {
     },
 }
 
-/// The answer of one server.
 #[derive(Debug)]
 struct ServerPart {
     server: usize,
@@ -417,7 +415,6 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// Answers the client once all parts are done.
     fn keep_or_answer(&mut self, number: u64, aggregate: Aggregate) {
         if !aggregate.parts.iter().all(|part| part.is_done) {
             self.state.aggregates.insert(number, aggregate);

@@ -72,13 +72,11 @@ impl Dispatch<'_> {
     }
 }
 
-/// What is remembered between two messages.
 #[derive(Debug)]
 struct RouterState {
     servers: Vec<ServerState>,
     /// Requests to several servers, by number.
     aggregates: BTreeMap<u64, Aggregate>,
-    /// The number of the last of them.
     last_number: u64,
     routes: Routes,
     /// Whether the client has sent `initialize`, which protocols since 2026-07-28 do not have.
@@ -204,7 +202,6 @@ fn without_form_feeds(message: &[u8]) -> &[u8] {
     }
 }
 
-/// A message, or each message of a batch.
 fn each(message: &[u8]) -> Vec<(&[u8], Message<'_>)> {
     let message = without_form_feeds(message);
     match Message::read(message) {
@@ -269,7 +266,6 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// Tells the client that everything a server lists has changed.
     fn all_lists_changed(&mut self, server: usize) {
         for list in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
             if self.state.servers[server].may_list(list) {
@@ -298,7 +294,6 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// All servers that are not gone.
     fn servers_there(&self) -> Vec<usize> {
         let all = self.state.servers.iter().enumerate();
         let there = all.filter(|(_, server)| server.is_there());
