@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use crate::message::Message;
+use crate::tools::ToolCompilation;
 
 /// One thing to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Action<'m> {
     /// The client's message goes to the server exactly as it came.
@@ -27,6 +28,8 @@ pub enum Action<'m> {
     Release(HeldMessage),
     /// The client gets the answer to a call that was held.
     Answer(HeldMessage),
+    /// A list of tools is to be compiled, on a thread that no message waits for.
+    CompileTools(ToolCompilation),
     /// The operator gets this sentence.
     Warn(String),
 }

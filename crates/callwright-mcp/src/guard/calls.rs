@@ -6,6 +6,7 @@ use std::time::Instant;
 use callwright::admit::{Place, Ticket};
 use callwright::check::{Ran, ToolFailure};
 use callwright::event::{Event, Judgement};
+use callwright::failure::Code;
 use callwright::tool::Tool;
 use callwright::{Call, Gate, Opened, Verdict};
 use serde_json::value::RawValue;
@@ -93,21 +94,20 @@ impl<'a> GuardStep<'a, '_> {
 
     /// Judges a call by what is known about its tool; if nothing is known yet, the call is held.
     pub(super) fn judge_known(&mut self, call: &IncomingCall<'_>) -> Fate {
-        let has_given_up = |state: &SessionState| {
-            state
-                .tools_request
-                .as_ref()
-                .is_some_and(|request| request.gave_up)
-        };
+        self.state.try_again(self.now.instant);
+        let may_wait = !self.state.gave_up;
         match self.state.tools.lookup(&call.call.tool) {
+            // Servers add tools without saying so.
+            ToolLookup::Gate(gate) if may_wait && is_unknown(&gate, &call.call) => self.hold(call),
             ToolLookup::Gate(gate) => self.judge(&gate, call),
-            ToolLookup::NotYet if !has_given_up(self.state) => self.hold(call),
+            ToolLookup::NotYet if may_wait => self.hold(call),
             ToolLookup::NotYet | ToolLookup::Undeclared => self.judge_undeclared(call),
         }
     }
 
     fn hold(&mut self, call: &IncomingCall<'_>) -> Fate {
         let is_sent = self.guard.settings.only_warns();
+        self.state.waiting_since.get_or_insert(self.now.instant);
         self.state.held.push_back(HeldCall {
             key: call.id.key().into_owned(),
             id: call.id.0.to_owned(),
@@ -323,6 +323,12 @@ impl<'a> GuardStep<'a, '_> {
         }
         Fate::Pass
     }
+}
+
+/// Whether a call is refused because there is no such tool.
+fn is_unknown(gate: &Gate, call: &Call<'_>) -> bool {
+    gate.tool(&call.tool).is_none()
+        && matches!(gate.judge(call), Verdict::Refused(refused) if refused.failure.code == Code::UnknownTool)
 }
 
 /// Whether no schema can judge calls of a tool.

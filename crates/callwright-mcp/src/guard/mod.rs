@@ -34,6 +34,7 @@ use crate::answer::{self, code};
 use crate::call::can_elicit;
 use crate::members::member;
 use crate::message::{Id, Message};
+pub use crate::tools::{CompiledTools, ToolCompilation};
 
 /// The guard of one session.
 #[derive(Debug)]
@@ -188,12 +189,19 @@ impl Guard {
         self.step(now, out, |step| {
             step.stop_asking_late();
             if step.state.gives_up(now.instant) {
-                let warning =
-                    "the server does not answer `tools/list`; calls pass unjudged until it does";
-                step.warn(warning);
+                step.warn(if step.state.tools.is_compiling() {
+                    "the list of tools takes long to compile; calls pass unjudged until it is"
+                } else {
+                    "the server does not answer `tools/list`; calls pass unjudged until it does"
+                });
                 step.release_all();
             }
         });
+    }
+
+    /// The tools of a list are compiled, as an [`Action::CompileTools`] asked for.
+    pub fn tools_compiled(&self, compiled: CompiledTools, now: Now, out: &mut Vec<Action<'_>>) {
+        self.step(now, out, |step| step.tools_compiled(compiled));
     }
 
     /// The server is gone: everything that waits is answered, and so is every later request.

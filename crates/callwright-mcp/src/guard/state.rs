@@ -28,6 +28,12 @@ pub(super) struct SessionState {
     pub(super) held: VecDeque<HeldCall>,
     /// Our own request for the list of tools.
     pub(super) tools_request: Option<ToolsRequest>,
+    /// Since when calls wait for the tools to be known.
+    pub(super) waiting_since: Option<Instant>,
+    /// Whether they wait no longer, since they have waited long enough.
+    pub(super) gave_up: bool,
+    /// Whether the tools have changed since they were asked for.
+    pub(super) is_outdated: bool,
     /// How many requests of our own there were.
     pub(super) requests: u64,
     pub(super) rounds: Rounds,
@@ -150,12 +156,7 @@ pub(super) struct HeldCall {
 #[derive(Debug)]
 pub(super) struct ToolsRequest {
     pub(super) key: String,
-    pub(super) since: Instant,
     pub(super) pages: usize,
     /// What the client sends with its requests.
     pub(super) meta: Option<String>,
-    /// Whether calls no longer wait for it.
-    pub(super) gave_up: bool,
-    /// Whether the tools have changed since.
-    pub(super) is_outdated: bool,
 }

@@ -15,12 +15,13 @@ use hyper::{HeaderMap, Method, Response, Uri};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::spawn_blocking;
 use tokio::time::{sleep_until, timeout_at};
 
 use super::exchange::{answers, is_batch, requests, together};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, headers};
-use crate::guard::{Action, Guard, HeldMessage, Now};
+use crate::guard::{Action, Guard, Now};
 use crate::message::{Id, Message, cancelled_id};
 
 /// How long the question for the tools waits if the guard does not say. It always does while calls wait.
@@ -99,16 +100,6 @@ impl Admitted {
     }
 }
 
-/// What is left of the guard's actions when calls that waited have been handed back.
-#[derive(Default)]
-struct Remaining {
-    to_server: Vec<Vec<u8>>,
-    to_client: Vec<Vec<u8>>,
-    list_requests: Vec<Vec<u8>>,
-    asks: Vec<HeldMessage>,
-    held: Vec<String>,
-}
-
 impl ClientSession {
     pub(super) fn new(guard: Guard, server: Arc<GuardedServer>) -> Arc<Self> {
         Arc::new(ClientSession {
@@ -169,27 +160,14 @@ impl ClientSession {
         let mut waiting = self.waiting.lock();
         self.guard
             .from_client(message, Now::by_clock(), &mut actions);
-        let remaining = self.hand_back(&mut waiting, actions, ids);
-        let mut admitted = Admitted {
-            forward: remaining.to_server,
-            answers: remaining.to_client,
-            held: VecDeque::new(),
-        };
+        let mut admitted = self.carry_out(&mut waiting, actions, ids, Some(route));
         let is_notification =
             |answer: &[u8]| matches!(Message::read(answer), Message::Notification { .. });
         admitted.answers.retain(|answer| !is_notification(answer));
-        for id in remaining.held {
-            let (sender, receiver) = unbounded_channel();
-            waiting.insert(id, sender);
-            admitted.held.push_back(receiver);
-        }
         if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
             // The guard has let it go, so nothing else wakes the request that waits for it.
             waiting.remove(&id);
         }
-        self.ask_users(&waiting, remaining.asks);
-        drop(waiting);
-        self.request_lists(route, remaining.list_requests);
         admitted
     }
 
@@ -206,9 +184,8 @@ impl ClientSession {
         if let [Action::PassToClient(same)] = actions[..] {
             return Some(Cow::Borrowed(same));
         }
-        let remaining = self.deliver(actions);
-        self.request_lists(route, remaining.list_requests);
-        let judged = together(remaining.to_client, is_batch(message));
+        let judged = self.carry_out(&mut self.waiting.lock(), actions, &[], Some(route));
+        let judged = together(judged.answers, is_batch(message));
         judged.map(|judged| Cow::Owned(judged.into()))
     }
 
@@ -221,106 +198,118 @@ impl ClientSession {
 
     /// The client sends no more, so its user does not answer.
     pub(super) fn client_ended(self: &Arc<Self>) {
-        let mut actions = Vec::new();
-        self.guard.client_ended(Now::by_clock(), &mut actions);
-        self.deliver(actions);
+        self.change(|guard, actions| guard.client_ended(Now::by_clock(), actions));
     }
 
     fn tick(self: &Arc<Self>, now: Now) {
+        self.change(|guard, actions| guard.tick(now, actions));
+    }
+
+    /// Something has happened that is not a message.
+    fn change(self: &Arc<Self>, happened: impl FnOnce(&Guard, &mut Vec<Action<'_>>)) {
         let mut actions = Vec::new();
-        self.guard.tick(now, &mut actions);
-        self.deliver(actions);
+        happened(&self.guard, &mut actions);
+        self.carry_out(&mut self.waiting.lock(), actions, &[], None);
     }
 
-    fn deliver(self: &Arc<Self>, actions: Vec<Action<'_>>) -> Remaining {
-        let mut waiting = self.waiting.lock();
-        let mut remaining = self.hand_back(&mut waiting, actions, &[]);
-        self.ask_users(&waiting, std::mem::take(&mut remaining.asks));
-        remaining
-    }
-
-    /// Hands calls that waited back to the requests that brought them. `new` are the requests of the very message that
-    /// the guard has decided about.
-    fn hand_back(
-        &self,
+    /// Carries out what the guard has decided. Calls that waited are handed back to the requests that brought them; what
+    /// is returned belongs to the message that the guard has decided about, whose requests are `new`.
+    fn carry_out(
+        self: &Arc<Self>,
         waiting: &mut Waiting,
         actions: Vec<Action<'_>>,
         new: &[String],
-    ) -> Remaining {
-        let mut resume = |call: &str, update| {
-            // Its client may have gone.
-            let _gone = waiting.remove(call).map(|waits| waits.send(update));
+        route: Option<&Route>,
+    ) -> Admitted {
+        let mut admitted = Admitted::default();
+        // Clients that wait may have gone.
+        let resume = |waits: Option<UnboundedSender<CallUpdate>>, update| {
+            let _gone = waits.map(|waits| waits.send(update));
         };
-        let mut remaining = Remaining::default();
         for action in actions {
             match action {
-                Action::PassToServer(message) => remaining.to_server.push(message.to_vec()),
-                Action::PassToClient(message) => remaining.to_client.push(message.to_vec()),
-                Action::ToServer(message) => remaining.to_server.push(message.into_owned()),
-                Action::ToClient(message) => remaining.to_client.push(message.into_owned()),
-                Action::Release(held) => resume(&held.call, CallUpdate::Forward(held.message)),
-                Action::Answer(held) => resume(&held.call, CallUpdate::Answer(held.message)),
-                Action::ListTools(request) => remaining.list_requests.push(request),
-                Action::AskUser(question) => remaining.asks.push(question),
-                // A call that is held again came earlier, and its request waits already.
-                Action::Hold(id) if new.contains(&id) => remaining.held.push(id),
-                Action::Hold(_) => {}
+                Action::PassToServer(message) => admitted.forward.push(message.to_vec()),
+                Action::PassToClient(message) => admitted.answers.push(message.to_vec()),
+                Action::ToServer(message) => admitted.forward.push(message.into_owned()),
+                Action::ToClient(message) => admitted.answers.push(message.into_owned()),
+                Action::Release(held) => {
+                    resume(
+                        waiting.remove(&held.call),
+                        CallUpdate::Forward(held.message),
+                    );
+                }
+                Action::Answer(held) => {
+                    resume(waiting.remove(&held.call), CallUpdate::Answer(held.message));
+                }
+                Action::AskUser(held) => {
+                    resume(
+                        waiting.get(&held.call).cloned(),
+                        CallUpdate::Ask(held.message),
+                    );
+                }
+                Action::Hold(id) => {
+                    // A call that is held again came earlier, and its request waits already.
+                    if new.contains(&id) {
+                        let (sender, receiver) = unbounded_channel();
+                        waiting.insert(id, sender);
+                        admitted.held.push_back(receiver);
+                    }
+                    self.tick_in_time();
+                }
+                Action::ListTools(request) => {
+                    if let Some(route) = route {
+                        self.request_list(route, request);
+                    }
+                }
+                Action::CompileTools(compilation) => {
+                    let session = Arc::clone(self);
+                    spawn_blocking(move || {
+                        let compiled = compilation.run();
+                        session.change(|guard, actions| {
+                            guard.tools_compiled(compiled, Now::by_clock(), actions);
+                        });
+                    });
+                }
                 Action::Warn(warning) => (self.server.warn)(&warning),
             }
         }
-        remaining
+        admitted
     }
 
-    /// Gives questions to the user to the requests whose calls wait for the answer.
-    fn ask_users(self: &Arc<Self>, waiting: &Waiting, asks: Vec<HeldMessage>) {
-        for ask in asks {
-            if let Some(waits) = waiting.get(&ask.call) {
-                let _gone = waits.send(CallUpdate::Ask(ask.message));
+    /// Gives up on tools and users that calls have waited for long enough.
+    fn tick_in_time(self: &Arc<Self>) {
+        let session = Arc::clone(self);
+        tokio::spawn(async move {
+            while let Some(deadline) = session.guard.deadline() {
+                sleep_until(deadline.into()).await;
+                session.tick(Now::by_clock());
             }
-            let session = Arc::clone(self);
-            tokio::spawn(async move {
-                while let Some(deadline) = session.guard.deadline() {
-                    sleep_until(deadline.into()).await;
-                    session.tick(Now::by_clock());
-                }
-            });
-        }
+        });
     }
 
     /// Asks for the tools, apart from the request whose call came first: its client may go while others wait as well.
-    fn request_lists(self: &Arc<Self>, route: &Route, list_requests: Vec<Vec<u8>>) {
-        for first in list_requests {
-            let route = Route {
-                headers: headers::for_tools_list(&route.headers),
-                endpoint: route.endpoint.clone(),
-            };
-            let session = Arc::clone(self);
-            tokio::spawn(async move {
-                let mut next = Some(first);
-                while let Some(request) = next.take() {
-                    let deadline = session.guard.list_deadline();
-                    let deadline = deadline.unwrap_or_else(|| Instant::now() + LIST_TIMEOUT);
-                    let page = session.request_page(&route, request);
-                    if let Ok(Some(more)) = timeout_at(deadline.into(), page).await {
-                        next = more.into_iter().next();
-                    } else {
-                        // The calls wait no longer, and get from the server what we got.
-                        session.tick(Now {
-                            instant: deadline.max(Instant::now()),
-                            ..Now::by_clock()
-                        });
-                    }
-                }
-            });
-        }
+    fn request_list(self: &Arc<Self>, route: &Route, request: Vec<u8>) {
+        let route = Route {
+            headers: headers::for_tools_list(&route.headers),
+            endpoint: route.endpoint.clone(),
+        };
+        let session = Arc::clone(self);
+        tokio::spawn(async move {
+            let deadline = session.guard.list_deadline();
+            let deadline = deadline.unwrap_or_else(|| Instant::now() + LIST_TIMEOUT);
+            let page = session.request_page(&route, request);
+            if timeout_at(deadline.into(), page).await != Ok(Some(())) {
+                // The calls wait no longer, and get from the server what we got.
+                session.tick(Now {
+                    instant: deadline.max(Instant::now()),
+                    ..Now::by_clock()
+                });
+            }
+        });
     }
 
-    /// Asks for a page of the list of tools; returns the request for the next one, and `None` if no page comes.
-    async fn request_page(
-        self: &Arc<Self>,
-        route: &Route,
-        request: Vec<u8>,
-    ) -> Option<Vec<Vec<u8>>> {
+    /// Asks for a page of the list of tools; `None` if it does not come.
+    async fn request_page(self: &Arc<Self>, route: &Route, request: Vec<u8>) -> Option<()> {
         let asked = requests(&request);
         let upstream = &self.server.upstream;
         let response = route.send(upstream, Method::POST, request.into()).await;
@@ -330,10 +319,8 @@ impl ClientSession {
         let mut messages = MessageReader::open(response, upstream).await.ok()??;
         while let Some(message) = messages.next().await {
             if answers(&message) == asked {
-                let mut actions = Vec::new();
-                self.guard
-                    .from_server(&message, Now::by_clock(), &mut actions);
-                return Some(self.deliver(actions).list_requests);
+                self.judge_server_message(route, &message);
+                return Some(());
             }
         }
         None

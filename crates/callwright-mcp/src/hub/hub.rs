@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::router::{Dispatch, Router};
 use crate::answer::{self, code};
-use crate::guard::{Action, Guard, Now};
+use crate::guard::{Action, Guard, Now, ToolCompilation};
 use crate::line_reader::{LineReader, has_inner_line_break};
 use crate::line_writer::{LineEnd, LineWriter, Unsent};
 use crate::message::Message;
@@ -33,6 +33,8 @@ pub(super) enum HubEvent {
     OutputEnded(usize),
     /// A server has to be started again. Its writer is detached already.
     Restart(usize),
+    /// A list of tools is to be compiled.
+    Compile(ToolCompilation),
 }
 
 pub(super) struct Hub {
@@ -172,6 +174,16 @@ impl Hub {
         });
     }
 
+    pub(super) fn compile(&self, compilation: ToolCompilation) {
+        let compiled = compilation.run();
+        self.busily(|| {
+            let mut actions = Vec::new();
+            self.guard
+                .tools_compiled(compiled, Now::by_clock(), &mut actions);
+            self.perform(actions, false);
+        });
+    }
+
     /// Settles everything that waits for a server that has ended, and answers it if the client should hear of it;
     /// returns whether there was anything to answer.
     pub(super) fn server_gone(&self, server: usize, why: &str, is_reported: bool) -> bool {
@@ -262,6 +274,7 @@ impl Hub {
                     self.send_to_client(&held.message, LineEnd::Add, more);
                 }
                 Action::Hold(_) => self.report(HubEvent::Changed),
+                Action::CompileTools(compilation) => self.report(HubEvent::Compile(compilation)),
                 Action::Warn(warning) => (self.warn)(&warning),
             }
         }

@@ -188,7 +188,7 @@ impl Lifecycle {
             }
             let deadline = self.deadline().filter(|_| !self.is_ticking);
             tokio::select! {
-                Some(event) = self.events.recv() => self.note(&event)?,
+                Some(event) = self.events.recv() => self.note(event)?,
                 Some(Ok(finished)) = self.tasks.join_next() => self.finished(finished),
                 signal = self.signals.next() => {
                     if self.exited == self.running {
@@ -262,10 +262,14 @@ impl Lifecycle {
         }
     }
 
-    fn note(&mut self, event: &HubEvent) -> io::Result<()> {
+    fn note(&mut self, event: HubEvent) -> io::Result<()> {
         match event {
-            HubEvent::Restart(server) => self.restart(*server)?,
-            HubEvent::OutputEnded(server) => self.order(Some(*server), ServerOrder::End),
+            HubEvent::Restart(server) => self.restart(server)?,
+            HubEvent::OutputEnded(server) => self.order(Some(server), ServerOrder::End),
+            HubEvent::Compile(compilation) => {
+                let hub = Arc::clone(&self.hub);
+                spawn_blocking(move || hub.compile(compilation));
+            }
             HubEvent::Changed => {}
         }
         Ok(())
