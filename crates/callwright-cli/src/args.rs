@@ -151,7 +151,8 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Which values the records contain: `masked` leaves out those that a schema marks as secret
+    /// Which values the records contain: `masked` leaves out those that a schema marks as secret, and what looks like a
+    /// password, a key or a token
     #[arg(
         long,
         value_name = "VALUES",
@@ -190,6 +191,18 @@ pub(crate) struct McpArguments {
     /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", requires = "upstream")]
     pub(crate) listen: Option<String>,
+
+    /// How many bytes a message may have: a client gets an error for a longer one, and a server is ended
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
+    pub(crate) max_message_bytes: usize,
+
+    /// How many bytes the arguments of a call may have; more are refused
+    #[arg(long, value_name = "BYTES", default_value_t = 8 * 1024 * 1024)]
+    pub(crate) max_argument_bytes: usize,
+
+    /// How long servers may take to start: with `--servers`, later ones are added when they are there
+    #[arg(long, value_name = "SECONDS", default_value = "7")]
+    pub(crate) start_limit: u32,
 
     /// Accept clients from other machines; they are not authenticated
     #[arg(long, requires = "listen")]

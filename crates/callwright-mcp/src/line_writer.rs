@@ -145,17 +145,17 @@ struct PendingLines {
 }
 
 impl LineWriter {
-    /// Writes to a sink; without one it is closed from the beginning.
+    /// Writes to a sink; without one everything is queued for the sink that [`LineWriter::attach`] brings.
     pub(crate) fn new(sink: Option<LineSink>) -> Self {
         LineWriter {
             pending: Mutex::new(PendingLines {
-                is_closed: sink.is_none(),
+                is_detached: sink.is_none(),
                 sink,
                 collected: Vec::new(),
                 queue: VecDeque::new(),
                 queued_bytes: 0,
                 is_unfinished: false,
-                is_detached: false,
+                is_closed: false,
             }),
             work: Condvar::new(),
             drained: Condvar::new(),
@@ -201,24 +201,12 @@ impl LineWriter {
         self.drained.notify_all();
     }
 
-    /// Drops what is queued, and queues what comes for the sink that [`LineWriter::attach`] brings. Only then the reader
-    /// of the sink until now sees the end of its input.
-    pub(crate) fn detach(&self) {
-        let mut pending = self.pending.lock();
-        pending.collected.clear();
-        pending.queue.clear();
-        pending.queued_bytes = 0;
-        pending.is_detached = true;
-        self.drained.notify_all();
-    }
-
-    /// Writes to another sink from now on, or to none for good.
+    /// Writes to a sink from now on, or to none for good.
     pub(crate) fn attach(&self, sink: Option<LineSink>) {
         let mut pending = self.pending.lock();
         pending.is_detached = false;
         pending.is_closed |= sink.is_none();
-        let is_needed = !pending.is_closed || !pending.queue.is_empty();
-        pending.sink = sink.filter(|_| is_needed);
+        pending.sink = sink;
         self.work.notify_one();
     }
 
@@ -241,13 +229,11 @@ impl LineWriter {
             let written = sink.write_all(&lines);
             pending = self.pending.lock();
             pending.queued_bytes = pending.queued_bytes.saturating_sub(lines.len());
-            if !pending.is_detached && pending.sink.is_none() {
-                if written.is_err() {
-                    pending.is_closed = true;
-                    pending.queue.clear();
-                } else {
-                    pending.sink = Some(sink);
-                }
+            if written.is_err() {
+                pending.is_closed = true;
+                pending.queue.clear();
+            } else {
+                pending.sink = Some(sink);
             }
             if pending.queue.is_empty() {
                 self.drained.notify_all();
@@ -423,22 +409,16 @@ mod tests {
     }
 
     #[test]
-    fn messages_sent_while_detached_are_for_the_next_sink() {
-        let (writer, mut old) = to_pipe();
-        let writer = Arc::new(writer);
+    fn messages_sent_before_there_is_a_sink_are_queued() {
+        let writer = Arc::new(LineWriter::new(None));
         let thread = thread_of(&writer);
-        assert_eq!(writer.send(b"old", LineEnd::Add, false), Ok(()));
-        writer.detach();
-        assert_eq!(writer.send(b"new", LineEnd::Add, false), Ok(()));
-        let (mut new, pipe) = io::pipe().expect("a pipe");
+        assert_eq!(writer.send(b"early", LineEnd::Add, false), Ok(()));
+        let (mut reader, pipe) = io::pipe().expect("a pipe");
         writer.attach(Some(LineSink::pipe(pipe).expect("a sink")));
-        let mut came = String::new();
-        old.read_to_string(&mut came).expect("UTF-8");
-        assert_eq!(came, "old\n");
         writer.close();
         let mut came = String::new();
-        new.read_to_string(&mut came).expect("UTF-8");
-        assert_eq!(came, "new\n");
+        reader.read_to_string(&mut came).expect("UTF-8");
+        assert_eq!(came, "early\n");
         thread.join().expect("it ends");
     }
 

@@ -9,9 +9,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use callwright::tool::{Effect, Tool, ToolSpec};
-use callwright::wire::read_tools;
+use callwright::wire::{Provider, declare, read_tools};
 use callwright::{Error, Gate};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::guard::Settings;
@@ -57,6 +58,10 @@ impl ToolCompilation {
     /// Compiles the tools.
     pub fn run(self) -> CompiledTools {
         let policy = &self.settings.policy;
+        if let Some(listed) = &self.settings.tools_listed {
+            let declared = self.specs.iter().map(|spec| declare(Provider::Mcp, spec));
+            listed(&Value::Array(declared.collect()).to_string());
+        }
         let gate = self.settings.gate(self.specs);
         let mut warnings = Vec::new();
         for tool in gate.iter().flat_map(Gate::tools) {

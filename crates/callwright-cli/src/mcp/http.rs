@@ -1,5 +1,5 @@
-//! `callwright mcp --upstream`: stands in front of a server that speaks streamable HTTP, for clients that do too or for one
-//! on stdin and stdout.
+//! `callwright mcp --upstream`: guards a server that speaks streamable HTTP, for clients that do too or for one on stdin and
+//! stdout.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::tell;
 use crate::Outcome;
 use crate::args::McpArguments;
 
-/// The exit code if the address cannot be listened at, or is none of a server.
+/// Exit code when the listen address cannot be bound or the upstream URL is invalid.
 const NOT_SERVED: u8 = 3;
 
-/// Serves clients until somebody ends the program.
+/// Serves clients until the program is told to end.
 pub(super) fn serve(
     upstream: &str,
     arguments: &McpArguments,
@@ -28,6 +28,7 @@ pub(super) fn serve(
     options.hosts.clone_from(&arguments.allow_host);
     options.origins.clone_from(&arguments.allow_origin);
     options.session_header.clone_from(&arguments.session_header);
+    options.most_bytes = arguments.max_message_bytes;
     options.warn = Arc::new(|warning| tell("warning", warning));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -37,7 +38,7 @@ pub(super) fn serve(
     let Some(listen) = arguments.listen.as_deref() else {
         let bridged = bridge(options, settings, tokio::io::stdin(), tokio::io::stdout());
         let bridged = runtime.block_on(bridged);
-        // A thread waits for our stdin, and nobody waits for it.
+        // A thread still waits for our stdin.
         runtime.shutdown_background();
         return Ok(match bridged {
             Ok(()) => Outcome::Clean,
@@ -66,7 +67,7 @@ pub(super) fn serve(
     })
 }
 
-/// Ready when somebody ends the program.
+/// Ready when the program is told to end.
 async fn end() {
     #[cfg(unix)]
     {

@@ -208,6 +208,7 @@ impl Guard {
     pub fn server_gone(&self, why: &str, out: &mut Vec<Action<'_>>) {
         let mut state = self.state.lock();
         state.tools_request = None;
+        state.waiting_since = None;
         state.gone = Some(why.to_owned());
         state.rounds.nothing_runs();
         let mut ids: Vec<String> = state.held.drain(..).map(|held| held.id).collect();
@@ -225,6 +226,13 @@ impl Guard {
         ids.sort();
         let error = |id: String| answer::error(&id, code::SERVER_FAILED, why).into();
         out.extend(ids.into_iter().map(|id| Action::ToClient(error(id))));
+    }
+
+    /// The server was started again. Its tools may have changed.
+    pub fn server_back(&self) {
+        let mut state = self.state.lock();
+        state.gone = None;
+        state.tools_changed();
     }
 
     /// No answer to a request will come: its caller went away, or it never arrived. Its outcome is unknown.

@@ -16,10 +16,6 @@ use crate::answer::{self, code};
 use crate::members::{member, string};
 use crate::message::{Id, place, with_edits};
 
-/// How long servers may take to answer `initialize`. Common clients give us ten seconds and more, and a server that
-/// takes longer should not cost the client the others.
-const LONGEST_HANDSHAKE: Duration = Duration::from_secs(7);
-
 /// How long servers may take for a list. Most answer in milliseconds; a call that waits for the list of tools is released
 /// after ten seconds, so this is less.
 const LONGEST_LIST: Duration = Duration::from_secs(5);
@@ -128,7 +124,7 @@ impl<'m> Routing<'_, 'm> {
         servers: Vec<usize>,
     ) {
         let bound = match kind {
-            AggregateKind::Initialize { .. } | AggregateKind::Discover => LONGEST_HANDSHAKE,
+            AggregateKind::Initialize { .. } | AggregateKind::Discover => self.state.start_limit,
             _ => LONGEST_LIST,
         };
         let (number, mut aggregate) = self.new_aggregate(request, kind);

@@ -19,7 +19,7 @@ mod server_state;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
@@ -89,6 +89,8 @@ struct RouterState {
     early: Vec<Vec<u8>>,
     /// The time of the client's last message.
     latest: Instant,
+    /// How long servers may take to answer `initialize`.
+    start_limit: Duration,
 }
 
 /// One message on its way through the router.
@@ -127,6 +129,7 @@ impl Router {
                 initialized: None,
                 early: Vec::new(),
                 latest: now,
+                start_limit: group.start_limit,
             }),
         }
     }
@@ -173,6 +176,15 @@ impl Router {
         let state = &mut *self.state.lock();
         if server < state.servers.len() {
             Routing { state, out }.server_gone(server, why);
+        }
+    }
+
+    /// A server that was gone was started again.
+    pub fn server_back(&self, server: usize, out: &mut Dispatch<'_>) {
+        let state = &mut *self.state.lock();
+        if let Some(back) = state.servers.get_mut(server) {
+            back.gone = None;
+            Routing { state, out }.all_lists_changed(server);
         }
     }
 
