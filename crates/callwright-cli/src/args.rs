@@ -221,11 +221,11 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub(crate) session_header: Option<String>,
 
-    /// The server's command and its arguments, after `--`
+    /// The server's command and its arguments, after the options or after `--`
     #[arg(
         value_name = "COMMAND",
         required_unless_present_any = ["upstream", "servers"],
-        last = true
+        trailing_var_arg = true
     )]
     pub(crate) command: Vec<OsString>,
 }

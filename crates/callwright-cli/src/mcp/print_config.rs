@@ -16,7 +16,7 @@ const FILES: [&str; 3] = ["--policy", "--record", "--servers"];
 
 /// Prints the entry of one server before and after, or the one entry that replaces all servers of a file.
 pub(super) fn print(arguments: &McpArguments) -> Result<Outcome> {
-    let options = options(std::env::args())?;
+    let options = options(std::env::args(), arguments.command.len())?;
     let entry = if let Some(file) = &arguments.servers {
         // Names that clash are better reported now than by the client.
         let servers = servers::servers(file)?;
@@ -35,24 +35,24 @@ pub(super) fn print(arguments: &McpArguments) -> Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// The options of our own command line but this one, with absolute paths.
-fn options(ours: impl Iterator<Item = String>) -> Result<Vec<String>> {
-    let ours = ours.skip_while(|word| word != "mcp").skip(1);
+/// The options of our own command line but this one, with absolute paths. The server's command is at its end.
+fn options(ours: impl Iterator<Item = String>, command: usize) -> Result<Vec<String>> {
+    let mut ours: Vec<String> = ours.skip_while(|word| word != "mcp").skip(1).collect();
+    ours.truncate(ours.len().saturating_sub(command));
+    ours.retain(|word| word != "--print-config" && word != "--");
     let mut is_file = false;
-    ours.take_while(|word| word != "--")
-        .filter(|word| word != "--print-config")
-        .map(|word| {
-            if std::mem::replace(&mut is_file, FILES.contains(&word.as_str())) {
-                return absolute(&word);
+    let absolute_files = ours.into_iter().map(|word| {
+        if std::mem::replace(&mut is_file, FILES.contains(&word.as_str())) {
+            return absolute(&word);
+        }
+        match word.split_once('=') {
+            Some((name, file)) if FILES.contains(&name) => {
+                Ok(format!("{name}={}", absolute(file)?))
             }
-            match word.split_once('=') {
-                Some((name, file)) if FILES.contains(&name) => {
-                    Ok(format!("{name}={}", absolute(file)?))
-                }
-                _ => Ok(word),
-            }
-        })
-        .collect()
+            _ => Ok(word),
+        }
+    });
+    absolute_files.collect()
 }
 
 fn absolute(file: &str) -> Result<String> {

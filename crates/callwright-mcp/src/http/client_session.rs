@@ -134,10 +134,10 @@ impl ClientSession {
         self.guard.abandoned(Id(id), Now::by_clock());
     }
 
-    /// Whether it is in use, and when it was last used.
-    pub(super) fn usage(&self) -> (bool, Instant) {
+    /// How many requests are in progress, and when the last one came.
+    pub(super) fn usage(&self) -> (usize, Instant) {
         let usage = self.usage.lock();
-        (!usage.in_progress.is_empty(), usage.last)
+        (usage.in_progress.len(), usage.last)
     }
 
     pub(super) fn input_schema(&self, tool: &str) -> Option<Arc<Value>> {

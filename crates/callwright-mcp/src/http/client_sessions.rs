@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -19,6 +20,12 @@ use crate::guard::{Guard, Settings};
 
 /// How many clients are remembered. One that is forgotten and comes back has its tools asked for again.
 const MAX_CLIENTS: usize = 10_000;
+
+/// How long a client is remembered after its last request. A conversation that was silent for a day has ended.
+const CLIENT_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many requests of a client may be in progress: one that never reads answers must not take all our memory.
+const MAX_IN_PROGRESS: usize = 1_000;
 
 /// How many requests of one id may be in progress for clients that cannot be told apart.
 const MAX_ALIKE: usize = 256;
@@ -57,6 +64,9 @@ impl ClientSessions {
     ) -> Option<Exchange> {
         let session = match self.remembering(caller) {
             Some(session) => {
+                if session.usage().0 + ids.len() > MAX_IN_PROGRESS {
+                    return None;
+                }
                 session.begin(&ids);
                 session
             }
@@ -132,17 +142,25 @@ impl ClientSessions {
     }
 }
 
-/// The guards of a client. If there is no room for a new client, the one that has been away for longest is forgotten;
-/// one with a request in progress stays.
+/// The guards of a client. With a new one, those are forgotten that have been away for too long, and if there is no room,
+/// the one that has been away for longest; one with a request in progress stays.
 fn entry(clients: &mut Clients, key: u128) -> &mut Vec<Arc<ClientSession>> {
-    if clients.len() >= MAX_CLIENTS && !clients.contains_key(&key) {
+    if !clients.contains_key(&key) {
         let last_usage = |sessions: &[Arc<ClientSession>]| {
             let usage = sessions.iter().map(|session| session.usage());
-            usage.max()
+            usage.map(|(count, last)| (count > 0, last)).max()
         };
-        let oldest = clients.iter().min_by_key(|(_, all)| last_usage(all));
-        if let Some(oldest) = oldest.map(|(key, _)| *key) {
-            clients.remove(&oldest);
+        let now = Instant::now();
+        clients.retain(|_, sessions| {
+            last_usage(sessions).is_some_and(|(is_used, last)| {
+                is_used || now.saturating_duration_since(last) < CLIENT_LIFE
+            })
+        });
+        if clients.len() >= MAX_CLIENTS {
+            let oldest = clients.iter().min_by_key(|(_, all)| last_usage(all));
+            if let Some(oldest) = oldest.map(|(key, _)| *key) {
+                clients.remove(&oldest);
+            }
         }
     }
     clients.entry(key).or_default()

@@ -188,7 +188,7 @@ impl Proxy {
     ) -> Result<Exchange, HttpRefusal> {
         let first = ids.first().cloned();
         self.sessions.exchange(caller, route, ids).ok_or_else(|| {
-            let why = "Too many requests with this id are in progress. Wait for their answers.";
+            let why = "Too many requests of this client, or with this id, are in progress. Wait for their answers.";
             HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, why).to(first)
         })
     }

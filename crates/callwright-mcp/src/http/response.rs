@@ -174,12 +174,7 @@ impl JudgedStream {
         };
         match next {
             Ok(Some(event)) => Some(Ok(self.judge(event))),
-            Ok(None) => {
-                self.is_over = true;
-                Some(self.events.rest())
-                    .filter(|rest| !rest.is_empty())
-                    .map(Ok)
-            }
+            Ok(None) => None,
             Err(error) => Some(self.broken(&error)),
         }
     }
