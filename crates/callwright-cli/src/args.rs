@@ -188,8 +188,9 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) upstream: Option<String>,
 
-    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free one
-    #[arg(long, value_name = "ADDRESS", requires = "upstream")]
+    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free one. With a command, each
+    /// session of a client gets its own server
+    #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 
     /// How many bytes a message may have: a client gets an error for a longer one, and a server is ended

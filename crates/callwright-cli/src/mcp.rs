@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
     }
     let settings = Arc::new(settings(arguments)?);
     let outcome = match (&arguments.upstream, &arguments.servers) {
-        (Some(upstream), _) => http::serve(upstream, arguments, &settings)?,
+        (Some(_), _) => http::serve(arguments, &settings)?,
+        (None, None) if arguments.listen.is_some() => http::serve(arguments, &settings)?,
         (None, servers) => {
             let mut group = match servers {
                 Some(file) => servers::read(file)?,

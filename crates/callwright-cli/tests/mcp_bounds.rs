@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::mcp::{Client, eventually, servers, text};
-use support::{Folder, program};
+use support::mcp::{Client, eventually, runs, servers, text};
+use support::{Folder, http, program};
 
 /// A server in Python without packages: `tools` is the list as JSON, `on_call` what happens on a call.
 fn server(tools: &Value, on_call: &str) -> Vec<String> {
@@ -238,10 +238,41 @@ fn the_printed_entry_keeps_all_options() {
             "--policy",
             policy,
             "--mode=warn",
+            "--",
             "npx",
             "-y",
             "@modelcontextprotocol/server-filesystem",
             "/data"
         ])
     );
+}
+
+/// A command behind `--listen` is served over HTTP, with a process for each session.
+#[test]
+fn a_command_is_served_over_http() {
+    let server = server(&plain_tool(), ANSWER);
+    let command: Vec<&str> = server.iter().map(String::as_str).collect();
+    let guard = http::Guard::listen(&mut program(), &[&["--"], &command[..]].concat());
+    let process = |session: &str, id: usize, arguments: &Value| {
+        let call = http::call(id, "t", arguments);
+        http::rest(http::post(&guard.url, Some(session), &call))
+    };
+    let sessions = [http::session(&guard.url), http::session(&guard.url)];
+    let refused = process(&sessions[0], 1, &json!({"n": "many"}));
+    assert!(refused.contains("Please rewrite the input"), "{refused}");
+    let text = |answer: String| {
+        let text = answer.split("\"text\": \"").nth(1).map(str::to_owned);
+        let text = text.unwrap_or_else(|| panic!("{answer}"));
+        text.split('"').next().expect("a number").to_owned()
+    };
+    let numbers = [0, 0, 1].map(|at: usize| text(process(&sessions[at], 2, &json!({"n": at}))));
+    assert_eq!(numbers[0], numbers[1]);
+    assert_ne!(numbers[0], numbers[2]);
+    let unknown = process("no-such-session", 3, &json!({"n": 1}));
+    assert!(unknown.contains("404"), "{unknown}");
+    let (code, said) = guard.end();
+    assert_eq!(code, Some(0), "{said}");
+    for number in numbers {
+        assert!(!runs(&number));
+    }
 }

@@ -1,12 +1,11 @@
-//! `callwright mcp --upstream`: guards a server that speaks streamable HTTP, for clients that do too or for one on stdin and
-//! stdout.
+//! `callwright mcp --upstream` and `--listen`: HTTP on one side or on both.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
 use callwright_mcp::http::{
-    HttpError, Options, bridge, raise_open_file_limit, serve as serve_http,
+    HttpError, Options, bridge, raise_open_file_limit, serve as serve_http, serve_command,
 };
 
 use super::tell;
@@ -17,13 +16,9 @@ use crate::args::McpArguments;
 const NOT_SERVED: u8 = 3;
 
 /// Serves clients until the program is told to end.
-pub(super) fn serve(
-    upstream: &str,
-    arguments: &McpArguments,
-    settings: &Arc<Settings>,
-) -> Result<Outcome> {
+pub(super) fn serve(arguments: &McpArguments, settings: &Arc<Settings>) -> Result<Outcome> {
     raise_open_file_limit();
-    let mut options = Options::new(upstream);
+    let mut options = Options::new(arguments.upstream.clone().unwrap_or_default());
     options.allow_remote = arguments.allow_remote;
     options.hosts.clone_from(&arguments.allow_host);
     options.origins.clone_from(&arguments.allow_origin);
@@ -52,7 +47,13 @@ pub(super) fn serve(
         let listener = tokio::net::TcpListener::bind(listen).await?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("http://{at}/ leads to the server"));
-        serve_http(listener, options, settings, end()).await
+        match arguments.command.split_first() {
+            Some((program, rest)) => {
+                let command = (program.clone(), rest.to_vec());
+                serve_command(listener, options, settings, command, end()).await
+            }
+            None => serve_http(listener, options, settings, end()).await,
+        }
     });
     Ok(match served {
         Ok(()) => Outcome::Clean,

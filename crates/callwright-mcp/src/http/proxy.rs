@@ -85,7 +85,7 @@ impl Proxy {
         let is_endpoint = path == endpoint || path == "/" || path == "/mcp";
         // Where clients look for how to log in.
         if !is_endpoint && !path.starts_with("/.well-known/") {
-            let why = format!("Nothing is here. The MCP server is at {endpoint}.");
+            let why = "Nothing is here. The MCP server is at /mcp.";
             return Err(HttpRefusal::new(StatusCode::NOT_FOUND, why));
         }
         let body = self.upload(body).await?;
