@@ -165,7 +165,8 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Which values the records contain: `masked` leaves out those that a schema marks as secret
+    /// Which values the records contain: `masked` leaves out those that a schema marks as secret, and what looks like a
+    /// password, a key or a token
     #[arg(
         long,
         value_name = "VALUES",
@@ -202,9 +203,22 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) upstream: Option<String>,
 
-    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free one
-    #[arg(long, value_name = "ADDRESS", requires = "upstream")]
+    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free one. With a command, each
+    /// session of a client gets its own server
+    #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
+
+    /// How many bytes a message may have: a client gets an error for a longer one, and a server is ended
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
+    pub(crate) max_message_bytes: usize,
+
+    /// How many bytes the arguments of a call may have; more are refused
+    #[arg(long, value_name = "BYTES", default_value_t = 8 * 1024 * 1024)]
+    pub(crate) max_argument_bytes: usize,
+
+    /// How long servers may take to start: with `--servers`, later ones are added when they are there
+    #[arg(long, value_name = "SECONDS", default_value = "7")]
+    pub(crate) start_limit: u32,
 
     /// Accept clients from other machines; they are not authenticated
     #[arg(long, requires = "listen")]
@@ -223,11 +237,11 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub(crate) session_header: Option<String>,
 
-    /// The server's command and its arguments, after `--`
+    /// The server's command and its arguments, after the options or after `--`
     #[arg(
         value_name = "COMMAND",
         required_unless_present_any = ["upstream", "servers"],
-        last = true
+        trailing_var_arg = true
     )]
     pub(crate) command: Vec<OsString>,
 }

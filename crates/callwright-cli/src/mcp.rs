@@ -4,20 +4,18 @@
 //! the end.
 
 mod http;
+mod print_config;
+mod record;
 mod servers;
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use callwright::event::{JsonLines, Sinks, Values};
+use callwright::event::Sinks;
 use callwright::feedback::Feedback;
 use callwright::policy::Validation;
-use callwright_mcp::config;
 use callwright_mcp::guard::Settings;
 use callwright_mcp::hub::{self, ServerGroup};
 use callwright_mcp::status::Status;
@@ -32,16 +30,21 @@ const NO_COMMAND: &str = "no server command given; add it after `--`";
 const LAST_RECORDS: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
-    match &arguments.servers {
-        Some(file) if arguments.print_config => return servers::print_config(file),
-        None if arguments.print_config => return print_config(arguments),
-        _ => {}
+    if arguments.print_config {
+        return print_config::print(arguments);
     }
     let settings = Arc::new(settings(arguments)?);
     let outcome = match (&arguments.upstream, &arguments.servers) {
-        (Some(upstream), _) => http::serve(upstream, arguments, &settings)?,
-        (None, Some(file)) => Outcome::Passed(guard(&servers::read(file)?, &settings)?),
-        (None, None) => Outcome::Passed(guard(&command(arguments)?, &settings)?),
+        (Some(_), _) => http::serve(arguments, &settings)?,
+        (None, None) if arguments.listen.is_some() => http::serve(arguments, &settings)?,
+        (None, servers) => {
+            let mut group = match servers {
+                Some(file) => servers::read(file)?,
+                None => command(arguments)?,
+            };
+            group.start_limit = Duration::from_secs(u64::from(arguments.start_limit));
+            Outcome::Passed(guard(&group, &settings)?)
+        }
     };
     warn_of_lost_records(&settings.sinks);
     report(&settings.status, settings.mode);
@@ -60,9 +63,10 @@ fn settings(arguments: &McpArguments) -> Result<Settings> {
     if let Some(style) = arguments.style {
         settings.feedback = Feedback::new(style);
     }
+    settings.most_bytes = arguments.max_message_bytes;
+    settings.limits.max_bytes = arguments.max_argument_bytes;
     if let Some(path) = &arguments.record {
-        settings.sinks = record(path, arguments.record_values)?;
-        settings.keep_output = true;
+        record::start(path, arguments.record_values, &mut settings)?;
     }
     Ok(settings)
 }
@@ -84,39 +88,6 @@ fn command(arguments: &McpArguments) -> Result<ServerGroup> {
         bail!(NO_COMMAND);
     };
     Ok(ServerGroup::direct(program.clone(), rest.to_vec()))
-}
-
-/// The entry of the server in a client's configuration, before and after.
-fn print_config(arguments: &McpArguments) -> Result<Outcome> {
-    let words: Vec<String> = arguments
-        .command
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let Some((program, rest)) = words.split_first() else {
-        bail!(NO_COMMAND);
-    };
-    let name = Path::new(program)
-        .file_stem()
-        .map_or_else(|| "server".into(), std::ffi::OsStr::to_string_lossy);
-    let entry = config::print_config(&name, program, rest, "callwright");
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{}", entry.trim_end()).context("cannot write to standard output")?;
-    Ok(Outcome::Clean)
-}
-
-fn record(path: &Path, values: Values) -> Result<Sinks> {
-    let cannot = || format!("cannot write records to {}", path.display());
-    let file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .with_context(cannot)?;
-    let lines = JsonLines::new(file).with_values(values).with_output(true);
-    Sinks::builder()
-        .sink("record", lines)
-        .start()
-        .with_context(cannot)
 }
 
 fn warn_of_lost_records(sinks: &Sinks) {

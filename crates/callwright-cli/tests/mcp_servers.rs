@@ -16,14 +16,16 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::mcp::{Client, python, script, text};
+use support::mcp::{Client, eventually, python, script, text};
 use support::{Folder, program};
 
 fn records(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).expect("records");
-    text.lines()
-        .map(|line| serde_json::from_str(line).expect("every line is JSON"))
-        .collect()
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("every line is JSON"));
+    // The tools are recorded too.
+    lines.filter(|line: &Value| line["v"] == 1).collect()
 }
 
 #[test]
@@ -156,9 +158,13 @@ fn a_crash_in_the_middle_of_a_call_is_told() {
     let mut client = Client::with_bad_tools(&python, &[]);
     let answer = client.ask("tools/call", &json!({"name": "crash", "arguments": {}}));
     let message = answer["error"]["message"].as_str().expect("an error");
-    assert!(message.contains("exit status: 7"), "{message}");
-    assert!(message.contains("the disk is on fire"), "{message}");
-    assert_eq!(client.end().1, Some(7));
+    assert_eq!(message, "the MCP server has ended: exit status: 7");
+    assert!(client.said().contains("the disk is on fire"));
+    eventually("it is started again", || {
+        client.said().contains("was started again")
+    });
+    assert_eq!(text(&client.call("add", &json!({"a": 1, "b": 1}))), "2");
+    assert_eq!(client.end().1, Some(0));
 }
 
 #[test]

@@ -185,7 +185,10 @@ fn servers_of_all_kinds_go_together() {
         assert_eq!(got[4], "web__twice False 42", "{said}");
         assert!(got[5].contains("web__add"), "{got:?}");
         assert!(got[6].contains("exit status: 7"), "{got:?}");
-        assert!(got[7].contains("the disk is on fire"), "{got:?}");
+        // It is started again, sooner or later.
+        let is_back = got[7].starts_with("bad__add False");
+        assert!(is_back || got[7].ends_with("exit status: 7"), "{got:?}");
+        assert!(said.contains("the disk is on fire"), "{said}");
         let (last, rest) = got.split_last().expect("lines");
         assert_eq!(last, "web__add False 9", "{rest:?} {said}");
     }
@@ -209,6 +212,9 @@ fn a_policy_knows_the_names_that_the_model_knows() {
         policy.to_str().expect("UTF-8"),
         "--record",
         record.to_str().expect("UTF-8"),
+        // Python takes its time on a busy machine.
+        "--start-limit",
+        "60",
     ];
     let mut client = Client::of_several(&file, &options);
     client.shake_hands();
@@ -249,8 +255,8 @@ fn a_policy_knows_the_names_that_the_model_knows() {
     assert!(
         records
             .lines()
-            .next()
-            .expect("one")
+            .nth(1)
+            .expect("one after the tools")
             .contains("\"one__add\""),
         "{records}"
     );

@@ -35,7 +35,7 @@ impl EventReader {
     ///
     /// # Errors
     ///
-    /// If the event is too large, or if the stream breaks off.
+    /// If the event is too large, or if the stream breaks off or ends within an event.
     pub async fn next(&mut self) -> Result<Option<Bytes>, TransferError> {
         loop {
             if let Some(event) = self.splitter.next_event() {
@@ -45,28 +45,26 @@ impl EventReader {
                 return Err(TransferError::TooLarge(self.max_bytes));
             }
             let Some(frame) = self.body.frame().await else {
-                return Ok(None);
+                // Readers must not deliver an event that is not ended, but some do.
+                let rest = std::mem::take(&mut self.splitter).bytes;
+                return match EventFields::read(&rest).data {
+                    Some(_) => Err(TransferError::Unfinished),
+                    None => Ok(None),
+                };
             };
             if let Ok(data) = frame?.into_data() {
                 self.splitter.bytes.extend_from_slice(&data);
             }
         }
     }
-
-    /// What is left when the stream has ended within an event.
-    pub fn rest(&mut self) -> Bytes {
-        std::mem::take(&mut self.splitter).bytes.freeze()
-    }
 }
 
-/// Cuts a stream into events.
 #[derive(Debug, Default)]
 struct EventSplitter {
     /// What is not cut yet. More is added at the end.
     bytes: BytesMut,
     /// Up to where there is no end of an event.
     searched: usize,
-    /// Where the current line begins.
     line: usize,
     /// Whether everything up to `searched` ends with `\r`, so that a `\n` that follows belongs to it.
     after_return: bool,

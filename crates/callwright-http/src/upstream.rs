@@ -81,6 +81,11 @@ pub enum TransferError {
     /// The connection broke.
     #[error("broke off its response: {}. It is not known whether the request was carried out.", root_cause(.0))]
     Broken(#[from] hyper::Error),
+    /// An event stream ended within an event.
+    #[error(
+        "ended its response within a message. It is not known whether the request was carried out."
+    )]
+    Unfinished,
     /// More bytes came than are allowed.
     #[error("sent a message of more than {0} bytes. Ask for less.")]
     TooLarge(usize),
@@ -240,7 +245,6 @@ fn connector(timeout: Duration) -> io::Result<Connector> {
     Ok(http)
 }
 
-/// The error at the end of the chain, which says most.
 fn root_cause(mut error: &dyn Error) -> String {
     while let Some(source) = error.source() {
         error = source;

@@ -3,11 +3,11 @@
 use callwright::feedback::{Content, Presented};
 use callwright::internal::first_bytes;
 use callwright::json::Value as Tree;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::message::{Id, comma, place, with_edits, written};
+use crate::members::members;
+use crate::message::{Id, comma, place, with_edits};
 
 /// The answer to a call that does not reach the server: a result marked as an error, since only then the model sees it.
 /// Results since protocol 2026-07-28 have a `resultType`; older protocols do not know it. A question to the user, with
@@ -60,12 +60,6 @@ pub(crate) fn request(id: &str, method: &str, params: &str) -> Vec<u8> {
 pub(crate) fn cancelled(id: &str) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}")
         .into_bytes()
-}
-
-#[derive(Deserialize)]
-struct CallResult<'m> {
-    #[serde(borrow, default, deserialize_with = "written")]
-    content: Option<&'m RawValue>,
 }
 
 /// The answer of a server as the model gets it. Content that is kept stays byte for byte, with a note after it; a bad
@@ -138,9 +132,9 @@ fn cut_texts<'v>(block: &Tree<'v>, left: &mut usize) -> Tree<'v> {
 
 /// The answer of a server with a text after the content of its result, and everything else byte for byte.
 fn with_note(message: &[u8], result: &RawValue, note: &str) -> Option<Vec<u8>> {
-    let parts: CallResult<'_> = serde_json::from_str(result.get()).ok()?;
+    let [content] = members(result.get(), ["content"]).ok()?;
     let block = json!({"type": "text", "text": note});
-    let edit = match parts.content {
+    let edit = match content {
         Some(content) if content.get().starts_with('[') => {
             let end = place(message, content.get())?.end - 1;
             (end..end, format!("{}{block}", comma(content)))

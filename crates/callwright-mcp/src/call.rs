@@ -6,14 +6,12 @@ use callwright::Call;
 use callwright::call::Arguments;
 use callwright::json::Value;
 use callwright::parse::read_value;
-use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::members::members;
+use crate::members::{member, members};
 use crate::message::{not_null, place, with_edits};
 
-/// The parameters of a call, as they are written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallParams<'m> {
     name: &'m RawValue,
@@ -23,7 +21,6 @@ pub(crate) struct CallParams<'m> {
     pub(crate) request_state: Option<&'m RawValue>,
 }
 
-/// Their names.
 const PARAMS: [&str; 5] = [
     "name",
     "arguments",
@@ -35,31 +32,16 @@ const PARAMS: [&str; 5] = [
 /// The name of our question among the input requests of a result.
 pub(crate) const ASKED_AS: &str = "callwright";
 
-#[derive(Default, Deserialize)]
-struct CallMeta<'m> {
-    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
-    protocol: Option<&'m RawValue>,
-    #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
-    capabilities: Option<&'m RawValue>,
-    #[serde(borrow, rename = "callwright/consent")]
-    consent: Option<&'m RawValue>,
-}
-
 /// Whether the parameters of `initialize`, or of anything else that has `capabilities`, say that the client can show the
 /// user a form.
 pub(crate) fn can_elicit(params: Option<&RawValue>) -> bool {
-    let capabilities = params.and_then(|params| members(params.get(), ["capabilities"]).ok());
-    capabilities.is_some_and(|[capabilities]| has_forms(capabilities))
+    has_forms(member(params, "capabilities"))
 }
 
 /// An empty object means forms, as it did when there was nothing else.
 fn has_forms(capabilities: Option<&RawValue>) -> bool {
-    let elicitation = capabilities.and_then(|all| members(all.get(), ["elicitation"]).ok());
-    let Some([Some(elicitation)]) = elicitation else {
-        return false;
-    };
-    let modes = members(elicitation.get(), ["form", "url"]);
-    matches!(modes, Ok([Some(_), _] | [None, None]))
+    let modes = member(capabilities, "elicitation").map(|it| members(it.get(), ["form", "url"]));
+    matches!(modes, Some(Ok([Some(_), _] | [None, None])))
 }
 
 impl<'m> CallParams<'m> {
@@ -94,29 +76,20 @@ impl<'m> CallParams<'m> {
         Some(call)
     }
 
-    fn read_meta(&self) -> CallMeta<'m> {
-        let meta = self
-            .meta
-            .and_then(|meta| serde_json::from_str(meta.get()).ok());
-        meta.unwrap_or_default()
-    }
-
     /// Whether the call names its protocol, as calls do since 2026-07-28.
     pub(crate) fn names_protocol(&self) -> bool {
-        self.read_meta().protocol.is_some()
+        member(self.meta, "io.modelcontextprotocol/protocolVersion").is_some()
     }
 
     /// Whether it says that its client can ask the user, as calls do since then.
     pub(crate) fn elicits(&self) -> bool {
-        has_forms(self.read_meta().capabilities)
+        let capabilities = "io.modelcontextprotocol/clientCapabilities";
+        has_forms(member(self.meta, capabilities))
     }
 
     /// The user's answer, as the client's program passes it on.
     pub(crate) fn consent(&self) -> Option<&'m RawValue> {
-        // Looked for before anything is read.
-        let meta = self.meta.filter(|meta| meta.get().contains("callwright"))?;
-        let meta: CallMeta<'m> = serde_json::from_str(meta.get()).ok()?;
-        meta.consent
+        member(self.meta, "callwright/consent")
     }
 
     /// The user's answer to our question, if the call goes on after one.

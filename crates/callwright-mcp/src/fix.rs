@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 
 use callwright::tool::normalise;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Schema, json};
 
-use crate::message::{comma, not_null, place, with_edits, written};
+use crate::members::{member, members, string};
+use crate::message::{comma, not_null, place, with_edits};
 
 /// A corrected list, and which tools needed it.
 #[derive(Debug)]
@@ -18,43 +18,28 @@ pub(crate) struct FixedToolList {
     /// The names of the tools with malformed schemas, in the order of the list. A schema without `properties` is well
     /// formed, though some clients want them.
     pub(crate) tools: Vec<String>,
-    /// The whole message.
     pub(crate) message: Vec<u8>,
-}
-
-#[derive(Deserialize)]
-struct ToolList<'m> {
-    #[serde(borrow)]
-    tools: Vec<&'m RawValue>,
-}
-
-#[derive(Deserialize)]
-struct ToolDeclaration<'m> {
-    #[serde(borrow)]
-    name: Cow<'m, str>,
-    #[serde(borrow, default, rename = "inputSchema", deserialize_with = "written")]
-    input: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "outputSchema", deserialize_with = "written")]
-    output: Option<&'m RawValue>,
 }
 
 /// Corrects the list in a message; `None` if there is nothing to correct.
 pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedToolList> {
-    let list: ToolList<'_> = serde_json::from_str(result.get()).ok()?;
+    let list: Vec<&RawValue> = serde_json::from_str(member(Some(result), "tools")?.get()).ok()?;
     let mut tools = Vec::new();
     let mut edits = Vec::new();
-    for tool in list.tools {
-        let Ok(entry) = serde_json::from_str::<ToolDeclaration<'_>>(tool.get()) else {
+    for tool in list {
+        let Ok([Some(name), input, output]) =
+            members(tool.get(), ["name", "inputSchema", "outputSchema"])
+        else {
             continue;
         };
         let mut is_faulty = true;
         let before = edits.len();
-        if entry.output.is_some() && not_null(entry.output).is_none() {
+        if output.is_some() && not_null(output).is_none() {
             // `null` says nothing, so only leaving the member out says the same.
             let whole = place(message, tool.get())?;
             edits.extend(without_output(tool.get()).map(|text| (whole, text)));
         } else {
-            match (entry.input, entry.input.and_then(fixed_input)) {
+            match (input, input.and_then(fixed_input)) {
                 (Some(input), Some((schema, is_well_formed))) => {
                     is_faulty = !is_well_formed;
                     edits.push((place(message, input.get())?, schema.to_string()));
@@ -67,7 +52,7 @@ pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedTo
                 }
                 (Some(_), None) => {}
             }
-            if let Some(output) = entry.output
+            if let Some(output) = output
                 && let Some(schema) = fixed_output(output)
             {
                 is_faulty = true;
@@ -75,7 +60,7 @@ pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedTo
             }
         }
         if is_faulty && edits.len() > before {
-            tools.push(entry.name.into_owned());
+            tools.extend(string(name).map(Cow::into_owned));
         }
     }
     (!edits.is_empty()).then(|| FixedToolList {
@@ -84,7 +69,6 @@ pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedTo
     })
 }
 
-/// The schema of a tool that does not declare its arguments.
 fn no_arguments() -> Schema {
     json!({"type": "object", "properties": {}})
 }

@@ -25,5 +25,4 @@ mod line_reader;
 mod line_writer;
 mod members;
 mod process;
-mod stderr_tail;
 mod tools;

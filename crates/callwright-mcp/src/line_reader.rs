@@ -14,12 +14,10 @@ const USUAL: usize = 64 * 1024;
 /// A buffer that a long line made larger than this is released after it.
 const LARGEST_KEPT: usize = 4 * 1024 * 1024;
 
-/// Reads lines from one side.
 #[derive(Debug)]
 pub(crate) struct LineReader<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// Where the line starts.
     start: usize,
     /// Where it ends, and the next one starts.
     line: usize,
@@ -27,10 +25,12 @@ pub(crate) struct LineReader<R> {
     end: usize,
     /// Up to where there is no line break.
     searched: usize,
+    most_bytes: usize,
 }
 
 impl<R: Read> LineReader<R> {
-    pub(crate) fn new(reader: R) -> Self {
+    /// Lines of at most `most_bytes`: one without end must not take all our memory.
+    pub(crate) fn new(reader: R, most_bytes: usize) -> Self {
         LineReader {
             reader,
             buffer: vec![0; USUAL],
@@ -38,10 +38,12 @@ impl<R: Read> LineReader<R> {
             line: 0,
             end: 0,
             searched: 0,
+            most_bytes,
         }
     }
 
-    /// Moves to the next line. `false` if there is none.
+    /// Moves to the next line. `false` if there is none. A line that is too long is an error of the kind `InvalidData`;
+    /// after [`LineReader::skip_line`] there may be others.
     pub(crate) fn advance(&mut self) -> io::Result<bool> {
         self.start = self.line;
         self.searched = self.line;
@@ -51,6 +53,10 @@ impl<R: Read> LineReader<R> {
                 return Ok(true);
             }
             self.searched = self.end;
+            if self.end - self.start > self.most_bytes {
+                let why = format!("a line has more than {} bytes", self.most_bytes);
+                return Err(io::Error::new(ErrorKind::InvalidData, why));
+            }
             self.make_room();
             match self.reader.read(&mut self.buffer[self.end..]) {
                 Ok(0) => {
@@ -58,6 +64,23 @@ impl<R: Read> LineReader<R> {
                     return Ok(self.start < self.end);
                 }
                 Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Drops the rest of a line that is too long. `false` if nothing comes after it.
+    pub(crate) fn skip_line(&mut self) -> io::Result<bool> {
+        loop {
+            if let Some(end) = self.line_end() {
+                self.line = end;
+                return Ok(true);
+            }
+            (self.start, self.line, self.end, self.searched) = (0, 0, 0, 0);
+            match self.reader.read(&mut self.buffer) {
+                Ok(0) => return Ok(false),
+                Ok(read) => self.end = read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -140,7 +163,7 @@ mod tests {
             if half > 0 {
                 sent.push(vec![b'h'; half]);
             }
-            let mut lines = LineReader::new(Drip(sent.concat(), step));
+            let mut lines = LineReader::new(Drip(sent.concat(), step), usize::MAX);
             let mut came = Vec::new();
             while lines.advance().unwrap() {
                 came.push(lines.line().to_vec());
@@ -152,12 +175,25 @@ mod tests {
     #[test]
     fn the_buffer_of_a_long_line_is_released() {
         let text = [vec![b'x'; 50_000_000], b"\nshort\n".to_vec()].concat();
-        let mut lines = LineReader::new(io::Cursor::new(text));
+        let mut lines = LineReader::new(io::Cursor::new(text), usize::MAX);
         assert!(lines.advance().unwrap());
         assert_eq!(lines.line().len(), 50_000_001);
         assert!(lines.advance().unwrap());
         assert_eq!(lines.line(), b"short\n");
         assert!(!lines.advance().unwrap());
         assert_eq!(lines.buffer.len(), USUAL);
+    }
+
+    #[test]
+    fn a_line_without_end_has_a_bound() {
+        let long = vec![b'x'; 20_000_000];
+        let text = [b"short\n".to_vec(), long, b"\nnext\n".to_vec()].concat();
+        let mut lines = LineReader::new(io::Cursor::new(text), 1_000_000);
+        assert!(lines.advance().unwrap());
+        assert_eq!(lines.advance().unwrap_err().kind(), ErrorKind::InvalidData);
+        assert!(lines.buffer.len() < 4_000_000);
+        assert!(lines.skip_line().unwrap() && lines.advance().unwrap());
+        assert_eq!(lines.line(), b"next\n");
+        assert!(!lines.advance().unwrap());
     }
 }

@@ -8,7 +8,8 @@
 
 use std::collections::VecDeque;
 use std::io::{self, PipeWriter, Write};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 /// How much is collected before it is written: what a pipe holds on Linux.
 const MOST_COLLECTED: usize = 64 * 1024;
@@ -16,7 +17,6 @@ const MOST_COLLECTED: usize = 64 * 1024;
 /// How many bytes may be queued for a server: two of the largest messages that HTTP servers get from us.
 const MOST_QUEUED: usize = 128 * 1024 * 1024;
 
-/// Where the lines go.
 pub(crate) enum LineSink {
     /// The sender waits until everything is written.
     Blocking(Box<dyn Write + Send>),
@@ -72,7 +72,6 @@ impl LineSink {
         }
     }
 
-    /// Writes everything, however long that takes.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let LineSink::Queued(writer) = self {
             return writer.write_all(bytes).and_then(|()| writer.flush());
@@ -117,12 +116,10 @@ pub(crate) enum LineEnd {
     AsItIs,
 }
 
-/// Why a message is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unsent {
     /// The reader has closed its end, or we have closed ours.
     Closed,
-    /// Too much is queued already.
     Full,
 }
 
@@ -131,7 +128,6 @@ pub(crate) struct LineWriter {
     pending: Mutex<PendingLines>,
     /// The queue has work for its thread.
     work: Condvar,
-    /// The queue is empty.
     drained: Condvar,
 }
 
@@ -149,17 +145,17 @@ struct PendingLines {
 }
 
 impl LineWriter {
-    /// Writes to a sink; without one it is closed from the beginning.
+    /// Writes to a sink; without one everything is queued for the sink that [`LineWriter::attach`] brings.
     pub(crate) fn new(sink: Option<LineSink>) -> Self {
         LineWriter {
             pending: Mutex::new(PendingLines {
-                is_closed: sink.is_none(),
+                is_detached: sink.is_none(),
                 sink,
                 collected: Vec::new(),
                 queue: VecDeque::new(),
                 queued_bytes: 0,
                 is_unfinished: false,
-                is_detached: false,
+                is_closed: false,
             }),
             work: Condvar::new(),
             drained: Condvar::new(),
@@ -168,7 +164,7 @@ impl LineWriter {
 
     /// Sends a message. `more` says that another one is about to follow, so that this one may be collected.
     pub(crate) fn send(&self, message: &[u8], end: LineEnd, more: bool) -> Result<(), Unsent> {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         let sent = pending.send(message, end, more);
         self.wake_thread(&pending);
         sent
@@ -176,7 +172,7 @@ impl LineWriter {
 
     /// Sends what was collected.
     pub(crate) fn flush(&self) -> Result<(), Unsent> {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         if pending.is_closed {
             return Err(Unsent::Closed);
         }
@@ -185,18 +181,16 @@ impl LineWriter {
         sent
     }
 
-    /// Waits until nothing is queued any more.
     pub(crate) fn wait_until_drained(&self) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         while !pending.queue.is_empty() && !pending.is_closed {
-            let waited = self.drained.wait(pending);
-            pending = waited.unwrap_or_else(PoisonError::into_inner);
+            self.drained.wait(&mut pending);
         }
     }
 
     /// Takes no more messages; what is queued is still written.
     pub(crate) fn close(&self) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         // A reader that is gone already misses nothing.
         let _ = pending.write_collected();
         pending.is_closed = true;
@@ -207,34 +201,21 @@ impl LineWriter {
         self.drained.notify_all();
     }
 
-    /// Drops what is queued, and queues what comes for the sink that [`LineWriter::attach`] brings. Only then the reader
-    /// of the sink until now sees the end of its input.
-    pub(crate) fn detach(&self) {
-        let mut pending = self.lock();
-        pending.collected.clear();
-        pending.queue.clear();
-        pending.queued_bytes = 0;
-        pending.is_detached = true;
-        self.drained.notify_all();
-    }
-
-    /// Writes to another sink from now on, or to none for good.
+    /// Writes to a sink from now on, or to none for good.
     pub(crate) fn attach(&self, sink: Option<LineSink>) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         pending.is_detached = false;
         pending.is_closed |= sink.is_none();
-        let is_needed = !pending.is_closed || !pending.queue.is_empty();
-        pending.sink = sink.filter(|_| is_needed);
+        pending.sink = sink;
         self.work.notify_one();
     }
 
     /// Writes what is queued, until the writer is closed: the work of the queue's thread.
     pub(crate) fn write_queued(&self) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         loop {
             if pending.is_detached || (pending.queue.is_empty() && !pending.is_closed) {
-                let waited = self.work.wait(pending);
-                pending = waited.unwrap_or_else(PoisonError::into_inner);
+                self.work.wait(&mut pending);
                 continue;
             }
             let Some(lines) = pending.queue.pop_front() else {
@@ -246,15 +227,13 @@ impl LineWriter {
             };
             drop(pending);
             let written = sink.write_all(&lines);
-            pending = self.lock();
+            pending = self.pending.lock();
             pending.queued_bytes = pending.queued_bytes.saturating_sub(lines.len());
-            if !pending.is_detached && pending.sink.is_none() {
-                if written.is_err() {
-                    pending.is_closed = true;
-                    pending.queue.clear();
-                } else {
-                    pending.sink = Some(sink);
-                }
+            if written.is_err() {
+                pending.is_closed = true;
+                pending.queue.clear();
+            } else {
+                pending.sink = Some(sink);
             }
             if pending.queue.is_empty() {
                 self.drained.notify_all();
@@ -266,11 +245,6 @@ impl LineWriter {
         if !pending.queue.is_empty() {
             self.work.notify_one();
         }
-    }
-
-    /// Nothing here panics while it holds the lock.
-    fn lock(&self) -> MutexGuard<'_, PendingLines> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -435,22 +409,16 @@ mod tests {
     }
 
     #[test]
-    fn messages_sent_while_detached_are_for_the_next_sink() {
-        let (writer, mut old) = to_pipe();
-        let writer = Arc::new(writer);
+    fn messages_sent_before_there_is_a_sink_are_queued() {
+        let writer = Arc::new(LineWriter::new(None));
         let thread = thread_of(&writer);
-        assert_eq!(writer.send(b"old", LineEnd::Add, false), Ok(()));
-        writer.detach();
-        assert_eq!(writer.send(b"new", LineEnd::Add, false), Ok(()));
-        let (mut new, pipe) = io::pipe().expect("a pipe");
+        assert_eq!(writer.send(b"early", LineEnd::Add, false), Ok(()));
+        let (mut reader, pipe) = io::pipe().expect("a pipe");
         writer.attach(Some(LineSink::pipe(pipe).expect("a sink")));
-        let mut came = String::new();
-        old.read_to_string(&mut came).expect("UTF-8");
-        assert_eq!(came, "old\n");
         writer.close();
         let mut came = String::new();
-        new.read_to_string(&mut came).expect("UTF-8");
-        assert_eq!(came, "new\n");
+        reader.read_to_string(&mut came).expect("UTF-8");
+        assert_eq!(came, "early\n");
         thread.join().expect("it ends");
     }
 

@@ -32,7 +32,6 @@ pub(crate) fn member<'m>(of: Option<&'m RawValue>, name: &str) -> Option<&'m Raw
     not_null(value)
 }
 
-/// The string, if the value is one.
 pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(value.get())
         .ok()

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::{Deserialize as _, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::members::{member, members, string};
@@ -70,18 +69,13 @@ impl<'m> Id<'m> {
     }
 }
 
-/// The names of the members of a message.
 const ENVELOPE: [&str; 5] = ["id", "method", "params", "result", "error"];
+
+/// Real ids are numbers and UUIDs. Longer ones would fill the memory of what is in progress.
+const LONGEST_ID: usize = 1_000;
 
 /// The largest integer up to which a language with floating-point numbers only tells all integers apart.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
-
-/// A member as it is written, `null` included: only a missing one is `None`.
-pub(crate) fn written<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(from).map(Some)
-}
 
 /// A member, unless it is `null`, which counts as missing.
 pub(crate) fn not_null(value: Option<&RawValue>) -> Option<&RawValue> {
@@ -102,6 +96,9 @@ impl<'m> Message<'m> {
             return Message::Other;
         };
         let (id, params) = (not_null(id).map(|id| Id(id.get())), not_null(params));
+        if id.is_some_and(|id| id.0.len() > LONGEST_ID) {
+            return Message::Other;
+        }
         match (not_null(method), id) {
             (Some(method), id) => match (string(method), id) {
                 (Some(method), Some(id)) => Message::Request { id, method, params },

@@ -2,7 +2,6 @@
 //!
 //! The group matters where the command is a wrapper such as `npx` or a shell: whatever it starts ends with it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
@@ -11,94 +10,15 @@ use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
 
-/// Longer commands are cut in messages.
-const LONGEST_COMMAND: usize = 200;
-
-/// Shorter values of variables are not secrets, and may be part of any word.
-const SHORTEST_SECRET: usize = 6;
-
-/// How a server is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerCommand {
     pub(crate) program: OsString,
     pub(crate) arguments: Vec<OsString>,
     /// Added to our own environment.
     pub(crate) variables: BTreeMap<String, String>,
-    /// The working directory, if it is not ours.
     pub(crate) folder: Option<PathBuf>,
 }
 
-impl ServerCommand {
-    /// The command as it may be shown to a client: without anything that looks like a secret.
-    pub(crate) fn redacted(&self) -> String {
-        let variables = std::env::vars_os();
-        let variables = variables.filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
-        self.redacted_without(variables)
-    }
-
-    /// The same, also without the values of those variables that are named like secrets: a shell may have put them into
-    /// the arguments.
-    fn redacted_without(&self, variables: impl Iterator<Item = (String, String)>) -> String {
-        let mut text = self.program.to_string_lossy().into_owned();
-        let mut is_secret_next = false;
-        for argument in &self.arguments {
-            let argument = argument.to_string_lossy();
-            let argument = without_password(&argument);
-            text.push(' ');
-            match argument.split_once('=') {
-                _ if is_secret_next && !argument.starts_with('-') => text.push('…'),
-                Some((name, _)) if names_secret(name) => {
-                    text.push_str(name);
-                    text.push_str("=…");
-                }
-                _ => text.push_str(&argument),
-            }
-            is_secret_next = argument.starts_with('-') && names_secret(&argument);
-        }
-        for (name, value) in variables {
-            if value.len() >= SHORTEST_SECRET && names_secret(&name) && text.contains(&value) {
-                text = text.replace(&value, "…");
-            }
-        }
-        if let Some((cut, _)) = text.char_indices().nth(LONGEST_COMMAND) {
-            text.truncate(cut);
-            text.push('…');
-        }
-        text
-    }
-}
-
-/// A URL without the login: `postgres://…@host/db`. A password may contain any character, so everything up to the last
-/// `@` goes.
-fn without_password(argument: &str) -> Cow<'_, str> {
-    let parts = argument
-        .split_once("://")
-        .and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1)));
-    match parts {
-        Some((scheme, host)) => Cow::Owned(format!("{scheme}://…@{host}")),
-        None => Cow::Borrowed(argument),
-    }
-}
-
-/// Whether an option or a variable with this name holds a secret.
-fn names_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [
-        "key",
-        "token",
-        "secret",
-        "passw",
-        "auth",
-        "credential",
-        "header",
-    ]
-    .iter()
-    .any(|part| name.contains(part))
-}
-
-/// Signals that we pass on to servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerSignal {
     HangUp,
@@ -116,16 +36,11 @@ pub(crate) struct ServerProcess {
     group: Option<rustix::process::Pid>,
 }
 
-/// Our ends of the pipes to a server. They block, so that a message costs one read and one write.
-#[derive(Debug)]
-pub(crate) struct ServerPipes {
-    pub(crate) stdin: PipeWriter,
-    pub(crate) stdout: PipeReader,
-    pub(crate) stderr: PipeReader,
-}
-
 impl ServerProcess {
-    pub(crate) fn start(command: &ServerCommand) -> io::Result<(Self, ServerPipes)> {
+    /// Also returns our ends of its stdin, stdout and stderr. They block, so that a message costs one read and one write.
+    pub(crate) fn start(
+        command: &ServerCommand,
+    ) -> io::Result<(Self, PipeWriter, PipeReader, PipeReader)> {
         let (their_stdin, stdin) = io::pipe()?;
         let (stdout, their_stdout) = io::pipe()?;
         let (stderr, their_stderr) = io::pipe()?;
@@ -150,12 +65,7 @@ impl ServerProcess {
                 .and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?)),
             child,
         };
-        let pipes = ServerPipes {
-            stdin,
-            stdout,
-            stderr,
-        };
-        Ok((process, pipes))
+        Ok((process, stdin, stdout, stderr))
     }
 
     /// Waits until the server has ended. Safe to cancel and call again.
@@ -253,48 +163,4 @@ pub(crate) fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or(signal).unwrap_or(1);
     // Windows has larger codes; an error stays an error.
     u8::try_from(code).unwrap_or(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn command(text: &str) -> ServerCommand {
-        let mut words = text.split(' ').map(OsString::from);
-        ServerCommand {
-            program: words.next().unwrap_or_default(),
-            arguments: words.collect(),
-            variables: BTreeMap::new(),
-            folder: None,
-        }
-    }
-
-    #[test]
-    fn secrets_of_the_environment_are_not_shown() {
-        let variables = [("GITHUB_TOKEN", "tok-123456"), ("LANGUAGE", "en_GB")];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let shown = command("server tok-123456 en_GB").redacted_without(variables.into_iter());
-        assert_eq!(shown, "server … en_GB");
-    }
-
-    #[test]
-    fn secrets_are_not_shown() {
-        let shown = |text: &str| command(text).redacted();
-        assert_eq!(
-            shown("npx -y a/server --port 5"),
-            "npx -y a/server --port 5"
-        );
-        assert_eq!(shown("s --api-key 123 x"), "s --api-key … x");
-        assert_eq!(
-            shown("env API_TOKEN=abc s --auth=x"),
-            "env API_TOKEN=… s --auth=…"
-        );
-        assert_eq!(
-            shown("s postgres://me:p/@ss@host/db?ssl=1 --url=http://host/x"),
-            "s postgres://…@host/db?ssl=1 --url=http://host/x"
-        );
-        assert_eq!(shown("s http://me:pass@h/?key=1"), "s http://…@h/?key=…");
-        let long = shown(&format!("s {}", "x".repeat(1_000)));
-        assert_eq!(long.chars().count(), LONGEST_COMMAND + 1);
-    }
 }

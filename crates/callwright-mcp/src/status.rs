@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callwright::Settled;
 use callwright::check::OutputVerdict;
 use callwright::failure::{Class, Failure};
 use callwright::repair::Edit;
+use parking_lot::Mutex;
 
 /// How many names are counted one by one: a model that makes up names must not take all our memory.
 const MOST_NAMES: usize = 10_000;
@@ -88,11 +88,11 @@ impl Status {
 
     /// The counts by tool.
     pub fn tools(&self) -> BTreeMap<String, CallCounts> {
-        self.lock().clone()
+        self.tools.lock().clone()
     }
 
     fn count(&self, tool: &str, add: impl FnOnce(&mut CallCounts)) {
-        let mut tools = self.lock();
+        let mut tools = self.tools.lock();
         if let Some(counts) = tools.get_mut(tool) {
             return add(counts);
         }
@@ -102,10 +102,6 @@ impl Status {
             "…"
         };
         add(tools.entry(name.to_owned()).or_default());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, CallCounts>> {
-        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,39 +1,95 @@
 //! The tools of a server, as its lists declare them.
 //!
-//! Takes the answers to `tools/list`, whether the client or we asked for them; returns a gate for the tools in them. A
+//! Takes the answers to `tools/list`, whether the client or we asked for them; returns a gate for the tools in them, once
+//! they are compiled. A
 //! list may come in pages, and a client may stop at the first. What a server says about its own tools makes repair more
 //! careful, and bolder only if the operator trusts the server.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use callwright::Gate;
-use callwright::tool::{Effect, ToolSpec};
-use callwright::wire::read_tools;
+use callwright::tool::{Effect, Tool, ToolSpec};
+use callwright::wire::{Provider, declare, read_tools};
+use callwright::{Error, Gate};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::guard::Settings;
+use crate::members::{member, string};
 use crate::message::not_null;
 
 /// How many warnings are remembered, so that none is given twice.
 const MOST_WARNINGS: usize = 1_000;
 
-/// What is known about a server's tools.
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     gate: Option<Arc<Gate>>,
     specs: Vec<ToolSpec>,
     extent: ListExtent,
-    /// Whether the server said that they have changed.
     is_stale: bool,
-    /// Whether the server does not list tools at all.
     is_unlisted: bool,
-    /// Warnings that were given already.
+    /// How many pages were taken in, and how many of them `gate` knows.
+    pages: u64,
+    compiled_pages: u64,
+    is_compiling: bool,
     given: HashSet<String>,
 }
 
-/// How much of a list is known.
+/// A list of tools to compile, which may take long: the driver does it on a thread that no message waits for, and gives
+/// the outcome to [`crate::guard::Guard::tools_compiled`]. Meanwhile calls are held.
+#[derive(Debug)]
+pub struct ToolCompilation {
+    settings: Arc<Settings>,
+    specs: Vec<ToolSpec>,
+    extent: ListExtent,
+    pages: u64,
+}
+
+/// A compiled list of tools.
+#[derive(Debug)]
+pub struct CompiledTools {
+    gate: Result<Gate, Error>,
+    warnings: Vec<String>,
+    pages: u64,
+}
+
+impl ToolCompilation {
+    /// Compiles the tools.
+    pub fn run(self) -> CompiledTools {
+        let policy = &self.settings.policy;
+        if let Some(listed) = &self.settings.tools_listed {
+            let declared = self.specs.iter().map(|spec| declare(Provider::Mcp, spec));
+            listed(&Value::Array(declared.collect()).to_string());
+        }
+        let gate = self.settings.gate(self.specs);
+        let mut warnings = Vec::new();
+        for tool in gate.iter().flat_map(Gate::tools) {
+            let name = tool.name();
+            for (what, reason) in [
+                ("calls", tool.quarantined()),
+                ("results", tool.output_quarantined()),
+            ] {
+                warnings.extend(
+                    reason.map(|reason| {
+                        format!("tool {name:?}: its {what} pass unvalidated: {reason}")
+                    }),
+                );
+            }
+        }
+        if let (Ok(gate), ListExtent::Whole) = (&gate, self.extent) {
+            let unmatched = policy.warnings(gate.tools().map(Tool::name));
+            warnings.extend(unmatched.iter().map(|what| format!("policy, {what}")));
+        }
+        warnings.sort();
+        CompiledTools {
+            gate,
+            warnings,
+            pages: self.pages,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum ListExtent {
     #[default]
@@ -44,7 +100,6 @@ enum ListExtent {
     Endless,
 }
 
-/// What is known about a tool.
 #[derive(Debug)]
 pub(crate) enum ToolLookup {
     /// This gate judges its calls.
@@ -55,7 +110,6 @@ pub(crate) enum ToolLookup {
     Undeclared,
 }
 
-/// A page of a list.
 #[derive(Debug)]
 pub(crate) struct ToolPage {
     specs: Vec<ToolSpec>,
@@ -70,17 +124,6 @@ struct ToolListResult<'m> {
     tools: Vec<&'m RawValue>,
     #[serde(borrow, rename = "nextCursor")]
     next: Option<&'m RawValue>,
-}
-
-#[derive(Deserialize)]
-struct ToolHints {
-    annotations: Option<ToolAnnotations>,
-}
-
-#[derive(Deserialize)]
-struct ToolAnnotations {
-    #[serde(rename = "destructiveHint")]
-    destructive: Option<bool>,
 }
 
 impl ToolPage {
@@ -101,9 +144,14 @@ impl ToolPage {
                 Ok(specs) => page
                     .specs
                     .extend(specs.into_iter().map(|spec| doubted(spec, entry))),
-                Err(_) => page.faults.push(format!(
-                    "entry {at} of the list of tools is not a tool with a name"
-                )),
+                // Its name is all that is needed to let its calls pass.
+                Err(_) => page.faults.push(match member(Some(entry), "name").and_then(string) {
+                    Some(name) => {
+                        page.specs.push(ToolSpec::without_schema(name.as_ref()));
+                        format!("tool {name:?}: its calls pass unvalidated: its declaration cannot be read")
+                    }
+                    None => format!("entry {at} of the list of tools is not a tool with a name"),
+                }),
             }
         }
         Some(page)
@@ -115,10 +163,9 @@ impl ToolPage {
 fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
     spec.idempotent = false;
     if spec.effect == Effect::Read {
-        let hints: Option<ToolHints> = serde_json::from_str(entry.get()).ok();
-        let destructive = hints.and_then(|hints| hints.annotations?.destructive);
-        spec.effect = match destructive {
-            Some(true) => Effect::Destructive,
+        let destroys = member(member(Some(entry), "annotations"), "destructiveHint");
+        spec.effect = match destroys.map(RawValue::get) {
+            Some("true") => Effect::Destructive,
             _ => Effect::Unknown,
         };
     }
@@ -132,12 +179,12 @@ pub(crate) fn undeclared(tool: &str, settings: &Settings) -> Option<Arc<Gate>> {
 }
 
 impl ListedTools {
-    /// What is known about a tool.
     pub(crate) fn lookup(&self, tool: &str) -> ToolLookup {
         if self.is_unlisted {
             return ToolLookup::Undeclared;
         }
-        match self.gate.as_ref().filter(|_| !self.is_stale) {
+        let is_current = !self.is_stale && self.compiled_pages == self.pages;
+        match self.gate.as_ref().filter(|_| is_current) {
             Some(gate) if gate.tool(tool).is_some() || self.extent == ListExtent::Whole => {
                 ToolLookup::Gate(Arc::clone(gate))
             }
@@ -146,7 +193,6 @@ impl ListedTools {
         }
     }
 
-    /// How a tool declares its arguments.
     #[cfg(feature = "http")]
     pub(crate) fn input_schema(&self, tool: &str) -> Option<Arc<serde_json::Value>> {
         let tool = self.gate.as_ref()?.tool(tool)?;
@@ -158,83 +204,89 @@ impl ListedTools {
         self.is_unlisted = true;
     }
 
-    /// The list has more pages than we read.
     pub(crate) fn endless(&mut self) {
         self.extent = ListExtent::Endless;
     }
 
-    /// The tools have changed.
     pub(crate) fn changed(&mut self) {
         self.is_stale = true;
         self.is_unlisted = false;
     }
 
-    /// Takes in a page: the first of a list, or a later one. Returns what is wrong with its tools, once.
-    pub(crate) fn learn(
-        &mut self,
-        page: ToolPage,
-        is_first: bool,
-        settings: &Settings,
-    ) -> Vec<String> {
-        let mut specs = std::mem::take(&mut self.specs);
+    /// Takes in a page: the first of a list, or a later one. Returns what is wrong with it, once. Its tools are known when
+    /// they are compiled.
+    pub(crate) fn learn(&mut self, page: ToolPage, is_first: bool) -> Vec<String> {
         // A page after one that we have not seen does not make the list whole.
-        let is_part = page.next.is_some() || (!is_first && self.gate.is_none());
+        let is_part = page.next.is_some() || (!is_first && self.pages == 0);
         self.extent = if is_part {
             ListExtent::Part
         } else {
             ListExtent::Whole
         };
         if is_first {
-            specs.clear();
+            self.specs.clear();
             self.is_stale = false;
         }
         self.is_unlisted = false;
-        let new: HashSet<&str> = page.specs.iter().map(|spec| spec.name.as_str()).collect();
-        specs.retain(|spec| !new.contains(spec.name.as_str()));
-        let mut seen = HashSet::new();
+        self.pages += 1;
         let mut warnings = page.faults;
-        for spec in page.specs {
-            if seen.insert(spec.name.clone()) {
-                specs.push(spec);
-            } else {
-                let name = spec.name;
-                warnings.push(format!(
-                    "tool {name:?} is listed twice; the first one counts"
-                ));
-            }
+        let mut seen = HashSet::new();
+        let new: Vec<ToolSpec> = page
+            .specs
+            .into_iter()
+            .filter(|spec| {
+                let is_new = seen.insert(spec.name.clone());
+                if !is_new {
+                    let name = &spec.name;
+                    warnings.push(format!(
+                        "tool {name:?} is listed twice; the first one counts"
+                    ));
+                }
+                is_new
+            })
+            .collect();
+        self.specs.retain(|spec| !seen.contains(&spec.name));
+        self.specs.extend(new);
+        self.new_warnings(warnings)
+    }
+
+    /// What is to be compiled, one list at a time.
+    pub(crate) fn compilation(&mut self, settings: &Arc<Settings>) -> Option<ToolCompilation> {
+        if self.is_compiling || self.compiled_pages == self.pages {
+            return None;
         }
-        self.specs = specs;
-        match settings.gate(self.specs.clone()) {
-            Ok(gate) => {
-                for tool in gate.tools().filter(|tool| seen.contains(tool.name())) {
-                    let name = tool.name();
-                    let reasons = [
-                        ("calls", tool.quarantined()),
-                        ("results", tool.output_quarantined()),
-                    ];
-                    for (what, reason) in reasons {
-                        warnings.extend(reason.map(|reason| {
-                            format!("tool {name:?}: its {what} pass unvalidated: {reason}")
-                        }));
-                    }
-                }
-                if self.extent == ListExtent::Whole {
-                    let names = gate.tools().map(callwright::tool::Tool::name);
-                    let unmatched = settings.policy.warnings(names);
-                    warnings.extend(unmatched.iter().map(|what| format!("policy, {what}")));
-                }
-                self.gate = Some(Arc::new(gate));
-            }
+        self.is_compiling = true;
+        Some(ToolCompilation {
+            settings: Arc::clone(settings),
+            specs: self.specs.clone(),
+            extent: self.extent,
+            pages: self.pages,
+        })
+    }
+
+    pub(crate) fn is_compiling(&self) -> bool {
+        self.is_compiling
+    }
+
+    /// Takes in what was compiled. Returns warnings; `None` if another page has come since.
+    pub(crate) fn compiled(&mut self, compiled: CompiledTools) -> Option<Vec<String>> {
+        self.is_compiling = false;
+        if compiled.pages != self.pages {
+            return None;
+        }
+        self.compiled_pages = compiled.pages;
+        self.is_stale = false;
+        let mut warnings = compiled.warnings;
+        match compiled.gate {
+            Ok(gate) => self.gate = Some(Arc::new(gate)),
             Err(error) => {
                 warnings.push(format!("the tools cannot be guarded: {error}"));
                 self.is_unlisted = true;
             }
         }
-        warnings.sort();
-        self.new_warnings(warnings)
+        Some(self.new_warnings(warnings))
     }
 
-    /// Those of the warnings that have not been given yet.
     pub(crate) fn new_warnings(&mut self, mut warnings: Vec<String>) -> Vec<String> {
         warnings.retain(|warning| {
             self.given.len() >= MOST_WARNINGS || self.given.insert(warning.clone())

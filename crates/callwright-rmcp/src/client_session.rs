@@ -15,7 +15,6 @@ use tokio::sync::OnceCell;
 /// slow one thinks for a minute; after two, the user has most likely said something.
 const DEFAULT_QUIET: Duration = Duration::from_secs(120);
 
-/// The clients of one server.
 #[derive(Debug)]
 pub(crate) struct ClientSessions {
     pub(crate) quiet: Duration,
@@ -33,7 +32,6 @@ type Client = (Weak<InitializeRequestParams>, Arc<ClientSession>);
 /// The tools of a client's server, listed once.
 pub(crate) type Tools = Arc<OnceCell<Arc<Toolbox>>>;
 
-/// One client.
 #[derive(Debug)]
 pub(crate) struct ClientSession {
     name: String,
@@ -61,7 +59,6 @@ impl Default for ClientSessions {
 }
 
 impl ClientSessions {
-    /// The session of a client.
     pub(crate) fn of(&self, peer: &Peer<RoleServer>) -> Arc<ClientSession> {
         let Some(info) = peer.peer_info() else {
             return Arc::clone(&self.nameless);
@@ -109,7 +106,6 @@ impl ClientSession {
         *self.tools.lock() = Tools::default();
     }
 
-    /// A call begins.
     pub(crate) fn begin(self: &Arc<Self>, quiet: Duration) -> RunningCall {
         RunningCall {
             at: self.rounds.lock().begin(now(), quiet),
@@ -119,7 +115,6 @@ impl ClientSession {
 }
 
 impl RunningCall {
-    /// Where in the session the call is.
     pub(crate) fn place(&self) -> Place<'_> {
         Place {
             session: &self.session.name,

@@ -132,7 +132,6 @@ impl<H: ServerHandler> GuardedServer<H> {
         }
     }
 
-    /// The tools of a client's server.
     async fn tools(
         &self,
         session: &ClientSession,

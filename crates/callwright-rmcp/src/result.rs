@@ -31,7 +31,6 @@ pub(crate) fn call<'a>(request: &'a CallToolRequestParams, id: &'a RequestId) ->
     call
 }
 
-/// Arguments for the handler.
 pub(crate) fn arguments(value: &Value<'_>) -> Option<JsonObject> {
     match serde_json::Value::from(value) {
         serde_json::Value::Object(members) => Some(members),
@@ -39,7 +38,6 @@ pub(crate) fn arguments(value: &Value<'_>) -> Option<JsonObject> {
     }
 }
 
-/// The outcome of a call.
 pub(crate) fn ran(result: &CallToolResult) -> Ran<'static> {
     let output = output(result);
     if result.is_error == Some(true) {

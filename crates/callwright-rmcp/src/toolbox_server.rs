@@ -74,7 +74,6 @@ impl ToolboxServer {
     }
 }
 
-/// A tool as `rmcp` declares it.
 fn declared(spec: &ToolSpec) -> Tool {
     let of = |spec: &ToolSpec| serde_json::from_value(declare(Provider::Mcp, spec)).ok();
     of(spec).unwrap_or_else(|| {

@@ -1,33 +1,29 @@
-//! `callwright mcp --upstream`: stands in front of a server that speaks streamable HTTP, for clients that do too or for one
-//! on stdin and stdout.
+//! `callwright mcp --upstream` and `--listen`: HTTP on one side or on both.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
 use callwright_mcp::http::{
-    HttpError, Options, bridge, raise_open_file_limit, serve as serve_http,
+    HttpError, Options, bridge, raise_open_file_limit, serve as serve_http, serve_command,
 };
 
 use super::tell;
 use crate::Outcome;
 use crate::args::McpArguments;
 
-/// The exit code if the address cannot be listened at, or is none of a server.
+/// Exit code when the listen address cannot be bound or the upstream URL is invalid.
 const NOT_SERVED: u8 = 3;
 
-/// Serves clients until somebody ends the program.
-pub(super) fn serve(
-    upstream: &str,
-    arguments: &McpArguments,
-    settings: &Arc<Settings>,
-) -> Result<Outcome> {
+/// Serves clients until the program is told to end.
+pub(super) fn serve(arguments: &McpArguments, settings: &Arc<Settings>) -> Result<Outcome> {
     raise_open_file_limit();
-    let mut options = Options::new(upstream);
+    let mut options = Options::new(arguments.upstream.clone().unwrap_or_default());
     options.allow_remote = arguments.allow_remote;
     options.hosts.clone_from(&arguments.allow_host);
     options.origins.clone_from(&arguments.allow_origin);
     options.session_header.clone_from(&arguments.session_header);
+    options.most_bytes = arguments.max_message_bytes;
     options.warn = Arc::new(|warning| tell("warning", warning));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -37,7 +33,7 @@ pub(super) fn serve(
     let Some(listen) = arguments.listen.as_deref() else {
         let bridged = bridge(options, settings, tokio::io::stdin(), tokio::io::stdout());
         let bridged = runtime.block_on(bridged);
-        // A thread waits for our stdin, and nobody waits for it.
+        // A thread still waits for our stdin.
         runtime.shutdown_background();
         return Ok(match bridged {
             Ok(()) => Outcome::Clean,
@@ -51,7 +47,13 @@ pub(super) fn serve(
         let listener = tokio::net::TcpListener::bind(listen).await?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("http://{at}/ leads to the server"));
-        serve_http(listener, options, settings, end()).await
+        match arguments.command.split_first() {
+            Some((program, rest)) => {
+                let command = (program.clone(), rest.to_vec());
+                serve_command(listener, options, settings, command, end()).await
+            }
+            None => serve_http(listener, options, settings, end()).await,
+        }
     });
     Ok(match served {
         Ok(()) => Outcome::Clean,
@@ -66,7 +68,7 @@ pub(super) fn serve(
     })
 }
 
-/// Ready when somebody ends the program.
+/// Ready when the program is told to end.
 async fn end() {
     #[cfg(unix)]
     {

@@ -70,9 +70,14 @@ impl Guard {
 
     /// Starts a program that was told something by its environment.
     pub(crate) fn start_by(program: &mut Command, upstream: &str, options: &[&str]) -> Self {
+        Self::listen(program, &[&["--upstream", upstream], options].concat())
+    }
+
+    /// Guards whatever the arguments say.
+    pub(crate) fn listen(program: &mut Command, arguments: &[&str]) -> Self {
         let mut child = program
-            .args(["mcp", "--upstream", upstream, "--listen", "127.0.0.1:0"])
-            .args(options)
+            .args(["mcp", "--listen", "127.0.0.1:0"])
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callwright::admit::Steps;
-use callwright_mcp::guard::{Guard, Now, Settings};
+use callwright_mcp::guard::{Action, Guard, Now, Settings};
 
 use crate::parts::{self, COPIED, LIST, TOOLS, answer, call};
 
@@ -69,6 +69,11 @@ fn guard_alone() -> Vec<Duration> {
     let mut out = Vec::new();
     guard.from_client(LIST.as_bytes(), Now::by_clock(), &mut out);
     guard.from_server(TOOLS.as_bytes(), Now::by_clock(), &mut out);
+    for action in std::mem::take(&mut out) {
+        if let Action::CompileTools(compilation) = action {
+            guard.tools_compiled(compilation.run(), Now::by_clock(), &mut out);
+        }
+    }
     let mut all = Vec::with_capacity(CALLS);
     for number in 0..WARM_UP + CALLS {
         let line = call(number);

@@ -3,36 +3,44 @@
 use std::borrow::Cow;
 
 use crate::message::Message;
+use crate::tools::ToolCompilation;
 
 /// One thing to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Action<'m> {
     /// The client's message goes to the server exactly as it came.
     PassToServer(&'m [u8]),
     /// The server's message goes to the client exactly as it came.
     PassToClient(&'m [u8]),
-    /// The server gets this: a changed message, one message of a batch, or a call that was held.
+    /// The server gets this: a changed message, or one message of a batch.
     ToServer(Cow<'m, [u8]>),
     /// The client gets this: a changed message, one message of a batch, or an answer of the guard.
     ToClient(Cow<'m, [u8]>),
     /// The server is asked for its tools. The answer is for the guard.
     ListTools(Vec<u8>),
-    /// The client is asked to ask the user. The answer is for the guard.
-    AskUser(UserQuestion),
+    /// The client is asked to ask the user about a call that is held. This goes where the answer to the call would go; the
+    /// answer is for the guard.
+    AskUser(HeldMessage),
     /// The call with this id, as the client wrote it, waits in the guard: for the list of tools or for the user.
     Hold(String),
+    /// The server gets a call that was held.
+    Release(HeldMessage),
+    /// The client gets the answer to a call that was held.
+    Answer(HeldMessage),
+    /// A list of tools is to be compiled, on a thread that no message waits for.
+    CompileTools(ToolCompilation),
     /// The operator gets this sentence.
     Warn(String),
 }
 
-/// A question to the user about a call that is held.
+/// A message about a call that is or was held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct UserQuestion {
+pub struct HeldMessage {
     /// The id of the call, as the client wrote it.
     pub call: String,
-    /// The request to the client, which goes where the answer to the call would go.
+    /// The call as the server gets it, its answer, or a question about it.
     pub message: Vec<u8>,
 }
 
@@ -43,6 +51,7 @@ impl Action<'_> {
             Action::PassToServer(message) => Some(message),
             Action::ToServer(message) => Some(message),
             Action::ListTools(request) => Some(request),
+            Action::Release(held) => Some(&held.message),
             _ => None,
         }
     }
@@ -52,6 +61,7 @@ impl Action<'_> {
         match self {
             Action::PassToClient(message) => Some(message),
             Action::ToClient(message) => Some(message),
+            Action::Answer(held) => Some(&held.message),
             _ => None,
         }
     }
@@ -70,7 +80,6 @@ pub(super) enum Fate {
     Keep,
 }
 
-/// Who sent a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sender {
     Client,
@@ -129,13 +138,16 @@ impl Sender {
             (Sender::Server, true) | (Sender::Client, false) => Action::ToClient(message),
         })
     }
+}
 
-    /// The action for a message that was held until now.
-    pub(super) fn later(self, message: Vec<u8>, fate: Fate) -> Option<Action<'static>> {
-        let fate = match fate {
-            Fate::Pass => Fate::Replace(message),
-            other => other,
-        };
-        self.action(&[], fate)
+impl Action<'static> {
+    /// What becomes of a call of the client's that was held until now.
+    pub(super) fn of_held(call: String, message: Vec<u8>, fate: Fate) -> Option<Self> {
+        match fate {
+            Fate::Pass => Some(Action::Release(HeldMessage { call, message })),
+            Fate::Replace(message) => Some(Action::Release(HeldMessage { call, message })),
+            Fate::Reply(message) => Some(Action::Answer(HeldMessage { call, message })),
+            Fate::Keep => None,
+        }
     }
 }

@@ -6,15 +6,16 @@ use std::time::Instant;
 use callwright::admit::{Place, Ticket};
 use callwright::check::{Ran, ToolFailure};
 use callwright::event::{Event, Judgement};
+use callwright::failure::Code;
 use callwright::tool::Tool;
 use callwright::{Call, Gate, Opened, Verdict};
 use serde_json::value::RawValue;
 
 use super::GuardStep;
-use super::action::{Action, Fate, Sender};
+use super::action::{Action, Fate};
 use super::consent::WordedRefusal;
 use super::results::{ServerAnswer, with_outcome};
-use super::state::{ForwardedCall, HeldCall, SessionState};
+use super::state::{Expects, ForwardedCall, HeldCall, SessionState};
 use crate::answer::{self, code};
 use crate::call::CallParams;
 use crate::message::{Id, Message, cancelled_id};
@@ -23,7 +24,6 @@ use crate::tools::{ToolLookup, undeclared};
 /// How long an answer may be that is kept until the tools are known. A thousand of them are a gigabyte.
 const LONGEST_EARLY_ANSWER: usize = 1_000_000;
 
-/// A call as the client sent it.
 pub(super) struct IncomingCall<'m> {
     pub(super) message: &'m [u8],
     pub(super) id: Id<'m>,
@@ -57,7 +57,6 @@ impl<'m> IncomingCall<'m> {
 }
 
 impl<'a> GuardStep<'a, '_> {
-    /// A call of the client.
     pub(super) fn call(&mut self, message: &[u8], id: Id<'_>, params: Option<&RawValue>) -> Fate {
         let Some(call) = IncomingCall::new(message, id, params) else {
             return self.bad_params(id);
@@ -95,21 +94,20 @@ impl<'a> GuardStep<'a, '_> {
 
     /// Judges a call by what is known about its tool; if nothing is known yet, the call is held.
     pub(super) fn judge_known(&mut self, call: &IncomingCall<'_>) -> Fate {
-        let has_given_up = |state: &SessionState| {
-            state
-                .tools_request
-                .as_ref()
-                .is_some_and(|request| request.gave_up)
-        };
+        self.state.try_again(self.now.instant);
+        let may_wait = !self.state.gave_up;
         match self.state.tools.lookup(&call.call.tool) {
+            // Servers add tools without saying so.
+            ToolLookup::Gate(gate) if may_wait && is_unknown(&gate, &call.call) => self.hold(call),
             ToolLookup::Gate(gate) => self.judge(&gate, call),
-            ToolLookup::NotYet if !has_given_up(self.state) => self.hold(call),
+            ToolLookup::NotYet if may_wait => self.hold(call),
             ToolLookup::NotYet | ToolLookup::Undeclared => self.judge_undeclared(call),
         }
     }
 
     fn hold(&mut self, call: &IncomingCall<'_>) -> Fate {
         let is_sent = self.guard.settings.only_warns();
+        self.state.waiting_since.get_or_insert(self.now.instant);
         self.state.held.push_back(HeldCall {
             key: call.id.key().into_owned(),
             id: call.id.0.to_owned(),
@@ -143,15 +141,14 @@ impl<'a> GuardStep<'a, '_> {
             },
             None => self.state.pass(id),
         };
-        if let Some(message) = &held.answer {
-            self.state.passed.remove(&held.key);
-            if let Some(call) = self.state.calls.remove(&held.key) {
-                self.state.rounds.end(self.now.instant);
-                self.settle_early(call, message);
-            }
+        if let Some(message) = &held.answer
+            && let Some(call) = self.state.take_call(&held.key, self.now.instant)
+        {
+            self.settle_early(call, message);
         }
         if !held.is_sent {
-            self.out.extend(Sender::Client.later(held.message, fate));
+            self.out
+                .extend(Action::of_held(held.id, held.message, fate));
         }
     }
 
@@ -209,7 +206,6 @@ impl<'a> GuardStep<'a, '_> {
                     event
                 });
                 let mut forwarded = ForwardedCall {
-                    id: incoming.id.0.to_owned(),
                     open,
                     gate: Arc::clone(gate),
                     began: now.instant,
@@ -218,13 +214,12 @@ impl<'a> GuardStep<'a, '_> {
                     has_result_type: incoming.params.names_protocol(),
                     shares_id: false,
                 };
-                let key = incoming.id.key().into_owned();
-                if let Some(other) = self.state.calls.remove(&key) {
-                    self.state.rounds.end(now.instant);
+                if let Some(other) = self.state.take_call(&incoming.id.key(), now.instant) {
                     other.forget(&settings.sinks);
                     forwarded.shares_id = true;
                 }
-                self.state.calls.insert(key, forwarded);
+                let expects = Expects::Result(Box::new(forwarded));
+                self.state.forward(incoming.id, expects);
                 fate
             }
             Opened::Refused(refused) => {
@@ -299,14 +294,12 @@ impl<'a> GuardStep<'a, '_> {
         )
     }
 
-    /// The client cancels a request.
     pub(super) fn cancelled(&mut self, params: Option<&RawValue>) -> Fate {
         let Some(id) = cancelled_id(params) else {
             return Fate::Pass;
         };
         let key = id.key();
         let now = self.now.instant;
-        self.state.passed.remove(key.as_ref());
         if let Some(asking) = self.state.take_asking(&key) {
             self.state.rounds.end(now);
             self.answer_client(asking.withdrawn());
@@ -317,9 +310,8 @@ impl<'a> GuardStep<'a, '_> {
             // Otherwise the server never heard of it.
             return if is_sent { Fate::Pass } else { Fate::Keep };
         }
-        if let Some(call) = self.state.calls.remove(key.as_ref()) {
+        if let Some(call) = self.state.take_call(&key, now) {
             // A server need not answer it any more, and its answer would not be read.
-            self.state.rounds.end(now);
             let ran = Ran::failed(ToolFailure::cancelled());
             let settled = call.gate.close(call.open, ran);
             if let Some(event) = call.event {
@@ -331,6 +323,12 @@ impl<'a> GuardStep<'a, '_> {
         }
         Fate::Pass
     }
+}
+
+/// Whether a call is refused because there is no such tool.
+fn is_unknown(gate: &Gate, call: &Call<'_>) -> bool {
+    gate.tool(&call.tool).is_none()
+        && matches!(gate.judge(call), Verdict::Refused(refused) if refused.failure.code == Code::UnknownTool)
 }
 
 /// Whether no schema can judge calls of a tool.

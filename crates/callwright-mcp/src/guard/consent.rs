@@ -21,7 +21,7 @@ use callwright::wire;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::action::{Action, Fate, Sender, UserQuestion};
+use super::action::{Action, Fate, HeldMessage};
 use super::calls::IncomingCall;
 use super::state::SessionState;
 use super::{Guard, GuardStep, Now};
@@ -43,10 +43,8 @@ pub(super) struct OpenQuestion {
     failure: Failure,
 }
 
-/// A call that waits for the user.
 #[derive(Debug)]
 pub(super) struct AskedCall {
-    /// The id of our request.
     asked: String,
     since: Instant,
     /// Of the call.
@@ -122,7 +120,7 @@ impl GuardStep<'_, '_> {
         if self.state.elicits && !has_result_type && self.state.asking.len() < MOST_QUESTIONS {
             let asked = self.next_id();
             self.out.push(Action::Hold(call.0.to_owned()));
-            self.out.push(Action::AskUser(UserQuestion {
+            self.out.push(Action::AskUser(HeldMessage {
                 call: call.0.to_owned(),
                 message: answer::request(&asked, "elicitation/create", &form),
             }));
@@ -154,7 +152,6 @@ impl GuardStep<'_, '_> {
         })
     }
 
-    /// The client answers a request of ours.
     pub(super) fn user_answered(&mut self, asking: AskedCall, result: Option<&RawValue>) {
         let result = result.and_then(|result| read_value(result.get()).ok());
         let reply =
@@ -165,7 +162,8 @@ impl GuardStep<'_, '_> {
         call.may_ask = false;
         let fate = self.judge_answered(&call, Some(&reply));
         self.state.rounds.end(self.now.instant);
-        self.out.extend(Sender::Client.later(asking.message, fate));
+        self.out
+            .extend(Action::of_held(asking.id, asking.message, fate));
     }
 
     /// Judges a call that comes with the user's answer, if it is one.
@@ -210,7 +208,8 @@ impl GuardStep<'_, '_> {
                 .record_refused(&call.call.tool, failure, asking.event);
             let has_result_type = call.params.names_protocol();
             let refusal = answer::refusal(call.id, &asking.text, has_result_type, None);
-            self.answer_client(refusal);
+            self.out
+                .extend(Action::of_held(asking.id, Vec::new(), Fate::Reply(refusal)));
         }
     }
 
@@ -240,7 +239,6 @@ impl AskedCall {
 }
 
 impl SessionState {
-    /// Until when users may answer.
     pub(super) fn user_deadline(&self) -> Option<Instant> {
         let since = self.asking.iter().map(|asking| asking.since).min()?;
         Some(since + LONGEST_ASKED)

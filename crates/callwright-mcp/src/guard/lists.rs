@@ -2,35 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::GuardStep;
 use super::action::{Action, Fate};
-use super::state::{ClientListRequest, SessionState, ToolsRequest};
+use super::state::{SessionState, ToolsRequest};
 use crate::answer;
 use crate::fix::{FixedToolList, fix_tool_list};
-use crate::message::{Id, not_null};
-use crate::tools::ToolPage;
+use crate::message::Id;
+use crate::tools::{CompiledTools, ToolPage};
 
-/// How long a call waits for the list of tools that it is judged by. Servers answer in milliseconds; one that has to fetch
-/// the list from elsewhere gets ten seconds, and then the call passes unjudged.
+/// How long a call waits for the tools that it is judged by: for the list, and until it is compiled. Servers answer in
+/// milliseconds; one that has to fetch the list from elsewhere gets ten seconds, and then the call passes unjudged.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a guard that remembers no calls keeps a list: it does not hear of changes.
+/// How long a guard that remembers no calls keeps a list: it does not hear of changes. Also after how long a list that
+/// did not come is asked for again.
 const LIST_LIFE: Duration = Duration::from_secs(60);
 
 /// How many pages a list of tools may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
 
-#[derive(Deserialize)]
-struct ListParams<'m> {
-    #[serde(borrow)]
-    cursor: Option<&'m RawValue>,
-}
-
 impl GuardStep<'_, '_> {
-    /// The client gets a list.
     pub(super) fn client_listed(
         &mut self,
         message: &[u8],
@@ -38,6 +31,7 @@ impl GuardStep<'_, '_> {
         is_first: bool,
     ) -> Fate {
         self.learn(result, is_first);
+        self.compile();
         match result.and_then(|result| fix_tool_list(message, result)) {
             Some(fixed) => self.offer_fixed(fixed),
             None => Fate::Pass,
@@ -52,10 +46,39 @@ impl GuardStep<'_, '_> {
             return (false, None);
         };
         let next = page.next.clone();
-        let warnings = self.state.tools.learn(page, is_first, settings);
+        let warnings = self.state.tools.learn(page, is_first);
         self.state.listed = Some(self.now.instant);
         self.warn_all(warnings);
         (true, next)
+    }
+
+    fn compile(&mut self) {
+        let compilation = self.state.tools.compilation(&self.guard.settings);
+        self.out.extend(compilation.map(Action::CompileTools));
+    }
+
+    /// The tools of a list are compiled: calls that waited are judged by it, even if the tools have changed meanwhile.
+    pub(super) fn tools_compiled(&mut self, compiled: CompiledTools) {
+        match self.state.tools.compiled(compiled) {
+            Some(warnings) => {
+                self.warn_all(warnings);
+                self.tools_known();
+            }
+            None => self.compile(),
+        }
+    }
+
+    fn tools_known(&mut self) {
+        if self.state.tools_request.is_some() {
+            // More pages come.
+            return;
+        }
+        self.state.waiting_since = None;
+        self.state.gave_up = false;
+        self.release_all();
+        if std::mem::take(&mut self.state.is_outdated) {
+            self.state.tools.changed();
+        }
     }
 
     /// Some clients choke on a list: it is corrected if the operator wants that.
@@ -90,16 +113,13 @@ impl GuardStep<'_, '_> {
         }
     }
 
-    /// Asks for the list of tools, unless we have already.
+    /// Asks for the list of tools, unless it is already on its way.
     pub(super) fn request_tools(&mut self, meta: Option<String>) {
-        if self.state.tools_request.is_none() {
+        if self.state.tools_request.is_none() && !self.state.tools.is_compiling() {
             let request = ToolsRequest {
                 key: String::new(),
-                since: self.now.instant,
                 pages: 0,
                 meta,
-                gave_up: false,
-                is_outdated: false,
             };
             self.request_page(request, None);
         }
@@ -113,7 +133,7 @@ impl GuardStep<'_, '_> {
         self.state.tools_request = Some(request);
     }
 
-    /// The answer to our own request: the next page is asked for, or calls that waited are judged.
+    /// The answer to our own request: the next page is asked for, or the tools are compiled.
     pub(super) fn listed(&mut self, result: Option<&RawValue>) {
         let Some(mut request) = self.state.tools_request.take() else {
             return;
@@ -133,55 +153,45 @@ impl GuardStep<'_, '_> {
             (false, _) => {
                 self.state.tools.not_listed();
                 self.warn("the server does not list its tools; calls pass unjudged");
+                return self.tools_known();
             }
         }
-        self.release_all();
-        if request.is_outdated {
-            self.state.tools.changed();
-        }
+        self.compile();
     }
 }
 
 impl SessionState {
-    /// The client asks for a list.
-    pub(super) fn client_lists(&mut self, id: Id<'_>, params: Option<&RawValue>) -> Fate {
-        let cursor = params.and_then(|params| {
-            let page: ListParams<'_> = serde_json::from_str(params.get()).ok()?;
-            not_null(page.cursor)
-        });
-        if !self.is_full() {
-            let request = ClientListRequest {
-                id: id.0.to_owned(),
-                is_first: cursor.is_none(),
-            };
-            self.lists.insert(id.key().into_owned(), request);
-        }
-        Fate::Pass
-    }
-
     /// The server says that its tools have changed: they are asked for again before the next call is judged.
     pub(super) fn tools_changed(&mut self) {
         self.tools.changed();
-        if let Some(request) = &mut self.tools_request {
-            request.is_outdated = true;
-        }
+        self.is_outdated = self.tools_request.is_some() || self.tools.is_compiling();
     }
 
     /// Until when calls wait for the list of tools.
     pub(super) fn list_deadline(&self) -> Option<Instant> {
-        let request = self
-            .tools_request
-            .as_ref()
-            .filter(|request| !request.gave_up)?;
-        (!self.held.is_empty()).then_some(request.since + LONGEST_WAIT)
+        let waits = !self.held.is_empty() && !self.gave_up;
+        self.waiting_since
+            .filter(|_| waits)
+            .map(|since| since + LONGEST_WAIT)
     }
 
     /// Whether held calls have waited long enough by now; from then on none waits for this list.
     pub(super) fn gives_up(&mut self, now: Instant) -> bool {
-        let waits = self.tools_request.as_mut().is_some_and(|request| {
-            request.gave_up |= now.saturating_duration_since(request.since) >= LONGEST_WAIT;
-            !request.gave_up
-        });
-        !waits && !self.held.is_empty()
+        self.gave_up |= self.has_waited(now, LONGEST_WAIT);
+        self.gave_up && !self.held.is_empty()
+    }
+
+    /// A list that did not come is asked for again, after a while.
+    pub(super) fn try_again(&mut self, now: Instant) {
+        if self.gave_up && self.has_waited(now, LIST_LIFE) && !self.tools.is_compiling() {
+            self.tools_request = None;
+            self.waiting_since = None;
+            self.gave_up = false;
+        }
+    }
+
+    fn has_waited(&self, now: Instant, long: Duration) -> bool {
+        let since = self.waiting_since;
+        since.is_some_and(|since| now.saturating_duration_since(since) >= long)
     }
 }

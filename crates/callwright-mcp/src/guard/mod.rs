@@ -19,19 +19,22 @@ mod settings;
 mod state;
 mod unreadable;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use callwright::policy::Validation;
+use parking_lot::Mutex;
 
-pub use self::action::{Action, UserQuestion};
+pub use self::action::{Action, HeldMessage};
 use self::action::{Fate, Sender};
 use self::results::ServerAnswer;
 pub use self::settings::{Now, Settings};
-use self::state::{SessionState, ToolsRequest};
+use self::state::{Expects, SessionState, ToolsRequest};
 use crate::answer::{self, code};
 use crate::call::can_elicit;
+use crate::members::member;
 use crate::message::{Id, Message};
+pub use crate::tools::{CompiledTools, ToolCompilation};
 
 /// The guard of one session.
 #[derive(Debug)]
@@ -43,7 +46,6 @@ pub struct Guard {
     state: Mutex<SessionState>,
 }
 
-/// One message on its way through the guard.
 struct GuardStep<'a, 'm> {
     guard: &'a Guard,
     state: &'a mut SessionState,
@@ -74,13 +76,13 @@ impl Guard {
     /// The client can ask the user, as it said in another exchange.
     #[cfg(feature = "http")]
     pub(crate) fn elicits(&self) {
-        self.state().elicits = true;
+        self.state.lock().elicits = true;
     }
 
     /// Takes a message of the client.
     pub fn from_client<'m>(&self, message: &'m [u8], now: Now, out: &mut Vec<Action<'m>>) {
         Sender::Client.decide(message, out, |part, read, out| {
-            self.client_message(part, read, now, out)
+            self.step(now, out, |step| step.client_message(part, read))
         });
     }
 
@@ -89,57 +91,6 @@ impl Guard {
         Sender::Server.decide(message, out, |part, read, out| {
             self.server_message(part, read, now, out)
         });
-    }
-
-    fn client_message(
-        &self,
-        message: &[u8],
-        read: &Message<'_>,
-        now: Now,
-        out: &mut Vec<Action<'_>>,
-    ) -> Fate {
-        let is_off = self.settings.mode == Validation::Off;
-        let mut step = GuardStep {
-            guard: self,
-            state: &mut self.state(),
-            now,
-            out,
-        };
-        match *read {
-            // A batch within a batch, or not a message at all.
-            Message::Batch(_) | Message::Other if !is_off => step.unreadable(message),
-            Message::Notification { ref method, .. } if method == "tools/call" && !is_off => {
-                step.call_without_id(message)
-            }
-            Message::Notification { ref method, params } if method == "notifications/cancelled" => {
-                step.cancelled(params)
-            }
-            Message::Request {
-                id,
-                ref method,
-                params,
-            } => match (&step.state.gone, method.as_ref()) {
-                (Some(why), _) => Fate::Reply(answer::error(id.0, code::SERVER_FAILED, why)),
-                (None, "tools/call") if !is_off => step.call(message, id, params),
-                (None, "tools/list") if !is_off => step.state.client_lists(id, params),
-                (None, method) => {
-                    if method == "initialize" {
-                        step.state.elicits = can_elicit(params);
-                    }
-                    step.state.pass(id)
-                }
-            },
-            Message::Response { id, result, .. } if !is_off => {
-                match step.state.take_asked(&id.key()) {
-                    Some(asking) => step.user_answered(asking, result),
-                    // Too late; the server never asked.
-                    None if self.is_ours(id) => {}
-                    None => return Fate::Pass,
-                }
-                Fate::Keep
-            }
-            _ => Fate::Pass,
-        }
     }
 
     fn server_message(
@@ -152,7 +103,7 @@ impl Guard {
         match *read {
             Message::Response { id, result, error } => {
                 let key = id.key();
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 let mut step = GuardStep {
                     guard: self,
                     state: &mut state,
@@ -164,13 +115,21 @@ impl Guard {
                     step.listed(result);
                     return Fate::Keep;
                 }
-                if let Some(request) = step.state.lists.remove(key.as_ref()) {
-                    return step.client_listed(message, result, request.is_first);
-                }
-                let Some(call) = state.calls.remove(key.as_ref()) else {
-                    state.passed.remove(key.as_ref());
-                    state.answered_early(&key, message);
-                    return Fate::Pass;
+                let call = match state.at_server.remove(key.as_ref()).map(|it| it.expects) {
+                    Some(Expects::Result(call)) => call,
+                    Some(Expects::Tools { is_first }) => {
+                        let mut step = GuardStep {
+                            guard: self,
+                            state: &mut state,
+                            now,
+                            out,
+                        };
+                        return step.client_listed(message, result, is_first);
+                    }
+                    Some(Expects::Anything) | None => {
+                        state.answered_early(&key, message);
+                        return Fate::Pass;
+                    }
                 };
                 state.rounds.end(now.instant);
                 // Other messages need not wait while the result is checked.
@@ -181,16 +140,16 @@ impl Guard {
                     result,
                     error,
                 };
-                let (fate, unfinished) = self.result(call, &answer, now, out);
+                let (fate, unfinished) = self.result(*call, &answer, now, out);
                 if let Some(call) = unfinished {
-                    self.state().left_unfinished(call);
+                    self.state.lock().left_unfinished(call);
                 }
                 fate
             }
             Message::Notification { ref method, .. }
                 if method == "notifications/tools/list_changed" =>
             {
-                self.state().tools_changed();
+                self.state.lock().tools_changed();
                 Fate::Pass
             }
             _ => Fate::Pass,
@@ -205,7 +164,7 @@ impl Guard {
     ) -> T {
         work(&mut GuardStep {
             guard: self,
-            state: &mut self.state(),
+            state: &mut self.state.lock(),
             now,
             out,
         })
@@ -213,7 +172,7 @@ impl Guard {
 
     /// When [`Guard::tick`] has something to do.
     pub fn deadline(&self) -> Option<Instant> {
-        let state = self.state();
+        let state = self.state.lock();
         let deadlines = [state.list_deadline(), state.user_deadline()];
         deadlines.into_iter().flatten().min()
     }
@@ -221,7 +180,7 @@ impl Guard {
     /// The same for the list of tools alone.
     #[cfg(feature = "http")]
     pub(crate) fn list_deadline(&self) -> Option<Instant> {
-        self.state().list_deadline()
+        self.state.lock().list_deadline()
     }
 
     /// Time has passed: calls that have waited too long for the list of tools go on without it, and those that have waited
@@ -230,50 +189,61 @@ impl Guard {
         self.step(now, out, |step| {
             step.stop_asking_late();
             if step.state.gives_up(now.instant) {
-                let warning =
-                    "the server does not answer `tools/list`; calls pass unjudged until it does";
-                step.warn(warning);
+                step.warn(if step.state.tools.is_compiling() {
+                    "the list of tools takes long to compile; calls pass unjudged until it is"
+                } else {
+                    "the server does not answer `tools/list`; calls pass unjudged until it does"
+                });
                 step.release_all();
             }
         });
     }
 
+    /// The tools of a list are compiled, as an [`Action::CompileTools`] asked for.
+    pub fn tools_compiled(&self, compiled: CompiledTools, now: Now, out: &mut Vec<Action<'_>>) {
+        self.step(now, out, |step| step.tools_compiled(compiled));
+    }
+
     /// The server is gone: everything that waits is answered, and so is every later request.
     pub fn server_gone(&self, why: &str, out: &mut Vec<Action<'_>>) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.tools_request = None;
+        state.waiting_since = None;
         state.gone = Some(why.to_owned());
         state.rounds.nothing_runs();
         let mut ids: Vec<String> = state.held.drain(..).map(|held| held.id).collect();
-        ids.extend(state.passed.drain().map(|(_, id)| id));
-        ids.extend(state.lists.drain().map(|(_, list)| list.id));
         for asking in state.asking.drain(..) {
             out.push(Action::ToClient(asking.withdrawn().into()));
             ids.push(asking.id);
         }
-        let calls: Vec<_> = state.calls.drain().map(|(_, call)| call).collect();
-        drop(state);
-        for call in calls {
-            ids.push(call.id.clone());
-            call.forget(&self.settings.sinks);
+        for (_, request) in state.at_server.drain() {
+            ids.push(request.id);
+            if let Expects::Result(call) = request.expects {
+                call.forget(&self.settings.sinks);
+            }
         }
+        drop(state);
         ids.sort();
         let error = |id: String| answer::error(&id, code::SERVER_FAILED, why).into();
         out.extend(ids.into_iter().map(|id| Action::ToClient(error(id))));
     }
 
+    /// The server was started again. Its tools may have changed.
+    pub fn server_back(&self) {
+        let mut state = self.state.lock();
+        state.gone = None;
+        state.tools_changed();
+    }
+
     /// No answer to a request will come: its caller went away, or it never arrived. Its outcome is unknown.
     pub fn abandoned(&self, id: Id<'_>, now: Now) {
         let key = id.key();
-        let mut state = self.state();
-        state.passed.remove(key.as_ref());
-        state.lists.remove(key.as_ref());
+        let mut state = self.state.lock();
         state.held.retain(|held| held.key != key);
         if state.take_asking(&key).is_some() {
             state.rounds.end(now.instant);
         }
-        if let Some(call) = state.calls.remove(key.as_ref()) {
-            state.rounds.end(now.instant);
+        if let Some(call) = state.take_call(&key, now.instant) {
             call.forget(&self.settings.sinks);
         }
     }
@@ -288,16 +258,53 @@ impl Guard {
     /// How a tool declares its arguments, if it is known.
     #[cfg(feature = "http")]
     pub(crate) fn input_schema(&self, tool: &str) -> Option<Arc<serde_json::Value>> {
-        self.state().tools.input_schema(tool)
-    }
-
-    /// Nothing here panics while it holds the lock.
-    fn state(&self) -> MutexGuard<'_, SessionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().tools.input_schema(tool)
     }
 }
 
 impl GuardStep<'_, '_> {
+    fn client_message(&mut self, message: &[u8], read: &Message<'_>) -> Fate {
+        let is_off = self.guard.settings.mode == Validation::Off;
+        match *read {
+            // A batch within a batch, or not a message at all.
+            Message::Batch(_) | Message::Other if !is_off => self.unreadable(message),
+            Message::Notification { ref method, .. } if method == "tools/call" && !is_off => {
+                self.call_without_id(message)
+            }
+            Message::Notification { ref method, params } if method == "notifications/cancelled" => {
+                self.cancelled(params)
+            }
+            Message::Request {
+                id,
+                ref method,
+                params,
+            } => match (&self.state.gone, method.as_ref()) {
+                (Some(why), _) => Fate::Reply(answer::error(id.0, code::SERVER_FAILED, why)),
+                (None, "tools/call") if !is_off => self.call(message, id, params),
+                (None, "tools/list") if !is_off => {
+                    let is_first = member(params, "cursor").is_none();
+                    self.state.forward(id, Expects::Tools { is_first })
+                }
+                (None, method) => {
+                    if method == "initialize" {
+                        self.state.elicits = can_elicit(params);
+                    }
+                    self.state.pass(id)
+                }
+            },
+            Message::Response { id, result, .. } if !is_off => {
+                match self.state.take_asked(&id.key()) {
+                    Some(asking) => self.user_answered(asking, result),
+                    // Too late; the server never asked.
+                    None if self.guard.is_ours(id) => {}
+                    None => return Fate::Pass,
+                }
+                Fate::Keep
+            }
+            _ => Fate::Pass,
+        }
+    }
+
     fn warn(&mut self, warning: impl Into<String>) {
         self.out.push(Action::Warn(warning.into()));
     }

@@ -16,7 +16,6 @@ use super::{Guard, Now};
 use crate::answer;
 use crate::message::Id;
 
-/// The server's answer to a call.
 pub(super) struct ServerAnswer<'m> {
     pub(super) message: &'m [u8],
     pub(super) id: Id<'m>,

@@ -1,11 +1,13 @@
 //! What all sessions share, and the time.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use callwright::admit::{Ledger, MemoryLedger};
 use callwright::event::Sinks;
 use callwright::feedback::Feedback;
+use callwright::parse::ParseLimits;
 use callwright::policy::Validation;
 use callwright::tool::ToolSpec;
 use callwright::{Error, Gate, Policy};
@@ -13,7 +15,6 @@ use callwright::{Error, Gate, Policy};
 use crate::status::Status;
 
 /// Settings that all sessions share.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct Settings {
     /// The rules for tools.
@@ -36,6 +37,12 @@ pub struct Settings {
     pub sinks: Sinks,
     /// Whether records contain the results of tools.
     pub keep_output: bool,
+    /// Gets each list of tools that calls are judged by, as a JSON array of MCP declarations.
+    pub tools_listed: Option<Box<dyn Fn(&str) + Send + Sync>>,
+    /// How much the arguments of a call may hold.
+    pub limits: ParseLimits,
+    /// How many bytes a message may have. A client whose message is longer gets an error; a server is ended.
+    pub most_bytes: usize,
     /// Counts calls.
     pub status: Arc<Status>,
 }
@@ -52,8 +59,22 @@ impl Default for Settings {
             ledger: Arc::new(MemoryLedger::default()),
             sinks: Sinks::default(),
             keep_output: false,
+            tools_listed: None,
+            limits: ParseLimits::default(),
+            // Files travel in messages as base64; a message is in memory twice.
+            most_bytes: 64 * 1024 * 1024,
             status: Arc::default(),
         }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("mode", &self.mode)
+            .field("trust_annotations", &self.trust_annotations)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
     }
 }
 
@@ -62,12 +83,12 @@ impl Settings {
     pub(crate) fn gate(&self, tools: Vec<ToolSpec>) -> Result<Gate, Error> {
         Gate::builder()
             .tools(tools)
+            .limits(self.limits)
             .policy(self.policy.clone())
             .ledger(Arc::clone(&self.ledger))
             .build()
     }
 
-    /// Whether nothing may be changed.
     pub(super) fn only_warns(&self) -> bool {
         self.mode == Validation::Warn
     }

@@ -23,14 +23,17 @@ const MOST_UNFINISHED: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct SessionState {
     pub(super) tools: ListedTools,
-    /// Lists that the client asked for.
-    pub(super) lists: HashMap<String, ClientListRequest>,
-    /// Calls that the server works on.
-    pub(super) calls: HashMap<String, ForwardedCall>,
+    pub(super) at_server: HashMap<String, AtServer>,
     /// Calls that wait for the list of tools.
     pub(super) held: VecDeque<HeldCall>,
     /// Our own request for the list of tools.
     pub(super) tools_request: Option<ToolsRequest>,
+    /// Since when calls wait for the tools to be known.
+    pub(super) waiting_since: Option<Instant>,
+    /// Whether they wait no longer, since they have waited long enough.
+    pub(super) gave_up: bool,
+    /// Whether the tools have changed since they were asked for.
+    pub(super) is_outdated: bool,
     /// How many requests of our own there were.
     pub(super) requests: u64,
     pub(super) rounds: Rounds,
@@ -42,21 +45,37 @@ pub(super) struct SessionState {
     pub(super) open_questions: VecDeque<OpenQuestion>,
     /// Calls that the server has answered with a question: the next such call goes on with it.
     pub(super) unfinished: Vec<Fingerprint>,
-    /// When the tools were last listed.
     pub(super) listed: Option<Instant>,
-    /// Other requests that the server has not answered, and their ids as the client wrote them.
-    pub(super) passed: HashMap<String, String>,
-    /// Why there is no server any more.
     pub(super) gone: Option<String>,
 }
 
 impl SessionState {
-    /// A request passes unjudged; it is only known to be in progress.
-    pub(super) fn pass(&mut self, id: Id<'_>) -> Fate {
-        if self.passed.len() < MOST_REQUESTS {
-            self.passed.insert(id.key().into_owned(), id.0.to_owned());
+    /// The server gets a request. A call that it has under the same id stays: its result has to be judged.
+    pub(super) fn forward(&mut self, id: Id<'_>, expects: Expects) -> Fate {
+        let key = id.key();
+        let is_call = |it: &AtServer| matches!(it.expects, Expects::Result(_));
+        if !self.is_full() && !self.at_server.get(key.as_ref()).is_some_and(is_call) {
+            let id = id.0.to_owned();
+            self.at_server
+                .insert(key.into_owned(), AtServer { id, expects });
         }
         Fate::Pass
+    }
+
+    /// A request passes unjudged; it is only known to be in progress.
+    pub(super) fn pass(&mut self, id: Id<'_>) -> Fate {
+        self.forward(id, Expects::Anything)
+    }
+
+    /// The server has a request no more; returns the call that it was, if it was one.
+    pub(super) fn take_call(&mut self, key: &str, now: Instant) -> Option<ForwardedCall> {
+        match self.at_server.remove(key)?.expects {
+            Expects::Result(call) => {
+                self.rounds.end(now);
+                Some(*call)
+            }
+            _ => None,
+        }
     }
 
     /// A server answers a call with a question.
@@ -75,24 +94,31 @@ impl SessionState {
 
     /// Whether no more requests are remembered.
     pub(super) fn is_full(&self) -> bool {
-        self.calls.len() + self.held.len() + self.lists.len() + self.asking.len() >= MOST_REQUESTS
+        self.at_server.len() + self.held.len() + self.asking.len() >= MOST_REQUESTS
     }
 }
 
-/// A list that the client asked for.
 #[derive(Debug)]
-pub(super) struct ClientListRequest {
+pub(super) struct AtServer {
     /// As the client wrote it.
     pub(super) id: String,
-    /// Whether it is for the first page.
-    pub(super) is_first: bool,
+    pub(super) expects: Expects,
 }
 
-/// A call that the server works on.
+/// What the answer to a request is for us.
+#[derive(Debug)]
+pub(super) enum Expects {
+    /// It passes.
+    Anything,
+    /// A page of the list of tools that the client asked for: the first, or a later one.
+    Tools {
+        is_first: bool,
+    },
+    Result(Box<ForwardedCall>),
+}
+
 #[derive(Debug)]
 pub(super) struct ForwardedCall {
-    /// As the client wrote it.
-    pub(super) id: String,
     pub(super) gate: Arc<Gate>,
     pub(super) open: Ticket<'static>,
     pub(super) began: Instant,
@@ -130,12 +156,7 @@ pub(super) struct HeldCall {
 #[derive(Debug)]
 pub(super) struct ToolsRequest {
     pub(super) key: String,
-    pub(super) since: Instant,
     pub(super) pages: usize,
     /// What the client sends with its requests.
     pub(super) meta: Option<String>,
-    /// Whether calls no longer wait for it.
-    pub(super) gave_up: bool,
-    /// Whether the tools have changed since.
-    pub(super) is_outdated: bool,
 }

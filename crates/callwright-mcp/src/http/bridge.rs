@@ -4,27 +4,28 @@
 //! here, since the client knows nothing of them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use callwright_http::headers::is_compressed;
+use callwright_http::headers::{MediaType, is_compressed};
 use callwright_http::upstream::TransferError;
 use http_body_util::BodyExt;
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method};
+use hyper::{HeaderMap, Method, Response, StatusCode};
+use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::client_session::{CallCancelled, ClientSession, Route, cancelled};
-use super::exchange::{Exchange, has_method, is_batch, requests, together};
+use super::exchange::{Exchange, answers, has_method, is_batch, requests, together};
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
-use super::{GuardedServer, HttpError, Options, lock};
+use super::{GuardedServer, HttpError, Options};
 use crate::guard::{Guard, Settings};
-use crate::members::members;
+use crate::members::{member, string};
 use crate::message::Message;
 
 /// How many lines may wait to be written. A client that does not read stops the rest.
@@ -32,6 +33,12 @@ const MAX_LINES: usize = 64;
 
 /// How often a stream is asked for again in vain. A server that restarts is back by then, and knows nothing of it.
 const MAX_RETRIES: usize = 5;
+
+/// How much of a server's reason for refusing a request is passed on: a sentence or two, not a page.
+const LONGEST_REASON: usize = 300;
+
+const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const LIST_CHANGED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
 /// Guards a server for a client on stdio, until the client ends its input. Calls in progress have [`Options::finish`] to
 /// end.
@@ -53,6 +60,8 @@ pub async fn bridge(
         server,
         headers: Mutex::new(own_headers(&options)?),
         lines,
+        initialize: tokio::sync::Mutex::default(),
+        has_new_session: Notify::new(),
     });
     let writing = tokio::spawn(write_lines(to_write, output));
     let done = bridge.read(input, options.finish).await;
@@ -102,9 +111,12 @@ async fn write_lines(
 struct Bridge {
     server: Arc<GuardedServer>,
     session: Arc<ClientSession>,
-    /// Headers of every request.
     headers: Mutex<HeaderMap>,
     lines: mpsc::Sender<Vec<u8>>,
+    /// The client's `initialize`, for a server that has forgotten the session. Locked while another session begins.
+    initialize: tokio::sync::Mutex<Option<Bytes>>,
+    /// Another session has begun, and has a stream of its own.
+    has_new_session: Notify,
 }
 
 impl Bridge {
@@ -122,7 +134,7 @@ impl Bridge {
             handles.retain(|_, handle| !handle.is_finished());
             if let Some(handle) = cancelled(&line).and_then(|id| handles.remove(&id)) {
                 // Without sessions, a client cancels by closing the connection.
-                if !lock(&self.headers).contains_key(SESSION) {
+                if !self.headers.lock().contains_key(SESSION) {
                     handle.abort();
                 }
             }
@@ -211,19 +223,33 @@ impl Bridge {
         let upstream = &self.server.upstream;
         let described = |error: TransferError| self.server.describe(&error);
         let begins = has_method(&body, "initialize");
-        let response = exchange.route.send(upstream, Method::POST, body).await;
-        let response = response.map_err(described)?;
+        if begins {
+            *self.initialize.lock().await = Some(body.clone());
+        }
+        let sent = exchange.route.send(upstream, Method::POST, body.clone());
+        let mut response = sent.await.map_err(described)?;
+        if response.status() == StatusCode::NOT_FOUND && !begins {
+            // The server has forgotten the session, so it has not looked at the message.
+            let forgotten = exchange.route.headers.get(SESSION).cloned();
+            if let Some(session) = self.begin_again(forgotten).await? {
+                exchange.route.headers.insert(SESSION, session);
+                let sent = exchange.route.send(upstream, Method::POST, body);
+                response = sent.await.map_err(described)?;
+            }
+        }
         if is_compressed(response.headers()) {
             return Err(described(TransferError::Compressed));
         }
-        if begins && let Some(name) = response.headers().get(SESSION) {
-            lock(&self.headers).insert(SESSION, name.clone());
+        if begins {
+            self.note_session(&response);
         }
         let status = response.status();
+        if !status.is_success() && MediaType::of(response.headers()) != MediaType::Json {
+            return Err(self.refused(response).await);
+        }
         let messages = MessageReader::open(response, upstream).await;
         let Some(mut messages) = messages.map_err(described)? else {
-            let failed = || format!("The MCP server answered with HTTP status {status}.");
-            return status.is_success().then_some(()).ok_or_else(failed);
+            return Ok(());
         };
         let mut retries = 0;
         loop {
@@ -239,6 +265,68 @@ impl Bridge {
             sleep(messages.retry).await;
             messages.resume(self.stream(messages.last_id.as_ref()).await);
         }
+    }
+
+    fn note_session(&self, response: &Response<Incoming>) {
+        if let Some(name) = response.headers().get(SESSION) {
+            self.headers.lock().insert(SESSION, name.clone());
+        }
+    }
+
+    /// What the server says about a request that it refuses.
+    async fn refused(&self, response: Response<Incoming>) -> String {
+        let status = response.status();
+        let body = self.server.upstream.read(response.into_body()).await;
+        let body = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();
+        let said: String = body.trim().chars().take(LONGEST_REASON).collect();
+        let says = if said.is_empty() { "" } else { ": " };
+        format!("The MCP server answered with HTTP status {status}{says}{said}")
+    }
+
+    /// Begins another session with the client's own `initialize`, unless another request has done so since. `None` if there
+    /// was none to begin with.
+    async fn begin_again(
+        &self,
+        forgotten: Option<HeaderValue>,
+    ) -> Result<Option<HeaderValue>, String> {
+        let Some(forgotten) = forgotten else {
+            return Ok(None);
+        };
+        let initialize = self.initialize.lock().await;
+        let current = self.headers.lock().get(SESSION).cloned();
+        if current.as_ref() != Some(&forgotten) {
+            return Ok(current);
+        }
+        let Some(initialize) = initialize.clone() else {
+            return Ok(None);
+        };
+        (self.server.warn)("the MCP server has forgotten the session; another one begins");
+        self.headers.lock().remove(SESSION);
+        let upstream = &self.server.upstream;
+        let described = |error: TransferError| self.server.describe(&error);
+        let route = self.route();
+        let sent = route.send(upstream, Method::POST, initialize.clone());
+        let response = sent.await.map_err(described)?;
+        if !response.status().is_success() {
+            return Err(self.refused(response).await);
+        }
+        self.note_session(&response);
+        let messages = MessageReader::open(response, upstream).await;
+        let mut messages = messages.map_err(described)?;
+        // The client has got an answer to it already.
+        while let Some(reader) = &mut messages
+            && let Some(message) = reader.next().await
+        {
+            if answers(&message) == requests(&initialize) {
+                break;
+            }
+        }
+        let route = self.route();
+        let sent = route.send(upstream, Method::POST, INITIALIZED.into());
+        sent.await.map_err(described)?;
+        self.session.tools_changed(LIST_CHANGED);
+        self.has_new_session.notify_one();
+        Ok(self.headers.lock().get(SESSION).cloned())
     }
 
     /// A stream of the server's own messages, from the beginning or after an event.
@@ -258,15 +346,18 @@ impl Bridge {
 
     /// Passes on the messages that the server sends by itself, as long as it does.
     async fn listen(&self) {
-        let mut last_id = None;
-        while let Some(mut messages) = self.stream(last_id.as_ref()).await {
-            let session = Arc::clone(&self.session);
-            let mut exchange = Exchange::new(session, self.route(), Vec::new());
-            while let Some(message) = messages.next().await {
-                self.pass(&mut exchange, false, &message).await;
+        loop {
+            let mut last_id = None;
+            while let Some(mut messages) = self.stream(last_id.as_ref()).await {
+                let session = Arc::clone(&self.session);
+                let mut exchange = Exchange::new(session, self.route(), Vec::new());
+                while let Some(message) = messages.next().await {
+                    self.pass(&mut exchange, false, &message).await;
+                }
+                last_id = messages.last_id.or(last_id);
+                sleep(messages.retry).await;
             }
-            last_id = messages.last_id.or(last_id);
-            sleep(messages.retry).await;
+            self.has_new_session.notified().await;
         }
     }
 
@@ -284,7 +375,7 @@ impl Bridge {
     /// Passes a message of the server on. The one that begins a session names the protocol for all further requests.
     async fn pass(&self, exchange: &mut Exchange, begins: bool, message: &[u8]) {
         if begins && let Some(version) = agreed_version(message) {
-            lock(&self.headers).insert(VERSION, version);
+            self.headers.lock().insert(VERSION, version);
         }
         if let Some(message) = exchange.judge_server_message(message) {
             self.tell(message.into_owned()).await;
@@ -293,7 +384,7 @@ impl Bridge {
 
     fn route(&self) -> Route {
         Route {
-            headers: lock(&self.headers).clone(),
+            headers: self.headers.lock().clone(),
             endpoint: self.server.upstream.endpoint(None),
         }
     }
@@ -304,12 +395,10 @@ impl Bridge {
     }
 }
 
-/// The version of the protocol that a server has agreed to.
 fn agreed_version(message: &[u8]) -> Option<HeaderValue> {
     let Message::Response { result, .. } = Message::read(message) else {
         return None;
     };
-    let [version] = members(result?.get(), ["protocolVersion"]).ok()?;
-    let version: String = serde_json::from_str(version?.get()).ok()?;
+    let version = member(result, "protocolVersion").and_then(string)?;
     HeaderValue::from_str(&version).ok()
 }

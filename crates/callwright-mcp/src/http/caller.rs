@@ -11,10 +11,10 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use serde_json::value::RawValue;
-use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::headers::SESSION;
-use crate::members::members;
+use crate::members::{member, members};
 use crate::message::Message;
 
 /// Headers that say nothing about the caller. A `*` at the end means any rest.
@@ -32,15 +32,12 @@ const NOT_ABOUT_CALLERS: [&str; 4] = [
      x-cloud-trace-context x-correlation-id x-datadog-* x-ot-span-context x-request-id",
 ];
 
-/// The sender of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) from: IpAddr,
-    /// Who it says that it is.
     identity: u128,
     /// What it says that it can do, which a list of tools may depend on.
     abilities: u128,
-    /// The session that it says it is in.
     session: Option<String>,
     /// The same by the header that the operator named.
     own_session: Option<String>,
@@ -65,7 +62,6 @@ impl Caller {
         }
     }
 
-    /// The session that the client says it is in.
     pub(super) fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
@@ -147,11 +143,11 @@ fn abilities(message: &[u8]) -> u128 {
     else {
         return 0;
     };
-    let meta = members(params.get(), ["_meta"]).ok();
-    let said = meta.and_then(|[meta]| members(meta?.get(), ABILITIES).ok());
-    let text = |value: Option<&RawValue>| value.map_or("", RawValue::get).to_owned();
-    let said = said.map(|[info, capabilities]| format!("{}\n{}", text(info), text(capabilities)));
-    said.map_or(0, |said| xxh3_128_with_seed(said.as_bytes(), 0))
+    let said = member(Some(params), "_meta").and_then(|meta| members(meta.get(), ABILITIES).ok());
+    let text = |value: Option<&'_ RawValue>| value.map_or("", RawValue::get).to_owned();
+    said.map_or(0, |[info, abilities]| {
+        hash(0, &[text(info).as_bytes(), text(abilities).as_bytes()])
+    })
 }
 
 #[cfg(test)]

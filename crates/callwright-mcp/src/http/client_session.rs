@@ -6,27 +6,27 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callwright_http::upstream::{TransferError, Upstream};
 use hyper::body::{Bytes, Incoming};
 use hyper::{HeaderMap, Method, Response, Uri};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::spawn_blocking;
 use tokio::time::{sleep_until, timeout_at};
 
 use super::exchange::{answers, is_batch, requests, together};
 use super::message_reader::MessageReader;
-use super::{GuardedServer, headers, lock};
-use crate::guard::{Action, Guard, Now, UserQuestion};
-use crate::members::members;
-use crate::message::{Id, Message};
+use super::{GuardedServer, headers};
+use crate::guard::{Action, Guard, Now};
+use crate::message::{Id, Message, cancelled_id};
 
 /// How long the question for the tools waits if the guard does not say. It always does while calls wait.
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The guard of one client.
 pub(super) struct ClientSession {
     guard: Guard,
     server: Arc<GuardedServer>,
@@ -52,7 +52,6 @@ enum CallUpdate {
     Ask(Vec<u8>),
 }
 
-/// How a client's request goes to the server.
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) headers: HeaderMap,
@@ -72,7 +71,6 @@ impl Route {
     }
 }
 
-/// What becomes of a message of the client.
 #[derive(Default)]
 pub(super) struct Admitted {
     pub(super) forward: Vec<Vec<u8>>,
@@ -102,19 +100,6 @@ impl Admitted {
     }
 }
 
-/// What is left of the guard's actions when calls that waited have been handed back.
-#[derive(Default)]
-struct Remaining {
-    to_server: Vec<Vec<u8>>,
-    to_client: Vec<Vec<u8>>,
-    /// The guard's own questions for the tools.
-    list_requests: Vec<Vec<u8>>,
-    /// Its questions to the user.
-    asks: Vec<UserQuestion>,
-    /// Calls of this message that wait.
-    held: Vec<String>,
-}
-
 impl ClientSession {
     pub(super) fn new(guard: Guard, server: Arc<GuardedServer>) -> Arc<Self> {
         Arc::new(ClientSession {
@@ -130,7 +115,7 @@ impl ClientSession {
 
     /// Notes that requests are in progress; `false` if one of these ids already is.
     pub(super) fn begin(&self, ids: &[String]) -> bool {
-        let mut usage = lock(&self.usage);
+        let mut usage = self.usage.lock();
         usage.last = Instant::now();
         if ids.iter().any(|id| usage.in_progress.contains(id)) {
             return false;
@@ -139,30 +124,26 @@ impl ClientSession {
         true
     }
 
-    /// A request is answered.
     pub(super) fn answered(&self, id: &str) {
-        lock(&self.usage).in_progress.remove(id);
+        self.usage.lock().in_progress.remove(id);
     }
 
-    /// A request gets no answer any more.
     pub(super) fn abandoned(&self, id: &str) {
         self.answered(id);
-        lock(&self.waiting).remove(id);
+        self.waiting.lock().remove(id);
         self.guard.abandoned(Id(id), Now::by_clock());
     }
 
-    /// Whether it is in use, and when it was last used.
-    pub(super) fn usage(&self) -> (bool, Instant) {
-        let usage = lock(&self.usage);
-        (!usage.in_progress.is_empty(), usage.last)
+    /// How many requests are in progress, and when the last one came.
+    pub(super) fn usage(&self) -> (usize, Instant) {
+        let usage = self.usage.lock();
+        (usage.in_progress.len(), usage.last)
     }
 
-    /// The input schema of a tool, if it is known.
     pub(super) fn input_schema(&self, tool: &str) -> Option<Arc<Value>> {
         self.guard.input_schema(tool)
     }
 
-    /// The client can ask the user.
     pub(super) fn elicits(&self) {
         self.guard.elicits();
     }
@@ -176,30 +157,17 @@ impl ClientSession {
     ) -> Admitted {
         let mut actions = Vec::new();
         // Locked until all that waits is known, or an answer could come before.
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         self.guard
             .from_client(message, Now::by_clock(), &mut actions);
-        let remaining = self.hand_back(&mut waiting, actions, ids);
-        let mut admitted = Admitted {
-            forward: remaining.to_server,
-            answers: remaining.to_client,
-            held: VecDeque::new(),
-        };
+        let mut admitted = self.carry_out(&mut waiting, actions, ids, Some(route));
         let is_notification =
             |answer: &[u8]| matches!(Message::read(answer), Message::Notification { .. });
         admitted.answers.retain(|answer| !is_notification(answer));
-        for id in remaining.held {
-            let (sender, receiver) = unbounded_channel();
-            waiting.insert(id, sender);
-            admitted.held.push_back(receiver);
-        }
         if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
             // The guard has let it go, so nothing else wakes the request that waits for it.
             waiting.remove(&id);
         }
-        self.ask_users(&waiting, remaining.asks);
-        drop(waiting);
-        self.request_lists(route, remaining.list_requests);
         admitted
     }
 
@@ -216,9 +184,8 @@ impl ClientSession {
         if let [Action::PassToClient(same)] = actions[..] {
             return Some(Cow::Borrowed(same));
         }
-        let remaining = self.deliver(actions);
-        self.request_lists(route, remaining.list_requests);
-        let judged = together(remaining.to_client, is_batch(message));
+        let judged = self.carry_out(&mut self.waiting.lock(), actions, &[], Some(route));
+        let judged = together(judged.answers, is_batch(message));
         judged.map(|judged| Cow::Owned(judged.into()))
     }
 
@@ -231,112 +198,118 @@ impl ClientSession {
 
     /// The client sends no more, so its user does not answer.
     pub(super) fn client_ended(self: &Arc<Self>) {
-        let mut actions = Vec::new();
-        self.guard.client_ended(Now::by_clock(), &mut actions);
-        self.deliver(actions);
+        self.change(|guard, actions| guard.client_ended(Now::by_clock(), actions));
     }
 
     fn tick(self: &Arc<Self>, now: Now) {
+        self.change(|guard, actions| guard.tick(now, actions));
+    }
+
+    /// Something has happened that is not a message.
+    fn change(self: &Arc<Self>, happened: impl FnOnce(&Guard, &mut Vec<Action<'_>>)) {
         let mut actions = Vec::new();
-        self.guard.tick(now, &mut actions);
-        self.deliver(actions);
+        happened(&self.guard, &mut actions);
+        self.carry_out(&mut self.waiting.lock(), actions, &[], None);
     }
 
-    fn deliver(self: &Arc<Self>, actions: Vec<Action<'_>>) -> Remaining {
-        let mut waiting = lock(&self.waiting);
-        let mut remaining = self.hand_back(&mut waiting, actions, &[]);
-        self.ask_users(&waiting, std::mem::take(&mut remaining.asks));
-        remaining
-    }
-
-    /// Hands calls that waited back to the requests that brought them. Those that came with this very message do not
-    /// wait yet, even if one of the same id does.
-    fn hand_back(
-        &self,
+    /// Carries out what the guard has decided. Calls that waited are handed back to the requests that brought them; what
+    /// is returned belongs to the message that the guard has decided about, whose requests are `new`.
+    fn carry_out(
+        self: &Arc<Self>,
         waiting: &mut Waiting,
         actions: Vec<Action<'_>>,
         new: &[String],
-    ) -> Remaining {
-        let mut take = |ids: Vec<String>| {
-            let mut earlier = ids.iter().filter(|id| !new.contains(id));
-            earlier.find_map(|id| waiting.remove(id))
+        route: Option<&Route>,
+    ) -> Admitted {
+        let mut admitted = Admitted::default();
+        // Clients that wait may have gone.
+        let resume = |waits: Option<UnboundedSender<CallUpdate>>, update| {
+            let _gone = waits.map(|waits| waits.send(update));
         };
-        let mut remaining = Remaining::default();
         for action in actions {
             match action {
-                // What passes as it came has not waited.
-                Action::PassToServer(message) => remaining.to_server.push(message.to_vec()),
-                Action::PassToClient(message) => remaining.to_client.push(message.to_vec()),
-                Action::ToServer(message) => match take(requests(&message)) {
-                    // Its client may have gone.
-                    Some(waits) => drop(waits.send(CallUpdate::Forward(message.into_owned()))),
-                    None => remaining.to_server.push(message.into_owned()),
-                },
-                Action::ToClient(message) => match take(answers(&message)) {
-                    Some(waits) => drop(waits.send(CallUpdate::Answer(message.into_owned()))),
-                    None => remaining.to_client.push(message.into_owned()),
-                },
-                Action::ListTools(request) => remaining.list_requests.push(request),
-                Action::AskUser(question) => remaining.asks.push(question),
-                // A call that is held again came earlier, and its request waits already.
-                Action::Hold(id) if new.contains(&id) => remaining.held.push(id),
-                Action::Hold(_) => {}
-                Action::Warn(warning) => self.server.warn(&[warning]),
+                Action::PassToServer(message) => admitted.forward.push(message.to_vec()),
+                Action::PassToClient(message) => admitted.answers.push(message.to_vec()),
+                Action::ToServer(message) => admitted.forward.push(message.into_owned()),
+                Action::ToClient(message) => admitted.answers.push(message.into_owned()),
+                Action::Release(held) => {
+                    resume(
+                        waiting.remove(&held.call),
+                        CallUpdate::Forward(held.message),
+                    );
+                }
+                Action::Answer(held) => {
+                    resume(waiting.remove(&held.call), CallUpdate::Answer(held.message));
+                }
+                Action::AskUser(held) => {
+                    resume(
+                        waiting.get(&held.call).cloned(),
+                        CallUpdate::Ask(held.message),
+                    );
+                }
+                Action::Hold(id) => {
+                    // A call that is held again came earlier, and its request waits already.
+                    if new.contains(&id) {
+                        let (sender, receiver) = unbounded_channel();
+                        waiting.insert(id, sender);
+                        admitted.held.push_back(receiver);
+                    }
+                    self.tick_in_time();
+                }
+                Action::ListTools(request) => {
+                    if let Some(route) = route {
+                        self.request_list(route, request);
+                    }
+                }
+                Action::CompileTools(compilation) => {
+                    let session = Arc::clone(self);
+                    spawn_blocking(move || {
+                        let compiled = compilation.run();
+                        session.change(|guard, actions| {
+                            guard.tools_compiled(compiled, Now::by_clock(), actions);
+                        });
+                    });
+                }
+                Action::Warn(warning) => (self.server.warn)(&warning),
             }
         }
-        remaining
+        admitted
     }
 
-    /// Gives questions to the user to the requests whose calls wait for the answer.
-    fn ask_users(self: &Arc<Self>, waiting: &Waiting, asks: Vec<UserQuestion>) {
-        for ask in asks {
-            if let Some(waits) = waiting.get(&ask.call) {
-                let _gone = waits.send(CallUpdate::Ask(ask.message));
+    /// Gives up on tools and users that calls have waited for long enough.
+    fn tick_in_time(self: &Arc<Self>) {
+        let session = Arc::clone(self);
+        tokio::spawn(async move {
+            while let Some(deadline) = session.guard.deadline() {
+                sleep_until(deadline.into()).await;
+                session.tick(Now::by_clock());
             }
-            let session = Arc::clone(self);
-            tokio::spawn(async move {
-                while let Some(deadline) = session.guard.deadline() {
-                    sleep_until(deadline.into()).await;
-                    session.tick(Now::by_clock());
-                }
-            });
-        }
+        });
     }
 
     /// Asks for the tools, apart from the request whose call came first: its client may go while others wait as well.
-    fn request_lists(self: &Arc<Self>, route: &Route, list_requests: Vec<Vec<u8>>) {
-        for first in list_requests {
-            let route = Route {
-                headers: headers::for_tools_list(&route.headers),
-                endpoint: route.endpoint.clone(),
-            };
-            let session = Arc::clone(self);
-            tokio::spawn(async move {
-                let mut next = Some(first);
-                while let Some(request) = next.take() {
-                    let deadline = session.guard.list_deadline();
-                    let deadline = deadline.unwrap_or_else(|| Instant::now() + LIST_TIMEOUT);
-                    let page = session.request_page(&route, request);
-                    if let Ok(Some(more)) = timeout_at(deadline.into(), page).await {
-                        next = more.into_iter().next();
-                    } else {
-                        // The calls wait no longer, and get from the server what we got.
-                        session.tick(Now {
-                            instant: deadline.max(Instant::now()),
-                            ..Now::by_clock()
-                        });
-                    }
-                }
-            });
-        }
+    fn request_list(self: &Arc<Self>, route: &Route, request: Vec<u8>) {
+        let route = Route {
+            headers: headers::for_tools_list(&route.headers),
+            endpoint: route.endpoint.clone(),
+        };
+        let session = Arc::clone(self);
+        tokio::spawn(async move {
+            let deadline = session.guard.list_deadline();
+            let deadline = deadline.unwrap_or_else(|| Instant::now() + LIST_TIMEOUT);
+            let page = session.request_page(&route, request);
+            if timeout_at(deadline.into(), page).await != Ok(Some(())) {
+                // The calls wait no longer, and get from the server what we got.
+                session.tick(Now {
+                    instant: deadline.max(Instant::now()),
+                    ..Now::by_clock()
+                });
+            }
+        });
     }
 
-    /// Asks for a page of the list of tools; returns the request for the next one, and `None` if no page comes.
-    async fn request_page(
-        self: &Arc<Self>,
-        route: &Route,
-        request: Vec<u8>,
-    ) -> Option<Vec<Vec<u8>>> {
+    /// Asks for a page of the list of tools; `None` if it does not come.
+    async fn request_page(self: &Arc<Self>, route: &Route, request: Vec<u8>) -> Option<()> {
         let asked = requests(&request);
         let upstream = &self.server.upstream;
         let response = route.send(upstream, Method::POST, request.into()).await;
@@ -346,21 +319,19 @@ impl ClientSession {
         let mut messages = MessageReader::open(response, upstream).await.ok()??;
         while let Some(message) = messages.next().await {
             if answers(&message) == asked {
-                let mut actions = Vec::new();
-                self.guard
-                    .from_server(&message, Now::by_clock(), &mut actions);
-                return Some(self.deliver(actions).list_requests);
+                self.judge_server_message(route, &message);
+                return Some(());
             }
         }
         None
     }
 }
 
-/// The id of the request that a message cancels.
 pub(super) fn cancelled(message: &[u8]) -> Option<String> {
-    let Message::Notification { method, params } = Message::read(message) else {
-        return None;
-    };
-    let [id] = members(params?.get(), ["requestId"]).ok()?;
-    (method == "notifications/cancelled").then(|| Some(id?.get().to_owned()))?
+    match Message::read(message) {
+        Message::Notification { method, params } if method == "notifications/cancelled" => {
+            cancelled_id(params).map(|id| id.0.to_owned())
+        }
+        _ => None,
+    }
 }

@@ -7,16 +7,25 @@
 //! clients may use the same id at the same time, so a guard has each id in progress once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
+use super::GuardedServer;
 use super::caller::Caller;
 use super::client_session::{ClientSession, Route};
 use super::exchange::Exchange;
-use super::{GuardedServer, lock};
 use crate::guard::{Guard, Settings};
 
 /// How many clients are remembered. One that is forgotten and comes back has its tools asked for again.
 const MAX_CLIENTS: usize = 10_000;
+
+/// How long a client is remembered after its last request. A conversation that was silent for a day has ended.
+const CLIENT_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many requests of a client may be in progress: one that never reads answers must not take all our memory.
+const MAX_IN_PROGRESS: usize = 1_000;
 
 /// How many requests of one id may be in progress for clients that cannot be told apart.
 const MAX_ALIKE: usize = 256;
@@ -24,7 +33,6 @@ const MAX_ALIKE: usize = 256;
 /// The guards of a client: one that remembers its calls, or several that do not.
 type Clients = HashMap<u128, Vec<Arc<ClientSession>>>;
 
-/// All guards.
 pub(super) struct ClientSessions {
     settings: Arc<Settings>,
     server: Arc<GuardedServer>,
@@ -56,6 +64,9 @@ impl ClientSessions {
     ) -> Option<Exchange> {
         let session = match self.remembering(caller) {
             Some(session) => {
+                if session.usage().0 + ids.len() > MAX_IN_PROGRESS {
+                    return None;
+                }
                 session.begin(&ids);
                 session
             }
@@ -66,7 +77,7 @@ impl ClientSessions {
 
     /// The guard of a caller that is in a session.
     fn remembering(&self, caller: &Caller) -> Option<Arc<ClientSession>> {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         let named = caller.session();
         let key = named
             .map(|name| caller.in_session(name, self.seed))
@@ -88,7 +99,7 @@ impl ClientSessions {
     /// A guard for a caller that is not, in which none of these ids is in progress.
     fn forgetful(&self, caller: &Caller, ids: &[String]) -> Option<Arc<ClientSession>> {
         let key = caller.alike(self.seed);
-        let mut all = lock(&self.alike);
+        let mut all = self.alike.lock();
         let alike = entry(&mut all, key);
         if let Some(free) = alike.iter().find(|session| session.begin(ids)) {
             return Some(Arc::clone(free));
@@ -108,7 +119,7 @@ impl ClientSessions {
     /// client can ask the user.
     pub(super) fn named(&self, caller: &Caller, name: &str, elicits: bool) {
         let key = caller.in_session(name, self.seed);
-        let session = self.known(&mut lock(&self.known), key);
+        let session = self.known(&mut self.known.lock(), key);
         if elicits {
             session.elicits();
         }
@@ -116,7 +127,7 @@ impl ClientSessions {
 
     /// Tells the guards of clients that look alike that tools have changed.
     pub(super) fn tools_changed(&self, session: &Arc<ClientSession>, message: &[u8]) {
-        let all = lock(&self.alike);
+        let all = self.alike.lock();
         let is_this = |other: &Arc<ClientSession>| Arc::ptr_eq(other, session);
         let alike = all.values().find(|alike| alike.iter().any(is_this));
         for other in alike.into_iter().flatten().filter(|other| !is_this(other)) {
@@ -124,23 +135,32 @@ impl ClientSessions {
         }
     }
 
-    /// A session has ended.
     pub(super) fn ended(&self, caller: &Caller, name: &str) {
-        lock(&self.known).remove(&caller.in_session(name, self.seed));
+        self.known
+            .lock()
+            .remove(&caller.in_session(name, self.seed));
     }
 }
 
-/// The guards of a client. If there is no room for a new client, the one that has been away for longest is forgotten;
-/// one with a request in progress stays.
+/// The guards of a client. With a new one, those are forgotten that have been away for too long, and if there is no room,
+/// the one that has been away for longest; one with a request in progress stays.
 fn entry(clients: &mut Clients, key: u128) -> &mut Vec<Arc<ClientSession>> {
-    if clients.len() >= MAX_CLIENTS && !clients.contains_key(&key) {
+    if !clients.contains_key(&key) {
         let last_usage = |sessions: &[Arc<ClientSession>]| {
             let usage = sessions.iter().map(|session| session.usage());
-            usage.max()
+            usage.map(|(count, last)| (count > 0, last)).max()
         };
-        let oldest = clients.iter().min_by_key(|(_, all)| last_usage(all));
-        if let Some(oldest) = oldest.map(|(key, _)| *key) {
-            clients.remove(&oldest);
+        let now = Instant::now();
+        clients.retain(|_, sessions| {
+            last_usage(sessions).is_some_and(|(is_used, last)| {
+                is_used || now.saturating_duration_since(last) < CLIENT_LIFE
+            })
+        });
+        if clients.len() >= MAX_CLIENTS {
+            let oldest = clients.iter().min_by_key(|(_, all)| last_usage(all));
+            if let Some(oldest) = oldest.map(|(key, _)| *key) {
+                clients.remove(&oldest);
+            }
         }
     }
     clients.entry(key).or_default()

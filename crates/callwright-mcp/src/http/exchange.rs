@@ -16,7 +16,6 @@ pub(super) const PROXY_ERROR: i32 = -32_000;
 pub(super) struct Exchange {
     pub(super) session: Arc<ClientSession>,
     pub(super) route: Route,
-    /// Requests that have no answer yet.
     open: Vec<String>,
     /// Whether answers may still come on another stream.
     pub(super) is_resumable: bool,
@@ -32,12 +31,10 @@ impl Exchange {
         }
     }
 
-    /// The first request that has no answer yet.
     pub(super) fn first(&self) -> Option<String> {
         self.open.first().cloned()
     }
 
-    /// Judges the message of the client.
     pub(super) fn admit(&self, message: &[u8]) -> Admitted {
         self.session.admit(&self.route, message, &self.open)
     }
@@ -83,7 +80,6 @@ impl Drop for Exchange {
     }
 }
 
-/// The ids of the requests in a message.
 pub(super) fn requests(message: &[u8]) -> Vec<String> {
     ids(message, |message| match message {
         Message::Request { id, .. } => Some(id),
@@ -118,7 +114,6 @@ pub(super) fn has_method(message: &[u8], name: &str) -> bool {
         Message::Request { method, .. } | Message::Notification { method, .. } if method == name)
 }
 
-/// Whether a message is an array of messages.
 pub(super) fn is_batch(message: &[u8]) -> bool {
     // Looked for before anything is read.
     message.trim_ascii_start().starts_with(b"[")

@@ -18,20 +18,16 @@ use serde_json::value::RawValue;
 use crate::members::{members, string};
 use crate::message::Message;
 
-/// Names a session.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The event after which a stream goes on.
 pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-/// The version of the protocol.
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// The method of the message.
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// The tool, prompt or resource of the message.
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// How headers begin that repeat an argument.
 const PARAMETER: &str = "mcp-param-";
 
-/// Headers of every message to a server.
 pub(super) const OF_MESSAGES: [(HeaderName, HeaderValue); 2] = [
     (CONTENT_TYPE, HeaderValue::from_static("application/json")),
     (
@@ -138,7 +134,6 @@ fn set_name_and_arguments(
     }
 }
 
-/// The path to an argument, and its header.
 type Marked<'s> = (Vec<&'s str>, HeaderName);
 
 /// The arguments that a schema marks; none if a mark is invalid, since servers then ignore all of them.

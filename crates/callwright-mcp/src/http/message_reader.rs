@@ -23,7 +23,6 @@ pub(super) struct MessageReader {
     events: Option<EventReader>,
     /// The id of the last event, after which the stream can be taken up again.
     pub(super) last_id: Option<HeaderValue>,
-    /// How long to wait before that.
     pub(super) retry: Duration,
     /// Whether any event has come since the stream was last taken up.
     pub(super) has_come: bool,
@@ -57,7 +56,6 @@ impl MessageReader {
         Ok(Some(reader))
     }
 
-    /// Whether the response is an event stream.
     pub(super) fn is_stream(&self) -> bool {
         self.events.is_some()
     }

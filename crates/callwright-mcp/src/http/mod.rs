@@ -6,6 +6,7 @@
 //!
 //! - `proxy`, `response`: one HTTP request on its way to the server, and the response on its way back
 //! - `bridge`: the same for a client on stdio
+//! - `command`: the same for a server on stdio
 //! - `caller`, `client_sessions`: who sent a request, and which guard judges it
 //! - `client_session`: the guard of one client, and its calls that wait for the list of tools or for the user
 //! - `exchange`: the requests of one client message, until each is answered
@@ -16,6 +17,7 @@ mod bridge;
 mod caller;
 mod client_session;
 mod client_sessions;
+mod command;
 mod exchange;
 mod headers;
 mod message_reader;
@@ -24,7 +26,7 @@ mod response;
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use callwright_http::host_check::HostCheck;
@@ -37,6 +39,7 @@ use self::proxy::Proxy;
 use crate::guard::Settings;
 
 pub use self::bridge::bridge;
+pub use self::command::serve_command;
 pub use callwright_http::server::raise_open_file_limit;
 
 /// Options of a guard in front of an HTTP server.
@@ -162,7 +165,6 @@ pub async fn serve(
     Ok(())
 }
 
-/// The server that is guarded, and where warnings go.
 struct GuardedServer {
     upstream: Upstream,
     warn: Warn,
@@ -185,15 +187,4 @@ impl GuardedServer {
     fn describe(&self, error: &TransferError) -> String {
         format!("The MCP server at {} {error}", self.upstream)
     }
-
-    fn warn(&self, warnings: &[String]) {
-        for warning in warnings {
-            (self.warn)(warning);
-        }
-    }
-}
-
-/// Nothing here panics while it holds a lock.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -30,7 +30,6 @@ use crate::message::Message;
 /// How long a client may take to send a message. Slow lines send megabytes in that time.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What all requests share.
 pub(super) struct Proxy {
     pub(super) host_check: HostCheck,
     pub(super) server: Arc<GuardedServer>,
@@ -43,7 +42,6 @@ pub(super) struct Proxy {
 /// Why a request gets no answer of the server.
 pub(super) struct HttpRefusal {
     status: StatusCode,
-    /// The id of the JSON-RPC request that is refused.
     id: Option<String>,
     why: String,
 }
@@ -69,7 +67,6 @@ impl HttpRefusal {
 }
 
 impl Proxy {
-    /// Answers a request.
     pub(super) async fn handle(
         self: Arc<Self>,
         from: IpAddr,
@@ -88,7 +85,7 @@ impl Proxy {
         let is_endpoint = path == endpoint || path == "/" || path == "/mcp";
         // Where clients look for how to log in.
         if !is_endpoint && !path.starts_with("/.well-known/") {
-            let why = format!("Nothing is here. The MCP server is at {endpoint}.");
+            let why = "Nothing is here. The MCP server is at /mcp.";
             return Err(HttpRefusal::new(StatusCode::NOT_FOUND, why));
         }
         let body = self.upload(body).await?;
@@ -104,7 +101,6 @@ impl Proxy {
         }
     }
 
-    /// Reads what a client sends.
     async fn upload(&self, body: Incoming) -> Result<Bytes, HttpRefusal> {
         let max_bytes = self.server.upstream.max_bytes();
         let read = body::read(body, max_bytes, UPLOAD_TIMEOUT);
@@ -184,7 +180,6 @@ impl Proxy {
         request.respond(response).await
     }
 
-    /// The guard for a request.
     fn exchange(
         &self,
         caller: &Caller,
@@ -193,7 +188,7 @@ impl Proxy {
     ) -> Result<Exchange, HttpRefusal> {
         let first = ids.first().cloned();
         self.sessions.exchange(caller, route, ids).ok_or_else(|| {
-            let why = "Too many requests with this id are in progress. Wait for their answers.";
+            let why = "Too many requests of this client, or with this id, are in progress. Wait for their answers.";
             HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, why).to(first)
         })
     }
@@ -215,7 +210,6 @@ fn is_unambiguous(path: &str) -> bool {
     !path.contains(['%', '\\', ';']) && path.split('/').all(|part| !matches!(part, "." | ".."))
 }
 
-/// A request on its way to the server and back.
 pub(super) struct ProxiedRequest {
     pub(super) proxy: Arc<Proxy>,
     pub(super) exchange: Exchange,

@@ -22,7 +22,6 @@ use crate::call::can_elicit;
 use crate::message::Message;
 
 impl ProxiedRequest {
-    /// The response as the client gets it.
     pub(super) async fn respond(mut self, response: Response<Incoming>) -> Reply {
         self.note_session(&response);
         let media_type = MediaType::of(response.headers());
@@ -112,7 +111,6 @@ impl ProxiedRequest {
     }
 }
 
-/// A message as an event.
 fn message_event(message: &[u8]) -> Bytes {
     sse::event("message", message).into()
 }
@@ -134,7 +132,6 @@ async fn as_events(reply: Reply) -> Body {
     }
 }
 
-/// An event stream whose messages are judged one by one.
 struct JudgedStream {
     request: ProxiedRequest,
     events: EventReader,
@@ -167,7 +164,6 @@ impl JudgedStream {
         body::streamed(events.map(|event| event.map(Frame::data)))
     }
 
-    /// The next event as the client gets it.
     async fn next_judged(&mut self) -> Option<Result<Bytes, BoxError>> {
         if self.is_over {
             return None;
@@ -178,12 +174,7 @@ impl JudgedStream {
         };
         match next {
             Ok(Some(event)) => Some(Ok(self.judge(event))),
-            Ok(None) => {
-                self.is_over = true;
-                Some(self.events.rest())
-                    .filter(|rest| !rest.is_empty())
-                    .map(Ok)
-            }
+            Ok(None) => None,
             Err(error) => Some(self.broken(&error)),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::time::Duration;
 
 use super::names::{SEPARATOR, in_plain_letters};
 use crate::config::{ConfigError, ConfigFault, ServerEntry, Servers};
@@ -16,9 +17,14 @@ pub struct ServerGroup {
     pub(crate) members: Vec<GroupMember>,
     /// Whether the only server is shown to the client as it is, and not as one of many.
     pub(crate) is_direct: bool,
+    /// How long servers may take to answer `initialize`. Many that take longer are added later; one that was started again
+    /// is given up.
+    pub start_limit: Duration,
 }
 
-/// One of the servers.
+/// Common clients give us ten seconds and more, and a server that takes longer should not cost the client the others.
+const START_LIMIT: Duration = Duration::from_secs(7);
+
 #[derive(Debug, Clone)]
 pub(crate) struct GroupMember {
     /// As in the configuration; empty for a server that is shown as it is.
@@ -28,7 +34,6 @@ pub(crate) struct GroupMember {
     pub(crate) endpoint: Endpoint,
 }
 
-/// Where a server is.
 #[derive(Debug, Clone)]
 pub(crate) enum Endpoint {
     Command(ServerCommand),
@@ -55,6 +60,7 @@ impl ServerGroup {
                 endpoint: Endpoint::Command(command),
             }],
             is_direct: true,
+            start_limit: START_LIMIT,
         }
     }
 
@@ -115,19 +121,22 @@ impl ServerGroup {
         Ok(ServerGroup {
             members,
             is_direct: false,
+            start_limit: START_LIMIT,
         })
     }
 }
 
 impl GroupMember {
-    /// The server in a message: its name if it has one, and the command that starts it.
     pub(crate) fn description(&self) -> String {
-        let name = &self.name;
-        match &self.endpoint {
-            Endpoint::Command(command) if name.is_empty() => format!("`{}`", command.redacted()),
-            Endpoint::Command(command) => format!("{name:?} (`{}`)", command.redacted()),
-            Endpoint::Url { .. } => format!("{name:?}"),
-        }
+        describe(&self.name)
+    }
+}
+
+/// A server in a sentence for the client: without its command, which may hold secrets.
+pub(crate) fn describe(name: &str) -> String {
+    match name {
+        "" => "the MCP server".to_owned(),
+        name => format!("the MCP server {name:?}"),
     }
 }
 

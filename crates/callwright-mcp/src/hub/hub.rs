@@ -8,16 +8,20 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
+use memchr::memmem;
+use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::group::{Endpoint, GroupMember, ServerGroup, describe};
 use super::router::{Dispatch, Router};
+use super::server::Gone;
 use crate::answer::{self, code};
-use crate::guard::{Action, Guard, Now};
+use crate::guard::{Action, Guard, Now, Settings, ToolCompilation};
 use crate::line_reader::{LineReader, has_inner_line_break};
-use crate::line_writer::{LineEnd, LineWriter, Unsent};
-use crate::message::Message;
-use crate::stderr_tail::StderrTail;
+use crate::line_writer::{LineEnd, LineSink, LineWriter, Unsent};
+use crate::message::{Message, place, with_edits};
 
 /// A longer line on stderr is copied in pieces.
 const LONGEST_STDERR_LINE: u64 = 8 * 1024;
@@ -30,53 +34,133 @@ pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 pub(super) enum HubEvent {
     /// The client has ended or got its first message, or there may be a new deadline.
     Changed,
-    /// A server has closed its output.
-    OutputEnded(usize),
+    /// A server has closed its output; which start of it, counted from 0.
+    OutputEnded(usize, usize),
     /// A server has to be started again. Its writer is detached already.
     Restart(usize),
+    /// A list of tools is to be compiled.
+    Compile(ToolCompilation),
 }
 
-/// What all threads share.
 pub(super) struct Hub {
     pub(super) guard: Guard,
     /// `None` if there is a single server whose messages pass untouched.
     pub(super) router: Option<Router>,
-    pub(super) to_client: LineWriter,
+    to_client: LineWriter,
     pub(super) servers: Vec<ServerLink>,
-    pub(super) events: UnboundedSender<HubEvent>,
+    events: UnboundedSender<HubEvent>,
     pub(super) warn: Warn,
+    /// How long a message may be.
+    pub(super) most_bytes: usize,
+    /// How long a server may take for the handshake.
+    pub(super) start_limit: Duration,
+    handshake: Mutex<Handshake>,
     /// How many servers ended before they should.
     pub(super) lost: AtomicUsize,
+    /// How many servers have ended, and what waits for them is being answered.
+    pub(super) settling: AtomicUsize,
     /// Whether servers are being ended, so that their end is not an error.
     pub(super) is_ending: AtomicBool,
     /// Whether the client sends no more, or reads no more.
     pub(super) client_ended: AtomicBool,
-    /// Whether the client got any message.
     pub(super) has_spoken: AtomicBool,
     /// How many messages are being handled that may lead to others for servers.
     pub(super) busy: AtomicUsize,
 }
 
+/// What the client has said at the beginning, for a server that is started again.
+#[derive(Default)]
+struct Handshake {
+    /// Its `initialize`, which protocols since 2026-07-28 do not have.
+    initialize: Option<Vec<u8>>,
+    initialized: Option<Vec<u8>>,
+    is_done: bool,
+}
+
+/// The id of our own `initialize`.
+const RESTART_ID: &str = "\"callwright-restart\"";
+
 /// Our side of the connection to one server.
 pub(super) struct ServerLink {
     /// Put before its lines on stderr; empty for none.
-    pub(super) label: String,
-    pub(super) writer: LineWriter,
+    label: String,
+    writer: Mutex<Arc<LineWriter>>,
     /// Whether its thread waits for output.
     pub(super) is_awaited: AtomicBool,
-    pub(super) stderr_tail: StderrTail,
-    /// Whether it can be started again.
-    pub(super) is_process: bool,
+    is_process: bool,
     /// How often it was started again: output of earlier starts does not count.
     pub(super) generation: AtomicUsize,
 }
 
+impl ServerLink {
+    fn description(&self) -> String {
+        describe(&self.label)
+    }
+
+    pub(super) fn writer(&self) -> Arc<LineWriter> {
+        Arc::clone(&self.writer.lock())
+    }
+
+    /// Another process takes the place of the one until now, which sees the end of its input.
+    pub(super) fn replace_writer(&self, writer: Arc<LineWriter>) {
+        std::mem::replace(&mut *self.writer.lock(), writer).close();
+    }
+}
+
 impl Hub {
-    /// Reads the client until it sends no more.
+    pub(super) fn new(
+        settings: Arc<Settings>,
+        group: &ServerGroup,
+        stdout: LineSink,
+        events: UnboundedSender<HubEvent>,
+        warn: Warn,
+    ) -> Self {
+        let link = |member: &GroupMember| ServerLink {
+            label: member.name.clone(),
+            writer: Mutex::new(Arc::new(LineWriter::new(None))),
+            is_process: matches!(member.endpoint, Endpoint::Command(_)),
+            generation: AtomicUsize::new(0),
+            is_awaited: AtomicBool::new(false),
+        };
+        // A name that no other session has, in ledgers and records that are shared.
+        let name = format!("{:012x}", fastrand::u64(..) >> 16);
+        Hub {
+            most_bytes: settings.most_bytes,
+            start_limit: group.start_limit,
+            guard: Guard::new(settings, name),
+            router: (!group.is_direct).then(|| Router::new(group, Instant::now())),
+            to_client: LineWriter::new(Some(stdout)),
+            servers: group.members.iter().map(link).collect(),
+            events,
+            warn,
+            handshake: Mutex::default(),
+            lost: AtomicUsize::new(0),
+            settling: AtomicUsize::new(0),
+            is_ending: AtomicBool::new(false),
+            client_ended: AtomicBool::new(false),
+            has_spoken: AtomicBool::new(false),
+            busy: AtomicUsize::new(0),
+        }
+    }
+
     pub(super) fn read_client(&self, client: impl Read) {
-        let mut lines = LineReader::new(client);
-        while lines.advance().unwrap_or(false) {
+        let mut lines = LineReader::new(client, self.most_bytes);
+        loop {
+            match lines.advance() {
+                Ok(true) => {}
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    (self.warn)(&format!("the client: {error}; no server gets it"));
+                    let error = answer::error("null", code::NOT_JSON, &error.to_string());
+                    self.send_to_client(&error, LineEnd::Add, false);
+                    if lines.skip_line().unwrap_or(false) {
+                        continue;
+                    }
+                    break;
+                }
+                _ => break,
+            }
             let line = lines.line();
+            self.note_handshake(line);
             if self.lost.load(Ordering::Relaxed) > 0
                 && let Some(router) = &self.router
                 && let Some(error) = router.error_of_lost_server(line)
@@ -94,11 +178,12 @@ impl Hub {
             let more = self.router.is_none() && lines.has_next();
             self.perform(actions, more);
             if let (None, [only]) = (&self.router, &self.servers[..]) {
+                let writer = only.writer();
                 if !more {
-                    let _ = only.writer.flush();
+                    let _ = writer.flush();
                 }
                 // This holds up only the client, which must not fill our memory.
-                only.writer.wait_until_drained();
+                writer.wait_until_drained();
             }
         }
         let mut actions = Vec::new();
@@ -108,13 +193,23 @@ impl Hub {
     }
 
     /// Reads a server until it sends no more, or is started again.
-    pub(super) fn read_server(&self, server: usize, generation: usize, output: impl Read) {
+    pub(super) fn read_server(
+        &self,
+        server: usize,
+        generation: usize,
+        mut lines: LineReader<impl Read>,
+    ) {
         let link = &self.servers[server];
         let is_current = || link.generation.load(Ordering::Acquire) == generation;
-        let mut lines = LineReader::new(output);
         loop {
             link.is_awaited.store(true, Ordering::Relaxed);
-            let has_line = lines.advance().unwrap_or(false);
+            let has_line = lines.advance().unwrap_or_else(|error| {
+                // Whoever waits for the message is answered when the server has ended.
+                if error.kind() == io::ErrorKind::InvalidData {
+                    (self.warn)(&format!("{}: {error}; it is ended", link.description()));
+                }
+                false
+            });
             link.is_awaited.store(false, Ordering::Relaxed);
             if !has_line || !is_current() {
                 break;
@@ -127,7 +222,7 @@ impl Hub {
         }
         let _ = self.to_client.flush();
         if is_current() {
-            self.report(HubEvent::OutputEnded(server));
+            self.report(HubEvent::OutputEnded(server, generation));
         }
     }
 
@@ -142,6 +237,80 @@ impl Hub {
             }
         }
         more || self.flush_to_client()
+    }
+
+    /// Keeps what a server needs that is started again.
+    fn note_handshake(&self, line: &[u8]) {
+        // Looked for before anything is read.
+        let names = [&b"initialize"[..], b"server/discover"];
+        if !names.iter().any(|name| memmem::find(line, name).is_some()) {
+            return;
+        }
+        let mut handshake = self.handshake.lock();
+        match Message::read(line) {
+            Message::Request { method, .. } if method == "initialize" => {
+                handshake.initialize = Some(line.to_vec());
+                handshake.is_done = false;
+            }
+            Message::Request { method, .. } if method == "server/discover" => {
+                handshake.is_done = true;
+            }
+            Message::Notification { method, .. } if method == "notifications/initialized" => {
+                handshake.initialized = Some(line.to_vec());
+                handshake.is_done = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a server that ends now is missed.
+    pub(super) fn is_in_session(&self) -> bool {
+        let is_over = [&self.client_ended, &self.is_ending];
+        !is_over.iter().any(|it| it.load(Ordering::Acquire)) && self.handshake.lock().is_done
+    }
+
+    /// Repeats the client's handshake for a server that was started again; `None` if the server does not answer it.
+    pub(super) fn greet<R: Read>(
+        &self,
+        stdin: &LineWriter,
+        mut stdout: LineReader<R>,
+    ) -> Option<LineReader<R>> {
+        let (initialize, initialized) = {
+            let handshake = self.handshake.lock();
+            (handshake.initialize.clone(), handshake.initialized.clone())
+        };
+        let (Some(initialize), Some(initialized)) = (initialize, initialized) else {
+            return Some(stdout);
+        };
+        let Message::Request { id, .. } = Message::read(&initialize) else {
+            return None;
+        };
+        let id = (place(&initialize, id.0)?, RESTART_ID.to_owned());
+        let ours = with_edits(&initialize, vec![id]);
+        stdin.send(&ours, LineEnd::Add, false).ok()?;
+        while stdout.advance().ok()? {
+            if matches!(Message::read(stdout.line()), Message::Response { id, result: Some(_), .. } if id.0 == RESTART_ID)
+            {
+                stdin.send(&initialized, LineEnd::Add, false).ok()?;
+                return Some(stdout);
+            }
+        }
+        None
+    }
+
+    /// A server was started again, and the client is told that its lists may have changed.
+    pub(super) fn server_back(&self, server: usize) {
+        self.lost.fetch_sub(1, Ordering::Relaxed);
+        let description = self.servers[server].description();
+        (self.warn)(&format!("{description} was started again"));
+        self.busily(|| match &self.router {
+            None => self.guard.server_back(),
+            Some(router) => {
+                let mut dispatch = Dispatch::default();
+                router.server_back(server, &mut dispatch);
+                self.deliver(dispatch, false);
+            }
+        });
     }
 
     fn through_guard(&self, message: &[u8], more: bool) {
@@ -162,7 +331,6 @@ impl Hub {
         done
     }
 
-    /// Handles deadlines that have passed.
     pub(super) fn tick(&self) {
         self.busily(|| {
             let now = Now::by_clock();
@@ -177,13 +345,24 @@ impl Hub {
         });
     }
 
-    /// Settles everything that waits for a server that has ended, and answers it if the client should hear of it;
-    /// returns whether there was anything to answer.
-    pub(super) fn server_gone(&self, server: usize, why: &str, is_reported: bool) -> bool {
-        self.busily(|| self.settle(server, why, is_reported))
+    pub(super) fn compile(&self, compilation: ToolCompilation) {
+        let compiled = compilation.run();
+        self.busily(|| {
+            let mut actions = Vec::new();
+            self.guard
+                .tools_compiled(compiled, Now::by_clock(), &mut actions);
+            self.perform(actions, false);
+        });
     }
 
-    fn settle(&self, server: usize, why: &str, is_reported: bool) -> bool {
+    /// Settles everything that waits for a server that has ended, and answers it if the client should hear of it;
+    /// returns whether there was anything to answer.
+    pub(super) fn server_gone(&self, server: usize, gone: &Gone, is_reported: bool) -> bool {
+        self.busily(|| self.settle(server, gone, is_reported))
+    }
+
+    fn settle(&self, server: usize, gone: &Gone, is_reported: bool) -> bool {
+        let why = &gone.why;
         let is_ending = self.is_ending.load(Ordering::Relaxed);
         if !is_ending {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -204,14 +383,14 @@ impl Hub {
                 |message: &[u8]| matches!(Message::read(message), Message::Response { .. });
             dispatch.to_client.retain(|message| is_response(message));
         } else {
-            (self.warn)(why);
+            (self.warn)(&gone.for_operator());
         }
         let was_awaited = !dispatch.to_client.is_empty();
         self.deliver(dispatch, false);
         was_awaited
     }
 
-    /// Copies a server's stderr to ours, and keeps the end of it. Lines of one server among many get its name.
+    /// Copies a server's stderr to ours. Lines of one server among many get its name.
     pub(super) fn copy_stderr(&self, server: usize, stderr: impl Read) {
         let link = &self.servers[server];
         let prefix = match link.label.as_str() {
@@ -238,7 +417,6 @@ impl Hub {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 _ => return,
             }
-            link.stderr_tail.push(&copied[prefix.len()..]);
             if !prefix.is_empty() && !copied.ends_with(b"\n") {
                 copied.push(b'\n');
             }
@@ -246,7 +424,6 @@ impl Hub {
         }
     }
 
-    /// Carries out what the guard has decided.
     fn perform(&self, actions: Vec<Action<'_>>, more: bool) {
         // What passes between a client and a single server keeps even a missing line break.
         let end = match self.router {
@@ -257,16 +434,18 @@ impl Hub {
             match action {
                 Action::PassToServer(message) => self.send_on(message, end, more),
                 Action::ToServer(message) => self.send_on(&message, LineEnd::Add, more),
+                Action::Release(held) => self.send_on(&held.message, LineEnd::Add, more),
                 Action::ListTools(request) => {
                     self.send_on(&request, LineEnd::Add, more);
                     self.report(HubEvent::Changed);
                 }
                 Action::PassToClient(message) => self.send_to_client(message, end, more),
                 Action::ToClient(message) => self.send_to_client(&message, LineEnd::Add, more),
-                Action::AskUser(question) => {
-                    self.send_to_client(&question.message, LineEnd::Add, more);
+                Action::Answer(held) | Action::AskUser(held) => {
+                    self.send_to_client(&held.message, LineEnd::Add, more);
                 }
                 Action::Hold(_) => self.report(HubEvent::Changed),
+                Action::CompileTools(compilation) => self.report(HubEvent::Compile(compilation)),
                 Action::Warn(warning) => (self.warn)(&warning),
             }
         }
@@ -296,7 +475,7 @@ impl Hub {
             let link = &self.servers[server];
             if link.is_process {
                 link.generation.fetch_add(1, Ordering::AcqRel);
-                link.writer.detach();
+                link.replace_writer(Arc::new(LineWriter::new(None)));
                 self.report(HubEvent::Restart(server));
             }
         }
@@ -317,14 +496,10 @@ impl Hub {
         let link = &self.servers[server];
         // A message for a server that has closed its input is lost, as it would be in the pipe: once the server has
         // ended, every request is answered.
-        if link.writer.send(message, end, more) == Err(Unsent::Full)
+        if link.writer().send(message, end, more) == Err(Unsent::Full)
             && let Message::Request { id, .. } = Message::read(message)
         {
-            let which = match link.label.as_str() {
-                "" => "the MCP server".to_owned(),
-                label => format!("the MCP server {label:?}"),
-            };
-            let why = format!("{which} does not read what it is sent");
+            let why = format!("{} does not read what it is sent", link.description());
             self.handle_server_message(
                 server,
                 &answer::error(id.0, code::SERVER_FAILED, &why),

@@ -70,8 +70,8 @@ impl RemoteServer {
             ..Settings::default()
         };
         match bridge(self.options, Arc::new(unjudged), self.input, self.output).await {
-            Ok(()) => format!("the MCP server {description} is no longer connected"),
-            Err(error) => format!("the MCP server {description} cannot be reached: {error}"),
+            Ok(()) => format!("{description} is no longer connected"),
+            Err(error) => format!("{description} cannot be reached: {error}"),
         }
     }
 }

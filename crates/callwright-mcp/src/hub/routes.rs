@@ -12,7 +12,6 @@ const MOST_KNOWN: usize = 100_000;
 /// handful.
 const MOST_TEMPLATES: usize = 1_000;
 
-/// What servers have listed.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     uris: HashMap<String, usize>,
@@ -44,7 +43,6 @@ impl Routes {
         None
     }
 
-    /// A server works on a task.
     pub(crate) fn has_task(&mut self, server: usize, task: &str) {
         if self.tasks.len() < MOST_KNOWN {
             self.tasks.insert(task.to_owned(), server);
@@ -60,7 +58,6 @@ impl Routes {
         self.uris.get(uri).copied().or_else(by_template)
     }
 
-    /// The server that works on a task.
     pub(crate) fn of_task(&self, task: &str) -> Option<usize> {
         self.tasks.get(task).copied()
     }

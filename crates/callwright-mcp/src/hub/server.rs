@@ -1,8 +1,9 @@
-//! One server, from its start to its end.
+//! One server, from its start to its end, and from its end to its next start.
 //!
-//! Takes orders: signals to pass on, and the order to end. A server that is to end gets the end of its input first, then
-//! a signal to terminate, then it is killed; whatever it started ends with it. Returns how it ended, once its last
-//! output has been read.
+//! Takes orders: signals to pass on, and the orders to end or to start again. A server that is to end gets the end of its
+//! input first, then a signal to terminate, then it is killed; whatever it started ends with it. A process that ends by
+//! itself in the middle of a session is answered for and started again, a few times and after a pause, and gets the
+//! client's own handshake. Returns how it ended for good, once its last output has been read.
 
 use std::io::{self, PipeReader};
 use std::process::ExitStatus;
@@ -15,10 +16,11 @@ use tokio::task::spawn_blocking;
 use tokio::time::{sleep, sleep_until, timeout};
 
 use super::group::{Endpoint, GroupMember};
-use super::hub::{Hub, ServerLink, Warn};
+use super::hub::{Hub, ServerLink};
 #[cfg(feature = "http")]
 use super::remote::{self, MemoryPipe, RemoteServer};
-use crate::line_writer::LineSink;
+use crate::line_reader::LineReader;
+use crate::line_writer::{LineSink, LineWriter};
 use crate::process::{ServerProcess, ServerSignal};
 
 /// How long a server may take to end by itself once its input has ended. Together with the next one it is less than the
@@ -38,11 +40,21 @@ const LAST_STDERR: Duration = Duration::from_millis(200);
 /// How often to check whether all output is read.
 const STEP: Duration = Duration::from_millis(10);
 
-/// An order to a server.
+/// How often a server is started again in a row. One that crashes on every call would else do so for ever.
+const MOST_RESTARTS: u32 = 5;
+
+/// The pause before the first restart; each further one is twice as long, three seconds in the end.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+
+/// A server that has run for so long is not one that crashes at once.
+const STEADY: Duration = Duration::from_secs(60);
+
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ServerOrder {
     /// Its input ends, and it should too.
     End,
+    /// Another process takes its place.
+    Restart,
     Signal(ServerSignal),
 }
 
@@ -50,144 +62,278 @@ pub(super) enum ServerOrder {
 pub(super) enum StartedServer {
     Process {
         process: Box<ServerProcess>,
-        stdout: PipeReader,
+        stdout: LineReader<PipeReader>,
         stderr: PipeReader,
     },
     #[cfg(feature = "http")]
     Remote(Box<RemoteServer>, MemoryPipe),
-    /// Why there is none, for the client.
-    Failed(String),
+    /// Why there is none.
+    Failed(Gone),
 }
 
-/// Starts a server, or connects to it; also returns where its messages go.
-#[cfg_attr(
-    not(feature = "http"),
-    allow(unused_variables, reason = "only HTTP has warnings")
-)]
-pub(super) fn start(
-    member: &GroupMember,
-    warn: &Warn,
-) -> io::Result<(StartedServer, Option<LineSink>)> {
-    let description = member.description();
-    match &member.endpoint {
-        Endpoint::Command(command) => match ServerProcess::start(command) {
-            Ok((process, pipes)) => {
-                let server = StartedServer::Process {
-                    process: Box::new(process),
-                    stdout: pipes.stdout,
-                    stderr: pipes.stderr,
-                };
-                Ok((server, Some(LineSink::pipe(pipes.stdin)?)))
-            }
-            Err(error) => {
-                let hint = match member.name.as_str() {
-                    "" => "check the command after `--`",
-                    _ => "check its command and its folder",
-                };
-                let why =
-                    format!("the MCP server {description} cannot be started: {error}; {hint}");
-                Ok((StartedServer::Failed(why), None))
-            }
-        },
-        #[cfg(feature = "http")]
-        Endpoint::Url { url, headers } => {
-            let (warn, name) = (Warn::clone(warn), member.name.clone());
-            let warn: Warn = Arc::new(move |warning: &str| warn(&format!("{name}: {warning}")));
-            let (server, sink, output) = remote::connect(url, headers, warn);
-            Ok((StartedServer::Remote(Box::new(server), output), Some(sink)))
-        }
-        #[cfg(not(feature = "http"))]
-        Endpoint::Url { .. } => {
-            let why = format!(
-                "the MCP server {description} speaks HTTP, which this build does not support"
-            );
-            Ok((StartedServer::Failed(why), None))
-        }
+/// Why a server is gone.
+#[derive(Debug, Clone)]
+pub(super) struct Gone {
+    /// For the client. Commands may hold secrets, and so may what a server writes to stderr.
+    pub(super) why: String,
+    /// What only the operator gets, after it.
+    pub(super) detail: String,
+}
+
+impl Gone {
+    fn new(why: String) -> Self {
+        let detail = String::new();
+        Gone { why, detail }
+    }
+
+    pub(super) fn for_operator(&self) -> String {
+        format!("{}{}", self.why, self.detail)
     }
 }
 
 /// How a server ended.
 #[derive(Debug)]
 pub(super) struct ServerExit {
-    pub(super) server: usize,
-    /// Which start of the server it was, counted from 0.
-    pub(super) generation: usize,
-    /// Why it is gone, for the client.
-    pub(super) why: String,
+    pub(super) gone: Gone,
     /// `None` if it was never started, or is not a process.
     pub(super) status: Option<ExitStatus>,
+    /// Whether the client had ended before it.
+    pub(super) client_was_first: bool,
+    /// Whether any request waited for it.
+    pub(super) was_awaited: bool,
 }
 
-impl StartedServer {
-    /// Reads a server and passes orders on to it until it has ended. `description` is for messages.
-    pub(super) async fn run(
-        self,
-        hub: Arc<Hub>,
-        server: usize,
-        orders: UnboundedReceiver<ServerOrder>,
-        description: String,
-    ) -> ServerExit {
+/// Starts a server, or connects to it; also returns where its messages go.
+pub(super) fn start(
+    member: &GroupMember,
+    hub: &Hub,
+) -> io::Result<(StartedServer, Option<LineSink>)> {
+    let server = member.description();
+    match &member.endpoint {
+        Endpoint::Command(command) => match ServerProcess::start(command) {
+            Ok((process, stdin, stdout, stderr)) => {
+                let server = StartedServer::Process {
+                    process: Box::new(process),
+                    stdout: LineReader::new(stdout, hub.most_bytes),
+                    stderr,
+                };
+                Ok((server, Some(LineSink::pipe(stdin)?)))
+            }
+            Err(error) => {
+                let program = command.program.to_string_lossy();
+                let gone = Gone {
+                    why: format!("{server} cannot be started"),
+                    detail: format!(": `{program}`: {error}; check its command and its folder"),
+                };
+                Ok((StartedServer::Failed(gone), None))
+            }
+        },
+        #[cfg(feature = "http")]
+        Endpoint::Url { url, headers } => {
+            let (warn, name) = (Arc::clone(&hub.warn), member.name.clone());
+            let warn = Arc::new(move |warning: &str| warn(&format!("{name}: {warning}")));
+            let (server, sink, output) = remote::connect(url, headers, warn);
+            Ok((StartedServer::Remote(Box::new(server), output), Some(sink)))
+        }
+        #[cfg(not(feature = "http"))]
+        Endpoint::Url { .. } => {
+            let gone = Gone::new(format!(
+                "{server} speaks HTTP, which this build does not support"
+            ));
+            Ok((StartedServer::Failed(gone), None))
+        }
+    }
+}
+
+/// A server of the session, whichever process it is.
+pub(super) struct ServerTask {
+    pub(super) hub: Arc<Hub>,
+    pub(super) server: usize,
+    pub(super) member: GroupMember,
+    pub(super) orders: UnboundedReceiver<ServerOrder>,
+}
+
+/// Why a process ended.
+enum Ended {
+    ByItself(Gone, Option<ExitStatus>),
+    /// Another one is to take its place.
+    ToRestart,
+}
+
+impl ServerTask {
+    /// Runs the server until it has ended for good.
+    pub(super) async fn run(mut self, mut started: StartedServer) -> io::Result<ServerExit> {
+        let mut restarts = 0;
+        loop {
+            let began = Instant::now();
+            let ended = self.run_once(started).await;
+            if began.elapsed() > STEADY {
+                restarts = 0;
+            }
+            let Ended::ByItself(gone, status) = ended else {
+                let (next, sink) = start(&self.member, &self.hub)?;
+                self.link().writer().attach(sink);
+                started = next;
+                continue;
+            };
+            let exit = self.settle(gone, status).await;
+            let may_restart = exit.status.is_some() && restarts < MOST_RESTARTS;
+            if !may_restart || !self.hub.is_in_session() {
+                return Ok(exit);
+            }
+            if self.hub.router.is_none() {
+                (self.hub.warn)(&exit.gone.for_operator());
+            }
+            let again = self.start_again(FIRST_PAUSE * 2_u32.pow(restarts)).await?;
+            let Some(next) = again else {
+                return Ok(exit);
+            };
+            restarts += 1;
+            started = next;
+        }
+    }
+
+    fn link(&self) -> &ServerLink {
+        &self.hub.servers[self.server]
+    }
+
+    /// Answers everything that waits for a server that has ended. A server that ended as it should left requests
+    /// unanswered on purpose; they are only recorded.
+    async fn settle(&self, gone: Gone, status: Option<ExitStatus>) -> ServerExit {
+        let hub = Arc::clone(&self.hub);
+        let client_was_first = hub.client_ended.load(Ordering::Acquire);
+        let is_done = client_was_first
+            && hub.router.is_none()
+            && status.is_some_and(|status| status.success());
+        hub.settling.fetch_add(1, Ordering::AcqRel);
+        let (server, cause) = (self.server, gone.clone());
+        let settled = spawn_blocking(move || hub.server_gone(server, &cause, !is_done)).await;
+        self.hub.settling.fetch_sub(1, Ordering::AcqRel);
+        ServerExit {
+            gone,
+            status,
+            client_was_first,
+            was_awaited: settled.unwrap_or_default(),
+        }
+    }
+
+    /// Starts a process that has ended again, after a pause; `None` if the session ends meanwhile, or if the server does
+    /// not answer the handshake.
+    async fn start_again(&mut self, pause: Duration) -> io::Result<Option<StartedServer>> {
+        self.link().generation.fetch_add(1, Ordering::AcqRel);
+        tokio::select! {
+            () = self.told_to_end() => return Ok(None),
+            () = sleep(pause) => {}
+        }
+        let (started, sink) = start(&self.member, &self.hub)?;
+        let StartedServer::Process {
+            process,
+            stdout,
+            stderr,
+        } = started
+        else {
+            return Ok(None);
+        };
+        let writer = Arc::new(LineWriter::new(sink));
+        let (hub, stdin) = (Arc::clone(&self.hub), Arc::clone(&writer));
+        let greeting = spawn_blocking(move || hub.greet(&stdin, stdout));
+        // A process that says nothing ends with this, and so does the thread that reads it.
+        let limit = self.hub.start_limit;
+        let greeted = tokio::select! {
+            greeted = timeout(limit, greeting) => greeted.ok().and_then(Result::ok),
+            () = self.told_to_end() => None,
+        };
+        let Some(stdout) = greeted.flatten() else {
+            let server = self.member.description();
+            (self.hub.warn)(&format!("{server} could not be started again"));
+            return Ok(None);
+        };
+        self.link().replace_writer(writer);
+        let (hub, server) = (Arc::clone(&self.hub), self.server);
+        drop(spawn_blocking(move || hub.server_back(server)).await);
+        Ok(Some(StartedServer::Process {
+            process,
+            stdout,
+            stderr,
+        }))
+    }
+
+    /// Waits until the session ends. An order to end that came because of the end of the last process does not count.
+    async fn told_to_end(&mut self) {
+        while let Some(order) = self.orders.recv().await {
+            if matches!(order, ServerOrder::Signal(_)) || !self.hub.is_in_session() {
+                return;
+            }
+        }
+    }
+
+    /// Reads a server and passes orders on to it until it has ended.
+    async fn run_once(&mut self, started: StartedServer) -> Ended {
+        let (hub, server, name) = (&self.hub, self.server, self.member.description());
         let link = &hub.servers[server];
         let generation = link.generation.load(Ordering::Acquire);
-        let reader = Arc::clone(&hub);
-        let (why, status) = match self {
+        let writer = link.writer();
+        spawn_blocking(move || writer.write_queued());
+        let reader = Arc::clone(hub);
+        match started {
             StartedServer::Process {
                 process,
                 stdout,
                 stderr,
             } => {
                 let stdout = spawn_blocking(move || reader.read_server(server, generation, stdout));
-                let reader = Arc::clone(&hub);
+                let reader = Arc::clone(hub);
                 let stderr = spawn_blocking(move || reader.copy_stderr(server, stderr));
-                let status = supervise(*process, link, &stdout, orders).await;
+                let Some(status) = supervise(*process, link, &stdout, &mut self.orders).await
+                else {
+                    return Ended::ToRestart;
+                };
                 let _ = timeout(LAST_STDERR, stderr).await;
-                let why = match &status {
+                let how = match &status {
                     Ok(status) => status.to_string(),
                     Err(error) => error.to_string(),
                 };
-                let mut why = format!("the MCP server {description} has ended: {why}");
-                let tail = link.stderr_tail.text();
-                if !tail.is_empty() {
-                    why.push_str("; its last lines on stderr:\n");
-                    why.push_str(&tail);
-                }
-                (why, status.ok())
+                let gone = Gone::new(format!("{name} has ended: {how}"));
+                Ended::ByItself(gone, status.ok())
             }
             #[cfg(feature = "http")]
             StartedServer::Remote(remote, output) => {
+                let output = LineReader::new(output, hub.most_bytes);
                 spawn_blocking(move || reader.read_server(server, generation, output));
-                let (mut orders, mut next) = (orders, None);
+                let mut next = None;
                 let why = tokio::select! {
-                    why = remote.run(&description) => why,
-                    _ = next_signal(&mut orders, link, &mut next) => {
-                        format!("the MCP server {description} is no longer connected")
+                    why = remote.run(&name) => why,
+                    _ = next_signal(&mut self.orders, link, &mut next) => {
+                        format!("{name} is no longer connected")
                     }
                 };
-                (why, None)
+                Ended::ByItself(Gone::new(why), None)
             }
-            StartedServer::Failed(why) => (why, None),
-        };
-        ServerExit {
-            server,
-            generation,
-            why,
-            status,
+            StartedServer::Failed(gone) => Ended::ByItself(gone, None),
         }
     }
 }
 
-/// Waits until a process and everything that it started have ended, and its output is read.
+/// Waits until a process and everything that it started have ended, and its output is read. `None` if another one is to
+/// take its place; this one ends by itself then.
 async fn supervise(
     mut process: ServerProcess,
     link: &ServerLink,
     stdout: &tokio::task::JoinHandle<()>,
-    mut orders: UnboundedReceiver<ServerOrder>,
-) -> io::Result<ExitStatus> {
+    orders: &mut UnboundedReceiver<ServerOrder>,
+) -> Option<io::Result<ExitStatus>> {
     let mut next = None;
     let status = loop {
         tokio::select! {
             status = process.wait() => break status,
-            signal = next_signal(&mut orders, link, &mut next) => process.signal(signal),
+            signal = next_signal(orders, link, &mut next) => match signal {
+                Some(signal) => process.signal(signal),
+                None => {
+                    process.signal(ServerSignal::Terminate);
+                    tokio::spawn(async move { drop(timeout(TO_TERMINATE, process.wait()).await) });
+                    return None;
+                }
+            },
         }
     };
     // What it started itself ends with it.
@@ -203,34 +349,35 @@ async fn supervise(
             waited = Duration::ZERO;
         }
     }
-    status
+    Some(status)
 }
 
 /// Waits for the next signal that a server should get: by order, or because it did not end in time. `next` is the one
-/// that is due then.
+/// that is due then. `None` if it is to be started again.
 async fn next_signal(
     orders: &mut UnboundedReceiver<ServerOrder>,
     link: &ServerLink,
     next: &mut Option<(Instant, ServerSignal)>,
-) -> ServerSignal {
+) -> Option<ServerSignal> {
     let kill = || Some((Instant::now() + TO_TERMINATE, ServerSignal::Kill));
     loop {
         tokio::select! {
             Some(order) = orders.recv() => match order {
                 ServerOrder::End => {
-                    link.writer.close();
+                    link.writer().close();
                     next.get_or_insert((Instant::now() + TO_END, ServerSignal::Terminate));
                 }
+                ServerOrder::Restart => return None,
                 ServerOrder::Signal(signal) => {
                     if signal == ServerSignal::Terminate {
                         *next = kill();
                     }
-                    return signal;
+                    return Some(signal);
                 }
             },
             () = until(next.map(|(at, _)| at)) => {
                 if let Some((_, signal)) = std::mem::replace(next, kill()) {
-                    return signal;
+                    return Some(signal);
                 }
             }
         }

@@ -32,6 +32,8 @@ fn bad_arguments_are_answered_with_an_instruction() {
         C> {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":"all"}}
         r< 3 Please rewrite the input with valid arguments. Errors: Root object: expected object, received string "all", did you mean "{\"query\":\"all\"}"?
         C> {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"serch","arguments":{"query":"x"}}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        S> {"id":"callwright-s-1","result":{"tools":[{"name":"search","inputSchema":{"type":"object"}}]}}
         r< 4 There is no tool named "serch". Did you mean "search"? Call one of the tools you were given, by its exact name.
         "#,
     );

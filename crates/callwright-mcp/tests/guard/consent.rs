@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use callwright_mcp::guard::{Action, Guard, Now, Settings};
 use serde_json::{Value, json};
 
-use crate::sides::Sides;
+use crate::sides::{Sides, compile};
 
 /// A guard whose client has paid once.
 struct Talk {
@@ -57,7 +57,7 @@ impl Talk {
         let text = message.to_string();
         let mut out = Vec::new();
         self.guard.from_server(text.as_bytes(), self.now, &mut out);
-        Went::of(&out)
+        Went::of(&compile(&self.guard, out, self.now))
     }
 
     /// The call, with more parameters.

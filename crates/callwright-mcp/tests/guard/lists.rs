@@ -29,6 +29,8 @@ fn pages_add_up() {
         C= {"id":3,"method":"tools/call","params":{"name":"a"}}
         C= {"id":4,"method":"tools/call","params":{"name":"b"}}
         C> {"id":5,"method":"tools/call","params":{"name":"zebra"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        S> {"id":"callwright-s-1","result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}
         r< 5 There is no tool named "zebra". Call one of the tools you were given, by its exact name.
         "#,
     );
@@ -99,6 +101,8 @@ fn a_server_without_a_list_is_not_guarded() {
         C= {"id":3,"method":"tools/list"}
         S= {"id":3,"result":{"tools":[]}}
         C> {"id":4,"method":"tools/call","params":{"name":"a"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-2","method":"tools/list","params":{}}
+        S> {"id":"callwright-s-2","result":{"tools":[]}}
         r< 4 There is no tool named "a". Call one of the tools you were given, by its exact name.
         "#,
     );
@@ -211,7 +215,7 @@ fn names_of_sessions_are_no_json() {
     let call = br#"{"id":1,"method":"tools/call","params":{"name":"a"}}"#;
     let mut out = Vec::new();
     guard.from_client(call, now, &mut out);
-    assert_eq!(out[1], Action::Hold("1".into()));
+    assert!(matches!(&out[1], Action::Hold(id) if id == "1"), "{out:?}");
     let Action::ListTools(request) = &out[0] else {
         panic!("{out:?}");
     };
@@ -220,7 +224,11 @@ fn names_of_sessions_are_no_json() {
     let answer = answer.to_string();
     let mut out = Vec::new();
     guard.from_server(answer.as_bytes(), now, &mut out);
-    assert_eq!(out, [Action::ToServer((&call[..]).into())]);
+    let out = crate::sides::compile(&guard, out, now);
+    assert!(
+        matches!(&out[..], [Action::Release(held)] if held.message == call),
+        "{out:?}"
+    );
 }
 
 #[test]
@@ -273,4 +281,90 @@ fn hints_decide_how_boldly_calls_are_repaired() {
         C= {"id":5,"method":"tools/call","params":{"name":"both"}}
         "#,
     );
+}
+
+#[test]
+fn an_unknown_name_leads_to_a_new_list_before_it_is_refused() {
+    play(
+        r#"
+        C= {"id":1,"method":"tools/list"}
+        S= {"id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}
+        # A tool that was added without a notification.
+        C> {"id":2,"method":"tools/call","params":{"name":"new_one","arguments":{"x":"1"}}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        C= {"id":3,"method":"tools/call","params":{"name":"a"}}
+        S> {"id":"callwright-s-1","result":{"tools":[{"name":"new_one","inputSchema":{"type":"object","properties":{"x":{"type":"integer"}}}}]}}
+        s< {"id":2,"method":"tools/call","params":{"name":"new_one","arguments":{"x":1}}}
+        # A name that only has to be spelt differently is no reason to ask.
+        C> {"id":4,"method":"tools/call","params":{"name":"New_One"}}
+        s< {"id":4,"method":"tools/call","params":{"name":"new_one"}}
+        # A list that does not come is the list that there is.
+        C> {"id":5,"method":"tools/call","params":{"name":"a"}}
+        s< {"jsonrpc":"2.0","id":"callwright-s-2","method":"tools/list","params":{}}
+        t  11
+        r< 5 There is no tool named "a". Call one of the tools you were given, by its exact name.
+        w  the server does not answer `tools/list`
+        "#,
+    );
+}
+
+#[test]
+fn tools_that_cannot_be_read_are_known() {
+    let nested = "{\"a\":".repeat(150) + "1" + &"}".repeat(150);
+    let surrogate = r#"{"name":"odd","description":"\ud83d","inputSchema":{"type":"object"}}"#;
+    let deep = format!(r#"{{"name":"deep","inputSchema":{{"type":"object","default":{nested}}}}}"#);
+    let mut status = None;
+    with(|settings| status = Some(std::sync::Arc::clone(&settings.status))).then(&format!(
+        r#"
+        C= {{"id":1,"method":"tools/list"}}
+        S= {{"id":1,"result":{{"tools":[{surrogate},{deep},{{"name":"good","inputSchema":{{"type":"object","required":["x"]}}}},{{"title":"none"}}]}}}}
+        w  tool "odd": its calls pass unvalidated
+        w  tool "deep": its calls pass unvalidated
+        w  entry 3 of the list of tools is not a tool with a name
+        C= {{"id":2,"method":"tools/call","params":{{"name":"odd","arguments":{{"x":1}}}}}}
+        C= {{"id":3,"method":"tools/call","params":{{"name":"deep"}}}}
+        C> {{"id":4,"method":"tools/call","params":{{"name":"good","arguments":{{}}}}}}
+        r< 4 Please rewrite the input with valid arguments. Errors: x: Required
+        "#
+    ));
+    let counts = status.unwrap().tools();
+    assert_eq!((counts["odd"].unjudged, counts["deep"].unjudged), (1, 1));
+}
+
+/// While a list is compiled, calls wait for it, and nothing else does.
+#[test]
+fn a_list_that_is_being_compiled_holds_up_calls_only() {
+    let guard = callwright_mcp::guard::Guard::new(std::sync::Arc::default(), "s");
+    let mut now = callwright_mcp::guard::Now::by_clock();
+    let mut out = Vec::new();
+    guard.from_client(br#"{"id":1,"method":"tools/list"}"#, now, &mut out);
+    let list = br#"{"id":1,"result":{"tools":[{"name":"a","inputSchema":{"required":["x"]}}]}}"#;
+    guard.from_server(list, now, &mut out);
+    let call = br#"{"id":2,"method":"tools/call","params":{"name":"a"}}"#;
+    guard.from_client(call, now, &mut out);
+    let ping = br#"{"id":3,"method":"ping"}"#;
+    guard.from_client(ping, now, &mut out);
+    let sent = |out: &[Action<'_>]| crate::sides::Sides::of(out).to_server;
+    assert_eq!(sent(&out)[1..], [ping.to_vec()]);
+    // Calls wait for a while, and then pass unjudged.
+    now.instant += std::time::Duration::from_secs(10);
+    let mut late = Vec::new();
+    guard.tick(now, &mut late);
+    assert_eq!(sent(&late), [call.to_vec()]);
+    guard.from_client(
+        br#"{"id":4,"method":"tools/call","params":{"name":"a"}}"#,
+        now,
+        &mut late,
+    );
+    assert_eq!(sent(&late).len(), 2, "{late:?}");
+    // Once it is compiled, they are judged.
+    crate::sides::compile(&guard, out, now);
+    let mut out = Vec::new();
+    guard.from_client(
+        br#"{"id":5,"method":"tools/call","params":{"name":"a"}}"#,
+        now,
+        &mut out,
+    );
+    let sides = crate::sides::Sides::of(&out);
+    assert_eq!((sides.to_server.len(), sides.to_client.len()), (0, 1));
 }

@@ -44,6 +44,8 @@ fn warn_changes_nothing_and_reports() {
         S= {"id":2,"result":{"structuredContent":{},"content":[]}}
         w  tool "login": the model would be told:
         C= [{"id":3,"method":"tools/call","params":{"name":"logon"}} ]
+        s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
+        S> {"id":"callwright-s-1","result":{"tools":[]}}
         w  There is no tool named "logon"
         "#,
     );

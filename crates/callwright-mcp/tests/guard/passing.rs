@@ -64,15 +64,18 @@ fn what_a_server_says_passes_whatever_it_is() {
     let bytes: &[u8] = b"{\"id\":1,\"result\":\"\xff\"}";
     guard.from_server(bytes, Now::by_clock(), &mut out);
     guard.from_server(b"\0", Now::by_clock(), &mut out);
-    assert_eq!(
-        out,
-        [Action::PassToClient(bytes), Action::PassToClient(b"\0")]
+    assert!(
+        matches!(out[..], [Action::PassToClient(one), Action::PassToClient(b"\0")] if one == bytes),
+        "{out:?}"
     );
     // Nothing is in a blank line.
     for blank in [&b""[..], b"\n", b" \r\n"] {
         let mut out = Vec::new();
         guard.from_client(blank, Now::by_clock(), &mut out);
-        assert_eq!(out, [Action::PassToServer(blank)]);
+        assert!(
+            matches!(out[..], [Action::PassToServer(same)] if same == blank),
+            "{out:?}"
+        );
     }
 }
 
@@ -86,5 +89,8 @@ fn batches_within_batches_do_not_exhaust_the_stack() {
     guard.from_server(deep.as_bytes(), Now::by_clock(), &mut out);
     assert!(matches!(out[0], Action::Warn(_)), "{out:?}");
     assert!(matches!(out[1], Action::ToClient(_)), "{out:?}");
-    assert_eq!(out[2..], [Action::PassToClient(deep.as_bytes())]);
+    assert!(
+        matches!(out[2..], [Action::PassToClient(same)] if same == deep.as_bytes()),
+        "{out:?}"
+    );
 }

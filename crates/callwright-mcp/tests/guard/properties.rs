@@ -6,7 +6,7 @@ use callwright::policy::Validation;
 use callwright_mcp::guard::{Guard, Now, Settings};
 use proptest::prelude::*;
 
-use crate::sides::Sides;
+use crate::sides::{Sides, compile};
 
 /// A message, and whether the client sends it.
 type Step = (bool, Vec<u8>);
@@ -96,6 +96,7 @@ fn run(mode: Validation, steps: &[Step]) -> Sides {
         } else {
             guard.from_server(message, Now::by_clock(), &mut out);
         }
+        out = compile(&guard, out, Now::by_clock());
     }
     guard.tick(Now::by_clock(), &mut out);
     Sides::of(&out)

@@ -1,6 +1,22 @@
 //! What actions send to either side.
 
-use callwright_mcp::guard::Action;
+use callwright_mcp::guard::{Action, Guard, Now};
+
+/// Compiles lists of tools at once, as a driver does on another thread.
+pub(crate) fn compile<'m>(guard: &Guard, actions: Vec<Action<'m>>, now: Now) -> Vec<Action<'m>> {
+    let mut done = Vec::new();
+    for action in actions {
+        match action {
+            Action::CompileTools(compilation) => {
+                let mut actions = Vec::new();
+                guard.tools_compiled(compilation.run(), now, &mut actions);
+                done.extend(compile(guard, actions, now));
+            }
+            other => done.push(other),
+        }
+    }
+    done
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Sides {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use callwright_mcp::guard::{Guard, Now, Settings};
 
-use crate::sides::{Sides, texts};
+use crate::sides::{Sides, compile, texts};
 
 pub(crate) struct Play {
     guard: Guard,
@@ -104,7 +104,7 @@ impl Play {
                 }
                 _ => panic!("no such line: {line}"),
             }
-            let sides = Sides::of(&out);
+            let sides = Sides::of(&compile(&self.guard, out, self.now));
             let went = Went {
                 to_server: texts(sides.to_server),
                 to_client: texts(sides.to_client),

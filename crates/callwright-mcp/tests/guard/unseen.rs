@@ -6,7 +6,7 @@ use callwright::policy::Validation;
 use callwright_mcp::guard::{Guard, Now, Settings};
 use serde_json::{Value, json};
 
-use crate::sides::Sides;
+use crate::sides::{Sides, compile};
 
 const LIST: &str = r#"{"id":"list","result":{"tools":[{"name":"get","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}},{"name":"delete","inputSchema":{"type":"object"}}]}}"#;
 
@@ -30,6 +30,7 @@ fn sent(mode: Validation, message: &[u8]) -> Went {
         &mut out,
     );
     guard.from_server(LIST.as_bytes(), Now::by_clock(), &mut out);
+    compile(&guard, out, Now::by_clock());
     let mut out = Vec::new();
     guard.from_client(message, Now::by_clock(), &mut out);
     let sides = Sides::of(&out);

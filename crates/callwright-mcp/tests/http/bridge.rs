@@ -1,6 +1,7 @@
 //! A client on stdio in front of a real HTTP server.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use callwright_mcp::guard::Settings;
@@ -195,6 +196,76 @@ async fn a_stream_that_breaks_off_is_taken_up_again() {
     assert!(
         why.contains("ended its response before the result"),
         "{why}"
+    );
+    client.end().await;
+}
+
+/// Forgets its first session after the handshake, as a server that was started again does.
+fn forgets_a_session(got: &Got) -> String {
+    static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+    if got.body.is_empty() {
+        return with("405 Method Not Allowed", "", "");
+    }
+    let message = parsed(&got.body);
+    let answer = |result: Value| {
+        json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string()
+    };
+    if message["method"] == "initialize" {
+        let number = SESSIONS.fetch_add(1, Ordering::SeqCst);
+        let head = format!("Content-Type: application/json\r\nMcp-Session-Id: s{number}\r\n");
+        let info = json!({"protocolVersion": "2025-06-18", "capabilities": {}});
+        return with("200 OK", &head, &answer(info));
+    }
+    if message["method"] == "notifications/initialized" {
+        return with("202 Accepted", "", "");
+    }
+    if got.head.contains("mcp-session-id: s0\r\n") {
+        return with(
+            "404 Not Found",
+            "Content-Type: text/plain\r\n",
+            "no such session",
+        );
+    }
+    let kind = "Content-Type: application/json\r\n";
+    let tool = json!({"name": "one", "inputSchema": {"type": "object"}});
+    with(
+        "200 OK",
+        kind,
+        &answer(json!({"tools": [tool], "content": []})),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_the_server_has_forgotten_begins_again() {
+    let server = Odd::start(forgets_a_session).await;
+    let mut client = Client::start(&server.url);
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}});
+    client
+        .ask(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}))
+        .await;
+    client
+        .send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        .await;
+    let answer = client.ask(call(1, "one", &json!({}), &Value::Null)).await;
+    assert_eq!(answer["result"]["content"], json!([]), "{answer}");
+    client.end().await;
+    let bodies = server.bodies();
+    let count = |method: &str| bodies.iter().filter(|body| body.contains(method)).count();
+    assert_eq!(
+        (count("\"initialize\""), count("notifications/initialized")),
+        (2, 2)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_refuses_is_quoted() {
+    let server = Odd::start(|_| with("401 Unauthorized", "", "log in first")).await;
+    let mut client = Client::start(&server.url);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let answer = client.ask(ping).await;
+    assert_eq!(
+        answer["error"]["message"],
+        "The MCP server answered with HTTP status 401 Unauthorized: log in first"
     );
     client.end().await;
 }

@@ -47,6 +47,28 @@ async fn half_a_response_is_reported() {
     }
 }
 
+/// An event that is not ended is not delivered: nobody has judged it, and some clients would take it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unfinished_event_is_dropped() {
+    let script: Script = |got| match parsed(&got.body)["method"].as_str() {
+        Some("tools/call") => events(
+            "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"structuredContent\":{\"n\":\"x\"},\"content\":[]}}\n",
+        ),
+        _ => usual(got),
+    };
+    let server = Odd::start(script).await;
+    let guarded = Guarded::start(&server.url).await;
+    let body = call(7, &json!({"n": 1})).to_string();
+    let answer = request(&guarded.url, "POST", &[], &body).await;
+    assert!(!answer.body.contains("structuredContent"), "{answer:?}");
+    assert!(
+        answer.body.contains("ended its response within a message"),
+        "{answer:?}"
+    );
+    assert!(answer.body.contains(r#""id":7"#), "{answer:?}");
+    guarded.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn half_a_request_is_not_sent_on() {
     let server = Odd::start(usual).await;

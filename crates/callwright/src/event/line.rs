@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Write as _};
 use std::time::Duration;
 
+use super::common_secrets;
 use super::mask::Mask;
 use super::time::write_rfc3339;
 use super::{Event, Values};
@@ -47,6 +48,16 @@ impl<'e> EventLine<'e> {
 
     /// Appends the line, without a line break.
     pub fn write(&self, out: &mut String) {
+        if self.values != Values::Masked {
+            return self.write_shown(out);
+        }
+        let mut line = String::new();
+        self.write_shown(&mut line);
+        common_secrets::hide(&mut line);
+        out.push_str(&line);
+    }
+
+    fn write_shown(&self, out: &mut String) {
         let event = self.event;
         let mask = Mask::of(event, self.values);
         let feedback = Feedback::default();

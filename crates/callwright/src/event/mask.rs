@@ -20,7 +20,7 @@ use crate::words::{Edit, Failure};
 pub enum Values {
     /// All of them, secrets too.
     All,
-    /// All but those that a schema marks as secrets.
+    /// All but those that a schema marks as secrets, and what looks like a password, a key or a token.
     #[default]
     Masked,
     /// None: each is replaced by the name of its type, so that the shape stays. Keys are shown.

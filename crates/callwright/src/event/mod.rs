@@ -8,6 +8,7 @@
 //!
 //! Sinks mask secrets, on their own threads: see [`Values`]. Nothing here judges, and nothing here reaches the model.
 
+mod common_secrets;
 mod json_lines;
 mod line;
 mod mask;

@@ -16,10 +16,6 @@ use crate::answer::{self, code};
 use crate::members::{member, string};
 use crate::message::{Id, place, with_edits};
 
-/// How long servers may take to answer `initialize`. Common clients give us ten seconds and more, and a server that
-/// takes longer should not cost the client the others.
-const LONGEST_HANDSHAKE: Duration = Duration::from_secs(7);
-
 /// How long servers may take for a list. Most answer in milliseconds; a call that waits for the list of tools is released
 /// after ten seconds, so this is less.
 const LONGEST_LIST: Duration = Duration::from_secs(5);
@@ -27,7 +23,6 @@ const LONGEST_LIST: Duration = Duration::from_secs(5);
 /// How many pages a list of one server may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
 
-/// A request of the client.
 #[derive(Clone, Copy)]
 pub(super) struct ClientRequest<'m> {
     pub(super) message: &'m [u8],
@@ -75,7 +70,6 @@ pub(super) enum AggregateKind {
     },
 }
 
-/// The answer of one server.
 #[derive(Debug)]
 struct ServerPart {
     server: usize,
@@ -130,7 +124,7 @@ impl<'m> Routing<'_, 'm> {
         servers: Vec<usize>,
     ) {
         let bound = match kind {
-            AggregateKind::Initialize { .. } | AggregateKind::Discover => LONGEST_HANDSHAKE,
+            AggregateKind::Initialize { .. } | AggregateKind::Discover => self.state.start_limit,
             _ => LONGEST_LIST,
         };
         let (number, mut aggregate) = self.new_aggregate(request, kind);
@@ -417,7 +411,6 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// Answers the client once all parts are done.
     fn keep_or_answer(&mut self, number: u64, aggregate: Aggregate) {
         if !aggregate.parts.iter().all(|part| part.is_done) {
             self.state.aggregates.insert(number, aggregate);

@@ -176,7 +176,6 @@ impl<'m> Routing<'_, 'm> {
         self.error(request.id, code::BAD_PARAMS, &why);
     }
 
-    /// Sends a request to the server that has a resource.
     fn send_by_uri(&mut self, request: &ClientRequest<'m>, named_in: Option<&RawValue>) {
         let Some(uri) = text_member(named_in, "uri") else {
             return self.error(request.id, code::BAD_PARAMS, "`uri` is missing");

@@ -2,7 +2,6 @@
 
 use self::ListKind::{Prompts, Resources, Tasks, Templates, Tools};
 
-/// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ListKind {
     Tools,

@@ -19,9 +19,9 @@ mod server_state;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
 use self::aggregate::Aggregate;
@@ -72,13 +72,11 @@ impl Dispatch<'_> {
     }
 }
 
-/// What is remembered between two messages.
 #[derive(Debug)]
 struct RouterState {
     servers: Vec<ServerState>,
     /// Requests to several servers, by number.
     aggregates: BTreeMap<u64, Aggregate>,
-    /// The number of the last of them.
     last_number: u64,
     routes: Routes,
     /// Whether the client has sent `initialize`, which protocols since 2026-07-28 do not have.
@@ -91,6 +89,8 @@ struct RouterState {
     early: Vec<Vec<u8>>,
     /// The time of the client's last message.
     latest: Instant,
+    /// How long servers may take to answer `initialize`.
+    start_limit: Duration,
 }
 
 /// One message on its way through the router.
@@ -129,13 +129,14 @@ impl Router {
                 initialized: None,
                 early: Vec::new(),
                 latest: now,
+                start_limit: group.start_limit,
             }),
         }
     }
 
     /// Takes a message of the client.
     pub fn from_client<'m>(&self, message: &'m [u8], now: Instant, out: &mut Dispatch<'m>) {
-        let state = &mut *self.state();
+        let state = &mut *self.state.lock();
         state.latest = now;
         let mut routing = Routing { state, out };
         for (part, read) in each(message) {
@@ -145,7 +146,7 @@ impl Router {
 
     /// Takes a message of a server.
     pub fn from_server<'m>(&self, server: usize, message: &'m [u8], out: &mut Dispatch<'m>) {
-        let state = &mut *self.state();
+        let state = &mut *self.state.lock();
         if server < state.servers.len() {
             let mut routing = Routing { state, out };
             for (part, read) in each(message) {
@@ -157,7 +158,7 @@ impl Router {
     /// The answer to a request for a server that is gone. The guard need not see the request; it would only say that
     /// there is no such tool.
     pub fn error_of_lost_server(&self, message: &[u8]) -> Option<Vec<u8>> {
-        let state = self.state();
+        let state = self.state.lock();
         if state.servers.iter().all(ServerState::is_there) {
             return None;
         }
@@ -172,28 +173,32 @@ impl Router {
 
     /// A server is gone, and why.
     pub fn server_gone(&self, server: usize, why: &str, out: &mut Dispatch<'_>) {
-        let state = &mut *self.state();
+        let state = &mut *self.state.lock();
         if server < state.servers.len() {
             Routing { state, out }.server_gone(server, why);
         }
     }
 
+    /// A server that was gone was started again.
+    pub fn server_back(&self, server: usize, out: &mut Dispatch<'_>) {
+        let state = &mut *self.state.lock();
+        if let Some(back) = state.servers.get_mut(server) {
+            back.gone = None;
+            Routing { state, out }.all_lists_changed(server);
+        }
+    }
+
     /// When [`Router::tick`] has something to do.
     pub fn deadline(&self) -> Option<Instant> {
-        let state = self.state();
+        let state = self.state.lock();
         let waiting = state.aggregates.values().filter(|it| !it.is_answered);
         waiting.filter_map(|aggregate| aggregate.deadline).min()
     }
 
     /// Time has passed: requests that have waited long enough for all servers are answered without the late ones.
     pub fn tick(&self, now: Instant, out: &mut Dispatch<'_>) {
-        let state = &mut *self.state();
+        let state = &mut *self.state.lock();
         Routing { state, out }.tick(now);
-    }
-
-    /// Nothing here panics while it holds the lock.
-    fn state(&self) -> MutexGuard<'_, RouterState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -209,7 +214,6 @@ fn without_form_feeds(message: &[u8]) -> &[u8] {
     }
 }
 
-/// A message, or each message of a batch.
 fn each(message: &[u8]) -> Vec<(&[u8], Message<'_>)> {
     let message = without_form_feeds(message);
     match Message::read(message) {
@@ -274,7 +278,6 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// Tells the client that everything a server lists has changed.
     fn all_lists_changed(&mut self, server: usize) {
         for list in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
             if self.state.servers[server].may_list(list) {
@@ -303,7 +306,6 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// All servers that are not gone.
     fn servers_there(&self) -> Vec<usize> {
         let all = self.state.servers.iter().enumerate();
         let there = all.filter(|(_, server)| server.is_there());

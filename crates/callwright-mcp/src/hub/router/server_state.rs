@@ -10,16 +10,13 @@ use super::server_info::ServerInfo;
 use crate::hub::group::GroupMember;
 use crate::hub::names::PrefixedNames;
 
-/// What is known about one server.
 #[derive(Debug)]
 pub(super) struct ServerState {
     pub(super) name: String,
     pub(super) prefix: String,
     /// Requests that it has not answered, by [`crate::message::Id::key`].
     pub(super) pending: HashMap<String, PendingRequest>,
-    /// Why it is gone.
     pub(super) gone: Option<String>,
-    /// What it said about itself.
     pub(super) info: Option<ServerInfo>,
     pub(super) tools: PrefixedNames,
     pub(super) prompts: PrefixedNames,
@@ -48,7 +45,6 @@ impl ServerState {
         self.gone.is_none()
     }
 
-    /// Whether it has a capability, as far as it has said.
     pub(super) fn has_capability(&self, capability: &str) -> bool {
         let info = self.info.as_ref();
         let value = info.and_then(|info| info.capabilities.get(capability));

@@ -1,0 +1,65 @@
+//! `callwright mcp --record`: calls and lists of tools as JSON Lines that `callwright replay` reads without another file.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use callwright::event::{JsonLines, Sinks, Values};
+use callwright_mcp::guard::Settings;
+
+use super::tell;
+
+/// How many lists of tools are told apart. Beyond that, a list may be recorded twice.
+const MOST_LISTS: usize = 1_000;
+
+/// The file, to which calls and lists of tools are written a line at a time.
+#[derive(Clone)]
+struct Record(Arc<Mutex<File>>);
+
+impl Write for Record {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Records calls, their results and the tools in a file that only its owner can read.
+pub(super) fn start(path: &Path, values: Values, settings: &mut Settings) -> Result<()> {
+    let cannot = || format!("cannot write records to {}", path.display());
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).with_context(cannot)?;
+    let record = Record(Arc::new(Mutex::new(file)));
+    let lines = JsonLines::new(record.clone())
+        .with_values(values)
+        .with_output(true);
+    settings.sinks = Sinks::builder()
+        .sink("record", lines)
+        .start()
+        .with_context(cannot)?;
+    settings.keep_output = true;
+    let written = Mutex::new(HashSet::new());
+    settings.tools_listed = Some(Box::new(move |tools| {
+        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+        if written.len() < MOST_LISTS && !written.insert(tools.to_owned()) {
+            return;
+        }
+        // As the answer of an MCP server, which replay knows.
+        let line =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":\"tools\",\"result\":{{\"tools\":{tools}}}}}\n");
+        if let Err(error) = record.clone().write_all(line.as_bytes()) {
+            tell("warning", &format!("the tools were not recorded: {error}"));
+        }
+    }));
+    Ok(())
+}

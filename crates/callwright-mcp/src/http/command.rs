@@ -1,0 +1,335 @@
+//! A server on stdio for clients that speak streamable HTTP: each of their sessions has its own process.
+//!
+//! The guard in front of it is that of any HTTP server; this is the server. It listens on this machine only, under a query
+//! that nobody else knows. Takes messages by POST and answers each with an event stream; what the server sends by itself
+//! goes to the stream that the client has opened by GET, or else to its newest request.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use callwright_http::body::{self, Body};
+use callwright_http::server::HttpServer;
+use callwright_http::sse;
+use futures_util::{StreamExt, stream};
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use parking_lot::Mutex;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::exchange::{PROXY_ERROR, answers, has_method, requests};
+use super::headers::SESSION;
+use super::{HttpError, Options, serve};
+use crate::answer::{self, code};
+use crate::guard::Settings;
+use crate::line_reader::LineReader;
+use crate::line_writer::{LineEnd, LineSink, LineWriter};
+use crate::message::Message;
+use crate::process::{ServerCommand, ServerProcess};
+
+/// How many sessions there may be, and with them processes.
+const MOST_SESSIONS: usize = 100;
+
+/// How long a session may be silent. Another one begins with the next `initialize`, as after a restart.
+const SESSION_LIFE: Duration = Duration::from_secs(60 * 60);
+
+/// How many messages wait for a client that has no stream open.
+const MOST_WAITING: usize = 1_000;
+
+/// How long a process may take to end once its input has ended.
+const TO_END: Duration = Duration::from_secs(2);
+
+/// Guards a server that is started with a command, for HTTP clients, until `shutdown`: see [`serve`]. Each session has its
+/// own process.
+///
+/// # Errors
+///
+/// Those of [`serve`].
+pub async fn serve_command(
+    listener: TcpListener,
+    mut options: Options,
+    settings: Arc<Settings>,
+    (program, arguments): (OsString, Vec<OsString>),
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), HttpError> {
+    let own = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let secret = format!("{:032x}", fastrand::u128(..));
+    options.upstream = format!("http://{}/mcp?{secret}", own.local_addr()?);
+    let processes = Arc::new(CommandServer {
+        command: ServerCommand {
+            program,
+            arguments,
+            variables: std::collections::BTreeMap::new(),
+            folder: None,
+        },
+        most_bytes: settings.most_bytes,
+        warn: Arc::clone(&options.warn),
+        secret,
+        sessions: Mutex::default(),
+    });
+    let handler = {
+        let processes = Arc::clone(&processes);
+        move |_, request| Arc::clone(&processes).handle(request)
+    };
+    let finish = options.finish;
+    let inner = HttpServer::new(own).run(handler, std::future::pending(), finish);
+    let served = tokio::select! {
+        served = serve(listener, options, settings, shutdown) => served,
+        () = inner => Ok(()),
+    };
+    let all = std::mem::take(&mut *processes.sessions.lock());
+    futures_util::future::join_all(
+        all.into_values()
+            .map(|session| async move { session.end().await }),
+    )
+    .await;
+    served
+}
+
+struct CommandServer {
+    command: ServerCommand,
+    most_bytes: usize,
+    warn: super::Warn,
+    secret: String,
+    sessions: Mutex<HashMap<String, Arc<ProcessSession>>>,
+}
+
+/// A client, and the process that serves it.
+struct ProcessSession {
+    stdin: LineWriter,
+    process: tokio::sync::Mutex<ServerProcess>,
+    streams: Mutex<Streams>,
+}
+
+/// Where messages of a process go.
+struct Streams {
+    open: Vec<OpenStream>,
+    /// Messages for a client that has none open.
+    waiting: VecDeque<Bytes>,
+    last_used: Instant,
+}
+
+struct OpenStream {
+    sender: UnboundedSender<Bytes>,
+    /// Requests that have no answer yet; `None` if the stream is for what the server sends by itself.
+    ids: Option<Vec<String>>,
+}
+
+impl CommandServer {
+    async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        if request.uri().query() != Some(&self.secret) {
+            return refused(StatusCode::FORBIDDEN, "null", "This is not for you.");
+        }
+        let session = self.session(request.headers());
+        match (request.method().clone(), session) {
+            (Method::POST, session) => {
+                let read = body::read(request.into_body(), self.most_bytes, SESSION_LIFE).await;
+                let Ok(message) = read else {
+                    return refused(StatusCode::BAD_REQUEST, "null", "The request broke off.");
+                };
+                self.post(session, message).await
+            }
+            (Method::GET, Some((_, session))) => session.open(None),
+            (Method::DELETE, Some((name, session))) => {
+                self.sessions.lock().remove(&name);
+                session.end().await;
+                Response::new(body::full(Bytes::new()))
+            }
+            (Method::GET | Method::DELETE, None) => no_session("null"),
+            _ => refused(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "null",
+                "Send messages by POST.",
+            ),
+        }
+    }
+
+    fn session(&self, headers: &HeaderMap) -> Option<(String, Arc<ProcessSession>)> {
+        let name = headers.get(SESSION)?.to_str().ok()?;
+        let session = Arc::clone(self.sessions.lock().get(name)?);
+        Some((name.to_owned(), session))
+    }
+
+    async fn post(
+        self: Arc<Self>,
+        session: Option<(String, Arc<ProcessSession>)>,
+        message: Bytes,
+    ) -> Response<Body> {
+        let ids = requests(&message);
+        let first = ids.first().map_or("null", String::as_str).to_owned();
+        let (name, session) = match session {
+            Some(session) => session,
+            None if has_method(&message, "initialize") => match self.begin() {
+                Ok(session) => session,
+                Err(why) => {
+                    (self.warn)(&format!("the MCP server cannot be started: {why}"));
+                    let why = "The MCP server cannot be started.";
+                    return refused(StatusCode::BAD_GATEWAY, &first, why);
+                }
+            },
+            // A process has one client, which says who it is at the beginning.
+            None if has_method(&message, "server/discover") => {
+                let why = "send `initialize`";
+                return body::json(StatusCode::OK, answer::error(&first, code::NO_METHOD, why));
+            }
+            None => return no_session(&first),
+        };
+        let response = if ids.is_empty() {
+            let mut taken = Response::new(body::full(Bytes::new()));
+            *taken.status_mut() = StatusCode::ACCEPTED;
+            taken
+        } else {
+            session.open(Some(ids))
+        };
+        if session.send(&message).is_err() {
+            return refused(
+                StatusCode::BAD_GATEWAY,
+                &first,
+                "The MCP server does not read.",
+            );
+        }
+        let mut response = response;
+        if let Ok(name) = HeaderValue::from_str(&name) {
+            response.headers_mut().insert(SESSION, name);
+        }
+        response
+    }
+
+    /// Starts a process for a client.
+    fn begin(self: &Arc<Self>) -> std::io::Result<(String, Arc<ProcessSession>)> {
+        let mut sessions = self.sessions.lock();
+        sessions.retain(|_, session| !session.is_forgotten());
+        if sessions.len() >= MOST_SESSIONS {
+            return Err(std::io::Error::other("there are too many sessions"));
+        }
+        let (process, stdin, stdout, mut stderr) = ServerProcess::start(&self.command)?;
+        let session = Arc::new(ProcessSession {
+            stdin: LineWriter::new(Some(LineSink::pipe(stdin)?)),
+            process: tokio::sync::Mutex::new(process),
+            streams: Mutex::new(Streams {
+                open: Vec::new(),
+                waiting: VecDeque::new(),
+                last_used: Instant::now(),
+            }),
+        });
+        let name = format!("{:032x}", fastrand::u128(..));
+        sessions.insert(name.clone(), Arc::clone(&session));
+        let writing = Arc::clone(&session);
+        spawn_blocking(move || writing.stdin.write_queued());
+        spawn_blocking(move || std::io::copy(&mut stderr, &mut std::io::stderr()));
+        let (server, reading, ended) = (Arc::clone(self), Arc::clone(&session), name.clone());
+        spawn_blocking(move || {
+            let mut lines = LineReader::new(stdout, server.most_bytes);
+            while lines.advance().unwrap_or(false) {
+                reading.deliver(lines.line().trim_ascii());
+            }
+            // Clients that wait see the end of their streams; others get a 404 and begin again.
+            server.sessions.lock().remove(&ended);
+            reading.streams.lock().open.clear();
+        });
+        Ok((name, session))
+    }
+}
+
+impl ProcessSession {
+    fn send(&self, message: &[u8]) -> Result<(), crate::line_writer::Unsent> {
+        // JSON has line breaks only between its parts.
+        let line: Vec<u8> = message
+            .iter()
+            .map(|byte| {
+                if matches!(byte, b'\n' | b'\r') {
+                    b' '
+                } else {
+                    *byte
+                }
+            })
+            .collect();
+        self.stdin.send(&line, LineEnd::Add, false)
+    }
+
+    /// A response whose events are the answers to these requests, or what the server sends by itself.
+    fn open(&self, ids: Option<Vec<String>>) -> Response<Body> {
+        let (sender, receiver) = unbounded_channel();
+        let mut streams = self.streams.lock();
+        streams.last_used = Instant::now();
+        if ids.is_none() {
+            for message in std::mem::take(&mut streams.waiting) {
+                let _open = sender.send(message);
+            }
+        }
+        streams.open.push(OpenStream { sender, ids });
+        let events = stream::unfold(receiver, |mut receiver| async {
+            let message: Bytes = receiver.recv().await?;
+            let event = Bytes::from(sse::event("message", &message));
+            Some((Ok(Frame::data(event)), receiver))
+        });
+        let mut response = Response::new(body::streamed(events.boxed()));
+        let kind = HeaderValue::from_static("text/event-stream");
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        response
+    }
+
+    /// Passes a message of the process on to the client.
+    fn deliver(&self, message: &[u8]) {
+        if matches!(Message::read(message), Message::Other) {
+            return;
+        }
+        let (answered, message) = (answers(message), Bytes::copy_from_slice(message));
+        let mut streams = self.streams.lock();
+        streams.last_used = Instant::now();
+        streams.open.retain(|stream| !stream.sender.is_closed());
+        let waits_for = |stream: &OpenStream| {
+            let ids = stream.ids.as_ref();
+            ids.is_some_and(|ids| ids.iter().any(|id| answered.contains(id)))
+        };
+        if let Some(at) = streams.open.iter().position(waits_for) {
+            let stream = &mut streams.open[at];
+            let _gone = stream.sender.send(message);
+            let ids = stream.ids.get_or_insert_default();
+            ids.retain(|id| !answered.contains(id));
+            if ids.is_empty() {
+                streams.open.remove(at);
+            }
+            return;
+        }
+        // An answer whose request has gone is for nobody.
+        if !answered.is_empty() {
+            return;
+        }
+        let listens = streams.open.iter().find(|stream| stream.ids.is_none());
+        match listens.or(streams.open.last()) {
+            Some(stream) => drop(stream.sender.send(message)),
+            None if streams.waiting.len() < MOST_WAITING => streams.waiting.push_back(message),
+            None => {}
+        }
+    }
+
+    fn is_forgotten(&self) -> bool {
+        let mut streams = self.streams.lock();
+        streams.open.retain(|stream| !stream.sender.is_closed());
+        streams.open.is_empty() && streams.last_used.elapsed() > SESSION_LIFE
+    }
+
+    /// The client has gone: the process gets the end of its input, and is killed if it does not end.
+    async fn end(&self) {
+        self.stdin.close();
+        let mut process = self.process.lock().await;
+        if timeout(TO_END, process.wait()).await.is_err() {
+            process.signal(crate::process::ServerSignal::Kill);
+        }
+    }
+}
+
+fn refused(status: StatusCode, id: &str, why: &str) -> Response<Body> {
+    body::json(status, answer::error(id, PROXY_ERROR, why))
+}
+
+fn no_session(id: &str) -> Response<Body> {
+    let why = "There is no such session. Send `initialize`.";
+    refused(StatusCode::NOT_FOUND, id, why)
+}
