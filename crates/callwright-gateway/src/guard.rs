@@ -17,6 +17,7 @@ use callwright::wire::{
 };
 use callwright_http::sse::{EventFields, with_data};
 
+use crate::own_events;
 use crate::rewrite::replace;
 
 /// The data of the last event of a chat completion.
@@ -27,11 +28,22 @@ const KEEP_ALIVE: [&[u8]; 2] = [b"ping", b"keepalive"];
 
 /// Decides what becomes of the calls of an answer.
 pub trait CallJudge {
-    /// Judges a call. Returns what it is to be instead; `None` leaves it as it came.
-    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Option<NewCall>;
+    /// Judges a call.
+    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision;
 
     /// Hears of a defect around a call that was mended.
     fn mended(&mut self, defect: EnvelopeDefect);
+}
+
+/// What is to become of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It is valid, and goes on as it came.
+    Valid,
+    /// It becomes another one.
+    Change(NewCall),
+    /// It is not valid, or nobody knows, and goes on as it came.
+    Leave,
 }
 
 /// What a call becomes.
@@ -54,6 +66,11 @@ pub struct AnswerGuard {
     /// Whether everything goes on as it came.
     only_observes: bool,
     unjudged: Option<UnreadableAnswer>,
+    /// The data of an early event, for others like it.
+    sample: Option<String>,
+    provider: Provider,
+    /// Whether the end of the stream has come.
+    has_ended: bool,
 }
 
 /// What becomes of a call.
@@ -62,7 +79,7 @@ enum Fate {
     /// It is not known how it ends.
     Open,
     /// It goes on as it came.
-    AsItCame,
+    AsItCame { is_valid: bool },
     /// It goes on as another one. Once its name and its arguments are written, other pieces of them are emptied.
     Changed {
         new: NewCall,
@@ -90,6 +107,9 @@ impl AnswerGuard {
             waiting: VecDeque::new(),
             only_observes: false,
             unjudged: None,
+            sample: None,
+            provider,
+            has_ended: false,
         }
     }
 
@@ -124,7 +144,8 @@ impl AnswerGuard {
         if fields.name.is_some_and(|name| KEEP_ALIVE.contains(&name)) {
             return out.push(event);
         }
-        let sites = if data.as_ref() == DONE {
+        let is_done = data.as_ref() == DONE;
+        let sites = if is_done {
             self.reader.end();
             self.judge_ended(true, judge);
             Ok(Vec::new())
@@ -141,6 +162,13 @@ impl AnswerGuard {
             }
         };
         self.judge_ended(false, judge);
+        if is_done {
+            self.go_on(judge, out);
+            self.add_missing_finish(judge, out);
+        }
+        if self.sample.is_none() && !is_done {
+            self.sample = Some(String::from_utf8_lossy(&data).into_owned());
+        }
         if self.only_observes || sites.is_empty() && self.waiting.is_empty() {
             return out.push(event);
         }
@@ -179,6 +207,7 @@ impl AnswerGuard {
         self.reader.end();
         self.judge_ended(true, judge);
         self.release(judge, out);
+        self.add_missing_finish(judge, out);
     }
 
     /// The stream broke off: adds what is left, as it came.
@@ -192,10 +221,35 @@ impl AnswerGuard {
     pub fn release(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         for fate in &mut self.fates {
             if matches!(fate, Fate::Open) {
-                *fate = Fate::AsItCame;
+                *fate = Fate::AsItCame { is_valid: false };
             }
         }
         self.go_on(judge, out);
+    }
+
+    /// An event that keeps the client's connection alive while something is held.
+    pub fn keep_alive(&self) -> Option<Bytes> {
+        own_events::keep_alive(self.provider, self.sample.as_deref())
+    }
+
+    /// Says that a choice has ended that ended with calls, all of them sound, and of which nobody said so.
+    fn add_missing_finish(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        let is_first = !std::mem::replace(&mut self.has_ended, true);
+        if self.only_observes || self.unjudged.is_some() || !is_first {
+            return;
+        }
+        let answer = self.reader.answer();
+        for (at, choice) in answer.choices.iter().enumerate() {
+            let calls = answer.calls.iter().zip(&self.fates);
+            let own: Vec<&Fate> = calls.filter(|(call, _)| call.choice == at).map(|(_, fate)| fate).collect();
+            let is_sound = |fate: &&Fate| matches!(fate, Fate::AsItCame { is_valid: true } | Fate::Changed { .. });
+            if choice.completeness.is_none() && !own.is_empty() && own.iter().all(is_sound)
+                && let Some(event) = own_events::missing_finish(self.provider, self.sample.as_deref(), choice.number)
+            {
+                judge.mended(EnvelopeDefect::FinishReason);
+                out.push(event);
+            }
+        }
     }
 
     /// Judges the calls that have ended as soon as it is known how: the last one of a choice when the choice ends.
@@ -214,14 +268,16 @@ impl AnswerGuard {
                 continue;
             }
             let read = self.reader.call(at).filter(|_| !call.is_foreign);
-            let new = read.and_then(|call| judge.judge(&self.gate, &call));
-            *fate = match new.filter(|_| !self.only_observes) {
-                Some(new) => Fate::Changed {
-                    has_name: new.tool == call.tool,
+            let decision = read.map_or(Decision::Leave, |call| judge.judge(&self.gate, &call));
+            *fate = match decision {
+                Decision::Change(new) if !self.only_observes => Fate::Changed {
                     new,
+                    has_name: false,
                     has_arguments: false,
                 },
-                None => Fate::AsItCame,
+                decision => Fate::AsItCame {
+                    is_valid: decision == Decision::Valid,
+                },
             };
         }
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use callwright::call::Call;
 use callwright::wire::EnvelopeDefect;
 use callwright::{Gate, ToolSpec, Verdict};
-use callwright_gateway::{AnswerGuard, CallJudge, NewCall};
+use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall};
 use callwright_http::sse::EventSplitter;
 use proptest::prelude::*;
 use serde_json::json;
@@ -21,15 +21,16 @@ struct Judge {
 }
 
 impl CallJudge for Judge {
-    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Option<NewCall> {
+    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
         let verdict = gate.judge(call);
         self.verdicts.push(format!("{} {verdict:?}", call.tool));
         match verdict {
-            Verdict::Repaired(repaired) => Some(NewCall {
+            Verdict::Repaired(repaired) => Decision::Change(NewCall {
                 tool: repaired.tool().name().to_owned(),
                 arguments: repaired.arguments().to_string(),
             }),
-            _ => None,
+            Verdict::Valid(_) => Decision::Valid,
+            _ => Decision::Leave,
         }
     }
 

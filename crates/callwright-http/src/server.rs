@@ -39,6 +39,11 @@ pub struct HttpServer {
 pub struct Draining(watch::Receiver<bool>);
 
 impl Draining {
+    /// Whether the server drains.
+    pub fn is_draining(&self) -> bool {
+        *self.0.borrow()
+    }
+
     /// Waits until the server drains. A response that does not end by itself ends then.
     pub async fn wait(&mut self) {
         // It also ends with the server.

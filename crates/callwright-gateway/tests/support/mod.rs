@@ -4,34 +4,34 @@ use serde_json::{Value, json};
 
 /// What a model wants to say.
 #[derive(Debug, Clone)]
-pub struct Said {
-    pub text: String,
+pub(crate) struct Said {
+    pub(crate) text: String,
     /// Id, tool, and arguments as the model wrote them.
-    pub calls: Vec<(String, String, String)>,
+    pub(crate) calls: Vec<(String, String, String)>,
     pub is_cut: bool,
 }
 
 /// What a client understands.
 #[derive(Debug, Default, PartialEq)]
-pub struct Heard {
-    pub text: String,
+pub(crate) struct Heard {
+    pub(crate) text: String,
     /// Id, tool, and arguments as text.
-    pub calls: Vec<(String, String, String)>,
-    pub finish: String,
+    pub(crate) calls: Vec<(String, String, String)>,
+    pub(crate) finish: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Api {
+pub(crate) enum Api {
     Chat,
     Messages,
     Responses,
     Gemini,
 }
 
-pub const APIS: [Api; 4] = [Api::Chat, Api::Messages, Api::Responses, Api::Gemini];
+pub(crate) const APIS: [Api; 4] = [Api::Chat, Api::Messages, Api::Responses, Api::Gemini];
 
 impl Api {
-    pub fn provider(self) -> callwright::wire::Provider {
+    pub(crate) fn provider(self) -> callwright::wire::Provider {
         use callwright::wire::Provider;
         match self {
             Api::Chat => Provider::OpenAiChat,
@@ -42,7 +42,7 @@ impl Api {
     }
 
     /// Whether arguments are a value in a whole answer, so that only JSON can be written there.
-    pub fn wants_json(self) -> bool {
+    pub(crate) fn wants_json(self) -> bool {
         matches!(self, Api::Messages | Api::Gemini)
     }
 
@@ -61,7 +61,7 @@ impl Api {
         }
     }
 
-    pub fn whole(self, said: &Said) -> String {
+    pub(crate) fn whole(self, said: &Said) -> String {
         let finish = self.finish(said);
         let read = |arguments: &str| serde_json::from_str::<Value>(arguments).unwrap_or(json!(arguments));
         match self {
@@ -95,7 +95,7 @@ impl Api {
         .to_string()
     }
 
-    pub fn streamed(self, said: &Said, piece: usize) -> String {
+    pub(crate) fn streamed(self, said: &Said, piece: usize) -> String {
         let finish = self.finish(said);
         let mut events: Vec<Value> = Vec::new();
         match self {
@@ -191,7 +191,7 @@ impl Api {
         stream
     }
 
-    pub fn hear_whole(self, body: &str) -> Heard {
+    pub(crate) fn hear_whole(self, body: &str) -> Heard {
         let body: Value = serde_json::from_str(body).expect("JSON");
         let mut heard = Heard::default();
         match self {
@@ -219,7 +219,7 @@ impl Api {
         heard
     }
 
-    pub fn hear_stream(self, stream: &str) -> Heard {
+    pub(crate) fn hear_stream(self, stream: &str) -> Heard {
         let mut heard = Heard::default();
         let mut finals: Option<Heard> = None;
         for event in stream.split("\n\n") {

@@ -39,6 +39,9 @@ use crate::guard::Settings;
 pub use self::bridge::bridge;
 pub use callwright_http::server::raise_open_file_limit;
 
+/// How long an idle connection is kept. Servers in Python and Node close theirs after five seconds.
+const IDLE_CONNECTION: Duration = Duration::from_secs(3);
+
 /// Options of a guard in front of an HTTP server.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -174,6 +177,7 @@ impl GuardedServer {
             connect: options.connect,
             silence: options.silence,
             max_bytes: options.most_bytes,
+            idle_connection: IDLE_CONNECTION,
         };
         Ok(Arc::new(GuardedServer {
             upstream: Upstream::new(&options.upstream, limits)?,

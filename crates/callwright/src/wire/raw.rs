@@ -27,6 +27,17 @@ pub enum UnreadableAnswer {
     TooManyParts,
 }
 
+impl UnreadableAnswer {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            UnreadableAnswer::Shape => "answer_shape",
+            UnreadableAnswer::KeyTwice => "key_twice",
+            UnreadableAnswer::TooManyParts => "too_many_parts",
+        }
+    }
+}
+
 type Read<T> = Result<T, UnreadableAnswer>;
 
 /// An object of which each value is the text that it has.
