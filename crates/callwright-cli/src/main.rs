@@ -11,6 +11,7 @@ mod input;
 mod mcp;
 mod progress;
 mod replay;
+mod serve;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
     };
     match result {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,

@@ -6,6 +6,8 @@
 mod http;
 mod servers;
 
+pub(crate) use http::ended;
+
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -104,7 +106,7 @@ fn print_config(arguments: &McpArguments) -> Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-fn record(path: &Path, values: Values) -> Result<Sinks> {
+pub(crate) fn record(path: &Path, values: Values) -> Result<Sinks> {
     let cannot = || format!("cannot write records to {}", path.display());
     let file = OpenOptions::new()
         .create(true)
@@ -118,7 +120,7 @@ fn record(path: &Path, values: Values) -> Result<Sinks> {
         .with_context(cannot)
 }
 
-fn warn_of_lost_records(sinks: &Sinks) {
+pub(crate) fn warn_of_lost_records(sinks: &Sinks) {
     let is_all = sinks.flush(LAST_RECORDS);
     let lost: u64 = sinks
         .stats()
@@ -160,7 +162,7 @@ fn report(status: &Status) {
 }
 
 /// A message among those of the servers, so it says where it comes from.
-fn tell(label: &str, text: &str) {
+pub(crate) fn tell(label: &str, text: &str) {
     for line in text.lines() {
         say(&format!("callwright: {label}"), &printable(line));
     }

@@ -86,11 +86,6 @@ impl GateCache {
         self.0.lock().insert(key, tools.len(), compiled.clone());
         compiled
     }
-
-    /// Forgets all of them: the policy has changed.
-    pub(crate) fn clear(&self) {
-        *self.0.lock() = Generations::default();
-    }
 }
 
 impl Generations {
@@ -127,9 +122,6 @@ mod tests {
         let first = cache.get(WEATHER, &Policy::default()).expect("a gate");
         let again = cache.get(WEATHER, &Policy::default()).expect("a gate");
         assert!(Arc::ptr_eq(&first, &again));
-        cache.clear();
-        let anew = cache.get(WEATHER, &Policy::default()).expect("a gate");
-        assert!(!Arc::ptr_eq(&first, &anew));
     }
 
     #[test]

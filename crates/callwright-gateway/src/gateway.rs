@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use callwright::event::Sinks;
@@ -12,6 +13,7 @@ use callwright_http::server::HttpServer;
 use callwright_http::upstream::{Upstream, UpstreamLimits, UpstreamSetupError};
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 
 use crate::gates::GateCache;
@@ -135,49 +137,114 @@ pub enum GatewayError {
     Io(#[from] std::io::Error),
 }
 
-/// Serves clients until `shutdown`. Then no client is accepted, and answers in progress have [`Options::finish`] to end.
-///
-/// # Errors
-///
-/// If an option is invalid, or if other machines can reach the listener and that is not allowed.
-pub async fn serve(
-    listener: TcpListener,
-    options: Options,
-    shutdown: impl Future<Output = ()>,
-) -> Result<(), GatewayError> {
-    let address = listener.local_addr()?;
-    if !address.ip().is_loopback() && !options.allow_remote {
-        return Err(GatewayError::Remote(address));
+/// A gateway in front of an API.
+#[derive(Debug)]
+pub struct Gateway {
+    relay: Arc<Relay>,
+    allow_remote: bool,
+    finish: Duration,
+}
+
+impl Gateway {
+    /// A gateway with these options. It connects to the upstream with the first request.
+    ///
+    /// # Errors
+    ///
+    /// If an option is invalid.
+    pub fn new(options: Options) -> Result<Self, GatewayError> {
+        let limits = UpstreamLimits {
+            connect: options.connect,
+            silence: options.silence,
+            max_bytes: options.max_bytes,
+            // Providers keep connections for a minute or more.
+            idle_connection: Duration::from_secs(30),
+        };
+        Ok(Gateway {
+            allow_remote: options.allow_remote,
+            finish: options.finish,
+            relay: Arc::new(Relay {
+                upstream: Upstream::new(&options.upstream, limits)?,
+                host_check: HostCheck {
+                    hosts: options.hosts.clone(),
+                    origins: options.origins.clone(),
+                },
+                settings: Mutex::new(Arc::new(LiveSettings::of(&options)?)),
+                metrics: Arc::new(Metrics::default()),
+                is_draining: AtomicBool::new(false),
+                options,
+            }),
+        })
     }
-    let limits = UpstreamLimits {
-        connect: options.connect,
-        silence: options.silence,
-        max_bytes: options.max_bytes,
-        // Providers keep connections for a minute or more.
-        idle_connection: Duration::from_secs(30),
-    };
-    let upstream = Upstream::new(&options.upstream, limits)?;
-    let mut headers = HeaderMap::new();
-    for (name, value) in &options.upstream_headers {
-        let parsed = name.parse::<HeaderName>().ok().zip(HeaderValue::from_str(value).ok());
-        let (key, value) = parsed.ok_or_else(|| GatewayError::Header(name.clone()))?;
-        headers.append(key, value);
+
+    /// The API, as it may be shown.
+    pub fn upstream(&self) -> String {
+        self.relay.upstream.to_string()
     }
-    let server = HttpServer::new(listener);
-    let finish = options.finish;
-    let relay = Arc::new(Relay {
-        upstream,
-        upstream_headers: headers,
-        host_check: HostCheck {
-            hosts: options.hosts.clone(),
-            origins: options.origins.clone(),
-        },
-        gates: GateCache::default(),
-        metrics: Arc::new(Metrics::default()),
-        draining: server.draining(),
-        options,
-    });
-    let handler = move |_, request| Arc::clone(&relay).handle(request);
-    server.run(handler, shutdown, finish).await;
-    Ok(())
+
+    /// Takes over the policy, the keys of clients and the headers for the upstream. Requests in progress go on with the
+    /// old ones.
+    ///
+    /// # Errors
+    ///
+    /// If an option is invalid; then nothing changes.
+    pub fn reload(&self, options: &Options) -> Result<(), GatewayError> {
+        *self.relay.settings.lock() = Arc::new(LiveSettings::of(options)?);
+        Ok(())
+    }
+
+    /// Serves clients until `shutdown`. Then no client is accepted, and answers in progress have [`Options::finish`] to
+    /// end.
+    ///
+    /// # Errors
+    ///
+    /// If other machines can reach the listener and that is not allowed.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), GatewayError> {
+        let address = listener.local_addr()?;
+        if !address.ip().is_loopback() && !self.allow_remote {
+            return Err(GatewayError::Remote(address));
+        }
+        let relay = Arc::clone(&self.relay);
+        let handler = move |_, request| Arc::clone(&relay).handle(request);
+        let relay = Arc::clone(&self.relay);
+        let shutdown = async move {
+            shutdown.await;
+            relay.is_draining.store(true, Ordering::Relaxed);
+        };
+        let server = HttpServer::new(listener);
+        server.run(handler, shutdown, self.finish).await;
+        Ok(())
+    }
+}
+
+/// What can change while a gateway runs.
+#[derive(Debug)]
+pub(crate) struct LiveSettings {
+    pub(crate) policy: Policy,
+    pub(crate) client_keys: Vec<String>,
+    pub(crate) upstream_headers: HeaderMap,
+    /// Compiled under this policy.
+    pub(crate) gates: GateCache,
+}
+
+impl LiveSettings {
+    fn of(options: &Options) -> Result<Self, GatewayError> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &options.upstream_headers {
+            let key = name.parse::<HeaderName>().ok();
+            let parsed = key.zip(HeaderValue::from_str(value).ok());
+            let (key, mut value) = parsed.ok_or_else(|| GatewayError::Header(name.clone()))?;
+            value.set_sensitive(true);
+            headers.append(key, value);
+        }
+        Ok(LiveSettings {
+            policy: options.policy.clone(),
+            client_keys: options.client_keys.clone(),
+            upstream_headers: headers,
+            gates: GateCache::default(),
+        })
+    }
 }

@@ -78,6 +78,8 @@ pub struct AnswerGuard {
 enum Fate {
     /// It is not known how it ends.
     Open,
+    /// It goes on as it came, and is judged later.
+    Released,
     /// It goes on as it came.
     AsItCame { is_valid: bool },
     /// It goes on as another one. Once its name and its arguments are written, other pieces of them are emptied.
@@ -221,7 +223,7 @@ impl AnswerGuard {
     pub fn release(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         for fate in &mut self.fates {
             if matches!(fate, Fate::Open) {
-                *fate = Fate::AsItCame { is_valid: false };
+                *fate = Fate::Released;
             }
         }
         self.go_on(judge, out);
@@ -257,7 +259,7 @@ impl AnswerGuard {
         let answer = self.reader.answer();
         self.fates.resize_with(answer.calls.len(), || Fate::Open);
         for (at, (call, fate)) in answer.calls.iter().zip(&mut self.fates).enumerate() {
-            if !matches!(fate, Fate::Open) {
+            if !matches!(fate, Fate::Open | Fate::Released) {
                 continue;
             }
             let mut later = answer.calls.iter().skip(at + 1);
@@ -270,7 +272,7 @@ impl AnswerGuard {
             let read = self.reader.call(at).filter(|_| !call.is_foreign);
             let decision = read.map_or(Decision::Leave, |call| judge.judge(&self.gate, &call));
             *fate = match decision {
-                Decision::Change(new) if !self.only_observes => Fate::Changed {
+                Decision::Change(new) if !self.only_observes && matches!(fate, Fate::Open) => Fate::Changed {
                     new,
                     has_name: false,
                     has_arguments: false,

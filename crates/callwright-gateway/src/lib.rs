@@ -1,7 +1,7 @@
 //! A gateway between an agent and its LLM API.
 //!
 //! Knows the tools of every request, judges every call in every answer, repairs in place what is provably safe, and
-//! touches nothing else. [`serve`] runs it.
+//! touches nothing else. [`Gateway`] runs it.
 //!
 //! - `relay`: one request on its way to the API, and the answer on its way back
 //! - `api`, `request`: which API a path belongs to, and what a request says
@@ -21,5 +21,5 @@ mod relay;
 mod request;
 mod rewrite;
 
-pub use gateway::{GatewayError, Mode, Options, Warn, serve};
+pub use gateway::{Gateway, GatewayError, Mode, Options, Warn};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};

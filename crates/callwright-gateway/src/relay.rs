@@ -5,13 +5,13 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callwright_http::body::{self, Body, BoxError, Portion};
 use callwright_http::headers::{self, MediaType, is_compressed, strip_hop_by_hop};
 use callwright_http::host_check::HostCheck;
-use callwright_http::server::Draining;
 use callwright_http::sse::EventReader;
 use callwright_http::upstream::{TransferError, Upstream};
 use futures_util::stream;
@@ -21,12 +21,12 @@ use hyper::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::time::timeout;
 
 use crate::api::Api;
-use crate::gates::GateCache;
-use crate::gateway::{Mode, Options};
+use crate::gateway::{LiveSettings, Mode, Options};
 use crate::guard::AnswerGuard;
 use crate::judge::{AnswerJudge, Counts};
 use crate::metrics::{Counter, Metrics, Timer};
@@ -35,16 +35,19 @@ use crate::request::{RequestView, decoded, has_tools_elsewhere};
 /// Paths of our own. No API has them.
 const OWN_PATHS: &str = "/callwright/";
 
+/// How long the last bytes before a failure have to reach the client's socket.
+const LAST_BYTES: Duration = Duration::from_millis(100);
+
 const X_CALLWRIGHT: HeaderName = HeaderName::from_static("x-callwright");
 
 /// What all requests share.
+#[derive(Debug)]
 pub(crate) struct Relay {
     pub(crate) upstream: Upstream,
-    pub(crate) upstream_headers: HeaderMap,
     pub(crate) host_check: HostCheck,
-    pub(crate) gates: GateCache,
+    pub(crate) settings: Mutex<Arc<LiveSettings>>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) draining: Draining,
+    pub(crate) is_draining: AtomicBool,
     pub(crate) options: Options,
 }
 
@@ -57,7 +60,8 @@ impl Relay {
         if let Some(own) = request.uri().path().strip_prefix(OWN_PATHS) {
             return self.own_page(own);
         }
-        if !self.is_client(request.headers()) {
+        let settings = Arc::clone(&self.settings.lock());
+        if !settings.is_client(request.headers()) {
             let text = "Send one of the gateway's client keys as `Authorization: Bearer …` or `x-api-key`.";
             return refusal(StatusCode::UNAUTHORIZED, "invalid_api_key", text);
         }
@@ -71,8 +75,8 @@ impl Relay {
         });
         let name = api.map_or("other", |api| api.name);
         let answered = match api {
-            Some(api) => self.judged(api, request).await,
-            None => self.piped(request).await,
+            Some(api) => self.judged(api, &settings, request).await,
+            None => self.piped(&settings, request).await,
         };
         let response = answered.unwrap_or_else(|error| {
             let text = format!("The API at {} {error}", self.upstream);
@@ -85,9 +89,13 @@ impl Relay {
     }
 
     /// A request whose answer nobody looks into.
-    async fn piped(&self, request: Request<Incoming>) -> Result<Response<Body>, TransferError> {
+    async fn piped(
+        &self,
+        settings: &LiveSettings,
+        request: Request<Incoming>,
+    ) -> Result<Response<Body>, TransferError> {
         let (parts, body) = request.into_parts();
-        let mut headers = self.headers(&parts.headers);
+        let mut headers = settings.headers(&parts.headers);
         if let Some(accepted) = parts.headers.get(ACCEPT_ENCODING) {
             headers.insert(ACCEPT_ENCODING, accepted.clone());
         }
@@ -98,7 +106,12 @@ impl Relay {
     }
 
     /// A request to an API whose answers are judged.
-    async fn judged(&self, api: Api, request: Request<Incoming>) -> Result<Response<Body>, TransferError> {
+    async fn judged(
+        &self,
+        api: Api,
+        settings: &LiveSettings,
+        request: Request<Incoming>,
+    ) -> Result<Response<Body>, TransferError> {
         let (parts, body) = request.into_parts();
         let (max_bytes, silence) = (self.options.max_bytes, self.options.silence);
         let portion = body::read_portion(body, max_bytes, silence).await;
@@ -112,12 +125,12 @@ impl Relay {
         let mut judge = None;
         match &portion {
             Portion::Whole(bytes) => match decoded(&parts.headers, bytes, max_bytes) {
-                Some(plain) => judge = self.judge_of(api, &plain),
+                Some(plain) => judge = self.judge_of(api, settings, &plain),
                 None => self.unjudged("request_encoding"),
             },
             Portion::Beginning(..) => self.unjudged("request_too_large"),
         }
-        let headers = self.headers(&parts.headers);
+        let headers = settings.headers(&parts.headers);
         let uri = self.uri(&parts.uri);
         let response = self.upstream.pipe(Method::POST, uri, headers, portion.into_body()).await?;
         match judge.filter(|_| response.status().is_success()) {
@@ -127,12 +140,12 @@ impl Relay {
     }
 
     /// Who judges the calls of the answer; `None` if there are no tools that could be judged.
-    fn judge_of(&self, api: Api, request: &[u8]) -> Option<AnswerJudge> {
+    fn judge_of(&self, api: Api, settings: &LiveSettings, request: &[u8]) -> Option<AnswerJudge> {
         let Some(view) = RequestView::read(request) else {
             self.unjudged("request_shape");
             return None;
         };
-        let tools = self.gates.get(view.tools()?, &self.options.policy)?;
+        let tools = settings.gates.get(view.tools()?, &settings.policy)?;
         Some(AnswerJudge {
             api,
             model: view.model.map(String::from).unwrap_or_default(),
@@ -216,16 +229,6 @@ impl Relay {
         self.metrics.count(Counter::Unjudged, &[reason]);
     }
 
-    /// The headers of a request as the upstream gets them.
-    fn headers(&self, client: &HeaderMap) -> HeaderMap {
-        let mut sent = headers::to_upstream(client);
-        for name in self.upstream_headers.keys() {
-            sent.remove(name);
-        }
-        sent.extend(self.upstream_headers.clone());
-        sent
-    }
-
     /// Where a request goes: its path after that of the upstream.
     fn uri(&self, asked: &Uri) -> Uri {
         let base = self.upstream.path().trim_end_matches('/');
@@ -233,24 +236,10 @@ impl Relay {
         self.upstream.at(&format!("{base}{path}"))
     }
 
-    /// Whether a client sends one of the keys. All are compared, to their ends, so that time tells nothing.
-    fn is_client(&self, headers: &HeaderMap) -> bool {
-        let keys = &self.options.client_keys;
-        if keys.is_empty() {
-            return true;
-        }
-        let bearer = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        let bearer = bearer.and_then(|value| value.strip_prefix(b"Bearer "));
-        let named = ["x-api-key", "x-goog-api-key", "api-key"].map(|name| headers.get(name).map(HeaderValue::as_bytes));
-        let sent = named.into_iter().chain([bearer]).flatten();
-        let matches = sent.flat_map(|sent| keys.iter().map(move |key| is_equal(sent, key.as_bytes())));
-        matches.fold(false, |any, is_equal| any | is_equal)
-    }
-
     fn own_page(&self, path: &str) -> Response<Body> {
         match path {
             "health" => body::json(StatusCode::OK, r#"{"status":"ok"}"#),
-            "ready" if self.draining.is_draining() => {
+            "ready" if self.is_draining.load(Ordering::Relaxed) => {
                 body::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"draining"}"#)
             }
             "ready" => body::json(StatusCode::OK, r#"{"status":"ready"}"#),
@@ -263,6 +252,32 @@ impl Relay {
             }
             _ => refusal(StatusCode::NOT_FOUND, "not_found", "The gateway has no such page."),
         }
+    }
+}
+
+impl LiveSettings {
+    /// The headers of a request as the upstream gets them.
+    fn headers(&self, client: &HeaderMap) -> HeaderMap {
+        let mut sent = headers::to_upstream(client);
+        for name in self.upstream_headers.keys() {
+            sent.remove(name);
+        }
+        sent.extend(self.upstream_headers.clone());
+        sent
+    }
+
+    /// Whether a client sends one of the keys. All are compared, to their ends, so that time tells nothing.
+    fn is_client(&self, headers: &HeaderMap) -> bool {
+        let keys = &self.client_keys;
+        if keys.is_empty() {
+            return true;
+        }
+        let bearer = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        let bearer = bearer.and_then(|value| value.strip_prefix(b"Bearer "));
+        let named = ["x-api-key", "x-goog-api-key", "api-key"].map(|name| headers.get(name).map(HeaderValue::as_bytes));
+        let sent = named.into_iter().chain([bearer]).flatten();
+        let matches = sent.flat_map(|sent| keys.iter().map(move |key| is_equal(sent, key.as_bytes())));
+        matches.fold(false, |any, is_equal| any | is_equal)
     }
 }
 
@@ -306,7 +321,10 @@ impl JudgedStream {
                 return Some(Ok(bytes));
             }
             if self.is_over {
-                return self.failure.take().map(Err);
+                let failure = self.failure.take()?;
+                // The connection is dropped at once, with everything that has not been written to it yet.
+                tokio::time::sleep(LAST_BYTES).await;
+                return Some(Err(failure));
             }
             let mut out = Vec::new();
             match timeout(self.patience(), self.events.next()).await {

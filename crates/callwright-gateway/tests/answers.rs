@@ -1,5 +1,6 @@
 //! A streamed answer and a whole one come out the same, however the bytes are cut.
 
+#[expect(dead_code, reason = "nothing is sent here")]
 mod support;
 
 use std::sync::Arc;

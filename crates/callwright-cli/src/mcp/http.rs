@@ -51,7 +51,7 @@ pub(super) fn serve(
         let listener = tokio::net::TcpListener::bind(listen).await?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("http://{at}/ leads to the server"));
-        serve_http(listener, options, settings, end()).await
+        serve_http(listener, options, settings, ended()).await
     });
     Ok(match served {
         Ok(()) => Outcome::Clean,
@@ -67,7 +67,7 @@ pub(super) fn serve(
 }
 
 /// Ready when somebody ends the program.
-async fn end() {
+pub(crate) async fn ended() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

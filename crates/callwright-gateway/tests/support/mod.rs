@@ -1,5 +1,7 @@
 //! Answers in the shapes of all APIs, streamed and whole, and clients that put them together without a thought.
 
+pub(crate) mod scripted;
+
 use serde_json::{Value, json};
 
 /// What a model wants to say.
