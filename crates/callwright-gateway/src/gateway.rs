@@ -11,13 +11,13 @@ use callwright::policy::Policy;
 use callwright_http::host_check::HostCheck;
 use callwright_http::server::HttpServer;
 use callwright_http::upstream::{Upstream, UpstreamLimits, UpstreamSetupError};
+use callwright_live::Live;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 
 use crate::gates::GateCache;
-use crate::metrics::Metrics;
 use crate::relay::Relay;
 
 /// What a gateway does with calls.
@@ -159,17 +159,18 @@ impl Gateway {
             // Providers keep connections for a minute or more.
             idle_connection: Duration::from_secs(30),
         };
+        let upstream = Upstream::new(&options.upstream, limits)?;
         Ok(Gateway {
             allow_remote: options.allow_remote,
             finish: options.finish,
             relay: Arc::new(Relay {
-                upstream: Upstream::new(&options.upstream, limits)?,
+                live: Arc::new(Live::new(upstream.to_string())),
+                upstream,
                 host_check: HostCheck {
                     hosts: options.hosts.clone(),
                     origins: options.origins.clone(),
                 },
                 settings: Mutex::new(Arc::new(LiveSettings::of(&options)?)),
-                metrics: Arc::new(Metrics::default()),
                 is_draining: AtomicBool::new(false),
                 options,
             }),

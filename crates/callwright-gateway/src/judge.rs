@@ -7,11 +7,11 @@ use callwright::call::Call;
 use callwright::event::{Event, Sinks};
 use callwright::wire::EnvelopeDefect;
 use callwright::{Gate, Verdict};
+use callwright_live::{Counter, Live};
 
 use crate::api::Api;
 use crate::gates::RequestTools;
 use crate::guard::{CallJudge, Decision, NewCall};
-use crate::metrics::{Counter, Metrics, Timer};
 
 /// Judges the calls of one answer.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct AnswerJudge {
     pub(crate) tools: Arc<RequestTools>,
     pub(crate) has_tools_elsewhere: bool,
     pub(crate) sinks: Sinks,
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) live: Arc<Live>,
     pub(crate) counts: Counts,
 }
 
@@ -51,42 +51,35 @@ impl CallJudge for AnswerJudge {
         let is_known = gate.tool(&call.tool).is_some();
         if !self.tools.judges(&call.tool) || !is_known && self.has_tools_elsewhere {
             let reason = if is_known { "no_schema" } else { "undeclared_tool" };
-            self.metrics.count(Counter::Unjudged, &[reason]);
+            self.live.count(Counter::Unjudged, &[reason]);
             return Decision::Leave;
         }
         let began = Instant::now();
         let verdict = gate.judge(call);
         let took = began.elapsed();
-        let (name, decision) = match &verdict {
-            Verdict::Valid(_) => ("valid", Decision::Valid),
+        let decision = match &verdict {
+            Verdict::Valid(_) => Decision::Valid,
             Verdict::Repaired(repaired) => {
                 self.counts.repaired += 1;
-                for edit in repaired.edits() {
-                    self.metrics.count(Counter::Edits, &[edit.rule, edit.grade.name()]);
-                }
-                ("repaired", Decision::Change(NewCall {
+                Decision::Change(NewCall {
                     tool: repaired.tool().name().to_owned(),
                     arguments: repaired.arguments().to_string(),
-                }))
+                })
             }
-            Verdict::Refused(refused) => {
+            Verdict::Refused(_) => {
                 self.counts.refused += 1;
-                self.metrics.count(Counter::Failures, &[refused.failure.code.name()]);
-                ("refused", Decision::Leave)
+                Decision::Leave
             }
-            _ => ("unjudged", Decision::Leave),
+            _ => Decision::Leave,
         };
-        let tool = gate.tool(&call.tool).map_or("unknown", |tool| tool.name());
-        self.metrics.count(Counter::Calls, &[self.api.name, name, tool, &self.model]);
-        self.metrics.time(Timer::Gate, took);
-        self.sinks.report(|| {
-            Event::of(gate, call, &verdict, SystemTime::now()).with_gate_time(took)
-        });
+        let event = Event::of(gate, call, &verdict, SystemTime::now()).with_gate_time(took);
+        self.live.judged(&event, self.api.name, &self.model);
+        self.sinks.send(event);
         decision
     }
 
     fn mended(&mut self, defect: EnvelopeDefect) {
         self.counts.mended += 1;
-        self.metrics.count(Counter::Edits, &[defect.name(), "lossless"]);
+        self.live.count(Counter::Edits, &[defect.name(), "lossless"]);
     }
 }

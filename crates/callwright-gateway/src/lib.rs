@@ -8,14 +8,12 @@
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
 //! - `judge`: the verdict on a call, on record and counted
-//! - `metrics`: counters for Prometheus
 
 mod api;
 mod gates;
 mod gateway;
 mod guard;
 mod judge;
-mod metrics;
 mod own_events;
 mod relay;
 mod request;

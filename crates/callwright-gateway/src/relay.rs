@@ -14,11 +14,12 @@ use callwright_http::headers::{self, MediaType, is_compressed, strip_hop_by_hop}
 use callwright_http::host_check::HostCheck;
 use callwright_http::sse::EventReader;
 use callwright_http::upstream::{TransferError, Upstream};
+use callwright_live::{Counter, Live, Timer};
 use futures_util::stream;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue, UPGRADE,
+    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use parking_lot::Mutex;
@@ -29,7 +30,6 @@ use crate::api::Api;
 use crate::gateway::{LiveSettings, Mode, Options};
 use crate::guard::AnswerGuard;
 use crate::judge::{AnswerJudge, Counts};
-use crate::metrics::{Counter, Metrics, Timer};
 use crate::request::{RequestView, decoded, has_tools_elsewhere};
 
 /// Paths of our own. No API has them.
@@ -46,7 +46,7 @@ pub(crate) struct Relay {
     pub(crate) upstream: Upstream,
     pub(crate) host_check: HostCheck,
     pub(crate) settings: Mutex<Arc<LiveSettings>>,
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) live: Arc<Live>,
     pub(crate) is_draining: AtomicBool,
     pub(crate) options: Options,
 }
@@ -84,7 +84,7 @@ impl Relay {
             refusal(StatusCode::BAD_GATEWAY, "upstream_error", &text)
         });
         let status = response.status();
-        self.metrics.count(Counter::Requests, &[name, status.as_str()]);
+        self.live.count(Counter::Requests, &[name, status.as_str()]);
         response
     }
 
@@ -152,7 +152,7 @@ impl Relay {
             has_tools_elsewhere: has_tools_elsewhere(request),
             tools,
             sinks: self.options.sinks.clone(),
-            metrics: Arc::clone(&self.metrics),
+            live: Arc::clone(&self.live),
             counts: Counts::default(),
         })
     }
@@ -210,7 +210,7 @@ impl Relay {
                     hold_bytes: self.options.hold_bytes,
                     keep_alive: self.options.keep_alive,
                     silence: self.options.silence,
-                    metrics: Arc::clone(&self.metrics),
+                    live: Arc::clone(&self.live),
                 };
                 let frames = stream::unfold(stream, |mut stream| async move {
                     let frame = stream.next().await?;
@@ -226,7 +226,7 @@ impl Relay {
     }
 
     fn unjudged(&self, reason: &str) {
-        self.metrics.count(Counter::Unjudged, &[reason]);
+        self.live.count(Counter::Unjudged, &[reason]);
     }
 
     /// Where a request goes: its path after that of the upstream.
@@ -243,14 +243,18 @@ impl Relay {
                 body::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"draining"}"#)
             }
             "ready" => body::json(StatusCode::OK, r#"{"status":"ready"}"#),
-            "metrics" => {
-                let dropped = self.options.sinks.stats().iter().map(|(_, stats)| stats.dropped).sum::<u64>();
-                let mut response = Response::new(body::full(self.metrics.text_with_dropped(dropped)));
-                let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-                response.headers_mut().insert(hyper::header::CONTENT_TYPE, kind);
+            _ => {
+                let sinks = self.options.sinks.stats();
+                let dropped = sinks.iter().map(|(_, stats)| stats.dropped + stats.failed).sum();
+                let Some(page) = self.live.page(path, dropped) else {
+                    let text = "The gateway has no such page. Look at /callwright/.";
+                    return refusal(StatusCode::NOT_FOUND, "not_found", text);
+                };
+                let mut response = Response::new(body::full(page.text));
+                let kind = HeaderValue::from_static(page.content_type);
+                response.headers_mut().insert(CONTENT_TYPE, kind);
                 response
             }
-            _ => refusal(StatusCode::NOT_FOUND, "not_found", "The gateway has no such page."),
         }
     }
 }
@@ -309,7 +313,7 @@ struct JudgedStream {
     hold_bytes: usize,
     keep_alive: Duration,
     silence: Duration,
-    metrics: Arc<Metrics>,
+    live: Arc<Live>,
 }
 
 impl JudgedStream {
@@ -370,13 +374,13 @@ impl JudgedStream {
     fn watch_hold(&mut self, out: &mut Vec<Bytes>) {
         if !self.guard.is_holding() {
             if let Some(since) = self.held_since.take() {
-                self.metrics.time(Timer::Hold, since.elapsed());
+                self.live.time(Timer::Hold, since.elapsed());
             }
             return;
         }
         let since = *self.held_since.get_or_insert_with(Instant::now);
         if since.elapsed() >= self.hold || self.guard.held_bytes() > self.hold_bytes {
-            self.metrics.count(Counter::Released, &[]);
+            self.live.count(Counter::Released, &[]);
             self.guard.release(&mut self.judge, out);
         }
     }

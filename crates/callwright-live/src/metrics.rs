@@ -14,11 +14,13 @@ const MOST_VALUES: usize = 100;
 /// The bounds of the buckets of times, in seconds: from a lookup to a call that is written for minutes.
 const BUCKETS: [f64; 10] = [0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1.0, 5.0, 20.0, 60.0, 300.0];
 
-/// What is counted: the name, what it says, and its labels.
+// Each counter: its name, its labels, and what it says.
 macro_rules! counters {
     ($($counter:ident, $name:literal, [$($label:literal),*], $help:literal;)+) => {
+        /// What is counted.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub(crate) enum Counter {
+        #[non_exhaustive]
+        pub enum Counter {
             $(#[doc = $help] $counter,)+
         }
 
@@ -49,7 +51,8 @@ counters! {
 
 /// What takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Timer {
+#[non_exhaustive]
+pub enum Timer {
     /// Judging a call.
     Gate,
     /// Holding a call until it is whole.
@@ -71,11 +74,6 @@ struct Histogram {
 }
 
 impl Metrics {
-    /// Counts one.
-    pub(crate) fn count(&self, counter: Counter, labels: &[&str]) {
-        self.add(counter, labels, 1);
-    }
-
     /// Counts several.
     pub(crate) fn add(&self, counter: Counter, labels: &[&str], number: u64) {
         let mut counts = self.counts.lock();
@@ -107,14 +105,9 @@ impl Metrics {
         histogram.seconds += seconds;
     }
 
-    /// The text that Prometheus reads, with how many events the sinks have dropped.
-    pub(crate) fn text_with_dropped(&self, dropped: u64) -> String {
+    /// The text that Prometheus reads. `dropped` is how many events could not be recorded.
+    pub(crate) fn text(&self, dropped: u64) -> String {
         self.counts.lock().insert((Counter::Dropped, Vec::new()), dropped);
-        self.text()
-    }
-
-    /// The text that Prometheus reads.
-    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         let counts = self.counts.lock();
         for counter in Counter::ALL {
@@ -172,9 +165,9 @@ mod tests {
     fn labels_of_strangers_are_bounded_and_escaped() {
         let metrics = Metrics::default();
         for at in 0..1_000 {
-            metrics.count(Counter::Failures, &[&format!("code \"{at}\"\n")]);
+            metrics.add(Counter::Failures, &[&format!("code \"{at}\"\n")], 1);
         }
-        let text = metrics.text();
+        let text = metrics.text(0);
         assert!(text.contains(r#"callwright_failures_total{code="code \"7\"\n"} 1"#));
         assert!(text.contains(r#"callwright_failures_total{code="other"} 900"#));
         assert_eq!(text.matches("callwright_failures_total{").count(), MOST_VALUES + 1);
@@ -185,7 +178,7 @@ mod tests {
     fn times_fall_into_buckets() {
         let metrics = Metrics::default();
         metrics.time(Timer::Hold, Duration::from_millis(50));
-        let text = metrics.text();
+        let text = metrics.text(0);
         assert!(text.contains("callwright_hold_seconds_bucket{le=\"0.01\"} 0\n"));
         assert!(text.contains("callwright_hold_seconds_bucket{le=\"0.1\"} 1\n"));
         assert!(text.contains("callwright_hold_seconds_sum 0.05\ncallwright_hold_seconds_count 1\n"));
