@@ -41,8 +41,16 @@ pub(crate) struct ScriptedApi {
 }
 
 impl ScriptedApi {
-    /// `head` are status line and headers, without those that say where the body ends: it ends with the connection.
+    /// `head` are status line and headers, without those that say where the body ends.
     pub(crate) async fn start(head: &str, steps: Vec<Step>) -> Self {
+        let head = head.to_owned();
+        Self::answering(move |_| (head.clone(), steps.clone())).await
+    }
+
+    /// An API whose answer depends on the request.
+    pub(crate) async fn answering(
+        script: impl Fn(&Arrived) -> (String, Vec<Step>) + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let api = ScriptedApi {
@@ -51,11 +59,11 @@ impl ScriptedApi {
             closed: Arc::default(),
         };
         let (arrived, closed) = (Arc::clone(&api.arrived), Arc::clone(&api.closed));
-        let head = format!("{}\r\nconnection: close\r\n", head.replace('\n', "\r\n"));
+        let script: Script = Arc::new(script);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (arrived, closed) = (Arc::clone(&arrived), Arc::clone(&closed));
-                tokio::spawn(answer(stream, head.clone(), steps.clone(), arrived, closed));
+                tokio::spawn(answer(stream, Arc::clone(&script), arrived, closed));
             }
         });
         api
@@ -83,16 +91,19 @@ impl ScriptedApi {
     }
 }
 
+type Script = Arc<dyn Fn(&Arrived) -> (String, Vec<Step>) + Send + Sync>;
+
 async fn answer(
     mut stream: TcpStream,
-    head: String,
-    steps: Vec<Step>,
+    script: Script,
     arrived: Arc<Mutex<Vec<Arrived>>>,
     closed: Arc<Mutex<usize>>,
 ) {
     let Some(request) = read_request(&mut stream).await else { return };
+    let (head, steps) = script(&request);
     arrived.lock().expect("a lock").push(request);
-    let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n");
+    let head = head.replace('\n', "\r\n");
+    let chunked = format!("{head}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
     if stream.write_all(chunked.as_bytes()).await.is_err() {
         return;
     }
