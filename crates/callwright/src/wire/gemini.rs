@@ -22,8 +22,9 @@ static VOCABULARY: Vocabulary = Vocabulary {
     history: Some("contents"),
     parts: &["parts"],
     tool_lists: &["functionDeclarations", "function_declarations"],
-    input_schema: &["parameters", "parametersJsonSchema"],
-    output_schema: &["responseJsonSchema"],
+    // The SDK for Python keeps the names of its own.
+    input_schema: &["parameters", "parametersJsonSchema", "parameters_json_schema"],
+    output_schema: &["responseJsonSchema", "response_json_schema"],
     hosted_tools: word_list![
         googlesearch googlesearchretrieval googlemaps codeexecution urlcontext filesearch computeruse
     ],
