@@ -10,11 +10,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use callwright_gateway::{Gateway, GatewayError, Mode, Options};
 use callwright_http::server::raise_open_file_limit;
+#[cfg(feature = "tls")]
+use callwright_http::tls::ServerTls;
 use clap::{Args, ValueEnum};
 use tokio::net::TcpListener;
 
 use crate::args::ValuesName;
-use crate::mcp::{record, tell, warn_of_lost_records};
+use crate::mcp::{ended, record, tell, warn_of_lost_records};
 use crate::{Outcome, input};
 
 /// The exit code if the address cannot be listened on.
@@ -65,6 +67,20 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "FILE", requires = "upstream_header")]
     client_key_file: Option<PathBuf>,
 
+    /// A certificate chain as PEM: clients have to use TLS
+    #[cfg(feature = "tls")]
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// The private key of the certificate, as PEM
+    #[cfg(feature = "tls")]
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Another address for the page, the metrics and the health checks, which are then not on the clients' address
+    #[arg(long, value_name = "ADDRESS")]
+    admin: Option<String>,
+
     /// Accept clients from other machines
     #[arg(long)]
     allow_remote: bool,
@@ -91,13 +107,29 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     if let Some(path) = &arguments.record {
         options.sinks = record(path, arguments.record_values.values())?;
     }
+    #[cfg(feature = "tls")]
+    if let (Some(certificate), Some(key)) = (&arguments.tls_cert, &arguments.tls_key) {
+        options.tls = Some(ServerTls::read(certificate, key)?);
+    }
     let sinks = options.sinks.clone();
+    #[cfg(feature = "tls")]
+    let tls = options.tls.clone();
     let gateway = Gateway::new(options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start threads")?;
-    let served = runtime.block_on(serve(arguments, &gateway));
+    let reload = || {
+        gateway.reload(&self::options(arguments)?)?;
+        #[cfg(feature = "tls")]
+        if let (Some(tls), Some(certificate), Some(key)) =
+            (&tls, &arguments.tls_cert, &arguments.tls_key)
+        {
+            tls.reload(certificate, key)?;
+        }
+        Ok(())
+    };
+    let served = runtime.block_on(serve(arguments, &gateway, reload));
     warn_of_lost_records(&sinks);
     Ok(match served {
         Ok(()) => Outcome::Clean,
@@ -113,27 +145,39 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     })
 }
 
-async fn serve(arguments: &ServeArguments, gateway: &Gateway) -> Result<(), GatewayError> {
+async fn serve(
+    arguments: &ServeArguments,
+    gateway: &Gateway,
+    reload: impl Fn() -> Result<()>,
+) -> Result<(), GatewayError> {
     let listener = TcpListener::bind(&arguments.listen).await?;
     let at = listener.local_addr()?;
     tell("serving", &format!("http://{at} guards {}", gateway.upstream()));
+    let admin = async {
+        if let Some(address) = &arguments.admin {
+            let listener = TcpListener::bind(address).await?;
+            let at = listener.local_addr()?;
+            tell("serving", &format!("http://{at}/ shows what happens"));
+            gateway.serve_admin(listener, std::future::pending()).await?;
+        }
+        std::future::pending().await
+    };
     tokio::select! {
-        served = gateway.serve(listener, crate::mcp::ended()) => served,
-        () = reload_on_hangup(arguments, gateway) => Ok(()),
+        served = gateway.serve(listener, ended()) => served,
+        failed = admin => failed,
+        () = reload_on_hangup(reload) => Ok(()),
     }
 }
 
 /// Reads the files again whenever the operator says so. A mistake in one of them changes nothing.
-async fn reload_on_hangup(arguments: &ServeArguments, gateway: &Gateway) {
+async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         if let Ok(mut hangup) = signal(SignalKind::hangup()) {
             while hangup.recv().await.is_some() {
-                let read = options(arguments);
-                let reloaded = read.and_then(|options| Ok(gateway.reload(&options)?));
-                match reloaded {
-                    Ok(()) => tell("serving", "policy, keys and headers were read again"),
+                match reload() {
+                    Ok(()) => tell("serving", "policy, keys, headers and certificates were read again"),
                     Err(error) => tell("error", &format!("{error:#}; the old settings stay in force")),
                 }
             }

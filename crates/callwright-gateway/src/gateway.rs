@@ -69,6 +69,9 @@ pub struct Options {
     pub finish: Duration,
     /// How many bytes of a body are looked at. A larger one passes as it is.
     pub max_bytes: usize,
+    /// The certificate, if clients have to use TLS.
+    #[cfg(feature = "tls")]
+    pub tls: Option<callwright_http::tls::ServerTls>,
     /// Takes warnings for the operator, a sentence each.
     pub warn: Warn,
 }
@@ -102,6 +105,8 @@ impl Options {
             finish: Duration::from_secs(120),
             // Requests with pictures have some megabytes; a body is in memory twice while it is looked at.
             max_bytes: 64 * 1024 * 1024,
+            #[cfg(feature = "tls")]
+            tls: None,
             warn: Arc::new(|_| {}),
         }
     }
@@ -172,6 +177,7 @@ impl Gateway {
                 },
                 settings: Mutex::new(Arc::new(LiveSettings::of(&options)?)),
                 is_draining: AtomicBool::new(false),
+                has_admin_address: AtomicBool::new(false),
                 options,
             }),
         })
@@ -193,6 +199,32 @@ impl Gateway {
         Ok(())
     }
 
+    /// Serves only the gateway's own pages until `shutdown`, for operators. They are then not on the clients' address.
+    ///
+    /// # Errors
+    ///
+    /// If other machines can reach the listener and that is not allowed.
+    pub async fn serve_admin(
+        &self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), GatewayError> {
+        self.check_address(&listener)?;
+        self.relay.has_admin_address.store(true, Ordering::Relaxed);
+        let relay = Arc::clone(&self.relay);
+        let handler = move |_, request| std::future::ready(relay.own_page(&request));
+        HttpServer::new(listener).run(handler, shutdown, Duration::ZERO).await;
+        Ok(())
+    }
+
+    fn check_address(&self, listener: &TcpListener) -> Result<(), GatewayError> {
+        let address = listener.local_addr()?;
+        if !address.ip().is_loopback() && !self.allow_remote {
+            return Err(GatewayError::Remote(address));
+        }
+        Ok(())
+    }
+
     /// Serves clients until `shutdown`. Then no client is accepted, and answers in progress have [`Options::finish`] to
     /// end.
     ///
@@ -204,10 +236,7 @@ impl Gateway {
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), GatewayError> {
-        let address = listener.local_addr()?;
-        if !address.ip().is_loopback() && !self.allow_remote {
-            return Err(GatewayError::Remote(address));
-        }
+        self.check_address(&listener)?;
         let relay = Arc::clone(&self.relay);
         let handler = move |_, request| Arc::clone(&relay).handle(request);
         let relay = Arc::clone(&self.relay);
@@ -216,6 +245,8 @@ impl Gateway {
             relay.is_draining.store(true, Ordering::Relaxed);
         };
         let server = HttpServer::new(listener);
+        #[cfg(feature = "tls")]
+        let server = server.with_tls(self.relay.options.tls.clone());
         server.run(handler, shutdown, self.finish).await;
         Ok(())
     }

@@ -48,17 +48,20 @@ pub(crate) struct Relay {
     pub(crate) settings: Mutex<Arc<LiveSettings>>,
     pub(crate) live: Arc<Live>,
     pub(crate) is_draining: AtomicBool,
+    /// Whether our own pages are at another address.
+    pub(crate) has_admin_address: AtomicBool,
     pub(crate) options: Options,
 }
 
 impl Relay {
     /// Answers one request.
     pub(crate) async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        let is_own = request.uri().path().starts_with(OWN_PATHS);
+        if is_own && !self.has_admin_address.load(Ordering::Relaxed) {
+            return self.own_page(&request);
+        }
         if let Some(objection) = self.host_check.objection(request.headers()) {
             return refusal(StatusCode::FORBIDDEN, "forbidden", objection);
-        }
-        if let Some(own) = request.uri().path().strip_prefix(OWN_PATHS) {
-            return self.own_page(own);
         }
         let settings = Arc::clone(&self.settings.lock());
         if !settings.is_client(request.headers()) {
@@ -236,7 +239,13 @@ impl Relay {
         self.upstream.at(&format!("{base}{path}"))
     }
 
-    fn own_page(&self, path: &str) -> Response<Body> {
+    /// A page of our own, for operators.
+    pub(crate) fn own_page(&self, request: &Request<Incoming>) -> Response<Body> {
+        if let Some(objection) = self.host_check.objection(request.headers()) {
+            return refusal(StatusCode::FORBIDDEN, "forbidden", objection);
+        }
+        let path = request.uri().path();
+        let path = path.strip_prefix(OWN_PATHS).unwrap_or(path.trim_start_matches('/'));
         match path {
             "health" => body::json(StatusCode::OK, r#"{"status":"ok"}"#),
             "ready" if self.is_draining.load(Ordering::Relaxed) => {

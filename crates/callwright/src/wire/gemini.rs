@@ -18,7 +18,7 @@ pub(super) struct Gemini;
 
 static VOCABULARY: Vocabulary = Vocabulary {
     finished: &["STOP"],
-    cut_off: word_list![MAX_TOKENS SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII],
+    cut_off: word_list![MAX_TOKENS CONTINUATION SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII LANGUAGE],
     history: Some("contents"),
     parts: &["parts"],
     tool_lists: &["functionDeclarations", "function_declarations"],
