@@ -178,7 +178,10 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
             while hangup.recv().await.is_some() {
                 match reload() {
                     Ok(()) => tell("serving", "policy, keys, headers and certificates were read again"),
-                    Err(error) => tell("error", &format!("{error:#}; the old settings stay in force")),
+                    Err(error) => {
+                        tell("error", &format!("{error:#}"));
+                        tell("error", "nothing was changed; the old settings stay in force");
+                    }
                 }
             }
         }
