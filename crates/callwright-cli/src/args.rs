@@ -32,6 +32,7 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     Mcp(McpArguments),
     Replay(Box<crate::replay::args::ReplayArguments>),
+    Serve(crate::serve::ServeArguments),
 }
 
 /// Judge calls against the schemas of their tools

@@ -10,7 +10,9 @@ mod explain;
 mod input;
 mod mcp;
 mod progress;
+mod record;
 mod replay;
+mod serve;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
     };
     match result {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,

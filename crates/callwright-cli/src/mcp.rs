@@ -5,8 +5,9 @@
 
 mod http;
 mod print_config;
-mod record;
 mod servers;
+
+pub(crate) use http::ended;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use callwright_mcp::status::Status;
 
 use crate::args::McpArguments;
 use crate::input::{self, printable};
-use crate::{Outcome, say};
+use crate::{Outcome, record, say};
 
 const NO_COMMAND: &str = "no server command given; add it after `--`";
 
@@ -66,7 +67,10 @@ fn settings(arguments: &McpArguments) -> Result<Settings> {
     settings.most_bytes = arguments.max_message_bytes;
     settings.limits.max_bytes = arguments.max_argument_bytes;
     if let Some(path) = &arguments.record {
-        record::start(path, arguments.record_values, &mut settings)?;
+        let (sinks, tools_listed) = record::start(path, arguments.record_values)?;
+        settings.sinks = sinks;
+        settings.tools_listed = Some(tools_listed);
+        settings.keep_output = true;
     }
     Ok(settings)
 }
@@ -90,7 +94,7 @@ fn command(arguments: &McpArguments) -> Result<ServerGroup> {
     Ok(ServerGroup::direct(program.clone(), rest.to_vec()))
 }
 
-fn warn_of_lost_records(sinks: &Sinks) {
+pub(crate) fn warn_of_lost_records(sinks: &Sinks) {
     let lost = sinks.close(LAST_RECORDS);
     if lost > 0 {
         tell("warning", &format!("{lost} records were not written"));
@@ -132,7 +136,7 @@ fn report(status: &Status, mode: Validation) {
 }
 
 /// A message among those of the servers, so it says where it comes from.
-fn tell(label: &str, text: &str) {
+pub(crate) fn tell(label: &str, text: &str) {
     for line in text.lines() {
         say(&format!("callwright: {label}"), &printable(line));
     }

@@ -3,10 +3,10 @@
 use std::error::Error;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::Stream;
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, StreamBody};
+use http_body_util::{BodyExt, BodyStream, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -21,29 +21,79 @@ pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 /// Why a body breaks off.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
+/// A body that was read as far as it may be kept.
+#[derive(Debug)]
+pub enum Portion {
+    /// All of it.
+    Whole(Bytes),
+    /// It is larger: what was read, and the rest.
+    Beginning(Bytes, Incoming),
+}
+
+impl Portion {
+    /// The body once more.
+    pub fn into_body(self) -> Body {
+        match self {
+            Portion::Whole(bytes) => full(bytes),
+            Portion::Beginning(bytes, rest) => {
+                let first = stream::once(std::future::ready(Ok(Frame::data(bytes))));
+                let rest = TryStreamExt::map_err(BodyStream::new(rest), BoxError::from);
+                streamed(first.chain(rest))
+            }
+        }
+    }
+}
+
 /// Reads a whole body of at most `max_bytes`. Gives up after `silence` without a byte.
 ///
 /// # Errors
 ///
 /// If the body is larger, silent for longer, or breaks off.
 pub async fn read(
-    mut body: Incoming,
+    body: Incoming,
     max_bytes: usize,
     silence: Duration,
 ) -> Result<Bytes, TransferError> {
-    let mut all = Vec::new();
+    match read_portion(body, max_bytes, silence).await? {
+        Portion::Whole(bytes) => Ok(bytes),
+        Portion::Beginning(..) => Err(TransferError::TooLarge(max_bytes)),
+    }
+}
+
+/// Reads a body until it ends or has more than `max_bytes`. Gives up after `silence` without a byte.
+///
+/// # Errors
+///
+/// If the body is silent for longer, or breaks off.
+pub async fn read_portion(
+    mut body: Incoming,
+    max_bytes: usize,
+    silence: Duration,
+) -> Result<Portion, TransferError> {
+    // Most bodies come in one piece, which is kept as it is.
+    let mut first: Option<Bytes> = None;
+    let mut all = BytesMut::new();
     loop {
         let frame = timeout(silence, body.frame())
             .await
             .map_err(|_| TransferError::Silent(silence))?;
         let Some(frame) = frame else {
-            return Ok(all.into());
+            return Ok(Portion::Whole(first.unwrap_or_else(|| all.freeze())));
         };
-        if let Ok(data) = frame?.into_data() {
-            if all.len() + data.len() > max_bytes {
-                return Err(TransferError::TooLarge(max_bytes));
+        let Ok(data) = frame?.into_data() else {
+            continue;
+        };
+        if first.is_none() && all.is_empty() {
+            first = Some(data);
+        } else {
+            if let Some(first) = first.take() {
+                all.extend_from_slice(&first);
             }
             all.extend_from_slice(&data);
+        }
+        if first.as_ref().map_or(all.len(), Bytes::len) > max_bytes {
+            let read = first.unwrap_or_else(|| all.freeze());
+            return Ok(Portion::Beginning(read, body));
         }
     }
 }

@@ -7,6 +7,7 @@
 //! | module | takes | returns |
 //! |---|---|---|
 //! | [`server`] | connections | requests for a handler; drains on shutdown |
+//! | `tls` | a certificate and its key | connections that nobody else can read |
 //! | [`host_check`] | the headers of a request | why a web page may not send it, if it may not |
 //! | [`headers`] | the headers of one hop | those of the next hop |
 //! | [`body`] | a body | its bytes, within limits |
@@ -18,4 +19,6 @@ pub mod headers;
 pub mod host_check;
 pub mod server;
 pub mod sse;
+#[cfg(feature = "tls")]
+pub mod tls;
 pub mod upstream;

@@ -11,7 +11,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -32,6 +33,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub struct HttpServer {
     listener: TcpListener,
     drain: watch::Sender<bool>,
+    #[cfg(feature = "tls")]
+    tls: Option<crate::tls::ServerTls>,
 }
 
 /// Says when a server begins to drain.
@@ -39,6 +42,11 @@ pub struct HttpServer {
 pub struct Draining(watch::Receiver<bool>);
 
 impl Draining {
+    /// Whether the server drains.
+    pub fn is_draining(&self) -> bool {
+        *self.0.borrow()
+    }
+
     /// Waits until the server drains. A response that does not end by itself ends then.
     pub async fn wait(&mut self) {
         // It also ends with the server.
@@ -52,7 +60,17 @@ impl HttpServer {
         HttpServer {
             listener,
             drain: watch::Sender::new(false),
+            #[cfg(feature = "tls")]
+            tls: None,
         }
+    }
+
+    /// Clients have to use TLS, if there is a certificate.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn with_tls(mut self, tls: Option<crate::tls::ServerTls>) -> Self {
+        self.tls = tls;
+        self
     }
 
     /// For handlers whose responses do not end by themselves.
@@ -82,7 +100,18 @@ impl HttpServer {
                 (accepted, permit) = accepted => match accepted {
                     Ok((stream, from)) => {
                         let (handler, draining) = (handler.clone(), self.draining());
+                        #[cfg(feature = "tls")]
+                        let tls = self.tls.clone();
                         connections.spawn(async move {
+                            // Without it small messages wait in the kernel; they still arrive.
+                            let _slower = stream.set_nodelay(true);
+                            #[cfg(feature = "tls")]
+                            if let Some(tls) = tls {
+                                if let Some(stream) = tls.accept(stream).await {
+                                    connection(stream, from.ip(), handler, draining).await;
+                                }
+                                return;
+                            }
                             connection(stream, from.ip(), handler, draining).await;
                             drop(permit);
                         });
@@ -100,13 +129,12 @@ impl HttpServer {
     }
 }
 
-async fn connection<H, F>(stream: TcpStream, from: IpAddr, handler: H, mut draining: Draining)
+async fn connection<S, H, F>(stream: S, from: IpAddr, handler: H, mut draining: Draining)
 where
+    S: AsyncRead + AsyncWrite + Unpin,
     H: Fn(IpAddr, Request<Incoming>) -> F,
     F: Future<Output = Response<Body>>,
 {
-    // Without it small messages wait in the kernel; they still arrive.
-    let _slower = stream.set_nodelay(true);
     let service = service_fn(|request| {
         let response = handler(from, request);
         async { Ok::<_, Infallible>(response.await) }

@@ -60,7 +60,7 @@ impl EventReader {
 }
 
 #[derive(Debug, Default)]
-struct EventSplitter {
+pub struct EventSplitter {
     /// What is not cut yet. More is added at the end.
     bytes: BytesMut,
     /// Up to where there is no end of an event.
@@ -71,8 +71,23 @@ struct EventSplitter {
 }
 
 impl EventSplitter {
+    /// Adds what has come.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// How many bytes have come that are not a whole event yet.
+    pub fn pending(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// What is left when the stream has ended within an event.
+    pub fn rest(&mut self) -> Bytes {
+        std::mem::take(self).bytes.freeze()
+    }
+
     /// The next whole event. A comment before an event is returned by itself, at once: it keeps connections alive.
-    fn next_event(&mut self) -> Option<Bytes> {
+    pub fn next_event(&mut self) -> Option<Bytes> {
         loop {
             let rest = self.bytes.get(self.searched..).unwrap_or_default();
             let first = rest.first()?;

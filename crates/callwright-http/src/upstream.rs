@@ -9,7 +9,6 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, LOCATION, USER_AGENT};
 use hyper::http::uri::PathAndQuery;
@@ -19,16 +18,12 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::timeout;
 
-use crate::body;
+use crate::body::{self, Body};
 
 #[cfg(not(feature = "tls"))]
 type Connector = HttpConnector;
 #[cfg(feature = "tls")]
 type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
-
-/// How long an idle connection is kept for the next request. Common servers close theirs after five seconds, and a
-/// request that crosses this on its way is lost.
-const IDLE_CONNECTION: Duration = Duration::from_secs(3);
 
 /// How long a connection may be silent before the system checks whether the other side is still there.
 const TCP_KEEP_ALIVE: Duration = Duration::from_secs(60);
@@ -45,12 +40,15 @@ pub struct UpstreamLimits {
     pub silence: Duration,
     /// How many bytes such a body may have.
     pub max_bytes: usize,
+    /// How long an idle connection is kept for the next request. Common servers close theirs after five seconds, and a
+    /// request that crosses this on its way is lost.
+    pub idle_connection: Duration,
 }
 
 /// A client for one upstream. Displayed as its URL without the query, which may hold a secret.
 #[derive(Debug)]
 pub struct Upstream {
-    client: Client<Connector, Full<Bytes>>,
+    client: Client<Connector, Body>,
     uri: Uri,
     limits: UpstreamLimits,
 }
@@ -122,7 +120,7 @@ impl Upstream {
         }
         Ok(Upstream {
             client: Client::builder(TokioExecutor::new())
-                .pool_idle_timeout(IDLE_CONNECTION)
+                .pool_idle_timeout(limits.idle_connection)
                 .pool_timer(TokioTimer::new())
                 .build(connector(limits.connect)?),
             uri,
@@ -169,18 +167,10 @@ impl Upstream {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Response<Incoming>, TransferError> {
-        let silence = self.limits.silence;
         for _ in 0..=MAX_REDIRECTS {
-            let mut request = Request::new(Full::new(body.clone()));
-            *request.method_mut() = method.clone();
-            *request.uri_mut() = uri.clone();
-            *request.headers_mut() = headers.clone();
-            let agent = request.headers_mut().entry(USER_AGENT);
-            agent.or_insert(HeaderValue::from_static("callwright"));
-            let response = timeout(silence, self.client.request(request))
-                .await
-                .map_err(|_| TransferError::Silent(silence))?
-                .map_err(|error| TransferError::Unreachable(root_cause(&error)))?;
+            let body = body::full(body.clone());
+            let response = self.pipe(method.clone(), uri.clone(), headers.clone(), body);
+            let response = response.await?;
             let status = response.status();
             if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {
                 return Ok(response);
@@ -190,6 +180,31 @@ impl Upstream {
                 .ok_or(TransferError::Redirected)?;
         }
         Err(TransferError::Redirected)
+    }
+
+    /// Sends a request whose body need not be there yet, and waits for the beginning of the response, whatever it is.
+    ///
+    /// # Errors
+    ///
+    /// If none comes.
+    pub async fn pipe(
+        &self,
+        method: Method,
+        uri: Uri,
+        headers: HeaderMap,
+        body: Body,
+    ) -> Result<Response<Incoming>, TransferError> {
+        let silence = self.limits.silence;
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
+        let agent = request.headers_mut().entry(USER_AGENT);
+        agent.or_insert(HeaderValue::from_static("callwright"));
+        timeout(silence, self.client.request(request))
+            .await
+            .map_err(|_| TransferError::Silent(silence))?
+            .map_err(|error| TransferError::Unreachable(root_cause(&error)))
     }
 
     /// Where a redirect leads; `None` if it is not followed.

@@ -96,6 +96,7 @@ const LIMITS: UpstreamLimits = UpstreamLimits {
     connect: LONG,
     silence: Duration::from_millis(300),
     max_bytes: 1_000,
+    idle_connection: Duration::from_secs(3),
 };
 
 #[tokio::test]

@@ -50,9 +50,9 @@ pub(super) fn serve(arguments: &McpArguments, settings: &Arc<Settings>) -> Resul
         match arguments.command.split_first() {
             Some((program, rest)) => {
                 let command = (program.clone(), rest.to_vec());
-                serve_command(listener, options, settings, command, end()).await
+                serve_command(listener, options, settings, command, ended()).await
             }
-            None => serve_http(listener, options, settings, end()).await,
+            None => serve_http(listener, options, settings, ended()).await,
         }
     });
     Ok(match served {
@@ -69,7 +69,7 @@ pub(super) fn serve(arguments: &McpArguments, settings: &Arc<Settings>) -> Resul
 }
 
 /// Ready when the program is told to end.
-async fn end() {
+pub(crate) async fn ended() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -42,6 +42,9 @@ pub use self::bridge::bridge;
 pub use self::command::serve_command;
 pub use callwright_http::server::raise_open_file_limit;
 
+/// How long an idle connection is kept. Servers in Python and Node close theirs after five seconds.
+const IDLE_CONNECTION: Duration = Duration::from_secs(3);
+
 /// Options of a guard in front of an HTTP server.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -176,6 +179,7 @@ impl GuardedServer {
             connect: options.connect,
             silence: options.silence,
             max_bytes: options.most_bytes,
+            idle_connection: IDLE_CONNECTION,
         };
         Ok(Arc::new(GuardedServer {
             upstream: Upstream::new(&options.upstream, limits)?,

@@ -132,8 +132,13 @@ impl Browser {
     pub(crate) fn open(&mut self, page: &str) {
         let file = self.folder.join("report.html");
         std::fs::write(&file, page).expect("the folder can be written");
+        self.visit(&format!("file://{}", file.display()));
+    }
+
+    /// Opens the page at an address.
+    #[track_caller]
+    pub(crate) fn visit(&mut self, url: &str) {
         self.events.clear();
-        let url = format!("file://{}", file.display());
         self.call("Page.navigate", &json!({"url": url}));
         while !self
             .events

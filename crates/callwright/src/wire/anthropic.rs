@@ -6,6 +6,8 @@ use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, one_message, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
+use super::raw::{RawObject, UnreadableAnswer};
+use super::streamed::{EnvelopeDefect, EventData, Extent, Part};
 use super::{object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -61,6 +63,60 @@ impl ProviderShape for Anthropic {
         }])
     }
 
+    fn read_event<'d>(
+        &self,
+        data: &RawObject<'d>,
+        event: &mut EventData<'d, '_>,
+    ) -> Result<(), UnreadableAnswer> {
+        let choice = event.choice(0)?;
+        let kind = data.text("type").unwrap_or_default();
+        match kind.as_ref() {
+            "message" => {
+                for block in data.list("content")? {
+                    begin_block(choice, None, &RawObject::read(block)?, Extent::Whole, event)?;
+                }
+                event.end_calls(choice);
+                read_stop_reason(choice, data, event);
+            }
+            "content_block_start" => {
+                let index = data.number("index");
+                if let Some(block) = data.object("content_block")? {
+                    begin_block(choice, index, &block, Extent::Initial, event)?;
+                }
+                check_index(data, index, event);
+            }
+            "content_block_delta" => {
+                let index = data.number("index");
+                let call = event.part(|part| part.index == index).map(|part| part.call);
+                if let (Some(call), Some(delta)) = (call, data.object("delta")?) {
+                    match (call, delta.get("partial_json"), delta.get("text")) {
+                        (Some(call), Some(piece), _) => {
+                            event.arguments(call, piece, Extent::Piece, true);
+                        }
+                        (None, _, Some(said)) if delta.is_a("text_delta") => event.say(choice, said),
+                        _ => {}
+                    }
+                }
+                check_index(data, index, event);
+            }
+            "content_block_stop" => {
+                let index = data.number("index");
+                let call = event.part(|part| part.index == index).and_then(|part| part.call);
+                if let Some(call) = call {
+                    event.end_call(call);
+                }
+                check_index(data, index, event);
+            }
+            "message_delta" => {
+                if let Some(delta) = data.object("delta")? {
+                    read_stop_reason(choice, &delta, event);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
         typed_text(part, "text")
     }
@@ -104,5 +160,54 @@ impl ProviderShape for Anthropic {
     fn declare(&self, mut declared: Map<String, Json>, schema: Json, _: &ToolSpec) -> Json {
         declared.insert("input_schema".to_owned(), schema);
         Json::Object(declared)
+    }
+}
+
+/// A block of an answer begins; `input` is all of a call's arguments, unless pieces of them follow.
+fn begin_block<'d>(
+    choice: usize,
+    index: Option<u64>,
+    block: &RawObject<'d>,
+    input: Extent,
+    event: &mut EventData<'d, '_>,
+) -> Result<(), UnreadableAnswer> {
+    if !block.is_a("tool_use") {
+        if let Some(said) = block.get("text").filter(|_| block.is_a("text")) {
+            event.say(choice, said);
+        }
+        return event.other_part(Part::new(choice, index, None));
+    }
+    let call = event.begin(Part::new(choice, index, None))?;
+    if let Some(id) = block.text("id") {
+        event.identify(call, id.into_owned());
+    }
+    if let Some(name) = block.get("name") {
+        event.name(call, name, Extent::Whole);
+    }
+    match block.get("input") {
+        Some(arguments) => event.arguments(call, arguments, input, false),
+        None => event.no_arguments(call, block, "\"input\":", false),
+    }
+    // A toolset has no schemas, and a program that called has gone on by itself.
+    let caller = block.object("caller")?;
+    if caller.is_some_and(|caller| !caller.is_a("direct")) || block.get("toolset_name").is_some() {
+        event.is_foreign(call);
+    }
+    Ok(())
+}
+
+/// Blocks are numbered without gaps: clients fail otherwise, or lose the input.
+fn check_index<'d>(data: &RawObject<'d>, index: Option<u64>, event: &mut EventData<'d, '_>) {
+    let Some(written) = data.get("index") else { return };
+    if let Some(number) = event.number_of_part(|part| part.index == index)
+        && index != Some(number)
+    {
+        event.defect(written, EnvelopeDefect::CallIndex, number.to_string());
+    }
+}
+
+fn read_stop_reason<'d>(choice: usize, data: &RawObject<'d>, event: &mut EventData<'d, '_>) {
+    if let Some(reason) = data.get("stop_reason") {
+        event.finish(choice, reason, &["end_turn"], "tool_use");
     }
 }

@@ -6,6 +6,8 @@ use super::finish::declared_completeness;
 use super::history::CallResult;
 use super::members::{one_message, take_list};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
+use super::raw::{RawObject, UnreadableAnswer};
+use super::streamed::{EventData, Extent, Part};
 use super::{each_key_once, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -23,12 +25,13 @@ static VOCABULARY: Vocabulary = Vocabulary {
         answer: Some(r#"{"candidates": [{"content", "finishReason"}]}"#),
     },
     finished: &["STOP"],
-    cut_off: word_list![MAX_TOKENS SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII],
+    cut_off: word_list![MAX_TOKENS CONTINUATION SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII LANGUAGE],
     history: Some("contents"),
     parts: &["parts"],
     tool_lists: &["functionDeclarations", "function_declarations"],
-    input_schema: &["parameters", "parametersJsonSchema"],
-    output_schema: &["responseJsonSchema"],
+    // The SDK for Python keeps the names of its own.
+    input_schema: &["parameters", "parametersJsonSchema", "parameters_json_schema"],
+    output_schema: &["responseJsonSchema", "response_json_schema"],
     hosted_tools: word_list![
         googlesearch googlesearchretrieval googlemaps codeexecution urlcontext filesearch computeruse
     ],
@@ -72,6 +75,26 @@ impl ProviderShape for Gemini {
             completeness: declared_completeness(&candidate),
         };
         Some(candidates.into_iter().map(answer).collect())
+    }
+
+    /// A call comes whole in one part.
+    fn read_event<'d>(
+        &self,
+        data: &RawObject<'d>,
+        event: &mut EventData<'d, '_>,
+    ) -> Result<(), UnreadableAnswer> {
+        for candidate in data.list("candidates")? {
+            let candidate = RawObject::read(candidate)?;
+            let choice = event.choice(candidate.number("index").unwrap_or_default())?;
+            let content = candidate.object("content")?;
+            for part in content.map_or(Ok(Vec::new()), |content| content.list("parts"))? {
+                read_part(choice, &RawObject::read(part)?, event)?;
+            }
+            if let Some(reason) = candidate.get("finishReason") {
+                event.finish(choice, reason, &[], "");
+            }
+        }
+        Ok(())
     }
 
     fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
@@ -138,4 +161,34 @@ impl ProviderShape for Gemini {
         declared.insert("parameters".to_owned(), schema);
         Json::Object(declared)
     }
+}
+
+fn read_part<'d>(
+    choice: usize,
+    part: &RawObject<'d>,
+    event: &mut EventData<'d, '_>,
+) -> Result<(), UnreadableAnswer> {
+    let Some(function) = part.object("functionCall")? else {
+        if let Some(said) = part.get("text").filter(|_| part.get("thought") != Some("true")) {
+            event.say(choice, said);
+        }
+        return Ok(());
+    };
+    let call = event.begin(Part::new(choice, None, None))?;
+    if let Some(id) = function.text("id") {
+        event.identify(call, id.into_owned());
+    }
+    if let Some(name) = function.get("name") {
+        event.name(call, name, Extent::Whole);
+    }
+    match function.get("args") {
+        Some(arguments) => event.arguments(call, arguments, Extent::Whole, false),
+        None => event.no_arguments(call, &function, "\"args\":", false),
+    }
+    event.end_call(call);
+    // Arguments that come piece by piece, by their paths.
+    if function.get("partialArgs").is_some() || function.get("willContinue").is_some() {
+        event.is_foreign(call);
+    }
+    Ok(())
 }

@@ -16,8 +16,10 @@ mod members;
 mod openai_chat;
 mod openai_responses;
 mod provider;
+mod raw;
 mod recorded;
 mod settled;
+mod streamed;
 mod tools;
 mod verdict_line;
 
@@ -27,8 +29,12 @@ pub use history::{CallResult, HistoryEntry, HostedCall, read_history, unanswered
 pub use line::read_line;
 pub use mcp::read_result as read_mcp_result;
 pub use provider::{Provider, ProviderSummary};
+pub use raw::UnreadableAnswer;
 pub use recorded::{Recorded, into_recorded_output, read_recorded, recorded, recorded_output};
 pub use settled::{render_round, render_settled};
+pub use streamed::{
+    AnswerReader, EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall, StreamedChoice,
+};
 pub use tools::{declare, read_tools};
 pub use verdict_line::VerdictLine;
 pub(crate) use verdict_line::{ToldFailure, write_edit};

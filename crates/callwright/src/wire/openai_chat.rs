@@ -1,11 +1,15 @@
 //! OpenAI chat completions, and the many servers that follow them (vLLM, Ollama, Mistral, `OpenRouter`).
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{take_list, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
+use super::raw::{RawObject, UnreadableAnswer, text as text_of};
+use super::streamed::{EnvelopeDefect, EventData, Extent, Part};
 use super::{custom_call, each_key_once, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -13,6 +17,9 @@ use crate::json::Value;
 use crate::words::ToolSpec;
 
 pub(super) struct OpenAiChat;
+
+/// The key of a call before there were several. No id of a call is this.
+const OLDER: &str = "function_call";
 
 static VOCABULARY: Vocabulary = Vocabulary {
     finished: &["stop", "tool_calls", "function_call"],
@@ -70,6 +77,30 @@ impl ProviderShape for OpenAiChat {
         choices.into_iter().map(answer).collect()
     }
 
+    fn read_event<'d>(
+        &self,
+        data: &RawObject<'d>,
+        event: &mut EventData<'d, '_>,
+    ) -> Result<(), UnreadableAnswer> {
+        for choice in data.list("choices")? {
+            let choice = RawObject::read(choice)?;
+            let at = event.choice(choice.number("index").unwrap_or_default())?;
+            let message = choice.object("message")?;
+            let is_delta = message.is_none();
+            let delta = choice.object("delta")?;
+            if let Some(message) = message.or(delta) {
+                read_message(at, &message, is_delta, event)?;
+            }
+            if let Some(reason) = choice.get("finish_reason") {
+                event.finish(at, reason, &["stop"], "tool_calls");
+            }
+            if !is_delta {
+                event.end_calls(at);
+            }
+        }
+        Ok(())
+    }
+
     fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
         typed_text(part, "text")
     }
@@ -116,5 +147,107 @@ impl ProviderShape for OpenAiChat {
     fn declare(&self, mut declared: Map<String, Json>, schema: Json, _: &ToolSpec) -> Json {
         declared.insert("parameters".to_owned(), schema);
         json!({"type": "function", "function": declared})
+    }
+}
+
+/// A message, or what is new of one.
+fn read_message<'d>(
+    choice: usize,
+    message: &RawObject<'d>,
+    is_delta: bool,
+    event: &mut EventData<'d, '_>,
+) -> Result<(), UnreadableAnswer> {
+    if let Some(content) = message.get("content") {
+        event.say(choice, content);
+    }
+    for entry in message.list("tool_calls")? {
+        let entry = RawObject::read(entry)?;
+        let (call, is_new) = find_call(choice, &entry, is_delta, event)?;
+        match entry.object("function")? {
+            Some(function) => read_function(call, is_new, &function, event),
+            // A custom tool takes text, not JSON.
+            None => event.is_foreign(call),
+        }
+    }
+    // What came before `tool_calls`: at most one call, without an id.
+    if let Some(function) = message.object("function_call")? {
+        let is_older = |part: &Part| part.choice == choice && part.name.as_deref() == Some(OLDER);
+        let known = event.part(is_older).and_then(|part| part.call);
+        let call = match known {
+            Some(call) => call,
+            None => event.begin(Part::new(choice, None, Some(OLDER)))?,
+        };
+        read_function(call, known.is_none(), &function, event);
+    }
+    Ok(())
+}
+
+/// Which call an entry of `tool_calls` belongs to, and whether it begins there. Servers leave the index out, or give all
+/// calls the same one; an id that is new begins a call.
+fn find_call<'d>(
+    choice: usize,
+    entry: &RawObject<'d>,
+    is_delta: bool,
+    event: &mut EventData<'d, '_>,
+) -> Result<(usize, bool), UnreadableAnswer> {
+    let index = entry.number("index");
+    let id = entry.text("id").filter(|id| !id.is_empty());
+    let of_choice = |part: &Part| part.choice == choice && part.name.as_deref() != Some(OLDER);
+    let has_id = |part: &Part| of_choice(part) && part.name.as_deref() == id.as_deref();
+    let before = match (index, &id) {
+        _ if !is_delta => None,
+        (Some(_), _) => event.part(|part| of_choice(part) && part.index == index),
+        (None, Some(_)) => event.part(has_id),
+        (None, None) => event.part(of_choice),
+    };
+    let is_same = |part: &&Part| id.is_none() || part.name.is_none() || has_id(part);
+    let known = before.filter(is_same).and_then(|part| part.call);
+    let is_used = id.is_some() && event.part(has_id).is_some();
+    let call = match known {
+        Some(call) => call,
+        None => event.begin(Part::new(choice, index, id.as_deref()))?,
+    };
+    let number = event.number_in_choice(call);
+    if is_delta {
+        event.numbered(entry, index, number);
+    }
+    match (&id, known) {
+        (Some(_), Some(_)) if is_used => event.surplus(entry, "id", EnvelopeDefect::CallId),
+        (Some(id), _) => {
+            let id = match is_used {
+                true => Cow::Owned(format!("{id}_{number}")),
+                false => id.clone(),
+            };
+            if is_used && let Some(written) = entry.get("id") {
+                event.defect(written, EnvelopeDefect::CallId, json!(id).to_string());
+            }
+            event.identify(call, id.into_owned());
+        }
+        (None, _) => {}
+    }
+    Ok((call, known.is_none()))
+}
+
+/// The name and the arguments of a call, or what is new of them.
+fn read_function<'d>(
+    call: usize,
+    is_new: bool,
+    function: &RawObject<'d>,
+    event: &mut EventData<'d, '_>,
+) {
+    if let Some(written) = function.get("name")
+        && let Some(name) = text_of(written).filter(|name| !name.is_empty())
+    {
+        // The whole name again, where a client would put the two together.
+        if !is_new && event.tool(call) == Some(&name) {
+            event.surplus(function, "name", EnvelopeDefect::CallName);
+        } else {
+            event.name(call, written, Extent::Piece);
+        }
+    }
+    match function.get("arguments") {
+        Some(arguments) => event.arguments(call, arguments, Extent::Piece, true),
+        None if is_new => event.no_arguments(call, function, "\"arguments\":", true),
+        None => {}
     }
 }

@@ -1,11 +1,15 @@
 //! OpenAI responses.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::finish::declared_completeness;
 use super::history::{CallResult, HostedCall, content_output};
 use super::members::{has_type, take_list, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
+use super::raw::{RawObject, UnreadableAnswer};
+use super::streamed::{EventData, Extent, Part};
 use super::{custom_call, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -16,7 +20,7 @@ pub(super) struct OpenAiResponses;
 
 static VOCABULARY: Vocabulary = Vocabulary {
     finished: &["completed"],
-    cut_off: &["max_output_tokens", "incomplete", "in_progress"],
+    cut_off: &["max_output_tokens", "max_messages", "steered", "incomplete", "in_progress"],
     history: Some("input"),
     parts: &["content"],
     input_schema: &["parameters"],
@@ -58,6 +62,55 @@ impl ProviderShape for OpenAiResponses {
             messages: take_list(body, "output")?,
             completeness,
         }])
+    }
+
+    /// Arguments are written in four places: in pieces, at their end, in their item, and in the response at the end.
+    fn read_event<'d>(
+        &self,
+        data: &RawObject<'d>,
+        event: &mut EventData<'d, '_>,
+    ) -> Result<(), UnreadableAnswer> {
+        let choice = event.choice(0)?;
+        if data.text("object").as_deref() == Some("response") {
+            return read_response(choice, data, event);
+        }
+        let index = data.number("output_index");
+        let kind = data.text("type").unwrap_or_default();
+        match kind.as_ref() {
+            "response.output_item.added" | "response.output_item.done" => {
+                let is_done = kind.ends_with("done");
+                if let Some(item) = data.object("item")? {
+                    read_item(choice, index, &item, is_done, event)?;
+                }
+            }
+            "response.function_call_arguments.delta" | "response.function_call_arguments.done" => {
+                let id = data.text("item_id");
+                let part = event.part(|part| match (&part.name, &id) {
+                    (Some(name), Some(id)) => name == id,
+                    _ => part.index.is_some() && part.index == index,
+                });
+                let Some(call) = part.and_then(|part| part.call) else {
+                    return Ok(());
+                };
+                if let Some(piece) = data.get("delta") {
+                    event.arguments(call, piece, Extent::Piece, true);
+                } else if let Some(whole) = data.get("arguments") {
+                    event.arguments(call, whole, Extent::Whole, true);
+                }
+            }
+            "response.output_text.delta" => {
+                if let Some(said) = data.get("delta") {
+                    event.say(choice, said);
+                }
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                if let Some(response) = data.object("response")? {
+                    read_response(choice, &response, event)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn text<'p>(&self, part: &'p Value<'_>) -> Option<&'p str> {
@@ -128,4 +181,84 @@ impl ProviderShape for OpenAiResponses {
         declared.insert("parameters".to_owned(), schema);
         Json::Object(declared)
     }
+}
+
+/// The whole response: alone, or once more at the end of a stream.
+fn read_response<'d>(
+    choice: usize,
+    response: &RawObject<'d>,
+    event: &mut EventData<'d, '_>,
+) -> Result<(), UnreadableAnswer> {
+    let has_streamed_text = event.has_text(choice);
+    for (index, item) in response.list("output")?.into_iter().enumerate() {
+        let item = RawObject::read(item)?;
+        read_item(choice, u64::try_from(index).ok(), &item, true, event)?;
+        for part in item.list("content").unwrap_or_default() {
+            let part = RawObject::read(part)?;
+            if let Some(said) = part.get("text").filter(|_| part.is_a("output_text") && !has_streamed_text) {
+                event.say(choice, said);
+            }
+        }
+    }
+    let is_cut = response.get("incomplete_details").is_some();
+    if let Some(status) = response.get("status") {
+        event.ended(choice, status, is_cut);
+    }
+    Ok(())
+}
+
+/// An item, which was announced before or is new.
+fn read_item<'d>(
+    choice: usize,
+    index: Option<u64>,
+    item: &RawObject<'d>,
+    is_done: bool,
+    event: &mut EventData<'d, '_>,
+) -> Result<(), UnreadableAnswer> {
+    if !item.is_a("function_call") {
+        return Ok(());
+    }
+    let id = item.text("id");
+    let call_id = item.text("call_id");
+    let known = event.part(|part| {
+        let is = |id: &Option<Cow<'_, str>>| id.is_some() && part.name.as_deref() == id.as_deref();
+        is(&id) || part.name.is_none() && part.index.is_some() && part.index == index
+    });
+    let known = known.and_then(|part| part.call).or_else(|| {
+        // A server without item ids.
+        event.call_with_id(call_id.as_deref().filter(|_| id.is_none())?)
+    });
+    let call = match known {
+        Some(call) => call,
+        None => {
+            let call = event.begin(Part::new(choice, index, id.as_deref()))?;
+            if let Some(id) = call_id.or(id) {
+                event.identify(call, id.into_owned());
+            }
+            call
+        }
+    };
+    if let Some(name) = item.get("name") {
+        event.name(call, name, Extent::Whole);
+    }
+    let extent = match item.get("arguments") {
+        _ if is_done => Extent::Whole,
+        // Pieces are to follow.
+        Some("\"\"") => Extent::Initial,
+        _ => Extent::Piece,
+    };
+    match item.get("arguments") {
+        Some(arguments) => event.arguments(call, arguments, extent, true),
+        None if is_done && known.is_none() => event.no_arguments(call, item, "\"arguments\":", true),
+        None => {}
+    }
+    if is_done {
+        event.end_call(call);
+    }
+    // A program that called has gone on by itself; tools in a namespace are not told apart yet.
+    let caller = item.object("caller")?;
+    if caller.is_some_and(|caller| !caller.is_a("direct")) || item.get("namespace").is_some() {
+        event.is_foreign(call);
+    }
+    Ok(())
 }

@@ -1,13 +1,14 @@
 //! The providers, and what each of them has to say about itself.
 //!
 //! A provider is one file: a unit struct with [`ProviderShape`], one row in the table below, and cases in the corpus.
-//! (An accumulator of its streamed answers belongs in the same file.)
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
 use super::history::{CallResult, HostedCall};
+use super::raw::{RawObject, UnreadableAnswer};
+use super::streamed::EventData;
 use super::{anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::call::{Call, Completeness};
 use crate::error::Error;
@@ -82,6 +83,15 @@ pub(super) trait ProviderShape: Sync {
     /// if this is not a response of this provider. The body keeps what is not taken.
     fn take_answers<'a>(&self, _body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
         None
+    }
+
+    /// What one event of a streamed answer says, or a whole response body.
+    fn read_event<'d>(
+        &self,
+        _data: &RawObject<'d>,
+        _event: &mut EventData<'d, '_>,
+    ) -> Result<(), UnreadableAnswer> {
+        Err(UnreadableAnswer::Shape)
     }
 
     /// The text of a part that is one, and not a thought.

@@ -1,4 +1,4 @@
-//! `callwright mcp --record`: calls and lists of tools as JSON Lines that `callwright replay` reads without another file.
+//! `--record`: calls and lists of tools as JSON Lines that `callwright replay` reads without another file.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use callwright::event::{JsonLines, Sinks, Values};
-use callwright_mcp::guard::Settings;
 
-use super::tell;
+use crate::mcp::tell;
 
 /// How many lists of tools are told apart. Beyond that, a list may be recorded twice.
 const MOST_LISTS: usize = 1_000;
@@ -31,8 +30,11 @@ impl Write for Record {
     }
 }
 
+/// Takes each list of tools that is seen, as JSON.
+pub(crate) type ToolsListed = Box<dyn Fn(&str) + Send + Sync>;
+
 /// Records calls, their results and the tools in a file that only its owner can read.
-pub(super) fn start(path: &Path, values: Values, settings: &mut Settings) -> Result<()> {
+pub(crate) fn start(path: &Path, values: Values) -> Result<(Sinks, ToolsListed)> {
     let cannot = || format!("cannot write records to {}", path.display());
     let mut options = OpenOptions::new();
     options.create(true).append(true);
@@ -43,13 +45,12 @@ pub(super) fn start(path: &Path, values: Values, settings: &mut Settings) -> Res
     let lines = JsonLines::new(record.clone())
         .with_values(values)
         .with_output(true);
-    settings.sinks = Sinks::builder()
+    let sinks = Sinks::builder()
         .sink("record", lines)
         .start()
         .with_context(cannot)?;
-    settings.keep_output = true;
     let written = Mutex::new(HashSet::new());
-    settings.tools_listed = Some(Box::new(move |tools| {
+    let tools_listed = move |tools: &str| {
         let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
         if written.len() < MOST_LISTS && !written.insert(tools.to_owned()) {
             return;
@@ -60,6 +61,6 @@ pub(super) fn start(path: &Path, values: Values, settings: &mut Settings) -> Res
         if let Err(error) = record.clone().write_all(line.as_bytes()) {
             tell("warning", &format!("the tools were not recorded: {error}"));
         }
-    }));
-    Ok(())
+    };
+    Ok((sinks, Box::new(tools_listed)))
 }

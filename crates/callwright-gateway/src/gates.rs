@@ -1,0 +1,151 @@
+//! Compiled gates by the bytes of the tools that they know. Agents send the same tools with every request.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use callwright::policy::Policy;
+use callwright::wire::read_tools;
+use callwright::{Gate, ToolSpec};
+use parking_lot::Mutex;
+use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// How many bytes of tools one generation holds. A list of tools has 2 to 200 kB, and two generations are kept, so that
+/// what is used stays.
+const GENERATION_BYTES: usize = 8 * 1024 * 1024;
+
+/// The tools of a request.
+#[derive(Debug)]
+pub(crate) struct RequestTools {
+    pub(crate) gate: Arc<Gate>,
+    /// Whether each of them was understood. Otherwise a call of an unknown tool may be a call of one of the others.
+    pub(crate) is_complete: bool,
+    /// The list as it was written: a hash alone could be made to match another list.
+    written: Box<str>,
+}
+
+impl RequestTools {
+    /// `None` if there is no tool whose calls could be judged.
+    fn read(written: &str, policy: &Policy) -> Option<Self> {
+        let entries: Vec<&RawValue> = serde_json::from_str(written).ok()?;
+        let mut tools: Vec<ToolSpec> = Vec::new();
+        let mut is_complete = true;
+        for entry in entries {
+            match read_tools(entry.get()) {
+                // Two of the same name, of which the provider takes one: ours is not to choose.
+                Ok(read) if read.iter().any(|new| tools.iter().any(|tool| tool.name == new.name)) => return None,
+                // The provider's own tools have no name here.
+                Ok(read) if read.is_empty() => is_complete = false,
+                Ok(read) => tools.extend(read),
+                Err(_) => is_complete = false,
+            }
+        }
+        if !tools.iter().any(|tool| tool.input_schema.is_some()) {
+            return None;
+        }
+        let gate = Gate::builder().tools(tools).policy(policy.clone()).build().ok()?;
+        Some(RequestTools {
+            gate: Arc::new(gate),
+            is_complete,
+            written: written.into(),
+        })
+    }
+
+    /// Whether calls of a tool are judged: it has a schema, or it is known that there is no such tool.
+    pub(crate) fn judges(&self, tool: &str) -> bool {
+        match self.gate.tool(tool) {
+            Some(tool) => tool.spec().input_schema.is_some(),
+            None => self.is_complete,
+        }
+    }
+}
+
+/// Gates of recent requests.
+#[derive(Debug, Default)]
+pub(crate) struct GateCache(Mutex<Generations>);
+
+type Compiled = HashMap<u128, Option<Arc<RequestTools>>>;
+
+#[derive(Debug, Default)]
+struct Generations {
+    young: Compiled,
+    old: Compiled,
+    young_bytes: usize,
+}
+
+impl GateCache {
+    /// The gate of these tools, compiled if need be; `None` if nothing of them can be judged. `listed` hears of tools that
+    /// are compiled.
+    pub(crate) fn get(
+        &self,
+        tools: &str,
+        policy: &Policy,
+        listed: Option<&(dyn Fn(&str) + Send + Sync)>,
+    ) -> Option<Arc<RequestTools>> {
+        let key = xxh3_128(tools.as_bytes());
+        let known = self.0.lock().find(key);
+        if let Some(known) = known {
+            let is_same = known.as_ref().is_none_or(|known| *known.written == *tools);
+            return known.filter(|_| is_same);
+        }
+        let compiled = RequestTools::read(tools, policy).map(Arc::new);
+        self.0.lock().insert(key, tools.len(), compiled.clone());
+        if let (Some(listed), Some(_)) = (listed, &compiled) {
+            listed(&tools.replace(['\n', '\r'], " "));
+        }
+        compiled
+    }
+}
+
+impl Generations {
+    fn find(&mut self, key: u128) -> Option<Option<Arc<RequestTools>>> {
+        if let Some(found) = self.young.get(&key) {
+            return Some(found.clone());
+        }
+        let found = self.old.remove(&key)?;
+        let bytes = found.as_ref().map_or(0, |tools| tools.written.len());
+        self.insert(key, bytes, found.clone());
+        Some(found)
+    }
+
+    fn insert(&mut self, key: u128, bytes: usize, compiled: Option<Arc<RequestTools>>) {
+        // Each entry counts, also one that holds nothing.
+        self.young_bytes += bytes + 256;
+        if self.young_bytes > GENERATION_BYTES {
+            self.old = std::mem::take(&mut self.young);
+            self.young_bytes = bytes + 256;
+        }
+        self.young.insert(key, compiled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WEATHER: &str = r#"[{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]"#;
+
+    #[test]
+    fn tools_are_compiled_once() {
+        let cache = GateCache::default();
+        let first = cache.get(WEATHER, &Policy::default(), None).expect("a gate");
+        let again = cache.get(WEATHER, &Policy::default(), None).expect("a gate");
+        assert!(Arc::ptr_eq(&first, &again));
+    }
+
+    #[test]
+    fn a_tool_that_is_not_understood_leaves_unknown_names_alone() {
+        let judges = |tools: &str, name: &str| {
+            let tools = GateCache::default().get(tools, &Policy::default(), None);
+            tools.is_some_and(|tools| tools.judges(name))
+        };
+        assert!(judges(WEATHER, "get_weather"));
+        assert!(judges(WEATHER, "getweather"));
+        let with_hosted = WEATHER.replace(']', r#", {"type": "web_search"}]"#);
+        assert!(judges(&with_hosted, "get_weather"));
+        assert!(!judges(&with_hosted, "getweather"));
+        let without_schema = r#"[{"type": "bash_20250124", "name": "bash"}]"#;
+        assert!(!judges(without_schema, "bash"));
+        assert!(!judges("[]", "x") && !judges("{}", "x") && !judges("[1]", "x"));
+    }
+}

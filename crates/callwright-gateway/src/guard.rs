@@ -1,0 +1,391 @@
+//! The calls of one answer: event by event in, what the client gets out.
+//!
+//! Takes the events of a stream, or a whole body as one event. An event passes as its own bytes at once, unless it
+//! belongs to a call of which something is still to come: it is held, and what follows it in the same choice waits behind
+//! it, until the call has been judged. Of a call only its name and arguments change, in place. Nothing is sent or received
+//! here, and no clock is looked at.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright::Gate;
+use callwright::call::Call;
+use callwright::wire::{
+    AnswerReader, EnvelopeDefect, Extent, Provider, Site, SiteRole, UnreadableAnswer,
+};
+use callwright_http::sse::{EventFields, with_data};
+
+use crate::own_events;
+use crate::rewrite::replace;
+
+/// The data of the last event of a chat completion.
+const DONE: &[u8] = b"[DONE]";
+
+/// Events that only keep the connection alive: Anthropic's, and OpenAI's in its responses.
+const KEEP_ALIVE: [&[u8]; 2] = [b"ping", b"keepalive"];
+
+/// Decides what becomes of the calls of an answer.
+pub trait CallJudge {
+    /// Judges a call.
+    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision;
+
+    /// Hears of a defect around a call that was mended.
+    fn mended(&mut self, defect: EnvelopeDefect);
+}
+
+/// What is to become of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It is valid, and goes on as it came.
+    Valid,
+    /// It becomes another one.
+    Change(NewCall),
+    /// It is not valid, or nobody knows, and goes on as it came.
+    Leave,
+}
+
+/// What a call becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewCall {
+    /// The name of its tool.
+    pub tool: String,
+    /// Its arguments, as JSON.
+    pub arguments: String,
+}
+
+/// Guards one answer.
+#[derive(Debug)]
+pub struct AnswerGuard {
+    gate: Arc<Gate>,
+    reader: AnswerReader,
+    /// What becomes of each call, by its number.
+    fates: Vec<Fate>,
+    waiting: VecDeque<WaitingEvent>,
+    /// Whether everything goes on as it came.
+    only_observes: bool,
+    unjudged: Option<UnreadableAnswer>,
+    /// The data of an early event, for others like it.
+    sample: Option<String>,
+    provider: Provider,
+    /// Whether the end of the stream has come.
+    has_ended: bool,
+}
+
+/// What becomes of a call.
+#[derive(Debug)]
+enum Fate {
+    /// It is not known how it ends.
+    Open,
+    /// It goes on as it came, and is judged later.
+    Released,
+    /// It goes on as it came.
+    AsItCame { is_valid: bool },
+    /// It goes on as another one. Once its name and its arguments are written, other pieces of them are emptied.
+    Changed {
+        new: NewCall,
+        has_name: bool,
+        has_arguments: bool,
+    },
+}
+
+/// An event that may have to wait.
+#[derive(Debug)]
+struct WaitingEvent {
+    bytes: Bytes,
+    /// Its data, in which the sites are.
+    data: String,
+    sites: Vec<Site>,
+}
+
+impl AnswerGuard {
+    /// For an answer of this provider.
+    pub fn new(gate: Arc<Gate>, provider: Provider) -> Self {
+        AnswerGuard {
+            gate,
+            reader: AnswerReader::new(provider),
+            fates: Vec::new(),
+            waiting: VecDeque::new(),
+            only_observes: false,
+            unjudged: None,
+            sample: None,
+            provider,
+            has_ended: false,
+        }
+    }
+
+    /// Judges only, and holds and changes nothing.
+    #[must_use]
+    pub fn only_observing(mut self) -> Self {
+        self.only_observes = true;
+        self
+    }
+
+    /// Whether events wait for the end of a call.
+    pub fn is_holding(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// How many bytes wait.
+    pub fn held_bytes(&self) -> usize {
+        self.waiting.iter().map(|event| event.bytes.len()).sum()
+    }
+
+    /// Why the rest of the answer is not judged.
+    pub fn unjudged(&self) -> Option<UnreadableAnswer> {
+        self.unjudged
+    }
+
+    /// Takes the next event, and adds what goes to the client now.
+    pub fn event(&mut self, event: Bytes, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        let fields = EventFields::read(&event);
+        let (Some(data), None) = (fields.data, self.unjudged) else {
+            return out.push(event);
+        };
+        if fields.name.is_some_and(|name| KEEP_ALIVE.contains(&name)) {
+            return out.push(event);
+        }
+        let is_done = data.as_ref() == DONE;
+        let sites = if is_done {
+            self.reader.end();
+            self.judge_ended(true, judge);
+            Ok(Vec::new())
+        } else {
+            let text = std::str::from_utf8(&data).map_err(|_| UnreadableAnswer::Shape);
+            text.and_then(|text| self.reader.read(text))
+        };
+        let sites = match sites {
+            Ok(sites) => sites,
+            Err(reason) => {
+                self.unjudged = Some(reason);
+                self.release(judge, out);
+                return out.push(event);
+            }
+        };
+        self.judge_ended(false, judge);
+        if is_done {
+            self.go_on(judge, out);
+            self.add_missing_finish(judge, out);
+        }
+        if self.sample.is_none() && !is_done {
+            self.sample = Some(String::from_utf8_lossy(&data).into_owned());
+        }
+        if self.only_observes || sites.is_empty() && self.waiting.is_empty() {
+            return out.push(event);
+        }
+        let data = String::from_utf8_lossy(&data).into_owned();
+        let event = WaitingEvent {
+            bytes: event,
+            data,
+            sites,
+        };
+        if self.may_overtake(&event) {
+            out.push(self.written(event, judge));
+        } else {
+            self.waiting.push_back(event);
+            self.go_on(judge, out);
+        }
+    }
+
+    /// Takes a whole body; returns what it becomes, or `None` if it stays as it is.
+    pub fn body(&mut self, body: &str, judge: &mut impl CallJudge) -> Option<String> {
+        match self.reader.read(body) {
+            Ok(sites) => {
+                self.reader.end();
+                self.judge_ended(true, judge);
+                let pieces = self.pieces(&sites, judge);
+                (!self.only_observes && !pieces.is_empty()).then(|| replace(body, pieces))
+            }
+            Err(reason) => {
+                self.unjudged = Some(reason);
+                None
+            }
+        }
+    }
+
+    /// The stream has ended by itself: adds what is left.
+    pub fn end(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        self.reader.end();
+        self.judge_ended(true, judge);
+        self.release(judge, out);
+        self.add_missing_finish(judge, out);
+    }
+
+    /// The stream broke off: adds what is left, as it came.
+    pub fn break_off(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        self.reader.break_off();
+        self.judge_ended(true, judge);
+        self.release(judge, out);
+    }
+
+    /// Lets everything go that waits. A call that is still open goes on as it came, and is judged for the record only.
+    pub fn release(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        for fate in &mut self.fates {
+            if matches!(fate, Fate::Open) {
+                *fate = Fate::Released;
+            }
+        }
+        self.go_on(judge, out);
+    }
+
+    /// An event that keeps the client's connection alive while something is held.
+    pub fn keep_alive(&self) -> Option<Bytes> {
+        own_events::keep_alive(self.provider, self.sample.as_deref())
+    }
+
+    /// Says that a choice has ended that ended with calls, all of them sound, and of which nobody said so.
+    fn add_missing_finish(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        let is_first = !std::mem::replace(&mut self.has_ended, true);
+        if self.only_observes || self.unjudged.is_some() || !is_first {
+            return;
+        }
+        let answer = self.reader.answer();
+        for (at, choice) in answer.choices.iter().enumerate() {
+            let calls = answer.calls.iter().zip(&self.fates);
+            let own: Vec<&Fate> = calls.filter(|(call, _)| call.choice == at).map(|(_, fate)| fate).collect();
+            let is_sound = |fate: &&Fate| matches!(fate, Fate::AsItCame { is_valid: true } | Fate::Changed { .. });
+            if choice.completeness.is_none() && !own.is_empty() && own.iter().all(is_sound)
+                && let Some(event) = own_events::missing_finish(self.provider, self.sample.as_deref(), choice.number)
+            {
+                judge.mended(EnvelopeDefect::FinishReason);
+                out.push(event);
+            }
+        }
+    }
+
+    /// Judges the calls that have ended as soon as it is known how: the last one of a choice when the choice ends.
+    fn judge_ended(&mut self, is_over: bool, judge: &mut impl CallJudge) {
+        let answer = self.reader.answer();
+        self.fates.resize_with(answer.calls.len(), || Fate::Open);
+        for (at, (call, fate)) in answer.calls.iter().zip(&mut self.fates).enumerate() {
+            if !matches!(fate, Fate::Open | Fate::Released) {
+                continue;
+            }
+            let mut later = answer.calls.iter().skip(at + 1);
+            let is_followed = later.any(|later| later.choice == call.choice);
+            let choice = answer.choices.get(call.choice);
+            let is_end_known = choice.is_some_and(|choice| choice.completeness.is_some());
+            if !call.has_ended || !(is_followed || is_end_known || is_over) {
+                continue;
+            }
+            let read = self.reader.call(at).filter(|_| !call.is_foreign);
+            let decision = read.map_or(Decision::Leave, |call| judge.judge(&self.gate, &call));
+            *fate = match decision {
+                Decision::Change(new) if !self.only_observes && matches!(fate, Fate::Open) => Fate::Changed {
+                    new,
+                    has_name: false,
+                    has_arguments: false,
+                },
+                decision => Fate::AsItCame {
+                    is_valid: decision == Decision::Valid,
+                },
+            };
+        }
+    }
+
+    /// Whether an event goes on before those that wait: it waits for nothing itself, and belongs to other choices.
+    fn may_overtake(&self, event: &WaitingEvent) -> bool {
+        let own = self.choices(event);
+        let is_other = |waiting: &WaitingEvent| {
+            let theirs = self.choices(waiting);
+            !theirs.is_empty() && theirs.iter().all(|choice| !own.contains(choice))
+        };
+        !self.waits(event)
+            && (self.waiting.is_empty() || !own.is_empty() && self.waiting.iter().all(is_other))
+    }
+
+    /// Whether it belongs to a call that is still open.
+    fn waits(&self, event: &WaitingEvent) -> bool {
+        let is_open = |call| matches!(self.fates.get(call), None | Some(Fate::Open));
+        event.sites.iter().filter_map(call_of).any(is_open)
+    }
+
+    fn choices(&self, event: &WaitingEvent) -> Vec<usize> {
+        let calls = &self.reader.answer().calls;
+        let of = |site: &Site| match site.role {
+            SiteRole::Text { choice } | SiteRole::Finish { choice } => Some(choice),
+            _ => calls.get(call_of(site)?).map(|call| call.choice),
+        };
+        event.sites.iter().filter_map(of).collect()
+    }
+
+    /// The events at the front that wait no longer.
+    fn go_on(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        while let Some(event) = self.waiting.pop_front() {
+            if self.waits(&event) {
+                return self.waiting.push_front(event);
+            }
+            out.push(self.written(event, judge));
+        }
+    }
+
+    /// An event as it goes to the client.
+    fn written(&mut self, event: WaitingEvent, judge: &mut impl CallJudge) -> Bytes {
+        let pieces = self.pieces(&event.sites, judge);
+        if pieces.is_empty() {
+            return event.bytes;
+        }
+        let data = replace(&event.data, pieces);
+        with_data(&event.bytes, Some(data.as_bytes())).into()
+    }
+
+    /// What has to be replaced in an event.
+    fn pieces(
+        &mut self,
+        sites: &[Site],
+        judge: &mut impl CallJudge,
+    ) -> Vec<(Range<usize>, String)> {
+        let mut pieces = Vec::new();
+        for site in sites {
+            if let Some(json) = self.instead(&site.role) {
+                pieces.push((site.span.clone(), site.filled_with(&json)));
+            }
+        }
+        for site in sites {
+            if let SiteRole::Defect { defect, instead } = &site.role
+                && !pieces.iter().any(|(span, _)| *span == site.span)
+            {
+                judge.mended(*defect);
+                pieces.push((site.span.clone(), site.filled_with(instead)));
+            }
+        }
+        pieces
+    }
+
+    /// What ought to be at a place of a call that changes.
+    fn instead(&mut self, role: &SiteRole) -> Option<String> {
+        let (SiteRole::Name { call, extent } | SiteRole::Arguments { call, extent, .. }) = *role
+        else {
+            return None;
+        };
+        let has_pieces = self.reader.answer().calls.get(call)?.has_pieces;
+        let Some(Fate::Changed {
+            new,
+            has_name,
+            has_arguments,
+        }) = self.fates.get_mut(call)
+        else {
+            return None;
+        };
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let (has_it, new, as_text) = match *role {
+            SiteRole::Arguments { .. } if extent == Extent::Initial && has_pieces => return None,
+            SiteRole::Arguments { as_text, .. } => (has_arguments, &new.arguments, as_text),
+            _ if self.reader.answer().calls.get(call)?.tool == new.tool => return None,
+            _ => (has_name, &new.tool, true),
+        };
+        // The first piece holds it all, and the others nothing.
+        let is_there = extent == Extent::Piece && std::mem::replace(has_it, true);
+        let new = if is_there { "" } else { new };
+        Some(if as_text { quoted(new) } else { new.to_owned() })
+    }
+}
+
+/// The call that a place belongs to.
+fn call_of(site: &Site) -> Option<usize> {
+    match site.role {
+        SiteRole::Name { call, .. } | SiteRole::Arguments { call, .. } => Some(call),
+        _ => None,
+    }
+}

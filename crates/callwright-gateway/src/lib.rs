@@ -1,0 +1,23 @@
+//! A gateway between an agent and its LLM API.
+//!
+//! Knows the tools of every request, judges every call in every answer, repairs in place what is provably safe, and
+//! touches nothing else. [`Gateway`] runs it.
+//!
+//! - `relay`: one request on its way to the API, and the answer on its way back
+//! - `api`, `request`: which API a path belongs to, and what a request says
+//! - `gates`: compiled gates by the tools of a request
+//! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
+//! - `judge`: the verdict on a call, on record and counted
+
+mod api;
+mod gates;
+mod gateway;
+mod guard;
+mod judge;
+mod own_events;
+mod relay;
+mod request;
+mod rewrite;
+
+pub use gateway::{Gateway, GatewayError, Mode, Options, Warn};
+pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};

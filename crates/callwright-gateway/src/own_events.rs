@@ -1,0 +1,43 @@
+//! Events that the upstream did not send: only in forms that every client of the API takes. Comments break some clients,
+//! and event types of our own others.
+
+use bytes::Bytes;
+use callwright::wire::Provider;
+use serde_json::{Map, Value, json};
+
+/// An event that keeps a stream alive while something is held. `sample` is the data of an earlier event.
+pub(crate) fn keep_alive(provider: Provider, sample: Option<&str>) -> Option<Bytes> {
+    match provider {
+        Provider::Anthropic => Some("event: ping\ndata: {\"type\": \"ping\"}\n\n".into()),
+        Provider::OpenAiResponses => {
+            Some("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n".into())
+        }
+        Provider::OpenAiChat => {
+            let choice = json!({"index": 0, "delta": {}, "finish_reason": null});
+            like(sample?, "choices", choice)
+        }
+        Provider::Gemini => {
+            let candidate = json!({"index": 0, "content": {"role": "model", "parts": []}});
+            like(sample?, "candidates", candidate)
+        }
+        _ => None,
+    }
+}
+
+/// An event that says that a choice ended with calls, where the upstream left that out: clients of chat completions fail
+/// without it.
+pub(crate) fn missing_finish(provider: Provider, sample: Option<&str>, choice: u64) -> Option<Bytes> {
+    let choice = json!({"index": choice, "delta": {}, "finish_reason": "tool_calls"});
+    let is_needed = provider == Provider::OpenAiChat;
+    is_needed.then(|| like(sample?, "choices", choice))?
+}
+
+/// An event like another one of the same stream, with this one choice in it.
+fn like(sample: &str, key: &str, choice: Value) -> Option<Bytes> {
+    let mut members: Map<String, Value> = serde_json::from_str(sample).ok()?;
+    // Tokens are counted where they were counted.
+    members.remove("usage");
+    members.remove("usageMetadata");
+    *members.get_mut(key)? = json!([choice]);
+    Some(format!("data: {}\n\n", Value::Object(members)).into())
+}

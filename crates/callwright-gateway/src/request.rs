@@ -1,0 +1,66 @@
+//! What a request says that matters here: its tools, its model, whether it wants a stream.
+//!
+//! Reads the body as far as it has to, one level of it; never changes it. A compressed body is decoded to be looked at,
+//! within bounds, and goes on as the bytes that came.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use hyper::HeaderMap;
+use hyper::header::CONTENT_ENCODING;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The members of a request that matter, each as its own text.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RequestView<'a> {
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    /// What came before `tools` in chat completions.
+    #[serde(borrow)]
+    functions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) model: Option<Cow<'a, str>>,
+}
+
+/// Names of parts of a conversation that bring tools besides those of the list.
+const TOOLS_ELSEWHERE: [&str; 3] = ["\"tool_addition\"", "\"additional_tools\"", "\"tool_search_output\""];
+
+impl<'a> RequestView<'a> {
+    /// Reads a body; `None` if it is not a request with anything to see.
+    pub(crate) fn read(body: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(body).ok()
+    }
+
+    /// The list of tools, as it is written.
+    pub(crate) fn tools(&self) -> Option<&'a str> {
+        self.tools.or(self.functions).map(RawValue::get)
+    }
+}
+
+/// Whether the conversation itself may bring tools, so that the list is not all of them.
+pub(crate) fn has_tools_elsewhere(body: &[u8]) -> bool {
+    let has = |mark: &&str| memchr::memmem::find(body, mark.as_bytes()).is_some();
+    TOOLS_ELSEWHERE.iter().any(|mark| has(&mark))
+}
+
+/// The body as it is to be read; `None` if it is compressed in another way, or larger than that.
+pub(crate) fn decoded<'b>(headers: &HeaderMap, body: &'b [u8], max_bytes: usize) -> Option<Cow<'b, [u8]>> {
+    let encoding = match headers.get(CONTENT_ENCODING) {
+        None => return Some(Cow::Borrowed(body)),
+        Some(encoding) => encoding.to_str().ok()?.trim().to_ascii_lowercase(),
+    };
+    let mut plain = Vec::new();
+    // One more than is allowed tells that there is more.
+    let limit = u64::try_from(max_bytes).ok()?.saturating_add(1);
+    match encoding.as_str() {
+        "identity" => return Some(Cow::Borrowed(body)),
+        "gzip" => flate2::read::GzDecoder::new(body).take(limit).read_to_end(&mut plain).ok()?,
+        "zstd" => {
+            let decoder = ruzstd::decoding::StreamingDecoder::new(body).ok()?;
+            decoder.take(limit).read_to_end(&mut plain).ok()?
+        }
+        _ => return None,
+    };
+    (plain.len() <= max_bytes).then_some(Cow::Owned(plain))
+}

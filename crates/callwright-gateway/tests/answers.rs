@@ -1,0 +1,203 @@
+//! A streamed answer and a whole one come out the same, however the bytes are cut.
+
+#[expect(dead_code, reason = "nothing is sent here")]
+mod support;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright::call::Call;
+use callwright::wire::EnvelopeDefect;
+use callwright::{Gate, ToolSpec, Verdict};
+use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall};
+use callwright_http::sse::EventSplitter;
+use proptest::prelude::*;
+use serde_json::json;
+use support::{APIS, Api, Said};
+
+#[derive(Default)]
+struct Judge {
+    verdicts: Vec<String>,
+    mended: Vec<&'static str>,
+}
+
+impl CallJudge for Judge {
+    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
+        let verdict = gate.judge(call);
+        self.verdicts.push(format!("{} {verdict:?}", call.tool));
+        match verdict {
+            Verdict::Repaired(repaired) => Decision::Change(NewCall {
+                tool: repaired.tool().name().to_owned(),
+                arguments: repaired.arguments().to_string(),
+            }),
+            Verdict::Valid(_) => Decision::Valid,
+            _ => Decision::Leave,
+        }
+    }
+
+    fn mended(&mut self, defect: EnvelopeDefect) {
+        self.mended.push(defect.name());
+    }
+}
+
+fn gate() -> Arc<Gate> {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"},
+        "where": {"type": "object", "properties": {"lat": {"type": "number"}}}}, "required": ["city"]});
+    let tools = ["get_weather", "search_city"].map(|name| ToolSpec::new(name, schema.clone()));
+    Arc::new(Gate::builder().tools(tools).build().expect("tools"))
+}
+
+/// Sends a stream through a guard in portions.
+fn judged(api: Api, stream: &str, portion: usize, judge: &mut Judge) -> String {
+    let mut guard = AnswerGuard::new(gate(), api.provider());
+    let mut splitter = EventSplitter::default();
+    let mut out = Vec::new();
+    for portion in stream.as_bytes().chunks(portion) {
+        splitter.push(portion);
+        while let Some(event) = splitter.next_event() {
+            guard.event(event, judge, &mut out);
+        }
+    }
+    out.push(splitter.rest());
+    guard.end(judge, &mut out);
+    assert_eq!(guard.unjudged(), None);
+    String::from_utf8(out.concat()).expect("text")
+}
+
+fn judged_whole(api: Api, body: &str, judge: &mut Judge) -> String {
+    let mut guard = AnswerGuard::new(gate(), api.provider());
+    guard.body(body, judge).unwrap_or_else(|| body.to_owned())
+}
+
+/// Arguments that are valid, repairable, refused, or cut.
+fn arguments() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(r#"{"city":"Paris"}"#.to_owned()),
+        Just(r#"{"city": "Zürich \"x\" 😀", "days": 3}"#.to_owned()),
+        Just(r#"{"city":"Paris","days":"3"}"#.to_owned()),
+        Just(r#"{"city":"Rome","where":"{\"lat\": 1.5}"}"#.to_owned()),
+        Just(r#"{"days":3}"#.to_owned()),
+        Just(r#"{}"#.to_owned()),
+        "[a-zäß]{0,8}".prop_map(|city| json!({"city": city, "days": "2"}).to_string()),
+    ]
+}
+
+fn text_arguments() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => arguments(),
+        1 => Just(r#"{"city":"Par"#.to_owned()),
+        1 => Just(r#"{"city":"Paris",}"#.to_owned()),
+        1 => Just(r#""{\"city\":\"Paris\"}""#.to_owned()),
+    ]
+}
+
+fn said(arguments: impl Strategy<Value = String>) -> impl Strategy<Value = Said> {
+    let call = (prop_oneof!["get_weather", "search_city", "getWeather", "nothing"], arguments);
+    let calls = prop::collection::vec(call, 0..4);
+    ("[a-z ü]{0,12}", calls, prop::bool::weighted(0.2)).prop_map(|(text, calls, is_cut)| Said {
+        text,
+        calls: calls.into_iter().enumerate()
+            .map(|(at, (tool, arguments))| (format!("call_{at}"), tool, arguments))
+            .collect(),
+        is_cut,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_streamed_answer_is_judged_like_a_whole_one(
+        of_text in said(text_arguments()),
+        of_values in said(arguments()),
+        piece in 1_usize..20,
+        portion in 1_usize..200,
+    ) {
+        for api in APIS {
+            let said = if api.wants_json() { &of_values } else { &of_text };
+            let (mut streamed, mut whole) = (Judge::default(), Judge::default());
+            let stream = judged(api, &api.streamed(said, piece), portion, &mut streamed);
+            let body = judged_whole(api, &api.whole(said), &mut whole);
+            let (mut stream, mut body) = (api.hear_stream(&stream), api.hear_whole(&body));
+            if api.wants_json() {
+                // Spaces between tokens are not what the client hears.
+                for call in stream.calls.iter_mut().chain(&mut body.calls) {
+                    call.2 = serde_json::from_str::<serde_json::Value>(&call.2).expect("JSON").to_string();
+                }
+            }
+            prop_assert_eq!(stream, body, "{:?}", api);
+            prop_assert_eq!(streamed.verdicts.len(), whole.verdicts.len());
+            prop_assert_eq!(&streamed.mended, &whole.mended);
+        }
+    }
+
+    #[test]
+    fn what_needs_no_repair_keeps_its_bytes(said in said(arguments()), piece in 1_usize..20, portion in 1_usize..99) {
+        for api in APIS {
+            let stream = api.streamed(&said, piece);
+            let mut judge = Judge::default();
+            let out = judged(api, &stream, portion, &mut judge);
+            if !judge.verdicts.iter().any(|verdict| verdict.contains("Repaired(")) {
+                prop_assert_eq!(&out, &stream);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_but_name_and_arguments_changes() {
+    for api in APIS {
+        let said = Said {
+            text: "Let me look.".to_owned(),
+            calls: vec![("call_0".to_owned(), "getWeather".to_owned(), r#"{"city":"Paris","days":"3"}"#.to_owned())],
+            is_cut: false,
+        };
+        let right = Said {
+            calls: vec![("call_0".to_owned(), "get_weather".to_owned(), r#"{"city":"Paris","days":3}"#.to_owned())],
+            ..said.clone()
+        };
+        let body = judged_whole(api, &api.whole(&said), &mut Judge::default());
+        assert_eq!(body, api.whole(&right), "{api:?}");
+        let stream = judged(api, &api.streamed(&said, 1000), 64, &mut Judge::default());
+        let mut expected = api.streamed(&right, 1000);
+        if api == Api::Messages || api == Api::Chat {
+            // The first piece holds it all, and the one that held it is empty.
+            let full = serde_json::Value::from(r#"{"city":"Paris","days":3}"#).to_string();
+            expected = expected.replacen(&full, "#", 1);
+            let (before, after) = expected.split_once('#').expect("is there");
+            let at = before.rfind("\"\"").expect("an empty piece");
+            expected = format!("{}{full}{}\"\"{after}", &before[..at], &before[at + 2..]);
+        }
+        if api == Api::Responses {
+            let hear = |stream: &str| api.hear_stream(stream);
+            assert_eq!(hear(&stream), hear(&expected));
+            continue;
+        }
+        assert_eq!(stream, expected, "{api:?}");
+    }
+}
+
+#[test]
+fn text_is_not_held_and_calls_are() {
+    let said = Said {
+        text: "Let me look.".to_owned(),
+        calls: vec![("a".to_owned(), "get_weather".to_owned(), r#"{"city":"Paris"}"#.to_owned())],
+        is_cut: false,
+    };
+    for api in APIS {
+        let stream = api.streamed(&said, 3);
+        let (mut guard, mut judge) = (AnswerGuard::new(gate(), api.provider()), Judge::default());
+        let mut passed = 0;
+        let mut in_call = false;
+        for event in stream.split_inclusive("\n\n") {
+            let mut out = Vec::new();
+            in_call |= event.contains("get_weather");
+            guard.event(Bytes::copy_from_slice(event.as_bytes()), &mut judge, &mut out);
+            assert_eq!(out.is_empty(), in_call && guard.is_holding(), "{api:?}: {event}");
+            passed += usize::from(!out.is_empty() && !in_call);
+        }
+        assert!(passed >= 4, "{api:?}");
+        assert!(!guard.is_holding());
+        assert_eq!(judge.verdicts.len(), 1);
+    }
+}

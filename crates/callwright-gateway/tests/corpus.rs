@@ -1,0 +1,127 @@
+//! The cases of `corpus/gateway`: events or a whole body in, what the client gets out.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright::call::Call;
+use callwright::wire::{EnvelopeDefect, Provider, read_tools};
+use callwright::{Gate, Verdict};
+use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall};
+use serde_json::Value;
+
+#[derive(Default)]
+struct Judge {
+    verdicts: Vec<&'static str>,
+    mended: Vec<&'static str>,
+}
+
+impl CallJudge for Judge {
+    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
+        if gate.tool(&call.tool).is_some_and(|tool| tool.spec().input_schema.is_none()) {
+            return Decision::Leave;
+        }
+        match gate.judge(call) {
+            Verdict::Valid(_) => {
+                self.verdicts.push("valid");
+                Decision::Valid
+            }
+            Verdict::Repaired(repaired) => {
+                self.verdicts.push("repaired");
+                Decision::Change(NewCall {
+                    tool: repaired.tool().name().to_owned(),
+                    arguments: repaired.arguments().to_string(),
+                })
+            }
+            _ => {
+                self.verdicts.push("refused");
+                Decision::Leave
+            }
+        }
+    }
+
+    fn mended(&mut self, defect: EnvelopeDefect) {
+        self.mended.push(defect.name());
+    }
+}
+
+#[test]
+fn every_case_comes_out_as_expected() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/gateway");
+    let mut cases = 0;
+    for (name, provider) in Provider::ALL {
+        let Ok(text) = std::fs::read_to_string(folder.join(format!("{name}.json"))) else {
+            continue;
+        };
+        let file: Value = serde_json::from_str(&text).expect("a file of cases");
+        let tools = read_tools(&file["tools"].to_string()).expect("tools");
+        let gate = Arc::new(Gate::builder().tools(tools).build().expect("tools"));
+        for case in file["cases"].as_array().expect("cases") {
+            let what = format!("{name}: {}", case["name"]);
+            run(provider, &gate, case, &what);
+            cases += 1;
+        }
+    }
+    assert!(cases > 50, "{cases} cases");
+}
+
+fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
+    let mut judge = Judge::default();
+    let mut guard = AnswerGuard::new(Arc::clone(gate), provider);
+    let (came, went) = if case["body"].is_null() {
+        let events = case["events"].as_array().expect("events");
+        let written: Vec<Bytes> = events.iter().map(written).collect();
+        let mut out = Vec::new();
+        for event in &written {
+            guard.event(event.clone(), &mut judge, &mut out);
+        }
+        guard.end(&mut judge, &mut out);
+        if case["same"] == true {
+            assert_eq!(text(&out), text(&written), "{what}");
+        }
+        (Value::Array(events.clone()), Value::Array(out.iter().map(read).collect()))
+    } else {
+        let body = case["body"].to_string();
+        let changed = guard.body(&body, &mut judge);
+        assert_eq!(changed.is_none(), case["same"] == true, "{what}");
+        let changed = changed.map(|body| serde_json::from_str(&body).expect("JSON"));
+        (case["body"].clone(), changed.unwrap_or_else(|| case["body"].clone()))
+    };
+    let expected = if case["expect"].is_null() { &came } else { &case["expect"] };
+    if case["sorted"] == true {
+        let sorted = |value: &Value| {
+            let mut events: Vec<String> = value.as_array().expect("events").iter().map(Value::to_string).collect();
+            events.sort();
+            events
+        };
+        assert_eq!(sorted(&went), sorted(expected), "{what}");
+    } else {
+        assert_eq!(went, *expected, "{what}");
+    }
+    let names = |list: &Value| list.as_array().map(|names| names.iter().map(|name| name.as_str().expect("a name").to_owned()).collect());
+    let mended: Vec<String> = names(&case["mended"]).unwrap_or_default();
+    assert_eq!(judge.mended, mended, "{what}");
+    if let Some(verdicts) = names(&case["verdicts"]) {
+        let verdicts: Vec<String> = verdicts;
+        assert_eq!(judge.verdicts, verdicts, "{what}");
+    }
+}
+
+/// An event as an API sends it.
+fn written(event: &Value) -> Bytes {
+    let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
+    match event["type"].as_str() {
+        Some(name) => format!("event: {name}\ndata: {data}\n\n").into(),
+        None => format!("data: {data}\n\n").into(),
+    }
+}
+
+fn read(event: &Bytes) -> Value {
+    let event = String::from_utf8_lossy(event);
+    let data = event.lines().find_map(|line| line.strip_prefix("data: ")).expect("data");
+    serde_json::from_str(data).unwrap_or_else(|_| Value::from(data))
+}
+
+fn text(events: &[Bytes]) -> String {
+    String::from_utf8(events.concat()).expect("text")
+}

@@ -1,0 +1,116 @@
+//! The official SDKs as clients: what they understand of answers that were repaired on the way, streamed and whole.
+//!
+//! `CALLWRIGHT_TEST_SDK_PYTHON` is a Python with `openai`, `anthropic` and `google-genai`;
+//! `CALLWRIGHT_TEST_SDK_NODE_MODULES` a folder with those and the Vercel AI SDK for Node. Without them the tests say so.
+
+#[expect(dead_code, reason = "other tests use the rest")]
+mod support;
+
+use std::path::Path;
+use std::process::Stdio;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use support::scripted::{Arrived, Running, ScriptedApi, Step};
+use support::{Api, Said};
+
+fn said() -> Said {
+    let call = |id: &str, arguments: &str| (id.to_owned(), "get_weather".to_owned(), arguments.to_owned());
+    Said {
+        text: "Let me look.".to_owned(),
+        calls: vec![
+            call("call_1", r#"{"city":"Paris","days":"3"}"#),
+            call("call_2", r#"{"city":"Rome"}"#),
+        ],
+        is_cut: false,
+    }
+}
+
+/// What every client must hear.
+fn expected_calls() -> Value {
+    json!([["call_1", "get_weather", r#"{"city":"Paris","days":3}"#], ["call_2", "get_weather", r#"{"city":"Rome"}"#]])
+}
+
+/// Answers in the shape of the path, with what official SDKs insist on beside it.
+fn answer(request: &Arrived) -> (String, Vec<Step>) {
+    let path = request.head.split(' ').nth(1).unwrap_or_default();
+    let body = String::from_utf8_lossy(&request.body);
+    let api = match path {
+        path if path.contains("/chat/completions") => Api::Chat,
+        path if path.contains("/messages") => Api::Messages,
+        path if path.contains("/responses") => Api::Responses,
+        _ => Api::Gemini,
+    };
+    let is_streamed = body.contains("\"stream\":true") || body.contains("\"stream\": true") || path.contains("streamgeneratecontent");
+    let (kind, text) = if is_streamed {
+        ("text/event-stream", api.streamed(&said(), 3))
+    } else {
+        ("application/json", api.whole(&said()))
+    };
+    let head = format!("HTTP/1.1 200 OK\ncontent-type: {kind}");
+    (head, vec![Step::Send(Bytes::from(complete(&text)))])
+}
+
+const PART_ADDED: &str = "event: response.content_part.added\ndata: {\"type\":\"response.content_part.added\",\"item_id\":\"msg_1\",\
+    \"output_index\":0,\"content_index\":0,\"part\":{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[]}}\n\n";
+
+/// Members that the SDKs need and the tests of the guard do not.
+fn complete(text: &str) -> String {
+    text.replace(r#""role":"assistant","content":[]"#, r#""role":"assistant","type":"message","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}"#)
+        .replace(r#""type":"message","role":"assistant","content":[{"#, r#""type":"message","role":"assistant","model":"m","usage":{"input_tokens":1,"output_tokens":1},"content":[{"#)
+        .replace(r#""id":"c1","object""#, r#""id":"c1","created":1,"object""#)
+        .replace(r#""id":"r1","object":"response""#, r#""id":"r1","created_at":1,"model":"m","parallel_tool_calls":true,"tools":[],"tool_choice":"auto","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2,"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}},"object":"response""#)
+        .replace(r#""response":{"id":"r1","status":"in_progress""#, r#""response":{"id":"r1","object":"response","created_at":1,"model":"m","parallel_tool_calls":true,"tools":[],"tool_choice":"auto","status":"in_progress""#)
+        .replace(r#""thoughtSignature":"s""#, r#""thoughtSignature":"c2ln""#)
+        .replace(r#""type":"output_text","text""#, r#""type":"output_text","annotations":[],"text""#)
+        .replace(r#""item_id":"msg_1","output_index":0"#, r#""item_id":"msg_1","output_index":0,"content_index":0"#)
+        .replacen("event: response.output_text.delta", &format!("{PART_ADDED}event: response.output_text.delta"), 1)
+        .replace(r#""type":"message","id":"msg_1","status""#, r#""type":"message","id":"msg_1","role":"assistant","status""#)
+}
+
+async fn heard_by(program: &str, script: &str) -> Map<String, Value> {
+    let upstream = ScriptedApi::answering(answer).await;
+    let gateway = Running::start(upstream.options()).await;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
+    let run = tokio::process::Command::new(program)
+        .arg(script)
+        .arg(format!("http://127.0.0.1:{}", gateway.port))
+        .stdin(Stdio::null())
+        .output()
+        .await
+        .expect("it runs");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    // Libraries write there as well.
+    let stdout = String::from_utf8_lossy(&run.stdout);
+    let last = stdout.lines().last().unwrap_or_default();
+    let Ok(Value::Object(heard)) = serde_json::from_str(last) else {
+        panic!("not JSON: {stdout}");
+    };
+    heard
+}
+
+fn check(heard: &Map<String, Value>, clients: usize) {
+    assert_eq!(heard.len(), clients, "{:?}", heard.keys());
+    for (client, heard) in heard {
+        assert_eq!(heard["calls"], expected_calls(), "{client}: {heard}");
+        assert_eq!(heard["text"], "Let me look.", "{client}: {heard}");
+    }
+}
+
+#[tokio::test]
+async fn python() {
+    let Ok(python) = std::env::var("CALLWRIGHT_TEST_SDK_PYTHON") else {
+        eprintln!("skipped: CALLWRIGHT_TEST_SDK_PYTHON is not set");
+        return;
+    };
+    check(&heard_by(&python, "sdks.py").await, 8);
+}
+
+#[tokio::test]
+async fn node() {
+    if std::env::var("CALLWRIGHT_TEST_SDK_NODE_MODULES").is_err() {
+        eprintln!("skipped: CALLWRIGHT_TEST_SDK_NODE_MODULES is not set");
+        return;
+    }
+    check(&heard_by("node", "sdks.mjs").await, 18);
+}

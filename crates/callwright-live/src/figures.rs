@@ -1,0 +1,177 @@
+//! The figures behind the page: minutes, tools, models, edits and refusals, each bounded in number.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::SystemTime;
+
+use callwright::event::{Event, Judgement};
+use serde::Serialize;
+
+use crate::metrics::Counter;
+
+/// How many minutes are kept: enough for the shape of a morning.
+const MINUTES: usize = 180;
+
+/// How many tools, models, edits and kinds of refusals are kept apart; the rest are counted as `other`.
+const MOST_ROWS: usize = 200;
+
+/// How many bytes of an example are kept.
+const EXAMPLE_BYTES: usize = 2_048;
+
+/// What happened since the start.
+#[derive(Debug, Serialize)]
+pub(crate) struct Figures {
+    guarded: String,
+    /// Seconds since 1970.
+    started: u64,
+    now: u64,
+    calls: Verdicts,
+    released: u64,
+    unjudged: HashMap<String, u64>,
+    reasks: HashMap<String, u64>,
+    /// The last minutes, the newest last.
+    minutes: VecDeque<Minute>,
+    tools: HashMap<String, Verdicts>,
+    models: HashMap<String, Verdicts>,
+    edits: HashMap<String, Row>,
+    refusals: HashMap<String, Row>,
+}
+
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+struct Verdicts {
+    valid: u64,
+    repaired: u64,
+    refused: u64,
+    other: u64,
+    rescued: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Minute {
+    /// Minutes since 1970.
+    at: u64,
+    #[serde(flatten)]
+    calls: Verdicts,
+}
+
+/// One kind of edit or refusal, with its newest example.
+#[derive(Debug, Default, Serialize)]
+struct Row {
+    count: u64,
+    tool: String,
+    name: String,
+    /// The call, with what is secret masked.
+    example: String,
+    /// What the model is told.
+    instruction: Option<String>,
+}
+
+impl Verdicts {
+    fn add(&mut self, event: &Event) {
+        match event.verdict {
+            Judgement::Valid => self.valid += 1,
+            Judgement::Repaired => self.repaired += 1,
+            Judgement::Refused => self.refused += 1,
+            _ => self.other += 1,
+        }
+        self.rescued += u64::from(event.rescued.is_some());
+    }
+}
+
+impl Figures {
+    pub(crate) fn new(guarded: String, started: SystemTime) -> Self {
+        Figures {
+            guarded,
+            started: seconds(started),
+            now: 0,
+            calls: Verdicts::default(),
+            released: 0,
+            unjudged: HashMap::new(),
+            reasks: HashMap::new(),
+            minutes: VecDeque::new(),
+            tools: HashMap::new(),
+            models: HashMap::new(),
+            edits: HashMap::new(),
+            refusals: HashMap::new(),
+        }
+    }
+
+    /// Counts what is not a call.
+    pub(crate) fn count(&mut self, counter: Counter, labels: &[&str]) {
+        let label = labels.first().copied().unwrap_or_default();
+        match counter {
+            Counter::Released => self.released += 1,
+            Counter::Unjudged => *bounded(&mut self.unjudged, label) += 1,
+            Counter::Reasks => *bounded(&mut self.reasks, label) += 1,
+            _ => {}
+        }
+    }
+
+    pub(crate) fn judged(&mut self, event: &Event, model: &str, instruction: Option<String>) {
+        let at = seconds(event.time) / 60;
+        self.calls.add(event);
+        self.minute(at).add(event);
+        bounded(&mut self.tools, &event.tool).add(event);
+        if !model.is_empty() {
+            bounded(&mut self.models, model).add(event);
+        }
+        for edit in &event.edits {
+            let key = format!("{} {}", event.tool, edit.rule);
+            let row = bounded(&mut self.edits, &key);
+            row.note(event, edit.rule, None);
+        }
+        if let (Some(failure), Some(instruction)) = (&event.failure, instruction) {
+            let key = format!("{} {}", event.tool, failure.code.name());
+            let row = bounded(&mut self.refusals, &key);
+            row.note(event, failure.code.name(), Some(instruction));
+        }
+    }
+
+    /// The minute of a call. One from before the newest is counted there: clocks are set back now and then.
+    fn minute(&mut self, at: u64) -> &mut Verdicts {
+        if self.minutes.back().is_none_or(|newest| newest.at < at) {
+            self.minutes.push_back(Minute {
+                at,
+                calls: Verdicts::default(),
+            });
+        }
+        if self.minutes.len() > MINUTES {
+            self.minutes.pop_front();
+        }
+        // There is one: it has just been added, or was there.
+        let newest = self.minutes.len() - 1;
+        &mut self.minutes[newest].calls
+    }
+
+    pub(crate) fn json(&mut self, now: SystemTime) -> String {
+        self.now = seconds(now);
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Row {
+    fn note(&mut self, event: &Event, name: &str, instruction: Option<String>) {
+        self.count += 1;
+        event.tool.clone_into(&mut self.tool);
+        name.clone_into(&mut self.name);
+        self.example = event.line().to_string();
+        if self.example.len() > EXAMPLE_BYTES {
+            let ends = (0..=EXAMPLE_BYTES).rev();
+            let end = ends.into_iter().find(|at| self.example.is_char_boundary(*at));
+            self.example.truncate(end.unwrap_or_default());
+            self.example.push('…');
+        }
+        self.instruction = instruction;
+    }
+}
+
+/// The entry of a name; of `other` if there are too many names.
+fn bounded<'m, T: Default>(map: &'m mut HashMap<String, T>, name: &str) -> &'m mut T {
+    let is_new = !map.contains_key(name);
+    let name = if is_new && map.len() >= MOST_ROWS { "other" } else { name };
+    map.entry(name.to_owned()).or_default()
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.map(|since| since.as_secs()).unwrap_or_default()
+}

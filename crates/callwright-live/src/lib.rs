@@ -1,0 +1,98 @@
+//! What happens in a running guard: metrics for Prometheus, figures as JSON, and a page that shows them.
+//!
+//! A guard tells [`Live`] of every call it judges. [`Live::page`] answers the paths under which operators look:
+//!
+//! | path | what |
+//! |---|---|
+//! | (empty) | a page for people: calls by verdict over time, by tool and model, top edits, top refusals with an example |
+//! | `stats` | the same figures as JSON |
+//! | `metrics` | counters in the text format of Prometheus |
+//!
+//! Everything is bounded in number and size, whatever names strangers choose. Values that a schema marks as secret are
+//! masked. Nothing is sent anywhere, and the page loads nothing from elsewhere.
+
+mod figures;
+mod metrics;
+
+use std::time::{Duration, SystemTime};
+
+use callwright::event::{Event, Judgement};
+use callwright::feedback::Feedback;
+use parking_lot::Mutex;
+
+use self::figures::Figures;
+use self::metrics::Metrics;
+pub use self::metrics::{Counter, Timer};
+
+const PAGE: &str = include_str!("page.html");
+
+/// What happened so far.
+#[derive(Debug)]
+pub struct Live {
+    metrics: Metrics,
+    figures: Mutex<Figures>,
+}
+
+/// A page: what it is, and its text.
+#[derive(Debug)]
+pub struct Page {
+    /// Its `Content-Type`.
+    pub content_type: &'static str,
+    /// Its text.
+    pub text: String,
+}
+
+impl Live {
+    /// Nothing has happened yet. `guarded` is what the page says is guarded: a URL or a command.
+    pub fn new(guarded: impl Into<String>) -> Self {
+        Live {
+            metrics: Metrics::default(),
+            figures: Mutex::new(Figures::new(guarded.into(), SystemTime::now())),
+        }
+    }
+
+    /// Counts one.
+    pub fn count(&self, counter: Counter, labels: &[&str]) {
+        self.metrics.add(counter, labels, 1);
+        self.figures.lock().count(counter, labels);
+    }
+
+    /// Notes how long something took.
+    pub fn time(&self, timer: Timer, took: Duration) {
+        self.metrics.time(timer, took);
+    }
+
+    /// Counts a call that was judged: `api` is how it came, `model` who wrote it, if that is known.
+    pub fn judged(&self, event: &Event, api: &str, model: &str) {
+        let verdict = event.verdict.name();
+        let labels = [api, verdict, &event.tool, model];
+        self.metrics.add(Counter::Calls, &labels, 1);
+        for edit in &event.edits {
+            self.metrics.add(Counter::Edits, &[edit.rule, edit.grade.name()], 1);
+        }
+        if let Some(failure) = &event.failure {
+            self.metrics.add(Counter::Failures, &[failure.code.name()], 1);
+        }
+        if let Some(notation) = event.rescued {
+            self.metrics.add(Counter::Rescued, &[notation.name()], 1);
+        }
+        self.metrics.time(Timer::Gate, event.gate_time);
+        let instruction = event.failure.as_ref().filter(|_| event.verdict == Judgement::Refused);
+        let instruction = instruction.map(|failure| Feedback::default().render(failure));
+        self.figures.lock().judged(event, model, instruction);
+    }
+
+    /// The page at a path; `None` if there is none. `dropped` is how many events could not be recorded.
+    pub fn page(&self, path: &str, dropped: u64) -> Option<Page> {
+        let (content_type, text) = match path {
+            "" => ("text/html; charset=utf-8", PAGE.to_owned()),
+            "stats" => ("application/json", self.figures.lock().json(SystemTime::now())),
+            "metrics" => (
+                "text/plain; version=0.0.4; charset=utf-8",
+                self.metrics.text(dropped),
+            ),
+            _ => return None,
+        };
+        Some(Page { content_type, text })
+    }
+}

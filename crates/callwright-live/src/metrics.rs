@@ -1,0 +1,186 @@
+//! Counters, and the text in which Prometheus reads them.
+//!
+//! Labels that strangers choose (tools, models) have a bounded number of values; the others are counted as `other`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+/// How many values a label may have that comes from outside.
+const MOST_VALUES: usize = 100;
+
+/// The bounds of the buckets of times, in seconds: from a lookup to a call that is written for minutes.
+const BUCKETS: [f64; 10] = [0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1.0, 5.0, 20.0, 60.0, 300.0];
+
+// Each counter: its name, its labels, and what it says.
+macro_rules! counters {
+    ($($counter:ident, $name:literal, [$($label:literal),*], $help:literal;)+) => {
+        /// What is counted.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Counter {
+            $(#[doc = $help] $counter,)+
+        }
+
+        impl Counter {
+            const ALL: [Counter; [$($name),+].len()] = [$(Counter::$counter),+];
+
+            fn described(self) -> (&'static str, &'static [&'static str], &'static str) {
+                match self {
+                    $(Counter::$counter => ($name, &[$($label),*], $help),)+
+                }
+            }
+        }
+    };
+}
+
+counters! {
+    Requests, "callwright_requests_total", ["api", "status"], "Requests that were passed on.";
+    Calls, "callwright_calls_total", ["api", "verdict", "tool", "model"], "Calls in answers, by verdict.";
+    Edits, "callwright_edits_total", ["rule", "grade"], "Edits of calls.";
+    Failures, "callwright_failures_total", ["code"], "Calls that were refused, by failure.";
+    Rescued, "callwright_rescued_total", ["notation"], "Calls that came as text.";
+    Reasks, "callwright_reasks_total", ["outcome"], "Answers that the model was asked for again.";
+    Released, "callwright_released_total", [], "Calls that were held for too long, and went on as they came.";
+    Unjudged, "callwright_unjudged_total", ["reason"], "Answers and calls that were not judged.";
+    Mended, "callwright_history_mended_total", ["defect"], "Conversations that were mended.";
+    Dropped, "callwright_events_dropped_total", [], "Events that no sink took.";
+}
+
+/// What takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Timer {
+    /// Judging a call.
+    Gate,
+    /// Holding a call until it is whole.
+    Hold,
+}
+
+/// All counters of a gateway.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    counts: Mutex<BTreeMap<(Counter, Vec<String>), u64>>,
+    times: Mutex<[Histogram; 2]>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Histogram {
+    buckets: [u64; BUCKETS.len()],
+    count: u64,
+    seconds: f64,
+}
+
+impl Metrics {
+    /// Counts several.
+    pub(crate) fn add(&self, counter: Counter, labels: &[&str], number: u64) {
+        let mut counts = self.counts.lock();
+        let key = (counter, labels.iter().map(|label| (*label).to_owned()).collect());
+        if let Some(count) = counts.get_mut(&key) {
+            *count += number;
+            return;
+        }
+        let of_counter = counts.keys().filter(|(other, _)| *other == counter).count();
+        let (counter, mut labels) = key;
+        if of_counter >= MOST_VALUES {
+            labels.fill("other".to_owned());
+        }
+        *counts.entry((counter, labels)).or_default() += number;
+    }
+
+    /// Notes how long something took.
+    pub(crate) fn time(&self, timer: Timer, took: Duration) {
+        let mut times = self.times.lock();
+        let histogram = match timer {
+            Timer::Gate => &mut times[0],
+            Timer::Hold => &mut times[1],
+        };
+        let seconds = took.as_secs_f64();
+        for (bucket, bound) in histogram.buckets.iter_mut().zip(BUCKETS) {
+            *bucket += u64::from(seconds <= bound);
+        }
+        histogram.count += 1;
+        histogram.seconds += seconds;
+    }
+
+    /// The text that Prometheus reads. `dropped` is how many events could not be recorded.
+    pub(crate) fn text(&self, dropped: u64) -> String {
+        self.counts.lock().insert((Counter::Dropped, Vec::new()), dropped);
+        let mut text = String::new();
+        let counts = self.counts.lock();
+        for counter in Counter::ALL {
+            let (name, labels, help) = counter.described();
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
+            let own = counts.iter().filter(|((other, _), _)| *other == counter);
+            for ((_, values), count) in own {
+                let _ = writeln!(text, "{name}{} {count}", label_text(labels, values));
+            }
+            if labels.is_empty() && !counts.contains_key(&(counter, Vec::new())) {
+                let _ = writeln!(text, "{name} 0");
+            }
+        }
+        let [gate, hold] = *self.times.lock();
+        gate.write(&mut text, "callwright_gate_seconds", "How long judging a call took.");
+        hold.write(&mut text, "callwright_hold_seconds", "How long a call was held until it was whole.");
+        text
+    }
+}
+
+impl Histogram {
+    fn write(&self, text: &mut String, name: &str, help: &str) {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} histogram");
+        for (count, bound) in self.buckets.iter().zip(BUCKETS) {
+            let _ = writeln!(text, "{name}_bucket{{le=\"{bound}\"}} {count}");
+        }
+        let Histogram { count, seconds, .. } = self;
+        let _ = writeln!(
+            text,
+            "{name}_bucket{{le=\"+Inf\"}} {count}\n{name}_sum {seconds}\n{name}_count {count}"
+        );
+    }
+}
+
+fn label_text(labels: &[&str], values: &[String]) -> String {
+    if labels.is_empty() {
+        return String::new();
+    }
+    let pairs: Vec<String> = labels
+        .iter()
+        .zip(values)
+        .map(|(label, value)| {
+            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            format!("{label}=\"{value}\"")
+        })
+        .collect();
+    format!("{{{}}}", pairs.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_strangers_are_bounded_and_escaped() {
+        let metrics = Metrics::default();
+        for at in 0..1_000 {
+            metrics.add(Counter::Failures, &[&format!("code \"{at}\"\n")], 1);
+        }
+        let text = metrics.text(0);
+        assert!(text.contains(r#"callwright_failures_total{code="code \"7\"\n"} 1"#));
+        assert!(text.contains(r#"callwright_failures_total{code="other"} 900"#));
+        assert_eq!(text.matches("callwright_failures_total{").count(), MOST_VALUES + 1);
+        assert!(text.contains("callwright_released_total 0\n"));
+    }
+
+    #[test]
+    fn times_fall_into_buckets() {
+        let metrics = Metrics::default();
+        metrics.time(Timer::Hold, Duration::from_millis(50));
+        let text = metrics.text(0);
+        assert!(text.contains("callwright_hold_seconds_bucket{le=\"0.01\"} 0\n"));
+        assert!(text.contains("callwright_hold_seconds_bucket{le=\"0.1\"} 1\n"));
+        assert!(text.contains("callwright_hold_seconds_sum 0.05\ncallwright_hold_seconds_count 1\n"));
+    }
+}

@@ -1,0 +1,191 @@
+//! JSON as it was written: the members of an object and the items of a list, each as its own piece of the text.
+//!
+//! For answers that must go on byte for byte except for one value: a piece knows where it is. One level is read at a
+//! time, by `serde_json`; what is not asked for is only skipped over. A key that occurs twice is an error, since readers
+//! differ in which one they take.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// Why an event or a body cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnreadableAnswer {
+    /// It is not JSON, or not the JSON that the provider sends.
+    #[error("it is not an answer in the shape of its API")]
+    Shape,
+    /// A key that matters occurs twice.
+    #[error("a key occurs twice in it")]
+    KeyTwice,
+    /// It has more calls or parts than any model sends.
+    #[error("it has too many parts")]
+    TooManyParts,
+}
+
+impl UnreadableAnswer {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            UnreadableAnswer::Shape => "answer_shape",
+            UnreadableAnswer::KeyTwice => "key_twice",
+            UnreadableAnswer::TooManyParts => "too_many_parts",
+        }
+    }
+}
+
+type Read<T> = Result<T, UnreadableAnswer>;
+
+/// An object of which each value is the text that it has.
+#[derive(Debug)]
+pub(super) struct RawObject<'a> {
+    text: &'a str,
+    members: Vec<(Cow<'a, str>, &'a str)>,
+}
+
+impl<'a> RawObject<'a> {
+    pub(super) fn read(text: &'a str) -> Read<Self> {
+        let Members(members) =
+            serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
+        let is_twice = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
+            members.iter().take(at).any(|(before, _)| before == key)
+        };
+        // Objects of an answer have a dozen keys; one with more is data, of which nothing is asked here.
+        if members.len() <= 64 && members.iter().enumerate().any(is_twice) {
+            return Err(UnreadableAnswer::KeyTwice);
+        }
+        Ok(RawObject { text, members })
+    }
+
+    /// The text of a member that is there and not null.
+    pub(super) fn get(&self, key: &str) -> Option<&'a str> {
+        let found = self.members.iter().find(|(name, _)| name == key);
+        found.map(|(_, text)| *text).filter(|text| *text != "null")
+    }
+
+    pub(super) fn object(&self, key: &str) -> Read<Option<RawObject<'a>>> {
+        self.get(key).map(RawObject::read).transpose()
+    }
+
+    /// The items of a list; a list that is absent has none.
+    pub(super) fn list(&self, key: &str) -> Read<Vec<&'a str>> {
+        self.get(key).map_or(Ok(Vec::new()), items)
+    }
+
+    /// A member that is a text; `None` if it is absent or something else.
+    pub(super) fn text(&self, key: &str) -> Option<Cow<'a, str>> {
+        self.get(key).and_then(text)
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<u64> {
+        self.get(key)?.parse().ok()
+    }
+
+    /// Whether `type` says that it is this.
+    pub(super) fn is_a(&self, kind: &str) -> bool {
+        self.text("type").as_deref() == Some(kind)
+    }
+
+    /// Where a member is, with the comma that goes with it: what to take out so that the object lacks it.
+    pub(super) fn member_span(&self, whole: &str, key: &str) -> Option<Range<usize>> {
+        let at = self.members.iter().position(|(name, _)| name == key)?;
+        let end = span(whole, self.members.get(at)?.1).end;
+        if let Some(before) = at.checked_sub(1).and_then(|at| self.members.get(at)) {
+            return Some(span(whole, before.1).end..end);
+        }
+        // The first one goes with the comma after it.
+        let start = span(whole, self.text).start + 1;
+        let comma = match self.members.get(1) {
+            Some(_) => whole.get(end..)?.find(',')? + 1,
+            None => 0,
+        };
+        Some(start..end + comma)
+    }
+
+    /// Where a member can be put in, and what has to follow it there.
+    pub(super) fn room(&self, whole: &str) -> (Range<usize>, &'static str) {
+        let at = span(whole, self.text).start + 1;
+        let comma = if self.members.is_empty() { "" } else { "," };
+        (at..at, comma)
+    }
+}
+
+/// The items of a list, as they are written.
+pub(super) fn items(text: &str) -> Read<Vec<&str>> {
+    let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
+    Ok(items.into_iter().map(RawValue::get).collect())
+}
+
+/// The text that a JSON string stands for; `None` if it is something else.
+pub(super) fn text(written: &str) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    let is_text = written.starts_with('"');
+    is_text.then(|| serde_json::from_str(written).ok().map(|Text(text)| text))?
+}
+
+/// Where a piece of a text is in it.
+pub(super) fn span(whole: &str, piece: &str) -> Range<usize> {
+    let start = piece.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
+    start..start + piece.len()
+}
+
+struct Members<'a>(Vec<(Cow<'a, str>, &'a str)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                #[derive(Deserialize)]
+                struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+                let mut members = Vec::new();
+                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+                    members.push((key, value.get()));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_goes_with_its_comma() {
+        for (text, key, left) in [
+            (r#"{"a": 1, "b": 2}"#, "a", r#"{ "b": 2}"#),
+            (r#"{"a": 1 , "b": [1, 2], "c": {}}"#, "b", r#"{"a": 1, "c": {}}"#),
+            (r#"{"a": "}"}"#, "a", "{}"),
+            (r#"{"a": 1, "b": 2 }"#, "b", r#"{"a": 1 }"#),
+        ] {
+            let object = RawObject::read(text).expect("an object");
+            let mut without = text.to_owned();
+            without.replace_range(object.member_span(text, key).expect("is there"), "");
+            assert_eq!(without, left);
+            assert!(RawObject::read(&without).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_is_read_twice_or_not_at_all_is_an_error() {
+        let error = |text| RawObject::read(text).err();
+        assert_eq!(error(r#"{"a": 1, "\u0061": 2}"#), Some(UnreadableAnswer::KeyTwice));
+        for text in ["[]", "", "{", r#"{"a": }"#, "null"] {
+            assert_eq!(error(text), Some(UnreadableAnswer::Shape), "{text}");
+        }
+    }
+}
