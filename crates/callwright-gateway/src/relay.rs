@@ -345,7 +345,8 @@ impl JudgedStream {
                 Ok(Ok(Some(event))) => {
                     self.guard.event(event, &mut self.judge, &mut out);
                 }
-                Ok(Ok(None)) => {
+                // An event without its end is the client's to judge.
+                Ok(Ok(None) | Err(TransferError::Unfinished)) => {
                     self.is_over = true;
                     self.guard.end(&mut self.judge, &mut out);
                     out.push(self.events.rest());
@@ -353,6 +354,7 @@ impl JudgedStream {
                 Ok(Err(error)) => {
                     self.is_over = true;
                     self.guard.break_off(&mut self.judge, &mut out);
+                    out.push(self.events.rest());
                     self.failure = Some(error.into());
                 }
                 Err(_) if self.guard.is_holding() => {

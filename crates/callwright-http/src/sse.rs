@@ -46,19 +46,24 @@ impl EventReader {
             }
             let Some(frame) = self.body.frame().await else {
                 // Readers must not deliver an event that is not ended, but some do.
-                let rest = std::mem::take(&mut self.splitter).bytes;
-                return match EventFields::read(&rest).data {
+                return match EventFields::read(&self.splitter.bytes).data {
                     Some(_) => Err(TransferError::Unfinished),
                     None => Ok(None),
                 };
             };
             if let Ok(data) = frame?.into_data() {
-                self.splitter.bytes.extend_from_slice(&data);
+                self.splitter.push(&data);
             }
         }
     }
+
+    /// What came after the last whole event. For a proxy that passes on everything, whether it can be read or not.
+    pub fn rest(&mut self) -> Bytes {
+        self.splitter.rest()
+    }
 }
 
+/// Cuts a stream into events.
 #[derive(Debug, Default)]
 pub struct EventSplitter {
     /// What is not cut yet. More is added at the end.
