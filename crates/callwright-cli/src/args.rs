@@ -253,7 +253,7 @@ const MODES: [(&str, Validation); 3] = [
     ("off", Validation::Off),
 ];
 
-const VALUES: [(&str, Values); 3] = [
+pub(crate) const VALUES: [(&str, Values); 3] = [
     ("masked", Values::Masked),
     ("all", Values::All),
     ("none", Values::None),

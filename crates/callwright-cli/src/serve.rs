@@ -8,14 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use callwright::event::Values;
 use callwright_gateway::{Gateway, GatewayError, Mode, Options};
 use callwright_http::server::raise_open_file_limit;
 #[cfg(feature = "tls")]
 use callwright_http::tls::ServerTls;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tokio::net::TcpListener;
 
-use crate::args::ValuesName;
+use crate::args::{VALUES, named};
 use crate::mcp::{ended, tell, warn_of_lost_records};
 use crate::{Outcome, input, record};
 
@@ -39,8 +40,8 @@ pub(crate) struct ServeArguments {
     listen: String,
 
     /// What happens to calls: `guard` repairs them, `observe` only judges and records them, `off` ignores them
-    #[arg(long, value_name = "MODE", default_value = "guard")]
-    mode: ServeMode,
+    #[arg(long, value_name = "MODE", default_value = "guard", value_parser = named(&MODES))]
+    mode: Mode,
 
     /// How long a streamed call may be held until it is whole; after that it passes as it came
     #[arg(long, value_name = "SECONDS", default_value = "20")]
@@ -54,9 +55,16 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Which values the records contain: `masked` leaves out those that a schema marks as secret
-    #[arg(long, value_name = "VALUES", default_value = "masked", requires = "record")]
-    record_values: ValuesName,
+    /// Which values the records contain: `masked` leaves out those that a schema marks as secret, and what looks like a
+    /// password, a key or a token
+    #[arg(
+        long,
+        value_name = "VALUES",
+        default_value = "masked",
+        value_parser = named(&VALUES),
+        requires = "record"
+    )]
+    record_values: Values,
 
     /// A header for every request to the API, such as 'authorization: Bearer ${OPENAI_API_KEY}'; variables come from the
     /// environment
@@ -94,12 +102,11 @@ pub(crate) struct ServeArguments {
     allow_origin: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ServeMode {
-    Guard,
-    Observe,
-    Off,
-}
+const MODES: [(&str, Mode); 3] = [
+    ("guard", Mode::Guard),
+    ("observe", Mode::Observe),
+    ("off", Mode::Off),
+];
 
 pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     raise_open_file_limit();
@@ -193,11 +200,7 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
 
 fn options(arguments: &ServeArguments) -> Result<Options> {
     let mut options = Options::new(&arguments.upstream);
-    options.mode = match arguments.mode {
-        ServeMode::Guard => Mode::Guard,
-        ServeMode::Observe => Mode::Observe,
-        ServeMode::Off => Mode::Off,
-    };
+    options.mode = arguments.mode;
     options.hold = Duration::from_secs(u64::from(arguments.hold));
     if let Some(path) = &arguments.policy {
         options.policy = input::read_policy(path)?;
