@@ -86,12 +86,9 @@ impl PresentCase {
     }
 
     pub(crate) fn feedback(&self) -> Feedback {
-        let feedback = Feedback::default();
-        if self.case["receipts"] == true {
-            feedback.with_receipts()
-        } else {
-            feedback
-        }
+        let mut feedback = Feedback::default();
+        feedback.receipts = self.case["receipts"] == true;
+        feedback
     }
 
     pub(crate) fn arguments(&self) -> Value {
