@@ -35,7 +35,7 @@ pub(crate) enum Command {
 /// Judge calls against the schemas of their tools
 ///
 /// Reads one call per line and prints one verdict per call, in the same order. Exit codes: 0 if all calls
-/// are valid, 1 if at least one is refused, 2 if something could not be read.
+/// are valid or repaired, 1 if at least one is refused or could not be judged, 2 if something could not be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = SHAPES)]
 pub(crate) struct CheckArguments {
