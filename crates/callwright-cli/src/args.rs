@@ -38,7 +38,7 @@ pub(crate) enum Command {
 /// Judge calls against the schemas of their tools
 ///
 /// Reads calls and prints one verdict per call, in the same order. Exit codes: 0 if every call is valid or repaired, 1 if
-/// at least one is refused, 2 if something could not be read.
+/// at least one is refused or could not be judged, 2 if something could not be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = shapes())]
 pub(crate) struct CheckArguments {

@@ -237,7 +237,10 @@ fn odd_schemas_do_not_stop_the_others() {
         .iter()
         .map(|line| line["verdict"].clone())
         .collect();
-    assert_eq!(verdicts, ["valid", "unjudged", "unjudged", "unjudged", "refused"]);
+    assert_eq!(
+        verdicts,
+        ["valid", "unjudged", "unjudged", "unjudged", "refused"]
+    );
     for tool in ["list", "dangling", "remote"] {
         let warning = format!("warning: tool `{tool}` is quarantined");
         assert!(run.stderr.contains(&warning), "{}", run.stderr);

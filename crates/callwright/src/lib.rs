@@ -58,7 +58,7 @@
 //! | message | what a model said, as opposed to what it called: [`rescue::Message`] |
 //! | issue | a fact about a value: path, code, expected, received: [`validate::Issue`] |
 //! | edit | one repair, with its rule and its grade: [`repair::Edit`] |
-//! | verdict | what the gate says of a call: [`Verdict`], valid, repaired or refused |
+//! | verdict | what the gate says of a call: [`Verdict`], valid, repaired or refused; unjudged where no schema could say |
 //! | failure | why something is refused or went wrong: a code, what to do next, the cause: [`failure::Failure`] |
 //! | notice | a warning to the model before it comes to a refusal: [`failure::Notice`] |
 //! | place | where in a conversation a call is made, session, turn and round: [`admit::Place`] |

@@ -110,18 +110,18 @@ fn compile(declared: &Arc<Schema>, budget: &mut CompileBudget) -> Result<Entry, 
         bytes,
         compiled,
     };
-    let normal = normalise(declared);
-    let cost = match Cost::of(&normal) {
+    let cost = match Cost::of(declared) {
         Ok(cost) => cost,
         Err(reason) => return Ok(entry(text_size(declared), Err(reason.into()))),
     };
     budget.spend(cost)?;
-    let compiled = match normal {
+    let compiled = match normalise(declared) {
         Cow::Borrowed(_) => CompiledSchema::build(Arc::clone(declared)),
         Cow::Owned(rewritten) => CompiledSchema::build(Arc::new(rewritten)),
     };
     let compiled = compiled.map(Arc::new).map_err(Arc::from);
-    Ok(entry(cost.bytes, compiled))
+    let forms = compiled.as_ref().map_or(1, |schema| schema.forms());
+    Ok(entry(cost.bytes.saturating_mul(forms), compiled))
 }
 
 /// A hash over the structure; the order of keys is part of it.

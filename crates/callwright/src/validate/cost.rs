@@ -193,7 +193,7 @@ fn pattern_size(pattern: &str) -> usize {
     // What groups around the current one have so far.
     let mut outer: Vec<usize> = Vec::new();
     let (mut sum, mut last) = (SMALLEST_PATTERN, 0_usize);
-    let mut rest = pattern.chars().peekable();
+    let mut rest = pattern.chars();
     while let Some(sign) = rest.next() {
         let next = match sign {
             '(' => {
@@ -202,19 +202,20 @@ fn pattern_size(pattern: &str) -> usize {
                 continue;
             }
             ')' => {
-                let group = sum.saturating_add(last);
+                last = sum.saturating_add(last);
                 sum = outer.pop().unwrap_or(0);
-                last = group;
                 continue;
             }
-            '{' => {
-                let counts: String = rest.by_ref().take_while(|sign| *sign != '}').collect();
-                let counts = counts.split(',').filter_map(|count| count.parse().ok());
-                last = last.saturating_mul(counts.max().unwrap_or(1_usize).max(1));
-                continue;
-            }
+            '{' => match repetitions(rest.as_str()) {
+                Some((times, behind)) => {
+                    last = last.saturating_mul(times);
+                    rest = behind.chars();
+                    continue;
+                }
+                None => NARROW,
+            },
             '[' => class_size(&mut rest),
-            '\\' => escape_size(rest.next()),
+            '\\' => escape_size(&mut rest),
             '.' => WIDE,
             _ => NARROW,
         };
@@ -225,16 +226,26 @@ fn pattern_size(pattern: &str) -> usize {
     sum.saturating_add(last).saturating_add(open)
 }
 
+/// How often at most what is before a brace is repeated, and what follows the brace that closes it.
+fn repetitions(text: &str) -> Option<(usize, &str)> {
+    let (counts, behind) = text.split_once('}')?;
+    let is_count = |byte: u8| byte.is_ascii_digit() || byte == b',';
+    let most = counts.split(',').filter(|count| !count.is_empty());
+    let most = most
+        .map(|count| count.parse().unwrap_or(usize::MAX))
+        .max()?;
+    let is_counted = counts.bytes().all(is_count);
+    is_counted.then_some((most.max(1), behind))
+}
+
 /// A class in brackets, read to its end.
-fn class_size(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize {
-    let mut size = match rest.next_if_eq(&'^') {
-        Some(_) => WIDE,
-        None => NARROW,
-    };
+fn class_size(rest: &mut std::str::Chars<'_>) -> usize {
+    let is_negated = rest.as_str().starts_with('^');
+    let mut size = if is_negated { WIDE } else { NARROW };
     while let Some(sign) = rest.next() {
         match sign {
             ']' => break,
-            '\\' => size = size.max(escape_size(rest.next())),
+            '\\' => size = size.max(escape_size(rest)),
             sign if !sign.is_ascii() => size = size.max(WIDE),
             _ => {}
         }
@@ -242,7 +253,15 @@ fn class_size(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize {
     size
 }
 
-fn escape_size(escaped: Option<char>) -> usize {
+/// What follows a backslash, with the braces of `\p{L}` and `\u{1F980}`.
+fn escape_size(rest: &mut std::str::Chars<'_>) -> usize {
+    let escaped = rest.next();
+    if let Some('p' | 'P' | 'u' | 'x') = escaped
+        && let Some((_, behind)) = rest.as_str().split_once('}')
+        && rest.as_str().starts_with('{')
+    {
+        *rest = behind.chars();
+    }
     match escaped {
         Some('p' | 'P') => WIDEST,
         Some('S' | 'W' | 'D') => WIDE,
@@ -290,7 +309,8 @@ mod tests {
         assert!(cost("((((a{9}){9}){9}){9}){9}") > 7_000_000);
         assert!(cost(r"\p{L}{100}") > 3_000_000);
         assert_eq!(cost("(((("), SMALLEST_PATTERN);
-        assert!(cost("a{99999999999}{99999999999}") > 1);
+        assert_eq!(cost("a{99999999999999999999999}b"), usize::MAX);
+        assert!(cost("a{b(.{99}){99}") > 9_000_000);
         assert!(cost("[\\]{9}]{2}") < 2 * NARROW + SMALLEST_PATTERN + 1);
     }
 

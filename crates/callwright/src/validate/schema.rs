@@ -53,6 +53,11 @@ impl CompiledSchema {
         })
     }
 
+    /// How many compiled forms of the schema it may come to have: some are made when they are needed.
+    pub(super) fn forms(&self) -> usize {
+        self.engine.forms()
+    }
+
     /// The schema as it was compiled.
     pub fn source(&self) -> &Schema {
         &self.source

@@ -191,6 +191,7 @@ fn tallies(summary: &mut Summary, say: &dyn Fn(&str) -> String) {
         let tally = Tally {
             calls,
             valid: calls - broken,
+            unjudged: 0,
             repaired,
             refused: broken - repaired,
             stopped: calls / 2_500,
@@ -223,6 +224,7 @@ fn tallies(summary: &mut Summary, say: &dyn Fn(&str) -> String) {
         let tally = Tally {
             calls: part(all.calls),
             valid: part(all.valid),
+            unjudged: 0,
             repaired: part(all.repaired),
             refused: part(all.refused),
             stopped: part(all.stopped),

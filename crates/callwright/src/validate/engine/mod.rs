@@ -37,7 +37,7 @@ const MOST_STEPS: usize = 1_000_000;
 
 /// How often a pattern may step back on one text: the more texts, the fewer. Patterns that are not made to take long
 /// need a few dozen steps on a short text.
-const STEPS_PER_TEXT: [usize; 4] = [MOST_STEPS, 30_000, 1_000, 100];
+const STEPS_PER_TEXT: [usize; 5] = [MOST_STEPS, 100_000, 10_000, 1_000, 100];
 
 /// How deep a value may be for its objections to be collected where unions are not opaque: six branches in each of six
 /// levels are 50,000.
@@ -64,7 +64,7 @@ enum Explainer {
 /// Validators of one schema, each of which may step back less often than the one before; made when they are needed.
 #[derive(Debug, Default)]
 struct Backtracking {
-    /// How many patterns the schema has.
+    /// How many patterns the schema has that may step back.
     patterns: usize,
     judges: [OnceLock<Option<Validator<Tree>>>; STEPS_PER_TEXT.len()],
     /// When a pattern is not decided, the crate looks the value up in its own copy of the arguments, which our tree does
@@ -106,6 +106,15 @@ impl Engine {
                 ..Backtracking::default()
             })),
         })
+    }
+
+    /// How many compiled forms of its schema it may come to have.
+    pub(crate) fn forms(&self) -> usize {
+        match self.explainer {
+            Explainer::Same => 1,
+            Explainer::Outline(_) => 3,
+            Explainer::Backtracking(_) => 2 * STEPS_PER_TEXT.len(),
+        }
     }
 
     /// The fast question. What cannot be answered within the limits is a no. `schema` is the one that was compiled.
@@ -189,12 +198,19 @@ fn texts(value: &Value<'_>) -> usize {
     }
 }
 
-/// How many patterns a schema has, and what looks like one.
+/// How many patterns a schema has that may step back: those that look ahead or behind, or refer to a group.
 fn count_patterns(node: &serde_json::Value) -> usize {
+    const LOOKS: [&str; 5] = ["(?=", "(?!", "(?<=", "(?<!", "\\k<"];
+    let refers = |pair: &[u8]| matches!(pair, [b'\\', b'1'..=b'9']);
+    let steps_back = |pattern: &str| {
+        LOOKS.iter().any(|look| pattern.contains(look)) || pattern.as_bytes().windows(2).any(refers)
+    };
     let below = children(node).map(|(keyword, member)| {
         let here = match (keyword, member) {
-            ("pattern", serde_json::Value::String(_)) => 1,
-            ("patternProperties", serde_json::Value::Object(patterns)) => patterns.len(),
+            ("pattern", serde_json::Value::String(pattern)) => usize::from(steps_back(pattern)),
+            ("patternProperties", serde_json::Value::Object(parts)) => {
+                parts.keys().filter(|pattern| steps_back(pattern)).count()
+            }
             _ => 0,
         };
         here + count_patterns(member)

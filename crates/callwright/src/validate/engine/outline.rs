@@ -232,3 +232,38 @@ fn find_unions(
 fn address(node: &Schema) -> usize {
     std::ptr::from_ref(node).addr()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::read_value;
+    use crate::validate::CompiledSchema;
+
+    /// The union is found, and the branch that was meant, wherever the schema says what it is and whatever keys are called.
+    #[test]
+    fn unions_are_found_under_any_name_and_in_any_draft() {
+        for header in [
+            json!({}),
+            json!({"$id": "https://example.com/schemas/one"}),
+            json!({"$schema": "http://json-schema.org/draft-07/schema#"}),
+            json!({"$schema": "http://json-schema.org/draft-04/schema#", "id": "urn:one"}),
+        ] {
+            for key in ["x", "a b", "50%", "é/~\"#?", "\\{}|^`", "0"] {
+                let mut schema = header.clone();
+                schema["definitions"] = json!({"n": {"type": "integer", "minimum": 5}});
+                let union = json!([{"$ref": "#/definitions/n"}, {"type": "null"}]);
+                schema["properties"] = json!({key: {"properties": {key: {"anyOf": union}}}});
+                let compiled = CompiledSchema::compile(schema).expect("a schema");
+                let text = json!({key: {key: 3}}).to_string();
+                let issues = compiled.issues(&read_value(&text).expect("JSON"));
+                assert_eq!(issues.len(), 1, "{header} {key}");
+                assert_eq!(issues[0].path, Path::root().key(key).key(key));
+                assert_eq!(
+                    issues[0].code,
+                    crate::words::IssueCode::Minimum,
+                    "{header} {key}"
+                );
+            }
+        }
+    }
+}
