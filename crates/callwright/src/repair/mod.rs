@@ -80,9 +80,12 @@ pub(crate) enum Healing {
     Hopeless,
 }
 
-/// How many steps looking for a repair may take. A usual call takes some ten thousand; a text of a megabyte is tried
-/// ten times, and a list of 64 numbers as texts is repaired.
-const SEARCHING: usize = 3_000_000;
+/// How many steps looking for a repair may take: two or three milliseconds. A usual call takes some ten thousand; a text
+/// of a megabyte is tried ten times, and a list of 64 numbers as texts is repaired.
+const SEARCHING: usize = 4_000_000;
+
+/// The same where what is found is only proposed: that comes after a search in vain, and is worth less.
+const PROPOSING: usize = SEARCHING / 3;
 
 /// What repair has to know about a call beside its arguments.
 #[derive(Debug, Clone, Copy)]
@@ -182,7 +185,11 @@ pub(crate) fn heal_value(value: Value<'static>, terms: &Terms<'_>, trace: &mut T
     match terms.tool.schema() {
         Some(schema) => {
             let mut stakes = terms.stakes(&value);
-            let work = Work::new(SEARCHING);
+            let work = Work::new(if terms.only_proposes {
+                PROPOSING
+            } else {
+                SEARCHING
+            });
             loop {
                 let value = value.clone();
                 let healing = search::search(value, schema, terms.cap, stakes, &work, trace);

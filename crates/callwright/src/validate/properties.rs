@@ -4,8 +4,7 @@
 //! knows only the keys of its own part. The model needs those of the whole: this takes the place of a
 //! keyword and returns the properties of the object schema that it belongs to.
 
-use std::collections::HashSet;
-
+use ahash::AHashSet;
 use serde_json::{Map, Value as Schema};
 
 use super::schema::CompiledSchema;
@@ -32,7 +31,7 @@ pub(crate) struct Properties<'s> {
     maps: Vec<&'s Map<String, Schema>>,
     /// Parts that were looked at, by their address: references may lead to one from many places. Most
     /// schemas have one.
-    seen: HashSet<usize>,
+    seen: AHashSet<usize>,
     patterns: Vec<&'s str>,
 }
 
@@ -42,7 +41,7 @@ impl<'s> Properties<'s> {
         let mut properties = Properties {
             schema,
             maps: Vec::new(),
-            seen: HashSet::new(),
+            seen: AHashSet::new(),
             patterns: Vec::new(),
         };
         let mut place = Some((owner.clone(), Approach::All));
@@ -103,7 +102,7 @@ impl<'s> Properties<'s> {
         if let [only] = self.maps.as_slice() {
             return only.keys().map(String::as_str).collect();
         }
-        let mut seen = HashSet::new();
+        let mut seen = AHashSet::new();
         let all = self.maps.iter().flat_map(|map| map.keys());
         all.map(String::as_str)
             .filter(|name| seen.insert(*name))

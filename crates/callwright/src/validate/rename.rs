@@ -3,8 +3,9 @@
 //! Takes the issues of a call and leaves fewer: the missing key's issue says under which name it came, and
 //! the unknown key's own issue goes. Only names are compared; the value may still be wrong.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+use ahash::{AHashMap, AHashSet};
 
 use super::explain::LocatedIssue;
 use super::properties::Properties;
@@ -38,7 +39,7 @@ pub(super) fn join_renamed(
     }
     pairs.sort_by(|left, right| right.score.total_cmp(&left.score));
     let mut taken = (vec![false; missing.len()], vec![false; unknown.len()]);
-    let mut came_as: HashMap<Path, Path> = HashMap::new();
+    let mut came_as: AHashMap<Path, Path> = AHashMap::new();
     for equal in pairs.chunk_by(|left, right| left.score.total_cmp(&right.score).is_eq()) {
         // Two keys are equally close to one: either could be meant.
         let mut counts = (vec![0; missing.len()], vec![0; unknown.len()]);
@@ -55,7 +56,7 @@ pub(super) fn join_renamed(
             }
         }
     }
-    let settled: HashSet<&Path> = came_as.values().collect();
+    let settled: AHashSet<&Path> = came_as.values().collect();
     found.retain(|LocatedIssue { issue, .. }| {
         issue.code != IssueCode::UnknownKey || !settled.contains(&issue.path)
     });
@@ -82,7 +83,7 @@ fn similar_keys<'v>(
 ) -> Vec<Pair> {
     let (missing, unknown) = keys;
     let mut pairs = Vec::new();
-    let mut of_object: HashMap<Path, Range<usize>> = HashMap::new();
+    let mut of_object: AHashMap<Path, Range<usize>> = AHashMap::new();
     let is_missing = |located: &&LocatedIssue| located.issue.code == IssueCode::Required;
     for LocatedIssue { issue, owner } in found.iter().filter(is_missing).take(MOST_KEYS) {
         let place = issue.path.parent();

@@ -11,7 +11,8 @@ use super::Work;
 /// Real names are short; a long text is not a misspelt name, and comparing it costs length squared.
 const LONGEST_NAME: usize = 128;
 
-/// What comparing one pair of letters costs, in steps.
+/// What it costs to count the letters of a name, and to compare one pair of letters, in steps.
+const PAIR_OF_NAMES: usize = 32;
 const PAIR_OF_LETTERS: usize = 16;
 
 /// How many steps it may take to find the names that are near to one: some thousands of names are compared with ease.
@@ -50,7 +51,8 @@ impl<'n> Wanted<'n> {
         if self.written.len() > LONGEST_NAME || other.len() > LONGEST_NAME {
             return f64::from(u8::from(self.written == other));
         }
-        if !work.take(other.len()) || !self.letters.may_be_close(&Letters::of(other)) {
+        let steps = other.len() + PAIR_OF_NAMES;
+        if !work.take(steps) || !self.letters.may_be_close(&Letters::of(other)) {
             return 0.0;
         }
         let (left, right) = (&self.name, Name::new(other));
@@ -155,16 +157,24 @@ pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
             && spelt(left) == spelt(right))
 }
 
-/// Whether two names are the same but for case and separators: a quick no for nearly all that are not.
+/// Whether two names are the same but for case and blanks: a quick no for nearly all that are not.
 fn has_same_letters(left: &str, right: &str) -> bool {
+    fn bytes(name: &str) -> impl Iterator<Item = u8> {
+        let letters = name.bytes().filter(|byte| !is_blank(char::from(*byte)));
+        letters.map(|byte| byte.to_ascii_lowercase())
+    }
     fn letters(name: &str) -> impl Iterator<Item = char> {
-        let letters = name
-            .trim()
-            .chars()
-            .filter(|c| !matches!(c, ' ' | '_' | '-'));
+        let letters = name.chars().filter(|c| !is_blank(*c));
         letters.flat_map(char::to_lowercase)
     }
-    letters(left).eq(letters(right))
+    fn is_blank(c: char) -> bool {
+        matches!(c, '_' | '-') || c.is_whitespace()
+    }
+    match (left.is_ascii(), right.is_ascii()) {
+        (true, true) => bytes(left).eq(bytes(right)),
+        (false, false) => letters(left).eq(letters(right)),
+        _ => false,
+    }
 }
 
 /// Letters only: all small, all capital, or small ones after a capital.

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-/// A number of steps that may be taken. A step takes about a nanosecond.
+/// A number of steps that may be taken. A step is some two instructions, half a nanosecond.
 #[derive(Debug)]
 pub(crate) struct Work {
     left: Cell<usize>,
