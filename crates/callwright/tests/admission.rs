@@ -580,6 +580,7 @@ proptest! {
                         fingerprint: fingerprint(call),
                         tool: NAMES[tool],
                         limits: of_call(call, limits),
+                        runs_uncounted: false,
                         refused: refused.map(|(number, unknown_tool)| RefusedCall {
                             digest: digest(number),
                             unknown_tool,
