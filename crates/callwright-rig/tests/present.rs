@@ -68,11 +68,11 @@ async fn read(agent: &Agent, model: &MockCompletionModel) -> (String, bool) {
         Message::User { content } => content.iter().collect::<Vec<_>>(),
         _ => Vec::new(),
     });
-    let results = results.filter_map(|content| match content {
+    let mut results = results.filter_map(|content| match content {
         UserContent::ToolResult(result) => Some(result),
         _ => None,
     });
-    let last = results.last().expect("a result");
+    let last = results.next_back().expect("a result");
     let texts = last.content.iter().map(|content| match content {
         ToolResultContent::Text(text) => text.text.clone(),
         ToolResultContent::Json { value } => value.to_string(),

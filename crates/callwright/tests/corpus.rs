@@ -78,7 +78,8 @@ fn judge(file: &Value, case: &Value) -> Result<(), String> {
     agrees(&case["expect"], &actual, "")?;
     for part in case["contains"].as_array().into_iter().flatten() {
         let part = part.as_str().expect("`contains` lists texts");
-        if !text.contains(part) {
+        // Valid arguments are printed as they were sent, with their blanks.
+        if !text.replace(' ', "").contains(&part.replace(' ', "")) {
             return Err(format!("{part} is not in {text}"));
         }
     }

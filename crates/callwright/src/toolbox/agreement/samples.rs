@@ -173,29 +173,28 @@ impl<'s> Sampler<'s> {
             .iter()
             .map(|item| self.part(item))
             .collect();
-        let mut arrays: Vec<Schema> = if leading.is_empty() {
-            let items = members
-                .get("items")
-                .map_or_else(|| vec!["text".into()], |items| self.part(items));
-            // Different items, in case they must be.
-            let from = |first| items.iter().cycle().skip(first).take(fewest.max(1));
-            (0..items.len())
-                .map(|first| from(first).cloned().collect())
-                .collect()
-        } else {
-            let usual: Option<Vec<&Schema>> = leading.iter().map(|values| values.first()).collect();
-            let varied = leading.iter().enumerate().map(|(at, values)| {
-                let with = |value| {
-                    let mut items = usual.clone().unwrap_or_default();
-                    items[at] = value;
-                    items.into_iter().cloned().collect()
-                };
-                usual
-                    .is_some()
-                    .then(|| values.iter().map(with).collect())
-                    .unwrap_or_default()
-            });
-            in_turns(&varied.collect::<Vec<_>>())
+        let usual: Option<Vec<&Schema>> = leading.iter().map(|values| values.first()).collect();
+        let mut arrays: Vec<Schema> = match usual {
+            Some(usual) if !usual.is_empty() => {
+                let varied = leading.iter().enumerate().map(|(at, values)| {
+                    let with = |value| {
+                        let mut items = usual.clone();
+                        items[at] = value;
+                        items.into_iter().cloned().collect()
+                    };
+                    values.iter().map(with).collect()
+                });
+                in_turns(&varied.collect::<Vec<_>>())
+            }
+            Some(_) => {
+                let items = members.get("items");
+                let items = items.map_or_else(|| vec!["text".into()], |items| self.part(items));
+                // Different items, in case they must be.
+                let from = |first| items.iter().cycle().skip(first).take(fewest.max(1));
+                let each = (0..items.len()).map(|first| from(first).cloned().collect());
+                each.collect()
+            }
+            None => Vec::new(),
         };
         if fewest == 0 {
             arrays.insert(arrays.len().min(1), Schema::Array(Vec::new()));
