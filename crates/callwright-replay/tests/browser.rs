@@ -12,6 +12,7 @@ fn page(report: &Report) -> String {
     let about = PageHeader {
         about: Some("November, support desk".to_owned()),
         made: Some(sample::START + 31 * 86_400_000_000),
+        ..PageHeader::default()
     };
     html(report, &about).expect("a page")
 }

@@ -9,11 +9,11 @@ use callwright_replay::run::{ReplaySettings, Run};
 use callwright_replay::source::find;
 use serde_json::json;
 
-/// Requests, each with tools of its own. Without a bound each of them would take about 60 kB.
-const REQUESTS: usize = 1_200;
+/// Requests, each with three tools of its own. Without a bound these would take more than 200 MB.
+const REQUESTS: usize = 1_500;
 
 /// How much memory a run may take beyond what the process has, in kilobytes.
-const MOST: u64 = 48 * 1024;
+const MOST: u64 = 80 * 1024;
 
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
@@ -37,12 +37,14 @@ fn declarations_without_number_take_bounded_memory() {
             })
             .collect();
         let name = format!("tool_{request}");
-        let tool =
-            json!({"name": name, "input_schema": {"type": "object", "properties": properties}});
+        let tools = ["", "_b", "_c"].map(|end| {
+            let schema = json!({"type": "object", "properties": properties});
+            json!({"name": format!("{name}{end}"), "input_schema": schema})
+        });
         let call = json!({"type": "tool_use", "id": "a", "name": name, "input": {"p0": "x"}});
         let messages =
             json!([{"role": "user", "content": name}, {"role": "assistant", "content": [call]}]);
-        writeln!(log, "{}", json!({"tools": [tool], "messages": messages})).expect("a text");
+        writeln!(log, "{}", json!({"tools": tools, "messages": messages})).expect("a text");
     }
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("declarations.jsonl");
     std::fs::write(&path, log).expect("a file");

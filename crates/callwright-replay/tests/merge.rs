@@ -108,6 +108,7 @@ fn one(call: &Seen) -> Summary {
     let example = Example {
         value: call.place.to_string(),
         whole: true,
+        arguments: String::new(),
         place: format!("log:{}", call.place),
         time: Some(time),
         session: None,

@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use callwright_replay::report::{self, PageHeader, Report, html, json};
+use callwright_replay::report::{self, PageHeader, Report, WrittenFiles, html, json};
 use callwright_replay::summary::Timeline;
 use proptest::prelude::*;
 use support::{sample, tags};
@@ -34,13 +34,14 @@ fn is_as_written(name: &str, text: &str) {
 }
 
 fn text(report: &Report, columns: usize, colours: bool) -> String {
-    report::text(report, columns, colours).expect("a text")
+    report::text(report, columns, colours, WrittenFiles::default()).expect("a text")
 }
 
 fn page(report: &Report) -> String {
     let about = PageHeader {
         about: Some("November, support desk".to_owned()),
         made: Some(sample::START + 31 * 86_400_000_000),
+        ..PageHeader::default()
     };
     html(report, &about).expect("a page")
 }
@@ -58,6 +59,26 @@ fn the_terminal_shows_a_summary() {
         "report_spotless.txt",
         &text(&sample::spotless(), 100, false),
     );
+}
+
+#[test]
+fn what_was_written_need_not_be_asked_for_again() {
+    let written = WrittenFiles {
+        page: Some("week.html"),
+        suggestions: Some("week.json"),
+    };
+    let text = report::text(&sample::plain(), 100, false, written).expect("a text");
+    // Some calls could not be judged, so one reason to run it again is left.
+    assert_eq!(text.matches("run it again with").count(), 1, "{text}");
+    assert!(text.contains("run it again with --tools"), "{text}");
+    assert!(text.contains("open week.html"), "{text}");
+    assert!(text.contains("--suggestions week.json"), "{text}");
+    let about = PageHeader {
+        suggestions: Some("week.json".to_owned()),
+        ..PageHeader::default()
+    };
+    let page = html(&sample::plain(), &about).expect("a page");
+    assert!(page.contains("--suggestions week.json") && !page.contains("un it again with"));
 }
 
 fn compared() -> Report {

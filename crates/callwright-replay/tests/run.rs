@@ -283,7 +283,13 @@ fn looking_for_tools_can_be_broken_off() {
     let mut run = Run::new(find(&[path]).expect("a file"), settings).expect("a run");
     assert!(!run.leg(&stop).expect("no worker dies"));
     let report = callwright_replay::report::Report::new(run.finish());
-    let text = callwright_replay::report::text(&report, 100, false).unwrap();
+    let text = callwright_replay::report::text(
+        &report,
+        100,
+        false,
+        callwright_replay::report::WrittenFiles::default(),
+    )
+    .unwrap();
     assert!(
         text.starts_with("Interrupted before any call was found.\n"),
         "{text}"
@@ -384,4 +390,40 @@ fn an_answer_and_the_history_that_shows_it_are_one_call() {
         let summary = run(&log("answers.jsonl", &lines.join("\n")));
         assert_eq!(summary.calls.calls, 4, "{what}");
     }
+}
+
+#[test]
+fn an_example_shows_the_arguments_around_its_value_without_secrets() {
+    let line = r#"{"tool":"search","arguments":{"query":"tea","limit":"many","key":987654321}}"#;
+    let summary = run(&log("context.jsonl", line));
+    let (_, cluster) = summary.clusters.iter().next().expect("a cluster");
+    let example = cluster.examples.iter().next().expect("an example");
+    assert_eq!(example.value, r#""many""#);
+    assert!(
+        example
+            .arguments
+            .contains(r#""query":"tea","limit":"many""#),
+        "{example:?}"
+    );
+    assert!(!summary.to_json().expect("JSON").contains("987654321"));
+}
+
+#[test]
+fn calls_that_pass_with_a_warning_break_their_schema_all_the_same() {
+    let mut lenient = callwright::policy::ToolPolicy::new("search");
+    lenient.validation = Some(callwright::policy::Validation::Warn);
+    let mut settings = settings();
+    settings.policy.tools.push(lenient);
+    let line = r#"{"tool":"search","arguments":{"query":"tea","limit":"many"}}"#;
+    let inputs = find(&[log("warned.jsonl", line)]).expect("a file");
+    let mut run = Run::new(inputs, settings).expect("a run");
+    while !run.leg(&AtomicBool::new(false)).expect("no worker dies") {}
+    let summary = run.finish();
+    let tally = summary.calls;
+    assert_eq!((tally.valid, tally.warned, tally.violations()), (1, 1, 1));
+    let report = callwright_replay::report::Report::new(summary);
+    let written = callwright_replay::report::WrittenFiles::default();
+    let text = callwright_replay::report::text(&report, 100, false, written).expect("a text");
+    assert!(text.contains("1 of 1 call breaks its schema"), "{text}");
+    assert!(text.contains("1 would have been refused"), "{text}");
 }

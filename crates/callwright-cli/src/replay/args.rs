@@ -26,24 +26,32 @@ pub(crate) struct ReplayArguments {
     pub(crate) run: RunArguments,
 }
 
+// Paragraphs are wrapped to the width of the terminal; the commands fit into 80 columns.
 const FORMATS: &str = "\
-Formats are recognised by their content and may be mixed: records of `--record`, call lines as for
-`callwright check`, requests and responses of OpenAI (chat and responses), Anthropic and Gemini, message
-arrays, MCP messages, OpenTelemetry spans (OTLP JSON); one per line, or whole JSON files; plain, gzip or
-zstd. docs/replay-formats.md describes what is read from each. A record that cannot be read is counted and
-named in the report; it neither stops the run nor changes the exit code.
+Formats are recognised by their content and may be mixed: records of `--record`, call lines as for `callwright check`, \
+requests and responses of OpenAI (chat and responses), Anthropic and Gemini, message arrays, MCP messages, OpenTelemetry \
+spans (OTLP JSON); one per line, or whole JSON files; plain, gzip or zstd. docs/replay-formats.md describes what is read \
+from each. A record that cannot be read is counted and named in the report; it neither stops the run nor changes the exit \
+code.
 
 Examples:
   A summary on the terminal
     callwright replay --tools tools.json logs/
+
   An HTML report, and the proposals in a file
-    callwright replay --tools tools.json --report report.html --suggest changes.json 'logs/*.jsonl.gz'
+    callwright replay --tools tools.json --report report.html \\
+      --suggest changes.json 'logs/*.jsonl.gz'
+
   A new tools file with two of the proposals
-    callwright replay apply --tools tools.json --suggestions changes.json --accept 1,3 --output new.json
+    callwright replay apply --tools tools.json --suggestions changes.json \\
+      --accept 1,3 --output new.json
+
   Which verdicts the new tools file would change
     callwright replay --tools tools.json --against new.json logs/
-  A long run that can be interrupted with Ctrl-C and continued by the same command
+
+  A long run that Ctrl-C interrupts and the same command continues
     callwright replay --tools tools.json --state replay.state logs/
+
   Parts on several machines, merged
     callwright replay --tools tools.json --emit-summary part-1.json part-1.jsonl
     callwright replay merge --report week.html part-*.json";

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use callwright_replay::propose::suggestions_file;
-use callwright_replay::report::{self, PageHeader, Report};
+use callwright_replay::report::{self, PageHeader, Report, WrittenFiles};
 use callwright_replay::summary::Summary;
 
 use super::args::OutputArguments;
@@ -66,6 +66,7 @@ pub(super) fn write_all(
         let page = PageHeader {
             about: Some(about.logs.to_owned()),
             made: now.ok().and_then(|now| i64::try_from(now.as_micros()).ok()),
+            suggestions: arguments.suggest.as_deref().map(shown),
         };
         write(path, &report::html(&report, &page)?)?;
     }
@@ -75,7 +76,7 @@ pub(super) fn write_all(
         text.push('\n');
         write(path, &text)?;
     }
-    print(&report, arguments.format)?;
+    print(&report, arguments)?;
     if let (true, Some(path)) = (arguments.review, &arguments.suggest) {
         review::run(path)?;
     }
@@ -88,11 +89,20 @@ fn width() -> usize {
     width.map_or(USUAL_WIDTH, |(_, width)| usize::from(width))
 }
 
-fn print(report: &Report, format: Format) -> Result<()> {
-    let text = match format {
+fn print(report: &Report, arguments: &OutputArguments) -> Result<()> {
+    let (page, suggestions) = (&arguments.report, &arguments.suggest);
+    let (page, suggestions) = (
+        page.as_deref().map(shown),
+        suggestions.as_deref().map(shown),
+    );
+    let written = WrittenFiles {
+        page: page.as_deref(),
+        suggestions: suggestions.as_deref(),
+    };
+    let text = match arguments.format {
         Format::Json => format!("{}\n", report::json(report)?),
         // anstream removes the colours that the terminal cannot show.
-        Format::Text => report::text(report, width(), true)?,
+        Format::Text => report::text(report, width(), true, written)?,
     };
     let mut stdout = anstream::stdout();
     stdout

@@ -29,10 +29,11 @@ use super::{Report, ReportError};
 /// | `loops` | `code`, `calls`, `sessions`, `latency_us`, `result_bytes`, `tools`, `examples` |
 /// | `repairs` | how often each rule was applied |
 ///
-/// Counts are `calls`, `valid`, `unjudged`, `repaired`, `refused` (these four add up to `calls`), `violations` (the last two of them),
+/// Counts are `calls`, `valid`, `unjudged`, `repaired`, `refused` (these four add up to `calls`), `warned` (of the valid ones,
+/// those that the policy lets through with a warning), `violations` (repaired, refused or warned),
 /// `stopped`, `results`, `results_refused`, `tool_errors`. `led_to` has `ran_fine`, `tool_refused`, `unknown` (these add up to
 /// the calls), `corrected`, `repeated`, `gave_up`. An example has `value` (JSON text with secrets masked; empty for a
-/// missing key), `whole`, `place`, `time`, `session`, `model`. Numbers of sessions above 256 are estimates.
+/// missing key), `whole`, `arguments` (of the call around it, perhaps cut), `place`, `time`, `session`, `model`. Numbers of sessions above 256 are estimates.
 ///
 /// # Errors
 ///

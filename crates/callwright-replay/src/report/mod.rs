@@ -25,6 +25,7 @@ use crate::summary::Summary;
 
 pub use html::{PageHeader, html};
 pub use json::json;
+pub use next::WrittenFiles;
 pub use text::text;
 
 /// Everything that is reported.

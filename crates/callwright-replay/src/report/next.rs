@@ -10,6 +10,15 @@ use crate::number::thousands;
 /// How many numbers are written out in a command; more are better decided on one by one.
 const WRITTEN_OUT: usize = 10;
 
+/// What was written beside a report, by the names of the files.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WrittenFiles<'a> {
+    /// The page.
+    pub page: Option<&'a str>,
+    /// The suggestions.
+    pub suggestions: Option<&'a str>,
+}
+
 /// One thing to do.
 #[derive(Serialize)]
 pub(crate) struct NextStep {
@@ -20,7 +29,7 @@ pub(crate) struct NextStep {
 }
 
 /// What there is to do. `TOOLS` stands for the tools file, which a report does not know.
-pub(crate) fn steps(view: &View<'_>) -> Vec<NextStep> {
+pub(crate) fn steps(view: &View<'_>, written: WrittenFiles<'_>) -> Vec<NextStep> {
     let step = |what: &str| NextStep {
         what: what.to_owned(),
         commands: Vec::new(),
@@ -31,15 +40,16 @@ pub(crate) fn steps(view: &View<'_>) -> Vec<NextStep> {
             "run it again with --tools FILE, a JSON list of all tools, so that every call is judged",
         ));
     }
-    steps.push(step(
-        "run it again with --report report.html for every cluster, with examples",
-    ));
-    steps.extend(accepting(view));
+    steps.push(match written.page {
+        Some(page) => step(&format!("open {page} for every cluster, with examples")),
+        None => step("run it again with --report report.html for every cluster, with examples"),
+    });
+    steps.extend(accepting(view, written));
     steps
 }
 
 /// How to accept changes; nothing if there is none.
-pub(crate) fn accepting(view: &View<'_>) -> Option<NextStep> {
+pub(crate) fn accepting(view: &View<'_>, written: WrittenFiles<'_>) -> Option<NextStep> {
     if view.proposals.is_empty() {
         return None;
     }
@@ -48,7 +58,8 @@ pub(crate) fn accepting(view: &View<'_>) -> Option<NextStep> {
         .filter(|it| it.kind == ViolationKind::EdgeCase && it.accepts_bugs == 0 && it.proved)
         .map(|proposal| proposal.number.to_string())
         .collect();
-    let apply = "callwright replay apply --tools TOOLS --suggestions changes.json";
+    let file = written.suggestions.unwrap_or("changes.json");
+    let apply = format!("callwright replay apply --tools TOOLS --suggestions {file}");
     let (what, accept) = match safe.len() {
         0 => (
             "decide on each: none is both proved and free of calls that look like bugs".to_owned(),
@@ -67,13 +78,16 @@ pub(crate) fn accepting(view: &View<'_>) -> Option<NextStep> {
         ),
     };
     Some(NextStep {
-        what: format!("run it again with --suggest changes.json, then {what}:"),
+        what: match written.suggestions {
+            Some(_) => format!("{what}:"),
+            None => format!("run it again with --suggest changes.json, then {what}:"),
+        },
         commands: match accept {
             Some(numbers) => vec![format!(
                 "{apply} --accept {numbers} --output new-tools.json"
             )],
             None => vec![
-                "callwright replay review changes.json".to_owned(),
+                format!("callwright replay review {file}"),
                 format!("{apply} --output new-tools.json"),
             ],
         },

@@ -8,6 +8,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, Value, context};
 use serde::Serialize;
 
+use super::next::WrittenFiles;
 use super::printable::{cut, printable};
 use super::view::{LoopView, TroublePlace, View};
 use super::{date, next, phrase};
@@ -18,7 +19,7 @@ use crate::number::{about, bytes, conversations, count, duration, percent, thous
 pub(super) const ROWS: usize = 500;
 
 /// What every template may show.
-pub(super) fn content(view: &View<'_>) -> Value {
+pub(super) fn content(view: &View<'_>, written: WrittenFiles<'_>) -> Value {
     let sum = |part: fn(&LoopView<'_>) -> u64| {
         let parts = view.loops.iter().map(part);
         parts.fold(0, u64::saturating_add)
@@ -44,7 +45,7 @@ pub(super) fn content(view: &View<'_>) -> Value {
         clusters => rows(&view.clusters),
         all_clusters => view.clusters.len(),
         proposals => Serde(&view.proposals),
-        steps => Serde(next::steps(view)),
+        steps => Serde(next::steps(view, written)),
         loops => Serde(&view.loops),
         loops_latency => sum(|it| it.latency_us),
         loops_bytes => sum(|it| it.result_bytes),

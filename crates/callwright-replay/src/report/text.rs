@@ -8,7 +8,7 @@ use super::columns::{Styles, block_bar, command, left, right, wrap};
 use super::printable::{cut, printable, width};
 use super::template::{content, environment};
 use super::view::View;
-use super::{Report, ReportError};
+use super::{Report, ReportError, WrittenFiles};
 
 const TEMPLATE: &str = include_str!("templates/report.txt");
 
@@ -19,15 +19,21 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 60..=120;
 const WIDEST_TOOL: usize = 30;
 const TOOLS: usize = 5;
 
-/// The report in lines of about `columns` columns (from 60 to 120), with or without colours.
+/// The report in lines of about `columns` columns (from 60 to 120), with or without colours. It says what to do next, which
+/// depends on what was `written` already.
 ///
 /// # Errors
 ///
 /// If the template does not fit what it is given: a bug of this crate.
-pub fn text(report: &Report, columns: usize, colours: bool) -> Result<String, ReportError> {
+pub fn text(
+    report: &Report,
+    columns: usize,
+    colours: bool,
+    written: WrittenFiles<'_>,
+) -> Result<String, ReportError> {
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
     let rendered = View::of(report)
-        .and_then(|view| rendered(&view, columns, Styles(colours)))
+        .and_then(|view| rendered(&view, columns, Styles(colours), written))
         .map_err(ReportError::new)?;
     let lines = rendered
         .lines()
@@ -35,7 +41,12 @@ pub fn text(report: &Report, columns: usize, colours: bool) -> Result<String, Re
     Ok(lines.collect())
 }
 
-fn rendered(view: &View<'_>, columns: usize, styles: Styles) -> Result<String, minijinja::Error> {
+fn rendered(
+    view: &View<'_>,
+    columns: usize,
+    styles: Styles,
+    written: WrittenFiles<'_>,
+) -> Result<String, minijinja::Error> {
     let broken_tools = view
         .tools
         .iter()
@@ -69,6 +80,6 @@ fn rendered(view: &View<'_>, columns: usize, styles: Styles) -> Result<String, m
         width => columns,
         broken_tools => broken_tools.count(),
         name_column => names.max().unwrap_or(0),
-        ..content(view)
+        ..content(view, written)
     })
 }

@@ -99,6 +99,7 @@ impl Serialize for CallCounts<'_> {
             ("calls", tally.calls),
             ("valid", tally.valid),
             ("unjudged", tally.unjudged),
+            ("warned", tally.warned),
             ("repaired", tally.repaired),
             ("refused", tally.refused),
             ("violations", tally.violations()),
@@ -192,6 +193,7 @@ struct JudgementView<'r> {
 pub(crate) struct ExampleView<'r> {
     pub(crate) value: &'r str,
     whole: bool,
+    arguments: &'r str,
     pub(crate) place: &'r str,
     time: Option<Time>,
     session: Option<&'r str>,
@@ -374,6 +376,7 @@ fn examples(examples: &Examples) -> Vec<ExampleView<'_>> {
     let views = examples.iter().map(|example| ExampleView {
         value: &example.value,
         whole: example.whole,
+        arguments: &example.arguments,
         place: &example.place,
         time: example.time.map(Time),
         session: example.session.as_deref(),

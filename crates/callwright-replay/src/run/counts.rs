@@ -41,11 +41,16 @@ pub(super) struct CallFacts<'c> {
     pub(super) session: Option<u64>,
     pub(super) tally: Tally,
     pub(super) latency_us: u64,
+    /// The arguments as they may be shown, made only for examples that are kept.
+    pub(super) arguments: &'c dyn Fn() -> String,
 }
 
 impl CallFacts<'_> {
     pub(super) fn example(&self, value: String, whole: bool) -> Example {
         Example {
+            arguments: Some((self.arguments)())
+                .filter(|all| *all != value)
+                .unwrap_or_default(),
             value,
             whole,
             place: format!("{}:{}", self.spot.file, self.spot.line),

@@ -9,9 +9,8 @@ use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use callwright::Verdict;
-use callwright::json::Path;
+use callwright::json::{Path, Value};
 use callwright::secrecy::Secrecy;
-use callwright::tool::Tool;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::against::Against;
@@ -181,14 +180,26 @@ impl Shared {
             Verdict::Repaired(_) => tally.repaired = 1,
             Verdict::Refused(_) => tally.refused = 1,
             Verdict::Valid(valid) if valid.is_unjudged() => tally.unjudged = 1,
-            _ => tally.valid = 1,
+            _ => {
+                tally.valid = 1;
+                tally.warned = u64::from(!judged.faults.is_empty());
+            }
         }
+        let gate = sighting.set.judge().gate();
+        let arguments = || {
+            let secrecy = gate.secrecy(&call.call, &judged.verdict);
+            let arguments = judged.verdict.arguments();
+            arguments.map_or_else(String::new, |arguments| {
+                shown_arguments(&secrecy, arguments)
+            })
+        };
         let facts = CallFacts {
             spot: sighting.spot,
             at: &call.at,
             session: prepared.turn.session,
             tally,
             latency_us: call.latency_us.unwrap_or_default(),
+            arguments: &arguments,
         };
         let tool = judged.verdict.tool();
         counts.call(&sighting.set, tool, &facts);
@@ -226,6 +237,10 @@ impl Shared {
             session: hash_of(call.session.as_deref()),
             tally,
             latency_us: 0,
+            arguments: &|| {
+                let secrecy = Secrecy::of_arguments(tool, &call.arguments);
+                shown_arguments(&secrecy, &call.arguments)
+            },
         };
         if !result.faults.is_empty() {
             counts.result_faults(result, &facts);
@@ -328,11 +343,18 @@ fn count_stopped(
             ..Tally::default()
         },
         latency_us: call.latency_us.unwrap_or_default(),
+        arguments: &String::new,
     };
     let bytes = judged.result.as_ref().map_or(0, JudgedResult::bytes);
     let tool = judged.verdict.tool();
     let name = shown_name(&call.call, &judged.verdict);
-    let shown = format!("{name} {}", shown_arguments(tool, &judged.verdict));
+    let shown = match (tool, judged.verdict.arguments()) {
+        (Some(tool), Some(arguments)) => {
+            shown_arguments(&Secrecy::of_arguments(tool, arguments), arguments)
+        }
+        _ => String::new(),
+    };
+    let shown = format!("{name} {shown}");
     counts.stopped(code, (name, tool), &facts, bytes, shown);
 }
 
@@ -346,11 +368,7 @@ fn tally_of(result: &JudgedResult<'_>) -> Tally {
 }
 
 /// The arguments of a call as they may be shown.
-fn shown_arguments(tool: Option<&Tool>, verdict: &Verdict<'_>) -> String {
-    let (Some(tool), Some(arguments)) = (tool, verdict.arguments()) else {
-        return String::new();
-    };
-    let secrecy = Secrecy::of_arguments(tool, arguments);
+fn shown_arguments(secrecy: &Secrecy, arguments: &Value<'_>) -> String {
     let shown = secrecy.value(arguments, &Path::root()).to_string();
     match shown.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &shown[..end]),

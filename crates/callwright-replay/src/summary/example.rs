@@ -17,6 +17,10 @@ pub struct Example {
     pub value: String,
     /// Whether `value` is all of it; otherwise it is cut and not JSON.
     pub whole: bool,
+    /// The arguments of the call around it, as JSON, with secrets masked; cut where they are long. Empty where they are not
+    /// known, or are the value itself.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub arguments: String,
     /// The file and the line.
     pub place: String,
     /// When, in microseconds since 1970.

@@ -16,6 +16,9 @@ pub struct Tally {
     pub unjudged: u64,
     /// Calls that repair makes valid.
     pub repaired: u64,
+    /// Calls that are valid only because the policy asks for no more than a warning.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub warned: u64,
     /// Calls that are refused.
     pub refused: u64,
     /// Calls that admission would have stopped, valid or not.
@@ -28,10 +31,15 @@ pub struct Tally {
     pub tool_errors: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Tally {
-    /// Calls that break their schema, repaired or not.
+    /// Calls that break their schema, repaired, let through with a warning, or refused.
     pub fn violations(&self) -> u64 {
-        self.repaired + self.refused
+        self.repaired + self.refused + self.warned
     }
 }
 
@@ -39,6 +47,7 @@ merge!(Tally {
     calls,
     valid,
     unjudged,
+    warned,
     repaired,
     refused,
     stopped,

@@ -129,6 +129,7 @@ impl ClusterFacts {
             let example = Example {
                 value: text,
                 whole: true,
+                arguments: String::new(),
                 place: format!("log.jsonl:{}", at + 1),
                 time: None,
                 session: None,

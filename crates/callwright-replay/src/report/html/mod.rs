@@ -14,7 +14,7 @@ use minijinja::{AutoEscape, Value, context};
 use super::printable::cut;
 use super::template::{ROWS, content, environment};
 use super::view::{ProposalView, View};
-use super::{Report, ReportError, next, window};
+use super::{Report, ReportError, WrittenFiles, next, window};
 use crate::decide::ViolationKind;
 use crate::number::{hundredths, share};
 use crate::summary::Tally;
@@ -51,6 +51,8 @@ pub struct PageHeader {
     pub about: Option<String>,
     /// When it was made, in microseconds since 1970.
     pub made: Option<i64>,
+    /// The file with the suggestions, if it is written too.
+    pub suggestions: Option<String>,
 }
 
 /// The report as one HTML page.
@@ -75,6 +77,10 @@ fn rendered(report: &Report, page: &PageHeader) -> Result<String, minijinja::Err
     });
     environment.add_filter("bar", bar);
     environment.add_filter("parts", parts);
+    let written = WrittenFiles {
+        page: None,
+        suggestions: page.suggestions.as_deref(),
+    };
     let window = window::window(&report.summary.time);
     let clusters = || view.clusters.iter().take(ROWS);
     let kinds = [
@@ -99,12 +105,12 @@ fn rendered(report: &Report, page: &PageHeader) -> Result<String, minijinja::Err
             .map(|kind| view.clusters.iter().filter(|it| it.kind == kind).count())
             .to_vec(),
         proposal_details => view.proposals.iter().map(details).collect::<Vec<_>>(),
-        next => Serde(next::accepting(view)),
+        next => Serde(next::accepting(view, written)),
         // Sorts before every time.
         never => i64::MIN,
         // The template cannot write one where it trims blocks.
         line_end => Value::from_safe_string("\n".to_owned()),
-        ..content(view)
+        ..content(view, written)
     })
 }
 

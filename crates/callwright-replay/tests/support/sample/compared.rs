@@ -66,6 +66,7 @@ pub(crate) fn compared(say: &dyn Fn(&str) -> String) -> Report {
         };
         let mut examples = Examples::default();
         let example = Example {
+            arguments: String::new(),
             value: some(value),
             whole: true,
             place: say("logs/november/05.jsonl.gz:88"),

@@ -144,6 +144,11 @@ fn cluster(plan: &Plan, say: &dyn Fn(&str) -> String) -> Cluster {
             Example {
                 value: if some { say(plan.value) } else { String::new() },
                 whole: plan.key.3 != "truncated_call",
+                arguments: if some {
+                    say(r#"{"all": "of them"}"#)
+                } else {
+                    String::new()
+                },
                 place: say(&format!(
                     "logs/november/{:02}.jsonl.gz:{}",
                     number + 3,
@@ -189,6 +194,7 @@ fn tallies(summary: &mut Summary, say: &dyn Fn(&str) -> String) {
         let repaired: u64 = of(Side::Input).map(|plan| plan.repaired.0).sum();
         let results_refused = of(Side::Output).map(|plan| plan.calls).sum();
         let tally = Tally {
+            warned: 0,
             calls,
             valid: calls - broken,
             unjudged: 0,
@@ -222,6 +228,7 @@ fn tallies(summary: &mut Summary, say: &dyn Fn(&str) -> String) {
     for (model, share) in MODELS {
         let part = |number: u64| number * share / 1_000_000;
         let tally = Tally {
+            warned: 0,
             calls: part(all.calls),
             valid: part(all.valid),
             unjudged: 0,
@@ -250,6 +257,7 @@ fn time(summary: &mut Summary) {
                 calls * (9 + (day.unsigned_abs() * 7 + u64::from(part) * 5) % 5) / 1_000 + burst;
             let repaired = calls * (2 + (day.unsigned_abs() + u64::from(part)) % 3) / 1_500;
             let tally = Tally {
+                warned: 0,
                 calls: calls + burst,
                 valid: (calls + burst).saturating_sub(refused + repaired),
                 repaired,
@@ -313,6 +321,7 @@ fn loops(summary: &mut Summary, say: &dyn Fn(&str) -> String) {
         examples.add(
             1,
             Example {
+                arguments: String::new(),
                 value: say("{\"customer_id\":null,\"limit\":5}"),
                 whole: true,
                 place: say("logs/november/11.jsonl.gz:7120"),
