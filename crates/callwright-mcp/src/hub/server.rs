@@ -226,13 +226,18 @@ impl ServerTask {
             () = sleep(pause) => {}
         }
         let (started, sink) = start(&self.member, &self.hub)?;
-        let StartedServer::Process {
-            process,
-            stdout,
-            stderr,
-        } = started
-        else {
-            return Ok(None);
+        let (process, stdout, stderr) = match started {
+            StartedServer::Process {
+                process,
+                stdout,
+                stderr,
+            } => (process, stdout, stderr),
+            StartedServer::Failed(gone) => {
+                (self.hub.warn)(&gone.for_operator());
+                return Ok(None);
+            }
+            #[cfg(feature = "http")]
+            StartedServer::Remote(..) => return Ok(None),
         };
         let writer = Arc::new(LineWriter::new(sink));
         let (hub, stdin) = (Arc::clone(&self.hub), Arc::clone(&writer));
@@ -326,14 +331,13 @@ async fn supervise(
     let status = loop {
         tokio::select! {
             status = process.wait() => break status,
-            signal = next_signal(orders, link, &mut next) => match signal {
-                Some(signal) => process.signal(signal),
-                None => {
-                    process.signal(ServerSignal::Terminate);
+            signal = next_signal(orders, link, &mut next) => {
+                process.signal(signal.unwrap_or(ServerSignal::Terminate));
+                if signal.is_none() {
                     tokio::spawn(async move { drop(timeout(TO_TERMINATE, process.wait()).await) });
                     return None;
                 }
-            },
+            }
         }
     };
     // What it started itself ends with it.
