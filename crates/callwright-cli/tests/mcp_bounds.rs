@@ -164,7 +164,7 @@ fn a_line_without_end_has_a_bound() {
     // From the client: it gets an error, and the session goes on.
     let mut client = start(&options, &plain_tool(), ANSWER);
     for _ in 0..200 {
-        client.send(&[b'x'; 1_000_000]);
+        client.send(&vec![b'x'; 1_000_000]);
     }
     client.send(b"\n");
     let answer = client.receive();

@@ -112,6 +112,7 @@ impl<'a> GuardStep<'a, '_> {
             key: call.id.key().into_owned(),
             id: call.id.0.to_owned(),
             message: call.message.to_vec(),
+            may_ask: call.may_ask,
             is_sent,
             answer: None,
         });
@@ -135,10 +136,13 @@ impl<'a> GuardStep<'a, '_> {
             return;
         };
         let fate = match IncomingCall::read(&held.message) {
-            Some(call) => match self.state.tools.lookup(&call.call.tool) {
-                ToolLookup::Gate(gate) => self.judge(&gate, &call),
-                ToolLookup::NotYet | ToolLookup::Undeclared => self.judge_undeclared(&call),
-            },
+            Some(mut call) => {
+                call.may_ask = held.may_ask;
+                match self.state.tools.lookup(&call.call.tool) {
+                    ToolLookup::Gate(gate) => self.judge(&gate, &call),
+                    ToolLookup::NotYet | ToolLookup::Undeclared => self.judge_undeclared(&call),
+                }
+            }
             None => self.state.pass(id),
         };
         if let Some(message) = &held.answer

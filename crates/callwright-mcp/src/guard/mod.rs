@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 pub use self::action::{Action, HeldMessage};
 use self::action::{Fate, Sender};
 use self::results::ServerAnswer;
-pub use self::settings::{Now, Settings};
+pub use self::settings::{Now, Settings, ToolsListed};
 use self::state::{Expects, SessionState, ToolsRequest};
 use crate::answer::{self, code};
 use crate::call::can_elicit;

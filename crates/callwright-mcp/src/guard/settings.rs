@@ -38,7 +38,7 @@ pub struct Settings {
     /// Whether records contain the results of tools.
     pub keep_output: bool,
     /// Gets each list of tools that calls are judged by, as a JSON array of MCP declarations.
-    pub tools_listed: Option<Box<dyn Fn(&str) + Send + Sync>>,
+    pub tools_listed: Option<ToolsListed>,
     /// How much the arguments of a call may hold.
     pub limits: ParseLimits,
     /// How many bytes a message may have. A client whose message is longer gets an error; a server is ended.
@@ -46,6 +46,9 @@ pub struct Settings {
     /// Counts calls.
     pub status: Arc<Status>,
 }
+
+/// Gets a list of tools as JSON.
+pub type ToolsListed = Box<dyn Fn(&str) + Send + Sync>;
 
 impl Default for Settings {
     fn default() -> Self {

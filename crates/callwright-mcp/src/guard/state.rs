@@ -146,6 +146,8 @@ pub(super) struct HeldCall {
     /// As the client wrote it.
     pub(super) id: String,
     pub(super) message: Vec<u8>,
+    /// Whether the user may be asked about it.
+    pub(super) may_ask: bool,
     /// Whether the server has it already, and only the judgement waits.
     pub(super) is_sent: bool,
     /// The server's answer, if it came already and is short enough to be kept.

@@ -20,7 +20,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::client_session::{CallCancelled, ClientSession, Route, cancelled};
-use super::exchange::{Exchange, answers, has_method, is_batch, requests, together};
+use super::exchange::{Exchange, answers, has_method, is_batch, one_line, requests, together};
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, HttpError, Options};
@@ -94,15 +94,10 @@ async fn write_lines(
     mut messages: mpsc::Receiver<Vec<u8>>,
     mut output: impl AsyncWrite + Unpin,
 ) -> std::io::Result<()> {
-    while let Some(mut message) = messages.recv().await {
-        // JSON has line breaks only between its parts.
-        for byte in &mut message {
-            if matches!(byte, b'\n' | b'\r') {
-                *byte = b' ';
-            }
-        }
-        message.push(b'\n');
-        output.write_all(&message).await?;
+    while let Some(message) = messages.recv().await {
+        let mut line = one_line(&message);
+        line.push(b'\n');
+        output.write_all(&line).await?;
         output.flush().await?;
     }
     Ok(())

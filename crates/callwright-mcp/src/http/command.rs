@@ -22,7 +22,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::exchange::{PROXY_ERROR, answers, has_method, requests};
+use super::exchange::{PROXY_ERROR, answers, has_method, one_line, requests};
 use super::headers::SESSION;
 use super::{HttpError, Options, serve};
 use crate::answer::{self, code};
@@ -132,7 +132,7 @@ impl CommandServer {
                 let Ok(message) = read else {
                     return refused(StatusCode::BAD_REQUEST, "null", "The request broke off.");
                 };
-                self.post(session, message).await
+                self.post(session, &message)
             }
             (Method::GET, Some((_, session))) => session.open(None),
             (Method::DELETE, Some((name, session))) => {
@@ -155,16 +155,16 @@ impl CommandServer {
         Some((name.to_owned(), session))
     }
 
-    async fn post(
-        self: Arc<Self>,
+    fn post(
+        self: &Arc<Self>,
         session: Option<(String, Arc<ProcessSession>)>,
-        message: Bytes,
+        message: &[u8],
     ) -> Response<Body> {
-        let ids = requests(&message);
+        let ids = requests(message);
         let first = ids.first().map_or("null", String::as_str).to_owned();
         let (name, session) = match session {
             Some(session) => session,
-            None if has_method(&message, "initialize") => match self.begin() {
+            None if has_method(message, "initialize") => match self.begin() {
                 Ok(session) => session,
                 Err(why) => {
                     (self.warn)(&format!("the MCP server cannot be started: {why}"));
@@ -173,27 +173,26 @@ impl CommandServer {
                 }
             },
             // A process has one client, which says who it is at the beginning.
-            None if has_method(&message, "server/discover") => {
+            None if has_method(message, "server/discover") => {
                 let why = "send `initialize`";
                 return body::json(StatusCode::OK, answer::error(&first, code::NO_METHOD, why));
             }
             None => return no_session(&first),
         };
-        let response = if ids.is_empty() {
+        let mut response = if ids.is_empty() {
             let mut taken = Response::new(body::full(Bytes::new()));
             *taken.status_mut() = StatusCode::ACCEPTED;
             taken
         } else {
             session.open(Some(ids))
         };
-        if session.send(&message).is_err() {
+        if session.send(message).is_err() {
             return refused(
                 StatusCode::BAD_GATEWAY,
                 &first,
                 "The MCP server does not read.",
             );
         }
-        let mut response = response;
         if let Ok(name) = HeaderValue::from_str(&name) {
             response.headers_mut().insert(SESSION, name);
         }
@@ -238,18 +237,7 @@ impl CommandServer {
 
 impl ProcessSession {
     fn send(&self, message: &[u8]) -> Result<(), crate::line_writer::Unsent> {
-        // JSON has line breaks only between its parts.
-        let line: Vec<u8> = message
-            .iter()
-            .map(|byte| {
-                if matches!(byte, b'\n' | b'\r') {
-                    b' '
-                } else {
-                    *byte
-                }
-            })
-            .collect();
-        self.stdin.send(&line, LineEnd::Add, false)
+        self.stdin.send(&one_line(message), LineEnd::Add, false)
     }
 
     /// A response whose events are the answers to these requests, or what the server sends by itself.

@@ -128,3 +128,12 @@ pub(super) fn together(mut messages: Vec<Vec<u8>>, is_batch: bool) -> Option<Byt
         several => Some([&b"["[..], &several.join(&b','), b"]"].concat().into()),
     }
 }
+
+/// A message on one line. JSON has line breaks only between its parts.
+pub(super) fn one_line(message: &[u8]) -> Vec<u8> {
+    let is_break = |byte: u8| matches!(byte, b'\n' | b'\r');
+    let bytes = message.iter();
+    bytes
+        .map(|byte| if is_break(*byte) { b' ' } else { *byte })
+        .collect()
+}

@@ -78,7 +78,7 @@ pub fn run(
             last_exit: None,
         };
         for (server, member) in group.members.iter().enumerate() {
-            let (started, sink) = start(member, &hub)?;
+            let (started, sink) = start(&hub, server, member)?;
             hub.servers[server].writer().attach(sink);
             let (orders_in, orders) = unbounded_channel();
             lifecycle.orders.push(orders_in);

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{sleep, sleep_until, timeout};
 
 use super::group::{Endpoint, GroupMember};
@@ -63,7 +63,8 @@ pub(super) enum StartedServer {
     Process {
         process: Box<ServerProcess>,
         stdout: LineReader<PipeReader>,
-        stderr: PipeReader,
+        /// Copies its stderr.
+        stderr: JoinHandle<()>,
     },
     #[cfg(feature = "http")]
     Remote(Box<RemoteServer>, MemoryPipe),
@@ -105,24 +106,26 @@ pub(super) struct ServerExit {
 
 /// Starts a server, or connects to it; also returns where its messages go.
 pub(super) fn start(
+    hub: &Arc<Hub>,
+    server: usize,
     member: &GroupMember,
-    hub: &Hub,
 ) -> io::Result<(StartedServer, Option<LineSink>)> {
-    let server = member.description();
+    let description = member.description();
     match &member.endpoint {
         Endpoint::Command(command) => match ServerProcess::start(command) {
             Ok((process, stdin, stdout, stderr)) => {
-                let server = StartedServer::Process {
+                let copying = Arc::clone(hub);
+                let started = StartedServer::Process {
                     process: Box::new(process),
                     stdout: LineReader::new(stdout, hub.most_bytes),
-                    stderr,
+                    stderr: spawn_blocking(move || copying.copy_stderr(server, stderr)),
                 };
-                Ok((server, Some(LineSink::pipe(stdin)?)))
+                Ok((started, Some(LineSink::pipe(stdin)?)))
             }
             Err(error) => {
                 let program = command.program.to_string_lossy();
                 let gone = Gone {
-                    why: format!("{server} cannot be started"),
+                    why: format!("{description} cannot be started"),
                     detail: format!(": `{program}`: {error}; check its command and its folder"),
                 };
                 Ok((StartedServer::Failed(gone), None))
@@ -132,13 +135,13 @@ pub(super) fn start(
         Endpoint::Url { url, headers } => {
             let (warn, name) = (Arc::clone(&hub.warn), member.name.clone());
             let warn = Arc::new(move |warning: &str| warn(&format!("{name}: {warning}")));
-            let (server, sink, output) = remote::connect(url, headers, warn);
-            Ok((StartedServer::Remote(Box::new(server), output), Some(sink)))
+            let (remote, sink, output) = remote::connect(url, headers, warn);
+            Ok((StartedServer::Remote(Box::new(remote), output), Some(sink)))
         }
         #[cfg(not(feature = "http"))]
         Endpoint::Url { .. } => {
             let gone = Gone::new(format!(
-                "{server} speaks HTTP, which this build does not support"
+                "{description} speaks HTTP, which this build does not support"
             ));
             Ok((StartedServer::Failed(gone), None))
         }
@@ -171,7 +174,7 @@ impl ServerTask {
                 restarts = 0;
             }
             let Ended::ByItself(gone, status) = ended else {
-                let (next, sink) = start(&self.member, &self.hub)?;
+                let (next, sink) = start(&self.hub, self.server, &self.member)?;
                 self.link().writer().attach(sink);
                 started = next;
                 continue;
@@ -225,14 +228,19 @@ impl ServerTask {
             () = self.told_to_end() => return Ok(None),
             () = sleep(pause) => {}
         }
-        let (started, sink) = start(&self.member, &self.hub)?;
-        let StartedServer::Process {
-            process,
-            stdout,
-            stderr,
-        } = started
-        else {
-            return Ok(None);
+        let (started, sink) = start(&self.hub, self.server, &self.member)?;
+        let (process, stdout, stderr) = match started {
+            StartedServer::Process {
+                process,
+                stdout,
+                stderr,
+            } => (process, stdout, stderr),
+            StartedServer::Failed(gone) => {
+                (self.hub.warn)(&gone.for_operator());
+                return Ok(None);
+            }
+            #[cfg(feature = "http")]
+            StartedServer::Remote(..) => return Ok(None),
         };
         let writer = Arc::new(LineWriter::new(sink));
         let (hub, stdin) = (Arc::clone(&self.hub), Arc::clone(&writer));
@@ -282,8 +290,6 @@ impl ServerTask {
                 stderr,
             } => {
                 let stdout = spawn_blocking(move || reader.read_server(server, generation, stdout));
-                let reader = Arc::clone(hub);
-                let stderr = spawn_blocking(move || reader.copy_stderr(server, stderr));
                 let Some(status) = supervise(*process, link, &stdout, &mut self.orders).await
                 else {
                     return Ended::ToRestart;
@@ -319,21 +325,20 @@ impl ServerTask {
 async fn supervise(
     mut process: ServerProcess,
     link: &ServerLink,
-    stdout: &tokio::task::JoinHandle<()>,
+    stdout: &JoinHandle<()>,
     orders: &mut UnboundedReceiver<ServerOrder>,
 ) -> Option<io::Result<ExitStatus>> {
     let mut next = None;
     let status = loop {
         tokio::select! {
             status = process.wait() => break status,
-            signal = next_signal(orders, link, &mut next) => match signal {
-                Some(signal) => process.signal(signal),
-                None => {
-                    process.signal(ServerSignal::Terminate);
+            signal = next_signal(orders, link, &mut next) => {
+                process.signal(signal.unwrap_or(ServerSignal::Terminate));
+                if signal.is_none() {
                     tokio::spawn(async move { drop(timeout(TO_TERMINATE, process.wait()).await) });
                     return None;
                 }
-            },
+            }
         }
     };
     // What it started itself ends with it.

@@ -354,6 +354,25 @@ fn since_2026_the_call_ends_with_the_question() {
     }
 }
 
+/// A call that waits for the list of tools is still one whose user was asked.
+#[test]
+fn a_user_is_not_asked_again_because_the_tools_have_changed() {
+    let mut talk = Talk::new(&json!({}));
+    let meta = newer(&forms());
+    let went = talk.pay(&json!({"_meta": meta}));
+    let state = &went.to_client[0]["result"]["requestState"];
+    talk.server(&json!({"method": "notifications/tools/list_changed"}));
+    let said = json!({"callwright": {"action": "cancel"}});
+    let again = json!({"_meta": meta, "requestState": state, "inputResponses": said});
+    let went = talk.pay(&again);
+    assert_eq!(went.to_server[0]["method"], "tools/list", "{went:?}");
+    let pay = json!({"name": "pay", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": true}});
+    let list = json!({"id": went.to_server[0]["id"], "result": {"tools": [pay]}});
+    let went = talk.server(&list);
+    assert!(went.is_refused().contains("is not run twice"), "{went:?}");
+    assert_eq!(went.to_client[0]["result"]["resultType"], "complete");
+}
+
 /// The server's own questions: a call goes on only with one that the server has left unfinished.
 #[test]
 fn a_call_cannot_claim_to_go_on() {

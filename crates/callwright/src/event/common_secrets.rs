@@ -4,22 +4,27 @@
 //! results, in JSON inside a text, in sentences about a value. It knows the common kinds, so a schema that marks its secrets
 //! still hides more.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::secrecy::MASKED;
 
 /// Shorter values are words and numbers that mean something else as well, so they are hidden at their key only.
 const SHORTEST_ELSEWHERE: usize = 6;
 
+/// How many of them are looked for elsewhere: each costs another look at the line.
+const MOST_ELSEWHERE: usize = 32;
+
 /// The name of a key whose text is a secret. Tokens of pages, and numbers of tokens, are not.
 const KEY: &str = r"(?i:[a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|(?:access|auth|refresh|session|bearer|api|bot)[_-]?token|authorization|credentials?|cookie)[a-z0-9_]{0,8}|token|pwd|pass)";
 
 /// A member with such a name, also one level deeper, in JSON inside a text.
 static NAMED: LazyLock<[Option<Regex>; 2]> = LazyLock::new(|| {
-    let plain = format!(r#""{KEY}"\s*:\s*"((?:[^"\\]|\\.)+)""#);
-    let escaped = format!(r#"\\"{KEY}\\"\s*:\s*\\"((?:[^"\\]|\\\\.)+)\\""#);
+    let plain = format!(r#"("{KEY}"\s*:\s*")((?:[^"\\]|\\.)+)""#);
+    let escaped = format!(r#"(\\"{KEY}\\"\s*:\s*\\")((?:[^"\\]|\\\\.)+)\\""#);
     [plain, escaped].map(|pattern| Regex::new(&pattern).ok())
 });
 
@@ -49,26 +54,29 @@ static SHAPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Hides common secrets in a line of JSON.
 pub(super) fn hide(line: &mut String) {
-    let mut known = Vec::new();
+    let mut known = BTreeSet::new();
     for named in NAMED.iter().flatten() {
-        let values = named
-            .captures_iter(line)
-            .filter_map(|found| found.get(1).map(|value| value.range()));
-        for range in values.collect::<Vec<_>>().into_iter().rev() {
-            known.extend(line.get(range.clone()).map(str::to_owned));
-            line.replace_range(range, MASKED);
+        let hidden = named.replace_all(line, |found: &Captures<'_>| {
+            let (before, value) = (&found[1], &found[2]);
+            if value.len() >= SHORTEST_ELSEWHERE && known.len() < MOST_ELSEWHERE {
+                known.insert(value.to_owned());
+            }
+            let after = &found[0][before.len() + value.len()..];
+            format!("{before}{MASKED}{after}")
+        });
+        if let Cow::Owned(hidden) = hidden {
+            *line = hidden;
         }
     }
-    known.retain(|value| value.len() >= SHORTEST_ELSEWHERE && value != MASKED);
     for value in known {
         if line.contains(&value) {
             *line = line.replace(&value, MASKED);
         }
     }
     if let Some(shaped) = SHAPED.as_ref()
-        && shaped.is_match(line)
+        && let Cow::Owned(hidden) = shaped.replace_all(line, MASKED)
     {
-        *line = shaped.replace_all(line, MASKED).into_owned();
+        *line = hidden;
     }
 }
 
