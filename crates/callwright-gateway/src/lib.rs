@@ -8,6 +8,7 @@
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
 //! - `judge`: the verdict on a call, on record and counted
+//! - `mend`: conversations that a provider rejects
 //! - `metrics`: counters for Prometheus
 
 mod api;
@@ -15,6 +16,7 @@ mod gates;
 mod gateway;
 mod guard;
 mod judge;
+mod mend;
 mod metrics;
 mod own_events;
 mod relay;
@@ -23,3 +25,4 @@ mod rewrite;
 
 pub use gateway::{GatewayError, Mode, Options, Warn, serve};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};
+pub use mend::{HistoryDefect, mend};
