@@ -3,7 +3,9 @@
 //! A request goes up as the bytes that came. An answer comes down as its own bytes, except for calls that are repaired.
 //! Whatever cannot be looked into passes as it is, and is counted with its reason.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,18 +20,22 @@ use futures_util::stream;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue, UPGRADE,
+    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, HeaderName, HeaderValue, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::json;
 use tokio::time::timeout;
 
+use crate::answer_end::AnswerEnd;
 use crate::api::Api;
 use crate::gates::GateCache;
-use crate::gateway::{Mode, Options};
+use crate::gateway::{History, Loops, Mode, Options};
 use crate::guard::AnswerGuard;
-use crate::judge::{AnswerJudge, Counts};
+use crate::judge::{AnswerJudge, Counts, Refusals};
+use crate::loops::LoopCheck;
+use crate::mend::mend;
 use crate::metrics::{Counter, Metrics, Timer};
+use crate::reask::{Asked, ReaskLimits, Reasker};
 use crate::request::{RequestView, decoded, has_tools_elsewhere};
 
 /// Paths of our own. No API has them.
@@ -71,7 +77,7 @@ impl Relay {
         });
         let name = api.map_or("other", |api| api.name);
         let answered = match api {
-            Some(api) => self.judged(api, request).await,
+            Some(api) => Arc::clone(&self).judged(api, request).await,
             None => self.piped(request).await,
         };
         let response = answered.unwrap_or_else(|error| {
@@ -98,7 +104,7 @@ impl Relay {
     }
 
     /// A request to an API whose answers are judged.
-    async fn judged(&self, api: Api, request: Request<Incoming>) -> Result<Response<Body>, TransferError> {
+    async fn judged(self: Arc<Self>, api: Api, request: Request<Incoming>) -> Result<Response<Body>, TransferError> {
         let (parts, body) = request.into_parts();
         let (max_bytes, silence) = (self.options.max_bytes, self.options.silence);
         let portion = body::read_portion(body, max_bytes, silence).await;
@@ -109,31 +115,100 @@ impl Relay {
                 return Ok(refusal(StatusCode::BAD_REQUEST, "invalid_request", &text));
             }
         };
-        let mut judge = None;
+        let headers = self.headers(&parts.headers);
+        let uri = self.uri(&parts.uri);
+        let (mut judge, mut sent) = (None, None);
         match &portion {
             Portion::Whole(bytes) => match decoded(&parts.headers, bytes, max_bytes) {
-                Some(plain) => judge = self.judge_of(api, &plain),
+                Some(plain) => {
+                    let body = match plain {
+                        Cow::Borrowed(_) => bytes.clone(),
+                        Cow::Owned(plain) => plain.into(),
+                    };
+                    judge = self.judge_of(api, &body);
+                    if self.options.history == History::Mend || self.options.reask > 0 {
+                        sent = Some(SentRequest { api, uri: uri.clone(), headers: headers.clone(), body });
+                    }
+                }
                 None => self.unjudged("request_encoding"),
             },
             Portion::Beginning(..) => self.unjudged("request_too_large"),
         }
-        let headers = self.headers(&parts.headers);
-        let uri = self.uri(&parts.uri);
-        let response = self.upstream.pipe(Method::POST, uri, headers, portion.into_body()).await?;
+        let mut response = self.upstream.pipe(Method::POST, uri, headers, portion.into_body()).await?;
+        if let Some(sent) = &mut sent {
+            response = self.mended(sent, response).await;
+        }
         match judge.filter(|_| response.status().is_success()) {
-            Some(judge) => self.judged_response(judge, response).await,
+            Some(mut judge) => {
+                let reasker = sent.and_then(|sent| self.reasker(&parts.uri, sent));
+                judge.refusals = reasker.is_some().then(|| Refusals::new(self.options.reask_writes));
+                self.judged_response(judge, reasker, response).await
+            }
             None => Ok(body::passed_through(response)),
         }
     }
 
+    /// A conversation that the provider rejects is mended and sent once more. If that does not help, the first response
+    /// is the one that counts.
+    async fn mended(&self, sent: &mut SentRequest, rejected: Response<Incoming>) -> Response<Incoming> {
+        if self.options.history != History::Mend || rejected.status() != StatusCode::BAD_REQUEST {
+            return rejected;
+        }
+        let text = std::str::from_utf8(&sent.body).ok();
+        let Some((body, defects)) = text.and_then(|text| mend(text, sent.api.provider)) else {
+            return rejected;
+        };
+        sent.headers.remove(CONTENT_ENCODING);
+        sent.body = body.into();
+        let body = body::full(sent.body.clone());
+        let second = self.upstream.pipe(Method::POST, sent.uri.clone(), sent.headers.clone(), body).await;
+        match second {
+            Ok(response) if response.status().is_success() => {
+                for defect in defects {
+                    self.metrics.count(Counter::Mended, &[defect.name()]);
+                }
+                response
+            }
+            _ => rejected,
+        }
+    }
+
+    /// Asks the model again, if that is wanted and possible.
+    fn reasker(&self, asked: &Uri, sent: SentRequest) -> Option<Reasker> {
+        let Options { reask, reask_within, reask_max_tokens, mode, .. } = self.options;
+        let limits = ReaskLimits {
+            tries: reask.min(Options::MOST_REASKS),
+            within: reask_within,
+            max_tokens: reask_max_tokens,
+        };
+        let is_wanted = limits.tries > 0 && mode == Mode::Guard;
+        is_wanted.then(|| Reasker::new(sent.api.provider, asked, &sent.headers, sent.body, limits))?
+    }
+
+    /// Sends a request of our own; `None` if there is no whole answer.
+    pub(crate) async fn side_request(&self, path: &str, headers: HeaderMap, body: Bytes) -> Option<String> {
+        let uri = self.at(path);
+        let response = self.upstream.pipe(Method::POST, uri, headers, body::full(body)).await.ok()?;
+        let is_readable = response.status().is_success()
+            && MediaType::of(response.headers()) == MediaType::Json
+            && !is_compressed(response.headers());
+        let body = is_readable.then(|| response.into_body())?;
+        let body = self.upstream.read(body).await.ok()?;
+        String::from_utf8(body.into()).ok()
+    }
+
     /// Who judges the calls of the answer; `None` if there are no tools that could be judged.
-    fn judge_of(&self, api: Api, request: &[u8]) -> Option<AnswerJudge> {
+    fn judge_of(&self, api: Api, request: &Bytes) -> Option<AnswerJudge> {
         let Some(view) = RequestView::read(request) else {
             self.unjudged("request_shape");
             return None;
         };
         let tools = self.gates.get(view.tools()?, &self.options.policy)?;
+        let is_watched = self.options.loops != Loops::Off;
         Some(AnswerJudge {
+            loops: is_watched.then(|| LoopCheck::new(request.clone(), &tools.ledger)).flatten(),
+            stop_text: None,
+            refusals: None,
             api,
             model: view.model.map(String::from).unwrap_or_default(),
             has_tools_elsewhere: has_tools_elsewhere(request),
@@ -145,8 +220,9 @@ impl Relay {
     }
 
     async fn judged_response(
-        &self,
+        self: Arc<Self>,
         mut judge: AnswerJudge,
+        reasker: Option<Reasker>,
         response: Response<Incoming>,
     ) -> Result<Response<Body>, TransferError> {
         if is_compressed(response.headers()) {
@@ -158,6 +234,8 @@ impl Relay {
         if self.options.mode == Mode::Observe {
             guard = guard.only_observing();
         }
+        let stops = self.options.loops == Loops::Stop && self.options.mode == Mode::Guard;
+        let end = AnswerEnd::new(judge.api.provider, stops, reasker);
         let (mut parts, incoming) = response.into_parts();
         strip_hop_by_hop(&mut parts.headers);
         match kind {
@@ -168,7 +246,11 @@ impl Relay {
                     self.unjudged("answer_too_large");
                     return Ok(Response::from_parts(parts, portion.into_body()));
                 };
-                let changed = std::str::from_utf8(&bytes).ok().and_then(|text| guard.body(text, &mut judge));
+                let mut changed = None;
+                if let Ok(text) = std::str::from_utf8(&bytes) {
+                    changed = guard.body(text, &mut judge);
+                    changed = end.body(text, changed, &guard, &mut judge, &self).await;
+                }
                 if let Some(reason) = guard.unjudged() {
                     self.unjudged(reason.name());
                 }
@@ -197,7 +279,9 @@ impl Relay {
                     hold_bytes: self.options.hold_bytes,
                     keep_alive: self.options.keep_alive,
                     silence: self.options.silence,
-                    metrics: Arc::clone(&self.metrics),
+                    end,
+                    asking: None,
+                    relay: self,
                 };
                 let frames = stream::unfold(stream, |mut stream| async move {
                     let frame = stream.next().await?;
@@ -228,8 +312,11 @@ impl Relay {
 
     /// Where a request goes: its path after that of the upstream.
     fn uri(&self, asked: &Uri) -> Uri {
+        self.at(asked.path_and_query().map_or("/", |path| path.as_str()))
+    }
+
+    fn at(&self, path: &str) -> Uri {
         let base = self.upstream.path().trim_end_matches('/');
-        let path = asked.path_and_query().map_or("/", |path| path.as_str());
         self.upstream.at(&format!("{base}{path}"))
     }
 
@@ -278,6 +365,15 @@ fn refusal(status: StatusCode, kind: &str, message: &str) -> Response<Body> {
     body::json(status, error.to_string())
 }
 
+/// A request that may have to be sent again.
+struct SentRequest {
+    api: Api,
+    uri: Uri,
+    headers: HeaderMap,
+    /// Its body, not compressed.
+    body: Bytes,
+}
+
 /// An answer that is judged while it streams.
 struct JudgedStream {
     events: EventReader,
@@ -294,7 +390,10 @@ struct JudgedStream {
     hold_bytes: usize,
     keep_alive: Duration,
     silence: Duration,
-    metrics: Arc<Metrics>,
+    end: AnswerEnd,
+    /// The model is being asked again.
+    asking: Option<Pin<Box<dyn Future<Output = Asked> + Send>>>,
+    relay: Arc<Relay>,
 }
 
 impl JudgedStream {
@@ -305,41 +404,68 @@ impl JudgedStream {
                 self.sent_at = Instant::now();
                 return Some(Ok(bytes));
             }
+            let mut out = Vec::new();
+            if let Some(asking) = &mut self.asking {
+                match timeout(self.keep_alive, asking).await {
+                    Ok(asked) => {
+                        self.asking = None;
+                        self.end.conclude(&asked, &mut self.judge, &mut out);
+                        self.watch_hold(&mut out);
+                    }
+                    Err(_) => out.extend(self.guard.keep_alive()),
+                }
+                self.ready.extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
+                continue;
+            }
             if self.is_over {
                 return self.failure.take().map(Err);
             }
-            let mut out = Vec::new();
             match timeout(self.patience(), self.events.next()).await {
                 Ok(Ok(Some(event))) => {
+                    self.end.note(&event);
                     self.guard.event(event, &mut self.judge, &mut out);
                 }
                 Ok(Ok(None)) => {
                     self.is_over = true;
                     self.guard.end(&mut self.judge, &mut out);
-                    out.push(self.events.rest());
+                    let rest = self.events.rest();
+                    if !rest.is_empty() {
+                        self.end.never_ask();
+                        out.push(rest);
+                    }
                 }
                 Ok(Err(error)) => {
                     self.is_over = true;
                     self.guard.break_off(&mut self.judge, &mut out);
+                    self.end.release(&mut out);
                     self.failure = Some(error.into());
                 }
-                Err(_) if self.guard.is_holding() => {
+                Err(_) if self.is_holding() => {
                     let is_due = self.sent_at.elapsed() >= self.keep_alive;
-                    out.extend(self.guard.keep_alive().filter(|_| is_due));
+                    self.ready.extend(self.guard.keep_alive().filter(|_| is_due));
                 }
                 Err(_) => {
                     self.is_over = true;
                     self.failure = Some(TransferError::Silent(self.silence).into());
                 }
             }
+            if self.end.pass(&mut out, &self.guard, &self.judge, self.is_over) {
+                let asking = self.end.ask(&self.guard, &self.judge, Arc::clone(&self.relay));
+                self.asking = asking.map(|asking| Box::pin(asking) as _);
+            }
             self.watch_hold(&mut out);
             self.ready.extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
         }
     }
 
+    /// Whether something waits for the end of a call, or of the answer.
+    fn is_holding(&self) -> bool {
+        self.guard.is_holding() || self.end.is_holding()
+    }
+
     /// How long to wait for the upstream before something else has to be done.
     fn patience(&self) -> Duration {
-        if !self.guard.is_holding() {
+        if !self.is_holding() {
             return self.silence;
         }
         let held = self.held_since.map(|since| since.elapsed()).unwrap_or_default();
@@ -350,16 +476,18 @@ impl JudgedStream {
 
     /// Notes when holding began, and lets go of what has been held for too long.
     fn watch_hold(&mut self, out: &mut Vec<Bytes>) {
-        if !self.guard.is_holding() {
+        if !self.is_holding() {
             if let Some(since) = self.held_since.take() {
-                self.metrics.time(Timer::Hold, since.elapsed());
+                self.relay.metrics.time(Timer::Hold, since.elapsed());
             }
             return;
         }
         let since = *self.held_since.get_or_insert_with(Instant::now);
-        if since.elapsed() >= self.hold || self.guard.held_bytes() > self.hold_bytes {
-            self.metrics.count(Counter::Released, &[]);
+        let held = self.guard.held_bytes() + self.end.held_bytes();
+        if self.asking.is_none() && (since.elapsed() >= self.hold || held > self.hold_bytes) {
+            self.relay.metrics.count(Counter::Released, &[]);
             self.guard.release(&mut self.judge, out);
+            self.end.release(out);
         }
     }
 }

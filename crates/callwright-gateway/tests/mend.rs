@@ -1,5 +1,8 @@
 //! Conversations that providers reject are mended in place, and those without a defect are left alone.
 
+#[path = "support/upstream.rs"]
+mod upstream;
+
 use std::collections::HashSet;
 
 use callwright::wire::Provider;
@@ -374,4 +377,61 @@ fn ten_thousand_calls_of_one_id_take_no_time() {
     let began = std::time::Instant::now();
     assert!(mend(&json!({"messages": calls}).to_string(), Provider::OpenAiChat).is_some());
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
+mod through_the_gateway {
+    use callwright_gateway::{History, Options};
+    use serde_json::json;
+
+    use crate::upstream::{Reply, World};
+
+    const PATH: &str = "/v1/chat/completions";
+
+    fn mends(options: &mut Options) {
+        options.history = History::Mend;
+    }
+
+    fn broken() -> String {
+        json!({"model": "m", "messages": [{"role": "tool", "tool_call_id": "a", "content": "11 °C"}]}).to_string()
+    }
+
+    #[tokio::test]
+    async fn what_is_rejected_is_mended_and_sent_once_more() {
+        let world = World::new(vec![Reply::error(400, "no"), Reply::json(r#"{"ok":1}"#)], mends).await;
+        let response = world.post(PATH, &broken()).await;
+        assert_eq!((response.about.as_str(), response.body.as_str()), ("200", r#"{"ok":1}"#));
+        let requests = world.requests();
+        assert_eq!(requests.len(), 2);
+        assert_eq!(requests[0].body, broken());
+        assert_eq!(requests[1].json()["messages"][0]["role"], "user");
+        let counted = "callwright_history_mended_total{defect=\"orphan_result\"} 1\n";
+        assert!(world.metrics().await.contains(counted));
+    }
+
+    #[tokio::test]
+    async fn if_that_fails_too_the_first_error_counts() {
+        for second in [Reply::error(400, "second"), Reply::error(500, "second")] {
+            let world = World::new(vec![Reply::error(400, "first"), second], mends).await;
+            let response = world.post(PATH, &broken()).await;
+            assert_eq!((response.about.as_str(), response.body.as_str()), ("400", "first"));
+            assert_eq!(world.requests().len(), 2);
+            assert!(!world.metrics().await.contains("callwright_history_mended_total{"));
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_else_is_sent_twice() {
+        let sound = json!({"messages": [{"role": "user", "content": "?"}]}).to_string();
+        for (status, body, is_on) in [(400, sound, true), (500, broken(), true), (400, broken(), false)] {
+            let world = World::new(vec![Reply::error(status, "first")], |options| {
+                if is_on {
+                    mends(options);
+                }
+            })
+            .await;
+            let response = world.post(PATH, &body).await;
+            assert_eq!((response.about, response.body.as_str()), (status.to_string(), "first"));
+            assert_eq!(world.requests().len(), 1);
+        }
+    }
 }

@@ -162,6 +162,12 @@ impl MemoryLedger {
         self.forgotten.load(Ordering::Relaxed)
     }
 
+    /// Forgets a session whose conversation is over.
+    pub fn forget(&self, session: &str) {
+        let name = self.name(session);
+        self.shard(name).sessions.remove(&name);
+    }
+
     fn name(&self, session: &str) -> Name {
         let [lower, upper] = self
             .hashers
@@ -289,6 +295,19 @@ mod tests {
         assert_eq!((ledger.sessions(), ledger.forgotten()), (3, 1));
         assert_eq!(open("a"), 3, "it was used again");
         assert_eq!(open("b"), 1, "it was forgotten");
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_nothing_behind() {
+        let ledger = MemoryLedger::default();
+        for session in 0..100_000 {
+            let session = session.to_string();
+            ledger.open(&session, &ask(0, 0, 9)).expect("memory");
+            ledger.forget(&session);
+        }
+        assert_eq!((ledger.sessions(), ledger.forgotten()), (0, 0));
+        let uses: usize = ledger.shards.iter().map(|shard| lock(shard).uses.len()).sum();
+        assert!(uses <= SHARDS * (SHARDS + USES_PER_SESSION), "{uses}");
     }
 
     #[test]
