@@ -86,7 +86,13 @@ impl AnswerEnd {
     }
 
     /// Takes what the guard let go, and leaves what goes to the client now. Says whether the model is to be asked again.
-    pub(crate) fn pass(&mut self, out: &mut Vec<Bytes>, guard: &AnswerGuard, judge: &AnswerJudge, is_over: bool) -> bool {
+    pub(crate) fn pass(
+        &mut self,
+        out: &mut Vec<Bytes>,
+        guard: &AnswerGuard,
+        judge: &AnswerJudge,
+        is_over: bool,
+    ) -> bool {
         if let Some(stopped) = &mut self.stopped {
             *out = without_calls(stopped, out);
             return false;
@@ -103,7 +109,11 @@ impl AnswerEnd {
             return false;
         }
         self.kept.append(out);
-        let is_known = !guard.is_holding() && answer.choices.iter().all(|choice| choice.completeness.is_some());
+        let is_known = !guard.is_holding()
+            && answer
+                .choices
+                .iter()
+                .all(|choice| choice.completeness.is_some());
         if !is_over && !is_known {
             return false;
         }
@@ -150,11 +160,21 @@ impl AnswerEnd {
         let first = FirstAnswer::of_body(self.provider, body);
         let gate = Arc::clone(&judge.tools.gate);
         let refused = judge.refused().to_vec();
-        let asked = reasker.ask(Arc::clone(relay), Arc::clone(&gate), first, calls_of(answer), refused).await;
+        let asked = reasker
+            .ask(
+                Arc::clone(relay),
+                Arc::clone(&gate),
+                first,
+                calls_of(answer),
+                refused,
+            )
+            .await;
         match judge.asked_again(&asked) {
             Some(decisions) => {
                 let mut second = AnswerGuard::new(gate, self.provider);
-                second.body(body, &mut Decided(decisions.into())).or(guarded)
+                second
+                    .body(body, &mut Decided(decisions.into()))
+                    .or(guarded)
             }
             None => guarded,
         }
@@ -176,7 +196,12 @@ impl AnswerEnd {
     }
 
     /// The stream goes on with what came of asking again.
-    pub(crate) fn conclude(&mut self, asked: &Asked, judge: &mut AnswerJudge, out: &mut Vec<Bytes>) {
+    pub(crate) fn conclude(
+        &mut self,
+        asked: &Asked,
+        judge: &mut AnswerJudge,
+        out: &mut Vec<Bytes>,
+    ) {
         let changed = judge.asked_again(asked).and_then(|decisions| {
             let gate = Arc::clone(&judge.tools.gate);
             self.again(gate, Decided(decisions.into()))
@@ -204,13 +229,21 @@ impl AnswerEnd {
         is_same.then(|| all.slice(self.sent_bytes..))
     }
 
-    fn stopped_answer(&self, judge: &AnswerJudge, answer: &StreamedAnswer) -> Option<StoppedAnswer> {
+    fn stopped_answer(
+        &self,
+        judge: &AnswerJudge,
+        answer: &StreamedAnswer,
+    ) -> Option<StoppedAnswer> {
         let text = judge.stop_text.as_deref().filter(|_| self.stops)?;
         // With several choices it is not known which one the client takes.
         let [choice] = answer.choices.as_slice() else {
             return None;
         };
-        Some(StoppedAnswer::new(self.provider, text, !choice.text.is_empty()))
+        Some(StoppedAnswer::new(
+            self.provider,
+            text,
+            !choice.text.is_empty(),
+        ))
     }
 }
 
@@ -235,7 +268,9 @@ fn without_calls(stopped: &mut StoppedAnswer, events: &[Bytes]) -> Vec<Bytes> {
     let mut out = Vec::new();
     for bytes in events {
         let data = EventFields::read(bytes).data;
-        let data = data.as_deref().and_then(|data| std::str::from_utf8(data).ok());
+        let data = data
+            .as_deref()
+            .and_then(|data| std::str::from_utf8(data).ok());
         let instead = data.map_or(Stopped::Same, |data| stopped.event(data));
         match instead {
             Stopped::Same => out.push(bytes.clone()),
@@ -243,7 +278,11 @@ fn without_calls(stopped: &mut StoppedAnswer, events: &[Bytes]) -> Vec<Bytes> {
                 let is_named = EventFields::read(bytes).name.is_some();
                 out.extend(events.iter().map(|new| {
                     let data = new.to_string();
-                    match new.get("type").and_then(|kind| kind.as_str()).filter(|_| is_named) {
+                    match new
+                        .get("type")
+                        .and_then(|kind| kind.as_str())
+                        .filter(|_| is_named)
+                    {
                         Some(name) => event(name, data.as_bytes()).into(),
                         None => with_data(bytes, Some(data.as_bytes())).into(),
                     }

@@ -30,7 +30,12 @@ impl FirstAnswer {
         };
         let messages = match provider {
             Provider::OpenAiChat => vec![only("choices")?.get("message")?.to_owned()],
-            Provider::OpenAiResponses => answer.list("output").ok()?.into_iter().map(str::to_owned).collect(),
+            Provider::OpenAiResponses => answer
+                .list("output")
+                .ok()?
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             Provider::Anthropic => {
                 let content = answer.get("content")?;
                 vec![format!("{{\"role\":\"assistant\",\"content\":{content}}}")]
@@ -40,7 +45,10 @@ impl FirstAnswer {
         };
         let usage = answer.get("usage").or_else(|| answer.get("usageMetadata"));
         let usage = usage.and_then(|usage| serde_json::from_str(usage).ok());
-        Some(FirstAnswer { messages, prompt_tokens: usage.as_ref().and_then(prompt_tokens) })
+        Some(FirstAnswer {
+            messages,
+            prompt_tokens: usage.as_ref().and_then(prompt_tokens),
+        })
     }
 
     /// Out of the events of a stream.
@@ -48,13 +56,22 @@ impl FirstAnswer {
         let mut usage = None;
         let mut parts = Parts::default();
         for event in events {
-            let Some(data) = EventFields::read(event).data else { continue };
+            let Some(data) = EventFields::read(event).data else {
+                continue;
+            };
             if data.as_ref() == b"[DONE]" {
                 continue;
             }
             let event: Value = serde_json::from_slice(&data).ok()?;
-            let of_event = ["/usage", "/message/usage", "/response/usage", "/usageMetadata"];
-            let of_event = of_event.iter().find_map(|place| event.pointer(place).and_then(prompt_tokens));
+            let of_event = [
+                "/usage",
+                "/message/usage",
+                "/response/usage",
+                "/usageMetadata",
+            ];
+            let of_event = of_event
+                .iter()
+                .find_map(|place| event.pointer(place).and_then(prompt_tokens));
             usage = usage.max(of_event);
             match provider {
                 Provider::OpenAiChat => parts.chat(event)?,
@@ -85,7 +102,9 @@ fn prompt_tokens(usage: &Value) -> Option<u64> {
         let cached = cached.into_iter().filter_map(number).sum::<u64>();
         Some(number("input_tokens")? + cached)
     };
-    number("prompt_tokens").or_else(|| number("promptTokenCount")).or_else(anthropic)
+    number("prompt_tokens")
+        .or_else(|| number("promptTokenCount"))
+        .or_else(anthropic)
 }
 
 /// An answer while it is put together.
@@ -104,12 +123,16 @@ impl Parts {
     fn chat(&mut self, mut event: Value) -> Option<()> {
         let choices = event.get_mut("choices").and_then(Value::as_array_mut);
         for choice in choices.into_iter().flatten() {
-            let Some(Value::Object(delta)) = choice.get_mut("delta").map(Value::take) else { continue };
+            let Some(Value::Object(delta)) = choice.get_mut("delta").map(Value::take) else {
+                continue;
+            };
             for (key, value) in delta {
                 match value {
                     Value::Array(calls) if key == "tool_calls" => {
                         for call in calls {
-                            let Value::Object(mut call) = call else { return None };
+                            let Value::Object(mut call) = call else {
+                                return None;
+                            };
                             let number = call.shift_remove("index")?.as_u64()?;
                             merge(self.calls.entry(number).or_default(), call);
                         }
@@ -125,7 +148,9 @@ impl Parts {
         let mut message = std::mem::take(&mut self.message);
         message.insert("role".to_owned(), "assistant".into());
         if !self.calls.is_empty() {
-            let calls = std::mem::take(&mut self.calls).into_values().map(Value::Object);
+            let calls = std::mem::take(&mut self.calls)
+                .into_values()
+                .map(Value::Object);
             message.insert("tool_calls".to_owned(), calls.collect());
         }
         (message.len() > 1).then_some(Value::Object(message))
@@ -148,13 +173,18 @@ impl Parts {
             }
             Some("content_block_delta") => {
                 let (block, input) = self.blocks.get_mut(&index?)?;
-                let Value::Object(mut delta) = event.get_mut("delta")?.take() else { return None };
+                let Value::Object(mut delta) = event.get_mut("delta")?.take() else {
+                    return None;
+                };
                 let kind = delta.shift_remove("type")?;
                 match kind.as_str()? {
                     "input_json_delta" => input.push_str(delta.get("partial_json")?.as_str()?),
                     "citations_delta" => {
                         let citation = delta.shift_remove("citation")?;
-                        let citations = block.as_object_mut()?.entry("citations").or_insert_with(|| json!([]));
+                        let citations = block
+                            .as_object_mut()?
+                            .entry("citations")
+                            .or_insert_with(|| json!([]));
                         if citations.is_null() {
                             *citations = json!([]);
                         }
@@ -184,9 +214,13 @@ impl Parts {
     }
 
     fn gemini(&mut self, mut event: Value) -> Option<()> {
-        let parts = event.pointer_mut("/candidates/0/content/parts").map(Value::take);
+        let parts = event
+            .pointer_mut("/candidates/0/content/parts")
+            .map(Value::take);
         if let Some(parts) = parts {
-            let Value::Array(parts) = parts else { return None };
+            let Value::Array(parts) = parts else {
+                return None;
+            };
             self.list.extend(parts);
         }
         Some(())
@@ -198,7 +232,8 @@ fn merge(all: &mut Map<String, Value>, piece: Map<String, Value>) {
     for (key, new) in piece {
         match (all.get_mut(&key), new) {
             // Repeated where they are continued nowhere.
-            (Some(Value::String(_)), Value::String(_)) if matches!(key.as_str(), "role" | "id" | "type" | "name") => {}
+            (Some(Value::String(_)), Value::String(_))
+                if matches!(key.as_str(), "role" | "id" | "type" | "name") => {}
             (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
             (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
             (Some(Value::Object(members)), Value::Object(more)) => merge(members, more),
@@ -215,7 +250,9 @@ mod tests {
     use super::*;
 
     fn events(data: &[Value]) -> Vec<Bytes> {
-        data.iter().map(|data| format!("data: {data}\n\n").into()).collect()
+        data.iter()
+            .map(|data| format!("data: {data}\n\n").into())
+            .collect()
     }
 
     #[test]
@@ -233,15 +270,19 @@ mod tests {
         let expected = json!({"role": "assistant", "content": [
             {"type": "thinking", "thinking": "hm", "signature": "xyz"},
             {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]});
-        assert_eq!(first, FirstAnswer { messages: vec![expected.to_string()], prompt_tokens: Some(12) });
+        assert_eq!(
+            first,
+            FirstAnswer {
+                messages: vec![expected.to_string()],
+                prompt_tokens: Some(12)
+            }
+        );
     }
 
     #[test]
     fn a_chat_is_put_together_by_its_indices() {
         let chunk = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
-        let call = |id: Option<&str>, arguments: &str| {
-            json!({"tool_calls": [{"index": 0, "id": id, "function": {"name": id.map(|_| "f"), "arguments": arguments}}]})
-        };
+        let call = |id: Option<&str>, arguments: &str| json!({"tool_calls": [{"index": 0, "id": id, "function": {"name": id.map(|_| "f"), "arguments": arguments}}]});
         let stream = events(&[
             chunk(json!({"role": "assistant", "content": null, "reasoning_content": "h"})),
             chunk(json!({"reasoning_content": "m"})),
@@ -252,8 +293,17 @@ mod tests {
         let first = FirstAnswer::of_events(Provider::OpenAiChat, &stream).expect("an answer");
         let expected = json!({"role": "assistant", "content": null, "reasoning_content": "hm",
             "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]});
-        assert_eq!(first, FirstAnswer { messages: vec![expected.to_string()], prompt_tokens: Some(9) });
+        assert_eq!(
+            first,
+            FirstAnswer {
+                messages: vec![expected.to_string()],
+                prompt_tokens: Some(9)
+            }
+        );
         let without_index = events(&[chunk(json!({"tool_calls": [{"id": "a"}]}))]);
-        assert_eq!(FirstAnswer::of_events(Provider::OpenAiChat, &without_index), None);
+        assert_eq!(
+            FirstAnswer::of_events(Provider::OpenAiChat, &without_index),
+            None
+        );
     }
 }

@@ -101,6 +101,9 @@ impl AnswerJudge {
         for event in events {
             self.sinks.report(|| event.with_reask(reask));
         }
+        for (_, event) in asked.new_calls.iter().flatten() {
+            self.sinks.report(|| event.clone());
+        }
         let decisions = asked.decisions(decisions, &refused)?;
         self.counts.reasked += u32::try_from(refused.len()).unwrap_or(u32::MAX);
         Some(decisions)
@@ -119,7 +122,8 @@ impl AnswerJudge {
             let reason = if is_known { "no_schema" } else { "undeclared_tool" };
             self.metrics.count(Counter::Unjudged, &[reason]);
         }
-        if !is_judged && !(is_known && self.loops.is_some()) {
+        let is_watched = is_known && self.loops.is_some();
+        if !is_judged && !is_watched {
             return Decision::Leave;
         }
         let began = Instant::now();
@@ -159,8 +163,8 @@ impl AnswerJudge {
             self.counts.refused += 1;
             self.metrics.count(Counter::Failures, &[refused.failure.code.name()]);
         }
-        let tool = gate.tool(&call.tool).map_or("unknown", |tool| tool.name());
-        self.metrics.count(Counter::Calls, &[self.api.name, settled.verdict.name(), tool, &self.model]);
+        let name = gate.tool(&call.tool).map_or("unknown", |tool| tool.name());
+        self.metrics.count(Counter::Calls, &[self.api.name, settled.verdict.name(), name, &self.model]);
         self.metrics.time(Timer::Gate, took);
         let event = || {
             let event = Event::of(gate, call, &settled.verdict, SystemTime::now());

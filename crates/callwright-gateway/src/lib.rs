@@ -9,7 +9,7 @@
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
 //! - `judge`: the verdict on a call, on record and counted
 //! - `loops`, `stop`: calls that repeat what the conversation holds
-//! - `reask`, `first_answer`: asking the model again for calls that were refused
+//! - `reask`, `first_answer`, `side_request`: asking the model again for calls that were refused
 //! - `answer_end`: what is only decided when an answer is over
 //! - `mend`: conversations that a provider rejects
 //! - `metrics`: counters for Prometheus
@@ -29,6 +29,7 @@ mod reask;
 mod relay;
 mod request;
 mod rewrite;
+mod side_request;
 mod stop;
 
 pub use gateway::{GatewayError, History, Loops, Mode, Options, Warn, serve};

@@ -79,7 +79,10 @@ impl LoopCheck {
         if let Some((body, turn)) = self.turn.take() {
             let pieces: Vec<&[u8]> = turn.into_iter().filter_map(|span| body.get(span)).collect();
             let text = [b"[", pieces.join(&b","[..]).as_slice(), b"]"].concat();
-            if let Some(history) = std::str::from_utf8(&text).ok().and_then(|text| read_value(text).ok()) {
+            if let Some(history) = std::str::from_utf8(&text)
+                .ok()
+                .and_then(|text| read_value(text).ok())
+            {
                 self.replay(gate, history, counts);
             }
         }
@@ -98,7 +101,9 @@ impl LoopCheck {
                 continue;
             }
             let verdict = gate.judge(&call);
-            let checked = result.as_ref().and_then(|result| checked(gate, &verdict, result));
+            let checked = result
+                .as_ref()
+                .and_then(|result| checked(gate, &verdict, result));
             let opened = gate.admit(&call, verdict, Place::new(&self.session.name, 0, round));
             if let (Opened::Admitted(ticket), Some(checked)) = (opened, checked) {
                 let _ = gate.settle(ticket, checked);
@@ -119,7 +124,9 @@ pub(crate) fn stop_text(failure: Option<&Failure>) -> Option<String> {
 /// Where the messages since the last one of the user are; `None` if there is no call among them.
 fn this_turn(body: &str) -> Option<Vec<Range<usize>>> {
     let request = RawObject::read(body).ok()?;
-    let list = ["messages", "input", "contents"].into_iter().find_map(|key| request.get(key))?;
+    let list = ["messages", "input", "contents"]
+        .into_iter()
+        .find_map(|key| request.get(key))?;
     let mut turn = Vec::new();
     let (mut rounds, mut is_answer) = (0, false);
     for text in raw_items(list).ok()?.into_iter().rev() {
@@ -129,7 +136,8 @@ fn this_turn(body: &str) -> Option<Vec<Range<usize>>> {
             break;
         }
         let is_later = is_answer;
-        is_answer = matches!(role.as_deref(), Some("assistant" | "model")) || message.is_a("function_call");
+        is_answer =
+            matches!(role.as_deref(), Some("assistant" | "model")) || message.is_a("function_call");
         if is_answer && !is_later {
             rounds += 1;
         }
@@ -158,7 +166,13 @@ fn paired(history: Vec<HistoryEntry<'_>>) -> Vec<(u64, Call<'_>, Option<CallResu
         match entry {
             HistoryEntry::Answer(answer) => {
                 let before = calls.len();
-                calls.extend(answer.calls.into_iter().flatten().map(|call| (round, call, None)));
+                calls.extend(
+                    answer
+                        .calls
+                        .into_iter()
+                        .flatten()
+                        .map(|call| (round, call, None)),
+                );
                 if calls.len() > before {
                     round += 1;
                     latest = before;
@@ -184,7 +198,11 @@ fn paired(history: Vec<HistoryEntry<'_>>) -> Vec<(u64, Call<'_>, Option<CallResu
 }
 
 /// What the gate makes of a result in the conversation, if the call would have run.
-fn checked<'r>(gate: &Gate, verdict: &Verdict<'_>, result: &'r CallResult<'_>) -> Option<Checked<'r>> {
+fn checked<'r>(
+    gate: &Gate,
+    verdict: &Verdict<'_>,
+    result: &'r CallResult<'_>,
+) -> Option<Checked<'r>> {
     let (Verdict::Valid(_) | Verdict::Repaired(_)) = verdict else {
         return None;
     };

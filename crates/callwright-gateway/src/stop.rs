@@ -33,7 +33,11 @@ impl StoppedAnswer {
     pub(crate) fn new(provider: Provider, text: &str, follows_text: bool) -> Self {
         // Elsewhere it is a part of its own.
         let is_joined = matches!(provider, Provider::OpenAiChat | Provider::Gemini);
-        let gap = if follows_text && is_joined { "\n\n" } else { "" };
+        let gap = if follows_text && is_joined {
+            "\n\n"
+        } else {
+            ""
+        };
         StoppedAnswer {
             provider,
             text: format!("{gap}{text}"),
@@ -86,21 +90,34 @@ impl StoppedAnswer {
             return false;
         };
         for choice in choices {
-            let Some(choice) = choice.as_object_mut() else { continue };
-            let key = if choice.contains_key("message") { "message" } else { "delta" };
+            let Some(choice) = choice.as_object_mut() else {
+                continue;
+            };
+            let key = if choice.contains_key("message") {
+                "message"
+            } else {
+                "delta"
+            };
             let mut had_calls = false;
             if let Some(message) = choice.get_mut(key).and_then(Value::as_object_mut) {
                 for calls in ["tool_calls", "function_call"] {
-                    had_calls |= message.shift_remove(calls).is_some_and(|calls| !calls.is_null());
+                    had_calls |= message
+                        .shift_remove(calls)
+                        .is_some_and(|calls| !calls.is_null());
                 }
                 if had_calls && let Some(text) = self.text_once() {
-                    let said = message.get("content").and_then(Value::as_str).unwrap_or_default();
+                    let said = message
+                        .get("content")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default();
                     message.insert("content".to_owned(), format!("{said}{text}").into());
                 }
                 is_empty &= had_calls && message.values().all(Value::is_null);
             }
             match choice.get_mut("finish_reason") {
-                Some(reason) if reason == "tool_calls" || reason == "function_call" => *reason = "stop".into(),
+                Some(reason) if reason == "tool_calls" || reason == "function_call" => {
+                    *reason = "stop".into();
+                }
                 _ => {}
             }
             is_empty &= choice.get("finish_reason").is_none_or(Value::is_null);
@@ -111,7 +128,9 @@ impl StoppedAnswer {
     fn gemini(&mut self, event: &mut Value) {
         let candidates = event.get_mut("candidates").and_then(Value::as_array_mut);
         for candidate in candidates.into_iter().flatten() {
-            let parts = candidate.pointer_mut("/content/parts").and_then(Value::as_array_mut);
+            let parts = candidate
+                .pointer_mut("/content/parts")
+                .and_then(Value::as_array_mut);
             let Some(parts) = parts else { continue };
             parts.retain_mut(|part| {
                 if part.get("functionCall").is_none() {
@@ -129,7 +148,11 @@ impl StoppedAnswer {
     fn anthropic(&mut self, event: &mut Value) -> Option<Vec<Value>> {
         let is_call = |block: &Value| block.get("type").is_some_and(|kind| kind == "tool_use");
         let index = event.get("index").cloned().unwrap_or_default();
-        let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kind = event
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
         match kind.as_str() {
             "message" => {
                 if let Some(blocks) = event.get_mut("content").and_then(Value::as_array_mut) {
@@ -137,7 +160,9 @@ impl StoppedAnswer {
                         if !is_call(block) {
                             return true;
                         }
-                        let text = self.text_once().map(|text| json!({"type": "text", "text": text}));
+                        let text = self
+                            .text_once()
+                            .map(|text| json!({"type": "text", "text": text}));
                         text.is_some_and(|text| {
                             *block = text;
                             true
@@ -160,7 +185,9 @@ impl StoppedAnswer {
                     json!({"type": "content_block_stop", "index": index}),
                 ]);
             }
-            "content_block_delta" | "content_block_stop" if self.calls.contains(&index) => return Some(Vec::new()),
+            "content_block_delta" | "content_block_stop" if self.calls.contains(&index) => {
+                return Some(Vec::new());
+            }
             "content_block_start" | "content_block_delta" | "content_block_stop" => {
                 let index = self.renumbered(&index);
                 *event.get_mut("index")? = index;
@@ -172,16 +199,25 @@ impl StoppedAnswer {
 
     /// The number of a block without those that were left out before it.
     fn renumbered(&self, index: &Value) -> Value {
-        let number = index.as_u64().map(|index| index.saturating_sub(self.left_out));
+        let number = index
+            .as_u64()
+            .map(|index| index.saturating_sub(self.left_out));
         number.map_or_else(|| index.clone(), Value::from)
     }
 
     fn responses(&mut self, event: &mut Value) -> Option<Vec<Value>> {
-        if event.get("object").is_some_and(|object| object == "response") {
+        if event
+            .get("object")
+            .is_some_and(|object| object == "response")
+        {
             self.response(event);
             return None;
         }
-        let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kind = event
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
         let is_call = |item: &Value| item.get("type").is_some_and(|kind| kind == "function_call");
         match kind.as_str() {
             "response.output_item.added" if event.get("item").is_some_and(is_call) => {
@@ -196,7 +232,9 @@ impl StoppedAnswer {
                 let event = event.as_object()?;
                 Some(message_events(event, &id, &text))
             }
-            "response.output_item.done" if event.get("item").is_some_and(is_call) => Some(Vec::new()),
+            "response.output_item.done" if event.get("item").is_some_and(is_call) => {
+                Some(Vec::new())
+            }
             kind if kind.starts_with("response.function_call_arguments.") => Some(Vec::new()),
             "response.completed" | "response.incomplete" => {
                 // The response says again what came before.
@@ -234,7 +272,11 @@ fn plain_stop_reason(event: &mut Value) {
 
 /// The id of a message in the place of a call.
 fn message_id(item: &Value) -> String {
-    let id = item.get("id").or_else(|| item.get("call_id")).and_then(Value::as_str).unwrap_or("0");
+    let id = item
+        .get("id")
+        .or_else(|| item.get("call_id"))
+        .and_then(Value::as_str)
+        .unwrap_or("0");
     format!("msg_{}", id.trim_start_matches("fc_"))
 }
 

@@ -1,5 +1,7 @@
 //! Calls that repeat what the conversation holds: the verdicts are those of `check` on the same conversation.
 
+#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+
 #[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 #[path = "support/upstream.rs"]
@@ -40,10 +42,18 @@ fn request(api: Api, turns: &[Vec<Round>]) -> String {
             _ => json!({"role": "user", "content": "How warm is it?"}),
         });
         for round in turn {
-            let calls: Vec<(String, Value, &str, bool)> = round.iter().map(|(arguments, output, is_error)| {
-                number += 1;
-                (format!("call_{number}"), serde_json::from_str(arguments).expect("JSON"), *output, *is_error)
-            }).collect();
+            let calls: Vec<(String, Value, &str, bool)> = round
+                .iter()
+                .map(|(arguments, output, is_error)| {
+                    number += 1;
+                    (
+                        format!("call_{number}"),
+                        serde_json::from_str(arguments).expect("JSON"),
+                        *output,
+                        *is_error,
+                    )
+                })
+                .collect();
             match api {
                 Api::Chat => {
                     messages.push(json!({"role": "assistant", "content": null, "tool_calls": calls.iter().map(|(id, arguments, ..)| {
@@ -98,7 +108,10 @@ fn request(api: Api, turns: &[Vec<Round>]) -> String {
 
 /// What `check` says of the last call: the same conversation as lines of a recording.
 fn checked(turns: &[Vec<Round>], last: &str, has_errors: bool) -> (Option<String>, Option<String>) {
-    let gate = Gate::builder().tool(ToolSpec::new("get_weather", schema())).build().expect("a tool");
+    let gate = Gate::builder()
+        .tool(ToolSpec::new("get_weather", schema()))
+        .build()
+        .expect("a tool");
     let mut lines = Vec::new();
     for (turn, rounds) in turns.iter().enumerate() {
         for (round, calls) in rounds.iter().enumerate() {
@@ -117,7 +130,11 @@ fn checked(turns: &[Vec<Round>], last: &str, has_errors: bool) -> (Option<String
         let verdict = gate.judge(&recorded.call);
         let result: Option<Checked<'_>> = match (&verdict, recorded.ran()) {
             (Verdict::Refused(_), _) | (_, None) => None,
-            (verdict, Some(ran)) => Some(gate.check(verdict.tool().expect("a tool"), verdict.arguments().expect("arguments"), ran)),
+            (verdict, Some(ran)) => Some(gate.check(
+                verdict.tool().expect("a tool"),
+                verdict.arguments().expect("arguments"),
+                ran,
+            )),
         };
         let opened = gate.admit(&recorded.call, verdict, recorded.place());
         let settled: Settled<'_> = match (opened, result) {
@@ -125,8 +142,14 @@ fn checked(turns: &[Vec<Round>], last: &str, has_errors: bool) -> (Option<String
             (Opened::Admitted(ticket), Some(result)) => gate.settle(ticket, result),
             (Opened::Admitted(ticket), None) => ticket.into(),
         };
-        let failure = settled.verdict.failure().map(|failure| failure.code.name().to_owned());
-        said = (failure, settled.notice().map(|notice| notice.code.name().to_owned()));
+        let failure = settled
+            .verdict
+            .failure()
+            .map(|failure| failure.code.name().to_owned());
+        said = (
+            failure,
+            settled.notice().map(|notice| notice.code.name().to_owned()),
+        );
     }
     said
 }
@@ -134,7 +157,11 @@ fn checked(turns: &[Vec<Round>], last: &str, has_errors: bool) -> (Option<String
 fn saying(arguments: &str) -> Said {
     Said {
         text: "Let me look.".to_owned(),
-        calls: vec![("new".to_owned(), "get_weather".to_owned(), arguments.to_owned())],
+        calls: vec![(
+            "new".to_owned(),
+            "get_weather".to_owned(),
+            arguments.to_owned(),
+        )],
         is_cut: false,
     }
 }
@@ -154,7 +181,8 @@ async fn recorded(api: Api, turns: &[Vec<Round>], last: &str) -> (Option<String>
 fn rounds() -> impl Strategy<Value = Vec<Round>> {
     let arguments = prop_oneof![4 => Just(r#"{"city":"Paris"}"#), 1 => Just(r#"{"city":"Rome"}"#), 1 => Just("{}")];
     let output = prop_oneof![3 => Just(("no such city", true)), 2 => Just(("11 degrees", false)), 1 => Just(("12 degrees", false))];
-    let call = (arguments, output).prop_map(|(arguments, (output, is_error))| (arguments, output, is_error));
+    let call = (arguments, output)
+        .prop_map(|(arguments, (output, is_error))| (arguments, output, is_error));
     let round = prop_oneof![4 => prop::collection::vec(call.clone(), 1), 1 => prop::collection::vec(call, 2)];
     prop::collection::vec(round, 0..7)
 }
@@ -177,16 +205,31 @@ proptest! {
 
 /// The same call has failed three times.
 fn circling() -> [Vec<Round>; 1] {
-    [vec![vec![(r#"{"city":"Paris"}"#, "error: no such city", true)]; 3]]
+    [vec![
+        vec![(
+            r#"{"city":"Paris"}"#,
+            "error: no such city",
+            true
+        )];
+        3
+    ]]
 }
 
 #[tokio::test]
 async fn a_loop_is_on_record() {
     for api in APIS {
         let (failure, _) = recorded(api, &circling(), r#"{"city":"Paris"}"#).await;
-        assert!(failure.as_deref().is_some_and(|code| code.starts_with("repeated_")), "{api:?}: {failure:?}");
+        assert!(
+            failure
+                .as_deref()
+                .is_some_and(|code| code.starts_with("repeated_")),
+            "{api:?}: {failure:?}"
+        );
         let (failure, _) = recorded(api, &circling(), r#"{"city":"Rome"}"#).await;
-        assert!(failure.is_none() || failure.as_deref() == Some("error_streak"), "{api:?}: {failure:?}");
+        assert!(
+            failure.is_none() || failure.as_deref() == Some("error_streak"),
+            "{api:?}: {failure:?}"
+        );
     }
 }
 
@@ -200,9 +243,16 @@ async fn a_loop_ends_with_a_text_streamed_or_not() {
         for calls in [1, 2, 3] {
             let mut said = saying(r#"{"city":"Paris"}"#);
             for number in 1..calls {
-                said.calls.push((format!("other_{number}"), "get_weather".to_owned(), r#"{"city":"Oslo"}"#.to_owned()));
+                said.calls.push((
+                    format!("other_{number}"),
+                    "get_weather".to_owned(),
+                    r#"{"city":"Oslo"}"#.to_owned(),
+                ));
             }
-            let replies = vec![Reply::json(api.whole(&said)), Reply::events(api.streamed(&said, 3))];
+            let replies = vec![
+                Reply::json(api.whole(&said)),
+                Reply::events(api.streamed(&said, 3)),
+            ];
             let world = World::new(replies, stops).await;
             let body = request(api, &circling());
             let whole = api.hear_whole(&world.post(path(api), &body).await.body);
@@ -210,12 +260,32 @@ async fn a_loop_ends_with_a_text_streamed_or_not() {
             let streamed = api.hear_stream(&streamed);
             assert_eq!(whole, streamed, "{api:?}");
             assert!(whole.calls.is_empty(), "{api:?}");
-            let text = whole.text.strip_prefix("Let me look.").expect("what was said before").trim_start();
-            assert!(text.starts_with("Stopped instead of calling \"get_weather\" again. This very call "), "{text}");
+            let text = whole
+                .text
+                .strip_prefix("Let me look.")
+                .expect("what was said before")
+                .trim_start();
+            assert!(
+                text.starts_with(
+                    "Stopped instead of calling \"get_weather\" again. This very call "
+                ),
+                "{text}"
+            );
             assert!(text.contains("no such city"), "{text}");
-            let plain = Said { calls: Vec::new(), ..said.clone() };
-            assert_eq!(whole.finish, api.hear_whole(&api.whole(&plain)).finish, "{api:?}");
-            let failures = world.events().iter().filter(|event| event["failure"].is_object()).count();
+            let plain = Said {
+                calls: Vec::new(),
+                ..said.clone()
+            };
+            assert_eq!(
+                whole.finish,
+                api.hear_whole(&api.whole(&plain)).finish,
+                "{api:?}"
+            );
+            let failures = world
+                .events()
+                .iter()
+                .filter(|event| event["failure"].is_object())
+                .count();
             assert!(failures >= 2, "both answers are on record");
         }
     }
@@ -228,8 +298,14 @@ async fn what_is_no_loop_keeps_its_bytes() {
         let turns = [vec![vec![(r#"{"city":"Paris"}"#, "11 degrees", false)]]];
         let (whole, streamed) = (api.whole(&said), api.streamed(&said, 4));
         let world = World::new(vec![Reply::json(&whole), Reply::events(&streamed)], stops).await;
-        assert_eq!(world.post(path(api), &request(api, &turns)).await.body, whole);
-        assert_eq!(world.post(path(api), &request(api, &turns)).await.body, streamed);
+        assert_eq!(
+            world.post(path(api), &request(api, &turns)).await.body,
+            whole
+        );
+        assert_eq!(
+            world.post(path(api), &request(api, &turns)).await.body,
+            streamed
+        );
     }
 }
 
@@ -238,7 +314,11 @@ async fn a_message_of_the_user_begins_again() {
     let mut turns = circling().to_vec();
     turns.push(Vec::new());
     for api in APIS {
-        assert_eq!(recorded(api, &turns, r#"{"city":"Paris"}"#).await, (None, None), "{api:?}");
+        assert_eq!(
+            recorded(api, &turns, r#"{"city":"Paris"}"#).await,
+            (None, None),
+            "{api:?}"
+        );
     }
 }
 
@@ -251,14 +331,22 @@ async fn a_loop_of_a_tool_without_a_schema_is_seen() {
     let said = saying(r#"{"city":"Paris"}"#);
     let world = World::new(vec![Reply::json(Api::Messages.whole(&said))], stops).await;
     let heard = Api::Messages.hear_whole(&world.post("/v1/messages", &body.to_string()).await.body);
-    assert!(heard.calls.is_empty() && heard.text.contains("Stopped"), "{heard:?}");
+    assert!(
+        heard.calls.is_empty() && heard.text.contains("Stopped"),
+        "{heard:?}"
+    );
 }
 
 #[tokio::test]
 async fn nothing_is_looked_at_if_it_is_off() {
     let answer = Api::Chat.whole(&saying(r#"{"city":"Paris"}"#));
-    let world = World::new(vec![Reply::json(&answer)], |options| options.loops = Loops::Off).await;
-    let response = world.post(path(Api::Chat), &request(Api::Chat, &circling())).await;
+    let world = World::new(vec![Reply::json(&answer)], |options| {
+        options.loops = Loops::Off;
+    })
+    .await;
+    let response = world
+        .post(path(Api::Chat), &request(Api::Chat, &circling()))
+        .await;
     assert_eq!(response.body, answer);
     assert!(world.events()[0]["failure"].is_null());
 }

@@ -1,5 +1,7 @@
 //! Conversations that providers reject are mended in place, and those without a defect are left alone.
 
+#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+
 #[path = "support/upstream.rs"]
 mod upstream;
 
@@ -119,21 +121,25 @@ fn value(arguments: &str) -> Value {
 
 /// Whether the provider would take it, by the rules in its documentation: every call has an object for arguments, its own
 /// id, and one result, which is in its place.
+#[expect(clippy::too_many_lines, reason = "the rules of four providers")]
 fn is_sound(provider: Provider, body: &str) -> bool {
     let body: Value = serde_json::from_str(body).expect("JSON");
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut ids: HashSet<String> = HashSet::new();
     let mut is_new = |id: String| ids.insert(id);
-    let is_object = |value: &Value| serde_json::from_str::<Value>(&text(value)).is_ok_and(|value| value.is_object());
-    let mut open: Vec<String> = Vec::new();
-    let close = |open: &mut Vec<String>, id: String| match open.iter().position(|other| *other == id) {
-        Some(at) => {
-            open.remove(at);
-            true
-        }
-        None => false,
+    let is_object = |value: &Value| {
+        serde_json::from_str::<Value>(&text(value)).is_ok_and(|value| value.is_object())
     };
+    let mut open: Vec<String> = Vec::new();
+    let close =
+        |open: &mut Vec<String>, id: String| match open.iter().position(|other| *other == id) {
+            Some(at) => {
+                open.remove(at);
+                true
+            }
+            None => false,
+        };
     match provider {
         Provider::OpenAiChat => {
             for message in list(&body["messages"]) {
@@ -163,7 +169,9 @@ fn is_sound(provider: Provider, body: &str) -> bool {
                         }
                         open.push(text(&item["call_id"]));
                     }
-                    Some("function_call_output") if !close(&mut open, text(&item["call_id"])) => return false,
+                    Some("function_call_output") if !close(&mut open, text(&item["call_id"])) => {
+                        return false;
+                    }
                     None if !open.is_empty() => return false,
                     _ => {}
                 }
@@ -181,20 +189,30 @@ fn is_sound(provider: Provider, body: &str) -> bool {
                 }
                 for part in list(&message[parts]) {
                     let (call, result) = match provider {
-                        Provider::Gemini => (part.get("functionCall"), part.get("functionResponse")),
+                        Provider::Gemini => {
+                            (part.get("functionCall"), part.get("functionResponse"))
+                        }
                         _ => (
                             (part["type"] == "tool_use").then_some(&part),
                             (part["type"] == "tool_result").then_some(&part),
                         ),
                     };
                     if let Some(call) = call {
-                        let input = if provider == Provider::Gemini { &call["args"] } else { &call["input"] };
+                        let input = if provider == Provider::Gemini {
+                            &call["args"]
+                        } else {
+                            &call["input"]
+                        };
                         if is_user || !is_new(text(&call["id"])) || !input.is_object() {
                             return false;
                         }
                         open.push(text(&call["id"]));
                     } else if let Some(result) = result {
-                        let id = if provider == Provider::Gemini { &result["id"] } else { &result["tool_use_id"] };
+                        let id = if provider == Provider::Gemini {
+                            &result["id"]
+                        } else {
+                            &result["tool_use_id"]
+                        };
                         if !is_user || !close(&mut open, text(id)) {
                             return false;
                         }
@@ -231,13 +249,23 @@ fn sound_steps() -> impl Strategy<Value = Vec<Step>> {
         Just(vec![Say("Let me look.")]),
         prop::bool::ANY.prop_map(|turned| {
             let (first, second) = if turned { ("b", "a") } else { ("a", "b") };
-            vec![Answer(vec![("a", "{}"), ("b", r#"{"x": 1}"#)]), Result(first, "1"), Result(second, "2")]
+            vec![
+                Answer(vec![("a", "{}"), ("b", r#"{"x": 1}"#)]),
+                Result(first, "1"),
+                Result(second, "2"),
+            ]
         }),
     ];
     prop::collection::vec(round, 0..2).prop_map(|rounds| {
         let mut has_calls = false;
         // Ids are used once.
-        rounds.into_iter().filter(|round| !matches!(round[0], Answer(_)) || !std::mem::replace(&mut has_calls, true)).flatten().collect()
+        rounds
+            .into_iter()
+            .filter(|round| {
+                !matches!(round[0], Answer(_)) || !std::mem::replace(&mut has_calls, true)
+            })
+            .flatten()
+            .collect()
     })
 }
 
@@ -341,10 +369,16 @@ fn gemini_pairs_calls_without_ids_by_their_tools() {
     ]);
     let mut body = json!({"contents": contents});
     assert_eq!(mend(&body.to_string(), Provider::Gemini), None);
-    body["contents"][1]["parts"].as_array_mut().expect("parts").pop();
+    body["contents"][1]["parts"]
+        .as_array_mut()
+        .expect("parts")
+        .pop();
     let (mended, _) = mend(&body.to_string(), Provider::Gemini).expect("one is missing");
     let mended: Value = serde_json::from_str(&mended).expect("JSON");
-    assert_eq!(mended["contents"][1]["parts"][1]["functionResponse"]["name"], "f");
+    assert_eq!(
+        mended["contents"][1]["parts"][1]["functionResponse"]["name"],
+        "f"
+    );
 }
 
 #[test]
@@ -354,9 +388,13 @@ fn custom_tools_have_results_too() {
         {"role": "tool", "tool_call_id": "a", "content": "1"},
     ]});
     assert_eq!(mend(&body.to_string(), Provider::OpenAiChat), None);
-    let body = json!({"input": [{"type": "custom_tool_call", "call_id": "a", "name": "f", "input": "x"}]});
+    let body =
+        json!({"input": [{"type": "custom_tool_call", "call_id": "a", "name": "f", "input": "x"}]});
     let (mended, _) = mend(&body.to_string(), Provider::OpenAiResponses).expect("no result");
-    assert!(mended.contains(r#"{"type":"custom_tool_call_output","call_id":"a""#), "{mended}");
+    assert!(
+        mended.contains(r#"{"type":"custom_tool_call_output","call_id":"a""#),
+        "{mended}"
+    );
 }
 
 #[test]
@@ -365,17 +403,35 @@ fn a_conversation_of_which_the_provider_has_a_part_is_left_alone() {
         let body = json!({key: "x", "input": [{"type": "function_call_output", "call_id": "a", "output": "1"}]});
         assert_eq!(mend(&body.to_string(), Provider::OpenAiResponses), None);
     }
-    for body in ["", "{", "[]", "{}", r#"{"messages": 1}"#, r#"{"messages": [1]}"#, r#"{"messages": [{"role": "tool", "role": "user"}]}"#] {
+    for body in [
+        "",
+        "{",
+        "[]",
+        "{}",
+        r#"{"messages": 1}"#,
+        r#"{"messages": [1]}"#,
+        r#"{"messages": [{"role": "tool", "role": "user"}]}"#,
+    ] {
         assert_eq!(mend(body, Provider::OpenAiChat), None);
     }
 }
 
 #[test]
 fn ten_thousand_calls_of_one_id_take_no_time() {
-    let calls: Vec<Value> = (0..9_000).map(|_| json!({"role": "assistant", "tool_calls": [
-        {"id": "a", "function": {"name": "f", "arguments": "{}"}}]})).collect();
+    let calls: Vec<Value> = (0..9_000)
+        .map(|_| {
+            json!({"role": "assistant", "tool_calls": [
+        {"id": "a", "function": {"name": "f", "arguments": "{}"}}]})
+        })
+        .collect();
     let began = std::time::Instant::now();
-    assert!(mend(&json!({"messages": calls}).to_string(), Provider::OpenAiChat).is_some());
+    assert!(
+        mend(
+            &json!({"messages": calls}).to_string(),
+            Provider::OpenAiChat
+        )
+        .is_some()
+    );
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
 
@@ -397,9 +453,16 @@ mod through_the_gateway {
 
     #[tokio::test]
     async fn what_is_rejected_is_mended_and_sent_once_more() {
-        let world = World::new(vec![Reply::error(400, "no"), Reply::json(r#"{"ok":1}"#)], mends).await;
+        let world = World::new(
+            vec![Reply::error(400, "no"), Reply::json(r#"{"ok":1}"#)],
+            mends,
+        )
+        .await;
         let response = world.post(PATH, &broken()).await;
-        assert_eq!((response.about.as_str(), response.body.as_str()), ("200", r#"{"ok":1}"#));
+        assert_eq!(
+            (response.about.as_str(), response.body.as_str()),
+            ("200", r#"{"ok":1}"#)
+        );
         let requests = world.requests();
         assert_eq!(requests.len(), 2);
         assert_eq!(requests[0].body, broken());
@@ -413,16 +476,28 @@ mod through_the_gateway {
         for second in [Reply::error(400, "second"), Reply::error(500, "second")] {
             let world = World::new(vec![Reply::error(400, "first"), second], mends).await;
             let response = world.post(PATH, &broken()).await;
-            assert_eq!((response.about.as_str(), response.body.as_str()), ("400", "first"));
+            assert_eq!(
+                (response.about.as_str(), response.body.as_str()),
+                ("400", "first")
+            );
             assert_eq!(world.requests().len(), 2);
-            assert!(!world.metrics().await.contains("callwright_history_mended_total{"));
+            assert!(
+                !world
+                    .metrics()
+                    .await
+                    .contains("callwright_history_mended_total{")
+            );
         }
     }
 
     #[tokio::test]
     async fn nothing_else_is_sent_twice() {
         let sound = json!({"messages": [{"role": "user", "content": "?"}]}).to_string();
-        for (status, body, is_on) in [(400, sound, true), (500, broken(), true), (400, broken(), false)] {
+        for (status, body, is_on) in [
+            (400, sound, true),
+            (500, broken(), true),
+            (400, broken(), false),
+        ] {
             let world = World::new(vec![Reply::error(status, "first")], |options| {
                 if is_on {
                     mends(options);
@@ -430,7 +505,10 @@ mod through_the_gateway {
             })
             .await;
             let response = world.post(PATH, &body).await;
-            assert_eq!((response.about, response.body.as_str()), (status.to_string(), "first"));
+            assert_eq!(
+                (response.about, response.body.as_str()),
+                (status.to_string(), "first")
+            );
             assert_eq!(world.requests().len(), 1);
         }
     }

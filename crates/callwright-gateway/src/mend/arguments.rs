@@ -24,7 +24,11 @@ static READER: LazyLock<Option<Gate>> = LazyLock::new(|| {
 const ANY_TOOL: &str = "any";
 
 /// Where the arguments of a call are, and what ought to be there; `None` if they can be read.
-pub(super) fn readable(body: &str, call: &CallInHistory<'_>, provider: Provider) -> Option<(Range<usize>, String)> {
+pub(super) fn readable(
+    body: &str,
+    call: &CallInHistory<'_>,
+    provider: Provider,
+) -> Option<(Range<usize>, String)> {
     let is_text = matches!(provider, Provider::OpenAiChat | Provider::OpenAiResponses);
     let (written, key) = match &call.arguments {
         ArgumentsInHistory::NotJson => return None,
@@ -40,7 +44,11 @@ pub(super) fn readable(body: &str, call: &CallInHistory<'_>, provider: Provider)
         Some(text) => repaired(text),
         None => repaired(written),
     };
-    let json = if is_text { json!(json).to_string() } else { json };
+    let json = if is_text {
+        json!(json).to_string()
+    } else {
+        json
+    };
     Some(match key {
         None => (raw_span(body, written), json),
         Some((key, (at, comma))) => (*at..*at, format!("\"{key}\":{json}{comma}")),
@@ -78,7 +86,10 @@ mod tests {
     fn what_is_certain_is_read_and_nothing_is_invented() {
         assert_eq!(repaired(r#"{"a": 1,}"#), r#"{"a":1}"#);
         assert_eq!(repaired(r#""{\"a\": 1}""#), r#"{"a":1}"#);
-        assert_eq!(repaired(r#"{"command": ""#), r#"{"unreadable":"{\"command\": \""}"#);
+        assert_eq!(
+            repaired(r#"{"command": ""#),
+            r#"{"unreadable":"{\"command\": \""}"#
+        );
         assert_eq!(repaired("[1]"), r#"{"unreadable":"[1]"}"#);
         assert_eq!(repaired(" "), "{}");
     }

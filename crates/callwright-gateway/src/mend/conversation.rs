@@ -54,13 +54,16 @@ pub(super) enum Side {
     Neutral,
 }
 
+/// The id of a call, and how it is written.
+pub(super) type Id<'a> = (Cow<'a, str>, &'a str);
+
 /// A call that the model made.
 #[derive(Debug)]
 pub(super) struct CallInHistory<'a> {
     /// The number of its message, and of the answer that the message belongs to.
     pub(super) message: usize,
     pub(super) round: usize,
-    id: Option<(Cow<'a, str>, &'a str)>,
+    pub(super) id: Option<Id<'a>>,
     pub(super) tool: Cow<'a, str>,
     /// What its provider calls it.
     pub(super) kind: Cow<'a, str>,
@@ -88,8 +91,8 @@ pub(super) enum ArgumentsInHistory<'a> {
 pub(super) struct ResultInHistory<'a> {
     pub(super) message: usize,
     pub(super) text: &'a str,
-    id: Option<(Cow<'a, str>, &'a str)>,
-    tool: Option<Cow<'a, str>>,
+    pub(super) id: Option<Id<'a>>,
+    pub(super) tool: Option<Cow<'a, str>>,
     /// The call that it answers.
     pub(super) call: Option<usize>,
     /// Whether it is where the provider wants it.
@@ -111,7 +114,7 @@ impl<'a> Conversation<'a> {
             let object = RawObject::read(text).ok()?;
             let message = match provider {
                 Provider::OpenAiChat => conversation.read_chat(text, &object)?,
-                Provider::OpenAiResponses => conversation.read_item(text, &object)?,
+                Provider::OpenAiResponses => conversation.read_item(text, &object),
                 _ => conversation.read_blocks(text, &object)?,
             };
             conversation.messages.push(message);
@@ -128,7 +131,10 @@ impl<'a> Conversation<'a> {
 
     /// What is wrong with the order of the conversation and with its ids, in no order.
     pub(super) fn defects(&self) -> Vec<HistoryDefect> {
-        let unanswered = self.calls.iter().filter(|call| call.result.is_none() && self.can_answer(call));
+        let unanswered = self
+            .calls
+            .iter()
+            .filter(|call| call.result.is_none() && self.can_answer(call));
         let unanswered = unanswered.map(|_| HistoryDefect::UnansweredCall);
         let of_results = self.results.iter().filter_map(|result| match result.call {
             None => Some(HistoryDefect::OrphanResult),
@@ -145,7 +151,10 @@ impl<'a> Conversation<'a> {
     }
 
     /// The calls of an answer that have no result, with the ids that they will have.
-    pub(super) fn unanswered(&self, round: usize) -> impl Iterator<Item = (&CallInHistory<'a>, Option<&str>)> {
+    pub(super) fn unanswered(
+        &self,
+        round: usize,
+    ) -> impl Iterator<Item = (&CallInHistory<'a>, Option<&str>)> {
         let calls = self.calls.iter().enumerate();
         let open = calls.filter(move |(_, call)| {
             call.round == round && call.result.is_none() && self.can_answer(call)
@@ -171,7 +180,10 @@ impl<'a> Conversation<'a> {
             let mut calls = self.calls.iter();
             calls.find(|call| call.id.as_ref().is_some_and(|(other, _)| other == id))
         };
-        result.tool.as_deref().or_else(|| of_call().map(|call| call.tool.as_ref()))
+        result
+            .tool
+            .as_deref()
+            .or_else(|| of_call().map(|call| call.tool.as_ref()))
     }
 
     /// Where ids are written that are used twice, and the new ones, as JSON.
@@ -179,7 +191,9 @@ impl<'a> Conversation<'a> {
         let mut edits = Vec::new();
         for (call, id) in &self.renamed {
             let json = serde_json::Value::from(id.as_str()).to_string();
-            let Some(call) = self.calls.get(*call) else { continue };
+            let Some(call) = self.calls.get(*call) else {
+                continue;
+            };
             let of_result = call.result.and_then(|at| self.results.get(at)?.id.as_ref());
             for (_, written) in call.id.iter().chain(of_result) {
                 edits.push((raw_span(self.body, written), json.clone()));
@@ -188,134 +202,19 @@ impl<'a> Conversation<'a> {
         edits
     }
 
-    fn read_chat(&mut self, text: &'a str, message: &RawObject<'a>) -> Option<Message<'a>> {
-        let (mut side, mut result) = (Side::User, None);
-        match message.text("role").as_deref() {
-            Some("assistant") => {
-                side = Side::Model;
-                for entry in message.list("tool_calls").ok()? {
-                    let entry = RawObject::read(entry).ok()?;
-                    let function = entry.object("function").ok()?;
-                    let custom = entry.object("custom").ok()?;
-                    let arguments = function.as_ref().map(|function| self.arguments(function, "arguments"));
-                    let named = function.as_ref().or(custom.as_ref());
-                    let tool = named.and_then(|named| named.text("name"));
-                    self.call(identity(&entry, "id"), tool, "function".into(), arguments);
-                }
-            }
-            Some("tool") => {
-                side = Side::Neutral;
-                let (id, tool) = (identity(message, "tool_call_id"), message.text("name"));
-                result = Some(self.result(text, id, tool));
-            }
-            _ => {}
-        }
-        Some(Message { text, side, list: None, parts: vec![Part { text, result }] })
-    }
-
-    fn read_item(&mut self, text: &'a str, item: &RawObject<'a>) -> Option<Message<'a>> {
-        let kind = item.text("type").unwrap_or("message".into());
-        let (mut side, mut result) = (Side::Neutral, None);
-        match kind.as_ref() {
-            "message" if item.text("role").as_deref() == Some("assistant") => side = Side::Model,
-            "message" => side = Side::User,
-            "function_call" | "custom_tool_call" => {
-                side = Side::Model;
-                let arguments = (kind == "function_call").then(|| self.arguments(item, "arguments"));
-                self.call(identity(item, "call_id"), item.text("name"), kind, arguments);
-            }
-            "function_call_output" | "custom_tool_call_output" => {
-                result = Some(self.result(text, identity(item, "call_id"), None));
-            }
-            "reasoning" => side = Side::Model,
-            kind if kind.ends_with("_call") => side = Side::Model,
-            _ => {}
-        }
-        Some(Message { text, side, list: None, parts: vec![Part { text, result }] })
-    }
-
-    /// A message of blocks or parts.
-    fn read_blocks(&mut self, text: &'a str, message: &RawObject<'a>) -> Option<Message<'a>> {
-        let is_gemini = self.provider == Provider::Gemini;
-        let side = match message.text("role").as_deref() {
-            Some("assistant" | "model") => Side::Model,
-            Some("user" | "function" | "tool") => Side::User,
-            // Contents without a role are the user's.
-            None if is_gemini => Side::User,
-            _ => Side::Neutral,
-        };
-        let list = message.get(if is_gemini { "parts" } else { "content" });
-        let list = list.filter(|list| list.starts_with('['));
-        let mut parts = Vec::new();
-        for block in list.map_or(Ok(Vec::new()), raw_items).ok()? {
-            let object = RawObject::read(block).ok()?;
-            let mut result = None;
-            if is_gemini {
-                if let Some(call) = object.object("functionCall").ok()?.filter(|_| side == Side::Model) {
-                    let arguments = self.arguments(&call, "args");
-                    self.call(identity(&call, "id"), call.text("name"), "functionCall".into(), Some(arguments));
-                } else if let Some(of_call) = object.object("functionResponse").ok()? {
-                    result = Some(self.result(block, identity(&of_call, "id"), of_call.text("name")));
-                }
-            } else if object.is_a("tool_use") && side == Side::Model {
-                let arguments = self.arguments(&object, "input");
-                self.call(identity(&object, "id"), object.text("name"), "tool_use".into(), Some(arguments));
-            } else if object.is_a("tool_result") {
-                result = Some(self.result(block, identity(&object, "tool_use_id"), None));
-            }
-            parts.push(Part { text: block, result });
-        }
-        Some(Message { text, side, list, parts })
-    }
-
-    fn arguments(&self, object: &RawObject<'a>, key: &'static str) -> ArgumentsInHistory<'a> {
-        match object.written(key) {
-            Some(written) => ArgumentsInHistory::Written(written),
-            None => {
-                let (at, comma) = object.room(self.body);
-                ArgumentsInHistory::Missing { key, room: (at.start, comma) }
-            }
-        }
-    }
-
-    fn call(
-        &mut self,
-        id: Option<(Cow<'a, str>, &'a str)>,
-        tool: Option<Cow<'a, str>>,
-        kind: Cow<'a, str>,
-        arguments: Option<ArgumentsInHistory<'a>>,
-    ) {
-        self.calls.push(CallInHistory {
-            message: self.messages.len(),
-            round: 0,
-            id,
-            tool: tool.unwrap_or_default(),
-            kind,
-            arguments: arguments.unwrap_or(ArgumentsInHistory::NotJson),
-            result: None,
-        });
-    }
-
-    fn result(&mut self, text: &'a str, id: Option<(Cow<'a, str>, &'a str)>, tool: Option<Cow<'a, str>>) -> usize {
-        self.results.push(ResultInHistory {
-            message: self.messages.len(),
-            text,
-            id,
-            tool,
-            call: None,
-            is_in_place: false,
-        });
-        self.results.len() - 1
-    }
-
     /// An answer is a message of a chat; in other APIs messages and items that follow each other are one answer.
     /// Its number is that of its last message.
     fn number_rounds(&mut self) {
-        let is_answer = |at: usize| self.messages.get(at).is_some_and(|message| message.side == Side::Model);
+        let is_answer = |at: usize| {
+            self.messages
+                .get(at)
+                .is_some_and(|message| message.side == Side::Model)
+        };
         let mut ends: Vec<usize> = (0..self.messages.len()).collect();
         if self.provider != Provider::OpenAiChat {
             for at in (1..ends.len()).rev() {
-                if is_answer(at - 1) && is_answer(at)
+                if is_answer(at - 1)
+                    && is_answer(at)
                     && let Some(end) = ends.get(at).copied()
                     && let Some(before) = ends.get_mut(at - 1)
                 {
@@ -336,7 +235,10 @@ impl<'a> Conversation<'a> {
             if let Some((id, _)) = &call.id {
                 by_key.entry(Key::Id(id.to_string())).or_default().push(at);
             }
-            by_key.entry(Key::Tool(call.tool.to_string())).or_default().push(at);
+            by_key
+                .entry(Key::Tool(call.tool.to_string()))
+                .or_default()
+                .push(at);
         }
         for may_be_later in [false, true] {
             for (number, result) in self.results.iter_mut().enumerate() {
@@ -348,10 +250,14 @@ impl<'a> Conversation<'a> {
                     (None, Some(tool)) => Key::Tool(tool.to_string()),
                     (None, None) => continue,
                 };
-                let Some(candidates) = by_key.get(&key) else { continue };
+                let Some(candidates) = by_key.get(&key) else {
+                    continue;
+                };
                 let open = |at: &&usize| {
                     let call = self.calls.get(**at);
-                    call.is_some_and(|call| call.result.is_none() && (call.message < result.message) != may_be_later)
+                    call.is_some_and(|call| {
+                        call.result.is_none() && (call.message < result.message) != may_be_later
+                    })
                 };
                 let round = |at: &usize| self.calls.get(*at).map(|call| call.round);
                 let found = if may_be_later {
@@ -373,7 +279,11 @@ impl<'a> Conversation<'a> {
     /// Gives a new id to each call whose id an earlier one has.
     fn rename(&mut self) {
         let mut used: HashSet<Cow<'_, str>> = HashSet::new();
-        used.extend(self.calls.iter().filter_map(|call| Some(call.id.as_ref()?.0.clone())));
+        used.extend(
+            self.calls
+                .iter()
+                .filter_map(|call| Some(call.id.as_ref()?.0.clone())),
+        );
         let mut seen: HashMap<&str, u32> = HashMap::new();
         for (at, call) in self.calls.iter().enumerate() {
             let Some((id, _)) = &call.id else { continue };
@@ -386,89 +296,6 @@ impl<'a> Conversation<'a> {
             self.renamed.insert(at, new);
         }
     }
-
-    /// Which results are where the provider wants them.
-    fn find_places(&mut self) {
-        let is_in_place: Vec<bool> = match self.provider {
-            Provider::OpenAiChat => self.directly_after(),
-            Provider::OpenAiResponses => self.before_the_user_speaks(),
-            _ => self.first_in_the_next_message(),
-        };
-        for (result, is_in_place) in self.results.iter_mut().zip(is_in_place) {
-            result.is_in_place = is_in_place;
-        }
-    }
-
-    fn call_of(&self, result: &ResultInHistory<'_>) -> Option<&CallInHistory<'a>> {
-        self.calls.get(result.call?)
-    }
-
-    /// Chat: between a call and its result there are other results only.
-    fn directly_after(&self) -> Vec<bool> {
-        // The last message before each that is not a result.
-        let mut before = Vec::with_capacity(self.messages.len());
-        let mut last = None;
-        for (at, message) in self.messages.iter().enumerate() {
-            before.push(last);
-            if message.side != Side::Neutral {
-                last = Some(at);
-            }
-        }
-        let is_in_place = |result: &ResultInHistory<'_>| {
-            let call = self.call_of(result);
-            call.is_some_and(|call| before.get(result.message).copied().flatten() == Some(call.message))
-        };
-        self.results.iter().map(is_in_place).collect()
-    }
-
-    /// Responses: a result comes after its call, and the user says nothing between them. A result without a call will be
-    /// words of the user.
-    fn before_the_user_speaks(&self) -> Vec<bool> {
-        let is_orphan = |part: &Part<'_>| {
-            let result = part.result.and_then(|number| self.results.get(number));
-            result.is_some_and(|result| result.call.is_none())
-        };
-        let mut spoken = 0;
-        let spoken: Vec<usize> = self.messages.iter().map(|message| {
-            let speaks = message.side == Side::User || message.parts.iter().any(is_orphan);
-            spoken += usize::from(speaks);
-            spoken
-        }).collect();
-        let is_in_place = |result: &ResultInHistory<'_>| {
-            self.call_of(result).is_some_and(|call| {
-                call.message < result.message && spoken.get(call.message) == spoken.get(result.message)
-            })
-        };
-        self.results.iter().map(is_in_place).collect()
-    }
-
-    /// Anthropic, Gemini: the messages of the user that follow an answer begin with its results.
-    fn first_in_the_next_message(&self) -> Vec<bool> {
-        let mut is_in_place = vec![false; self.results.len()];
-        // The answer whose results may come now.
-        let mut round = None;
-        for (at, message) in self.messages.iter().enumerate() {
-            if message.side != Side::User {
-                round = (message.side == Side::Model).then_some(at);
-                continue;
-            }
-            // A text instead of parts.
-            if message.list.is_none() {
-                round = None;
-            }
-            for part in &message.parts {
-                let Some(number) = part.result else {
-                    round = None;
-                    continue;
-                };
-                let call = self.results.get(number).and_then(|result| self.call_of(result));
-                if let Some(place) = is_in_place.get_mut(number) {
-                    *place = round.is_some() && call.map(|call| call.round) == round;
-                }
-            }
-        }
-        is_in_place
-    }
 }
 
 /// What a result names its call by.
@@ -476,8 +303,4 @@ impl<'a> Conversation<'a> {
 enum Key {
     Id(String),
     Tool(String),
-}
-
-fn identity<'a>(object: &RawObject<'a>, key: &str) -> Option<(Cow<'a, str>, &'a str)> {
-    Some((object.text(key)?, object.get(key)?))
 }

@@ -8,7 +8,14 @@ use super::words;
 
 /// The messages in their order, with the results of an answer directly after it.
 pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Vec<Slot> {
-    let Conversation { body, provider, messages, calls, results, .. } = conversation;
+    let Conversation {
+        body,
+        provider,
+        messages,
+        calls,
+        results,
+        ..
+    } = conversation;
     let mut is_round = vec![false; messages.len()];
     for call in calls {
         if let Some(is_round) = is_round.get_mut(call.round) {
@@ -18,7 +25,11 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
     let result_of = |at: usize| results.get(messages.get(at)?.parts.first()?.result?);
     let orphan = |at: usize| {
         let result = result_of(at).filter(|result| result.call.is_none())?;
-        Some(words::orphan_message(*provider, result, conversation.tool_of(result)))
+        Some(words::orphan_message(
+            *provider,
+            result,
+            conversation.tool_of(result),
+        ))
     };
     let mut slots = Vec::with_capacity(messages.len());
     let mut at = 0;
@@ -35,7 +46,11 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
         }
         let first = at;
         while result_of(at).is_some() {
-            slots.extend(result_of(at).filter(|result| result.is_in_place).map(|_| Slot::Kept(at)));
+            slots.extend(
+                result_of(at)
+                    .filter(|result| result.is_in_place)
+                    .map(|_| Slot::Kept(at)),
+            );
             at += 1;
         }
         for result in conversation.misplaced(round) {

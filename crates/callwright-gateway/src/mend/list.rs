@@ -74,8 +74,8 @@ pub(super) fn rebuilt(
             Slot::Changed(_, text) | Slot::New(text) => written.push_str(&text),
         }
     }
-    let last = items.last().map_or(first, |item| item.end);
-    written.push_str(body.get(last..list.end).unwrap_or_default());
+    let after = items.last().map_or(first, |item| item.end);
+    written.push_str(body.get(after..list.end).unwrap_or_default());
     written
 }
 
@@ -91,7 +91,10 @@ mod tests {
         let kept = || (0..3).map(Slot::Kept).collect::<Vec<_>>();
         assert_eq!(list(kept()), "[ 1 ,\n 2, 3 ]");
         assert_eq!(list(vec![Slot::Kept(0), Slot::Kept(2)]), "[ 1,3 ]");
-        assert_eq!(list(vec![Slot::New("9".into()), Slot::Kept(1), Slot::Kept(2)]), "[ 9,2, 3 ]");
+        assert_eq!(
+            list(vec![Slot::New("9".into()), Slot::Kept(1), Slot::Kept(2)]),
+            "[ 9,2, 3 ]"
+        );
         assert_eq!(list(Vec::new()), "[  ]");
     }
 }

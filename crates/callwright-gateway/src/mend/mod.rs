@@ -10,6 +10,8 @@ mod conversation;
 mod flat;
 mod list;
 mod nested;
+mod places;
+mod read;
 mod words;
 
 use std::borrow::Cow;
@@ -73,7 +75,10 @@ const HISTORY_ELSEWHERE: [&str; 3] = ["previous_response_id", "conversation", "t
 /// ```
 pub fn mend(body: &str, provider: Provider) -> Option<(String, Vec<HistoryDefect>)> {
     let request = RawObject::read(body).ok()?;
-    if HISTORY_ELSEWHERE.iter().any(|key| request.get(key).is_some()) {
+    if HISTORY_ELSEWHERE
+        .iter()
+        .any(|key| request.get(key).is_some())
+    {
         return None;
     }
     let list = match provider {
@@ -103,7 +108,11 @@ pub fn mend(body: &str, provider: Provider) -> Option<(String, Vec<HistoryDefect
         Provider::Anthropic | Provider::Gemini => nested::place(&conversation, &edits),
         _ => flat::place(&conversation, &edits),
     };
-    let items: Vec<_> = conversation.messages.iter().map(|message| raw_span(body, message.text)).collect();
+    let items: Vec<_> = conversation
+        .messages
+        .iter()
+        .map(|message| raw_span(body, message.text))
+        .collect();
     let whole = raw_span(body, list);
     let messages = rebuilt(body, whole.clone(), &items, slots, &edits);
     let before = body.get(..whole.start)?;
@@ -121,8 +130,16 @@ fn unused_id(id: &str, used: &HashSet<Cow<'_, str>>, number: &mut u32) -> String
     let is_mistral = id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
     loop {
         *number += 1;
-        let tail = if is_mistral { number.to_string() } else { format!("_{number}") };
-        let room = if is_mistral { id.len() } else { LONGEST.min(id.len() + tail.len()) };
+        let tail = if is_mistral {
+            number.to_string()
+        } else {
+            format!("_{number}")
+        };
+        let room = if is_mistral {
+            id.len()
+        } else {
+            LONGEST.min(id.len() + tail.len())
+        };
         let kept = first_bytes(id, room.saturating_sub(tail.len()));
         let new = format!("{kept}{tail}");
         if !used.contains(new.as_str()) {

@@ -9,12 +9,16 @@ use super::words;
 
 /// The messages in their order; those of the user after an answer begin with its results.
 pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Vec<Slot> {
-    let Conversation { provider, messages, .. } = conversation;
+    let Conversation {
+        provider, messages, ..
+    } = conversation;
     let mut slots = Vec::with_capacity(messages.len());
     let mut at = 0;
     while let Some(message) = messages.get(at) {
         let is_answer = message.side == Side::Model;
-        let is_last = messages.get(at + 1).is_none_or(|next| next.side != Side::Model);
+        let is_last = messages
+            .get(at + 1)
+            .is_none_or(|next| next.side != Side::Model);
         if !is_answer || !is_last {
             slots.extend(written(conversation, edits, at, Vec::new(), None));
             at += 1;
@@ -26,8 +30,15 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
         // How many messages of the user begin with results, and where the last of these results is.
         let first = at;
         let mut last: Option<(usize, usize)> = None;
-        while let Some(message) = messages.get(at).filter(|message| message.side == Side::User) {
-            let leading = message.parts.iter().take_while(|part| part.result.is_some()).count();
+        while let Some(message) = messages
+            .get(at)
+            .filter(|message| message.side == Side::User)
+        {
+            let leading = message
+                .parts
+                .iter()
+                .take_while(|part| part.result.is_some())
+                .count();
             if leading > 0 {
                 last = Some((at, leading));
             }
@@ -39,11 +50,18 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
         let place = last.unwrap_or((first, 0));
         let mut orphans = Vec::new();
         for message in first..=place.0 {
-            let end = if message == place.0 { place.1 } else { usize::MAX };
+            let end = if message == place.0 {
+                place.1
+            } else {
+                usize::MAX
+            };
             orphans.extend(orphan_parts(conversation, message, end));
         }
         at = first;
-        if messages.get(first).is_none_or(|message| message.side != Side::User) {
+        if messages
+            .get(first)
+            .is_none_or(|message| message.side != Side::User)
+        {
             if !added.is_empty() {
                 slots.push(Slot::New(words::user_message(*provider, &added)));
             }
@@ -52,7 +70,11 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
         while at <= place.0 {
             let is_place = at == place.0;
             let end = if is_place { place.1 } else { usize::MAX };
-            let new = if is_place { added.drain(..).chain(orphans.drain(..)).collect() } else { Vec::new() };
+            let new = if is_place {
+                added.drain(..).chain(orphans.drain(..)).collect()
+            } else {
+                Vec::new()
+            };
             slots.extend(written(conversation, edits, at, new, Some(end)));
             at += 1;
         }
@@ -63,18 +85,30 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
 /// Results of an answer that are somewhere else, or nowhere.
 fn added(conversation: &Conversation<'_>, edits: &Replacements, round: usize) -> Vec<String> {
     let misplaced = conversation.misplaced(round);
-    let misplaced = misplaced.map(|result| edits.written(conversation.body, raw_span(conversation.body, result.text)));
+    let misplaced = misplaced
+        .map(|result| edits.written(conversation.body, raw_span(conversation.body, result.text)));
     let unanswered = conversation.unanswered(round);
-    let unanswered = unanswered.map(|(call, id)| words::interrupted(conversation.provider, call, id));
+    let unanswered =
+        unanswered.map(|(call, id)| words::interrupted(conversation.provider, call, id));
     misplaced.chain(unanswered).collect()
 }
 
 /// The results without a call among the first parts of a message, as texts.
 fn orphan_parts(conversation: &Conversation<'_>, message: usize, end: usize) -> Vec<String> {
-    let parts = conversation.messages.get(message).map_or(&[][..], |message| &message.parts);
-    let results = parts.iter().take(end).filter_map(|part| conversation.results.get(part.result?));
+    let parts = conversation
+        .messages
+        .get(message)
+        .map_or(&[][..], |message| &message.parts);
+    let results = parts
+        .iter()
+        .take(end)
+        .filter_map(|part| conversation.results.get(part.result?));
     let orphans = results.filter(|result| result.call.is_none());
-    orphans.flat_map(|result| words::orphan(conversation.provider, result, conversation.tool_of(result))).collect()
+    orphans
+        .flat_map(|result| {
+            words::orphan(conversation.provider, result, conversation.tool_of(result))
+        })
+        .collect()
 }
 
 /// A message with `new` parts after the first `zone` ones, from which results without a call are left out; without the
@@ -86,15 +120,27 @@ fn written(
     mut new: Vec<String>,
     zone: Option<usize>,
 ) -> Option<Slot> {
-    let Conversation { body, provider, results, .. } = conversation;
+    let Conversation {
+        body,
+        provider,
+        results,
+        ..
+    } = conversation;
     let message = conversation.messages.get(at)?;
-    let is_changed = |number: usize| results.get(number).is_some_and(|result| !result.is_in_place);
+    let is_changed = |number: usize| {
+        results
+            .get(number)
+            .is_some_and(|result| !result.is_in_place)
+    };
     let mut changing = message.parts.iter().filter_map(|part| part.result);
     if new.is_empty() && !changing.any(is_changed) {
         return Some(Slot::Kept(at));
     }
     let Some(list) = message.list else {
-        return Some(Slot::Changed(at, with_list(conversation, edits, message, new)));
+        return Some(Slot::Changed(
+            at,
+            with_list(conversation, edits, message, new),
+        ));
     };
     let zone = zone.unwrap_or_default();
     let mut slots = Vec::new();
@@ -116,7 +162,11 @@ fn written(
     if slots.is_empty() {
         return None;
     }
-    let items: Vec<_> = message.parts.iter().map(|part| raw_span(body, part.text)).collect();
+    let items: Vec<_> = message
+        .parts
+        .iter()
+        .map(|part| raw_span(body, part.text))
+        .collect();
     let span = raw_span(body, list);
     let parts = rebuilt(body, span.clone(), &items, slots, edits);
     let whole = raw_span(body, message.text);
@@ -133,7 +183,11 @@ fn with_list(
     mut parts: Vec<String>,
 ) -> String {
     let body = conversation.body;
-    let key = if conversation.provider == Provider::Gemini { "parts" } else { "content" };
+    let key = if conversation.provider == Provider::Gemini {
+        "parts"
+    } else {
+        "content"
+    };
     let whole = raw_span(body, message.text);
     let object = RawObject::read(message.text).ok();
     let content = object.and_then(|object| object.written(key));

@@ -10,7 +10,11 @@ use super::conversation::{CallInHistory, ResultInHistory};
 const INTERRUPTED: &str = "The call was interrupted; nothing is known of its result.";
 
 /// The result of a call that has none.
-pub(super) fn interrupted(provider: Provider, call: &CallInHistory<'_>, id: Option<&str>) -> String {
+pub(super) fn interrupted(
+    provider: Provider,
+    call: &CallInHistory<'_>,
+    id: Option<&str>,
+) -> String {
     match provider {
         Provider::OpenAiChat => json!({"role": "tool", "tool_call_id": id, "content": INTERRUPTED}),
         Provider::OpenAiResponses => {
@@ -34,7 +38,11 @@ pub(super) fn interrupted(provider: Provider, call: &CallInHistory<'_>, id: Opti
 /// A message of the user with these parts.
 pub(super) fn user_message(provider: Provider, parts: &[String]) -> String {
     let parts = parts.join(",");
-    let key = if provider == Provider::Gemini { "parts" } else { "content" };
+    let key = if provider == Provider::Gemini {
+        "parts"
+    } else {
+        "content"
+    };
     format!("{{\"role\":\"user\",\"{key}\":[{parts}]}}")
 }
 
@@ -49,7 +57,11 @@ pub(super) fn text_part(provider: Provider, text: &str) -> String {
 }
 
 /// A result without a call as parts of a message of the user. Pictures stay what they are.
-pub(super) fn orphan(provider: Provider, result: &ResultInHistory<'_>, tool: Option<&str>) -> Vec<String> {
+pub(super) fn orphan(
+    provider: Provider,
+    result: &ResultInHistory<'_>,
+    tool: Option<&str>,
+) -> Vec<String> {
     let of = tool.map_or("a tool".to_owned(), |tool| format!("the tool {tool}"));
     let lead = format!("Result of {of}, whose call is not in this conversation:");
     let object = RawObject::read(result.text).ok();
@@ -66,22 +78,42 @@ pub(super) fn orphan(provider: Provider, result: &ResultInHistory<'_>, tool: Opt
             Err(_) => (content.to_owned(), Vec::new()),
         },
     };
-    let text = if said.is_empty() { lead } else { format!("{lead}\n{said}") };
+    let text = if said.is_empty() {
+        lead
+    } else {
+        format!("{lead}\n{said}")
+    };
     let mut parts = vec![text_part(provider, &text)];
     parts.extend(blocks.into_iter().map(|block| {
-        let is_taken = RawObject::read(block).is_ok_and(|block| USER_PARTS.iter().any(|kind| block.is_a(kind)));
-        if is_taken { block.to_owned() } else { text_part(provider, block) }
+        let is_taken = RawObject::read(block)
+            .is_ok_and(|block| USER_PARTS.iter().any(|kind| block.is_a(kind)));
+        if is_taken {
+            block.to_owned()
+        } else {
+            text_part(provider, block)
+        }
     }));
     parts
 }
 
 /// The kinds of parts that results and messages of the user have in common.
 const USER_PARTS: [&str; 8] = [
-    "text", "image", "document", "search_result", "image_url", "input_text", "input_image", "input_file",
+    "text",
+    "image",
+    "document",
+    "search_result",
+    "image_url",
+    "input_text",
+    "input_image",
+    "input_file",
 ];
 
 /// A result without a call as a message of its own.
-pub(super) fn orphan_message(provider: Provider, result: &ResultInHistory<'_>, tool: Option<&str>) -> String {
+pub(super) fn orphan_message(
+    provider: Provider,
+    result: &ResultInHistory<'_>,
+    tool: Option<&str>,
+) -> String {
     let parts = orphan(provider, result, tool);
     // One text is content by itself, which more servers take than a list.
     if let [part] = parts.as_slice()

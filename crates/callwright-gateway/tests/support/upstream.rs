@@ -1,6 +1,7 @@
 //! An upstream that sends exact bytes, a gateway in front of it, and a client that takes what comes: all over TCP.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(clippy::needless_pass_by_value, reason = "replies are written inline")]
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -25,15 +26,26 @@ pub(crate) struct Reply {
 impl Reply {
     pub(crate) fn json(body: impl ToString) -> Self {
         let body = body.to_string();
-        Reply { status: 200, media_type: "application/json", body, after: Duration::ZERO }
+        Reply {
+            status: 200,
+            media_type: "application/json",
+            body,
+            after: Duration::ZERO,
+        }
     }
 
     pub(crate) fn events(body: impl ToString) -> Self {
-        Reply { media_type: "text/event-stream", ..Reply::json(body) }
+        Reply {
+            media_type: "text/event-stream",
+            ..Reply::json(body)
+        }
     }
 
     pub(crate) fn error(status: u16, body: impl ToString) -> Self {
-        Reply { status, ..Reply::json(body) }
+        Reply {
+            status,
+            ..Reply::json(body)
+        }
     }
 
     pub(crate) fn after(self, after: Duration) -> Self {
@@ -83,14 +95,26 @@ impl World {
             let line = serde_json::from_str(&event.line().to_string()).expect("JSON");
             seen.lock().expect("a lock").push(line);
         });
-        let sinks = Sinks::builder().sink("test", sink).start().expect("a thread");
+        let sinks = Sinks::builder()
+            .sink("test", sink)
+            .start()
+            .expect("a thread");
         let mut options = Options::new(format!("http://{address}"));
         options.sinks = sinks.clone();
         change(&mut options);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let gateway = listener.local_addr().expect("an address");
-        tokio::spawn(async move { serve(listener, options, std::future::pending()).await.expect("it serves") });
-        World { gateway, requests, events, sinks }
+        tokio::spawn(async move {
+            serve(listener, options, std::future::pending())
+                .await
+                .expect("it serves");
+        });
+        World {
+            gateway,
+            requests,
+            events,
+            sinks,
+        }
     }
 
     /// Sends a request, and waits for the whole response.
@@ -108,20 +132,39 @@ impl World {
 
     /// The text of the metrics.
     pub(crate) async fn metrics(&self) -> String {
-        self.send("GET /callwright/metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.body
+        self.send(
+            "GET /callwright/metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+        )
+        .await
+        .body
     }
 
     async fn send(&self, request: &str) -> Message {
-        let mut stream = TcpStream::connect(self.gateway).await.expect("a connection");
-        stream.write_all(request.as_bytes()).await.expect("it is sent");
+        let mut stream = TcpStream::connect(self.gateway)
+            .await
+            .expect("a connection");
+        stream
+            .write_all(request.as_bytes())
+            .await
+            .expect("it is sent");
         let mut response = Vec::new();
         stream.read_to_end(&mut response).await.expect("it is read");
         let response = String::from_utf8(response).expect("text");
         let (head, body) = response.split_once("\r\n\r\n").expect("a head");
         let about = head.split(' ').nth(1).expect("a status").to_owned();
-        let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
-        let body = if is_chunked { without_chunks(body) } else { body.to_owned() };
-        Message { about, head: head.to_owned(), body }
+        let is_chunked = head
+            .to_ascii_lowercase()
+            .contains("transfer-encoding: chunked");
+        let body = if is_chunked {
+            without_chunks(body)
+        } else {
+            body.to_owned()
+        };
+        Message {
+            about,
+            head: head.to_owned(),
+            body,
+        }
     }
 
     /// The requests that the upstream got.
@@ -136,18 +179,33 @@ impl World {
     }
 }
 
-async fn answer(listener: TcpListener, mut replies: VecDeque<Reply>, requests: Arc<Mutex<Vec<Message>>>) {
+async fn answer(
+    listener: TcpListener,
+    mut replies: VecDeque<Reply>,
+    requests: Arc<Mutex<Vec<Message>>>,
+) {
     while let Ok((mut stream, _)) = listener.accept().await {
-        let Some(request) = read_request(&mut stream).await else { continue };
+        let Some(request) = read_request(&mut stream).await else {
+            continue;
+        };
         requests.lock().expect("a lock").push(request);
-        let Some(reply) = replies.pop_front() else { continue };
+        let Some(reply) = replies.pop_front() else {
+            continue;
+        };
         tokio::time::sleep(reply.after).await;
-        let Reply { status, media_type, body, .. } = reply;
+        let Reply {
+            status,
+            media_type,
+            body,
+            ..
+        } = reply;
         let head = format!(
             "HTTP/1.1 {status} Said\r\ncontent-type: {media_type}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
             body.len(),
         );
-        let _ = stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await;
+        let _ = stream
+            .write_all(&[head.as_bytes(), body.as_bytes()].concat())
+            .await;
         let _ = stream.shutdown().await;
     }
 }

@@ -76,9 +76,11 @@ impl<'e> EventLine<'e> {
             line.out.push('}');
         }
         if let Some(reask) = &event.reask {
-            line.key("reask").format(format_args!("{{\"tries\":{}", reask.tries));
+            line.key("reask")
+                .format(format_args!("{{\"tries\":{}", reask.tries));
             line.key("outcome").text(reask.outcome);
-            line.key("tokens").format(format_args!("{}}}", reask.tokens));
+            line.key("tokens")
+                .format(format_args!("{}}}", reask.tokens));
         }
         if event.uncounted {
             line.key("uncounted").out.push_str("true");

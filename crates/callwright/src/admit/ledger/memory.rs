@@ -306,7 +306,11 @@ mod tests {
             ledger.forget(&session);
         }
         assert_eq!((ledger.sessions(), ledger.forgotten()), (0, 0));
-        let uses: usize = ledger.shards.iter().map(|shard| lock(shard).uses.len()).sum();
+        let uses: usize = ledger
+            .shards
+            .iter()
+            .map(|shard| lock(shard).uses.len())
+            .sum();
         assert!(uses <= SHARDS * (SHARDS + USES_PER_SESSION), "{uses}");
     }
 
