@@ -100,6 +100,10 @@ impl AnswerEnd {
         if !self.stops && self.reasker.is_none() {
             return false;
         }
+        if guard.unjudged().is_some() {
+            self.release(out);
+            return false;
+        }
         let answer = guard.answer();
         if answer.calls.is_empty() && self.kept.is_empty() {
             for bytes in out.iter() {

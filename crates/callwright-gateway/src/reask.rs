@@ -20,7 +20,7 @@ use callwright::repair::Grade;
 use callwright::tool::Tool;
 use callwright::wire::{AnswerReader, Provider};
 use callwright::{Gate, Refused, ToolSpec, Verdict};
-use hyper::header::{CONTENT_ENCODING, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_ENCODING, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Uri};
 use tokio::time::{Instant, timeout_at};
 
@@ -188,6 +188,7 @@ impl Reasker {
         for name in [CONTENT_ENCODING, HeaderName::from_static(IDEMPOTENCY_KEY)] {
             headers.remove(name);
         }
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(X_REASK, HeaderValue::from_static("1"));
         Some(Reasker {
             provider,

@@ -1,6 +1,10 @@
 //! Calls that repeat what the conversation holds: the verdicts are those of `check` on the same conversation.
 
-#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 #[allow(dead_code, reason = "other tests use the rest")]
 mod support;
@@ -359,4 +363,21 @@ async fn only_the_latest_rounds_are_replayed() {
     let (failure, _) = recorded(Api::Messages, &turns, r#"{"city":"Paris"}"#).await;
     assert!(failure.is_some());
     assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn what_is_too_long_to_be_held_is_not_stopped() {
+    for api in APIS {
+        let stream = api.streamed(&saying(r#"{"city":"Paris"}"#), 3);
+        let world = World::new(vec![Reply::events(&stream)], |options| {
+            stops(options);
+            options.hold_bytes = 10;
+        })
+        .await;
+        assert_eq!(
+            world.post(path(api), &request(api, &circling())).await.body,
+            stream,
+            "{api:?}"
+        );
+    }
 }

@@ -1,6 +1,10 @@
 //! Conversations that providers reject are mended in place, and those without a defect are left alone.
 
-#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 #[path = "support/upstream.rs"]
 mod upstream;
@@ -436,6 +440,8 @@ fn ten_thousand_calls_of_one_id_take_no_time() {
 }
 
 mod through_the_gateway {
+    use std::io::Write as _;
+
     use callwright_gateway::{History, Options};
     use serde_json::json;
 
@@ -511,5 +517,22 @@ mod through_the_gateway {
             );
             assert_eq!(world.requests().len(), 1);
         }
+    }
+
+    #[tokio::test]
+    async fn a_compressed_conversation_is_sent_plain_if_it_is_mended() {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(broken().as_bytes()).expect("memory");
+        let bytes = gzip.finish().expect("memory");
+        let replies = vec![Reply::error(400, "no"), Reply::json(r#"{"ok":1}"#)];
+        let world = World::new(replies, mends).await;
+        let response = world
+            .post_bytes(PATH, &bytes, "content-encoding: gzip\r\n")
+            .await;
+        assert_eq!(response.about, "200");
+        let requests = world.requests();
+        assert_eq!(requests[0].header("content-encoding"), Some("gzip"));
+        assert_eq!(requests[1].header("content-encoding"), None);
+        assert_eq!(requests[1].json()["messages"][0]["role"], "user");
     }
 }

@@ -1,6 +1,10 @@
 //! Asking the model again for calls that were refused: what is sent, what is accepted, and when it is never done.
 
-#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 #[allow(dead_code, reason = "other tests use the rest")]
 mod support;
@@ -679,4 +683,38 @@ async fn what_is_valid_keeps_its_bytes_and_is_not_asked_for() {
         }
         assert_eq!(world.requests().len(), 2);
     }
+}
+
+#[tokio::test]
+async fn what_is_too_long_to_be_held_goes_on_as_it_came() {
+    for api in APIS {
+        let first = said(&[("get_weather", BAD)]);
+        let stream = api.streamed(&first, 5);
+        let world = World::new(vec![Reply::events(&stream)], |options| {
+            asks(options);
+            options.hold_bytes = 10;
+        })
+        .await;
+        assert_eq!(
+            world.post(path(api, true), &request(api)).await.body,
+            stream
+        );
+        assert_eq!(world.requests().len(), 1, "{api:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_goes_on_as_it_came() {
+    let api = Api::Chat;
+    let stream = api.streamed(&said(&[("get_weather", BAD)]), 5);
+    // Broken in the middle of the call.
+    let at = stream.rfind("arguments").expect("a call");
+    let stream = format!("{}{}", &stream[..at], &stream[at + 3..]);
+    let stream = stream.replacen("\"ume", "ume", 1);
+    let world = World::new(vec![Reply::events(&stream)], asks).await;
+    assert_eq!(
+        world.post(path(api, true), &request(api)).await.body,
+        stream
+    );
+    assert_eq!(world.requests().len(), 1);
 }

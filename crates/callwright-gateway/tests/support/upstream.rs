@@ -123,30 +123,31 @@ impl World {
     }
 
     pub(crate) async fn post_with(&self, path: &str, body: &str, headers: &str) -> Message {
-        let request = format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        self.post_bytes(path, body.as_bytes(), headers).await
+    }
+
+    pub(crate) async fn post_bytes(&self, path: &str, body: &[u8], headers: &str) -> Message {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n",
             body.len(),
         );
-        self.send(&request).await
+        self.send(&[head.as_bytes(), body].concat()).await
     }
 
     /// The text of the metrics.
     pub(crate) async fn metrics(&self) -> String {
         self.send(
-            "GET /callwright/metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+            b"GET /callwright/metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
         )
         .await
         .body
     }
 
-    async fn send(&self, request: &str) -> Message {
+    async fn send(&self, request: &[u8]) -> Message {
         let mut stream = TcpStream::connect(self.gateway)
             .await
             .expect("a connection");
-        stream
-            .write_all(request.as_bytes())
-            .await
-            .expect("it is sent");
+        stream.write_all(request).await.expect("it is sent");
         let mut response = Vec::new();
         stream.read_to_end(&mut response).await.expect("it is read");
         let response = String::from_utf8(response).expect("text");
