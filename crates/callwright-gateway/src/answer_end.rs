@@ -199,7 +199,7 @@ impl AnswerEnd {
         Some(reasker.ask(relay, gate, first, calls, refused))
     }
 
-    /// The stream goes on with what came of asking again.
+    /// The stream goes on, now that the outcome of asking again is known.
     pub(crate) fn conclude(
         &mut self,
         asked: &Asked,

@@ -61,7 +61,7 @@ pub(crate) struct Refusals {
     pub(crate) writes: bool,
     decisions: Vec<Decision>,
     refused: Vec<RefusedCall>,
-    /// The records of these calls, which are complete when it is known what came of asking.
+    /// The records of these calls, which are complete when the outcome of asking again is known.
     events: Vec<Event>,
 }
 
@@ -87,7 +87,7 @@ impl AnswerJudge {
         self.refusals.as_ref().map_or(0, |refusals| refusals.decisions.len())
     }
 
-    /// Records what came of asking again; returns all decisions with the new calls, if there are any.
+    /// Records the outcome of asking again; returns all decisions with the new calls, if there are any.
     pub(crate) fn asked_again(&mut self, asked: &Asked) -> Option<Vec<Decision>> {
         for outcome in &asked.outcomes {
             self.metrics.count(Counter::Reasks, &[outcome]);

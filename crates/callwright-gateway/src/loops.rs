@@ -57,7 +57,7 @@ impl Drop for ThrowAwaySession {
 
 impl LoopCheck {
     /// For the body of a request; `None` if the model has not called anything in this turn, so that nothing can be
-    /// repeated. Parallel calls of one answer are no repetition.
+    /// repeated. Parallel calls of one answer do not count as a repetition.
     pub(crate) fn new(body: Bytes, ledger: &Arc<MemoryLedger>) -> Option<Self> {
         let text = std::str::from_utf8(&body).ok()?;
         let turn = this_turn(text)?;

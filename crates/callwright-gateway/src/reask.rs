@@ -1,4 +1,4 @@
-//! Asking a model again for calls that were refused: a request of our own that the client does not see.
+//! Asking a model again for calls that were refused, by a request that the client does not see.
 //!
 //! The request is the client's, byte for byte, with the first answer and a result for each of its calls appended. The
 //! answer yields arguments only: they are put into the call that the model made first, which keeps its id, its
@@ -29,11 +29,11 @@ use crate::guard::{Decision, NewCall};
 use crate::relay::Relay;
 use crate::side_request::{side_request, total_tokens, whole_path};
 
-/// Marks a request of our own, for logs and gateways on the way.
+/// Marks the gateway's own requests, for logs and gateways on the way.
 const X_REASK: HeaderName = HeaderName::from_static("x-callwright-reask");
 
 /// A second request under the key of the first would be answered like the first, or not at all.
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
+pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// About how many bytes a token has, where the provider does not count them.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -125,10 +125,10 @@ pub(crate) struct Reasker {
     pub(crate) limits: ReaskLimits,
 }
 
-/// What came of asking again.
+/// The outcome of asking again.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    /// What came of each try: `accepted`, or why not.
+    /// The outcome of each try: `accepted`, or why not.
     pub(crate) outcomes: Vec<&'static str>,
     pub(crate) tokens: u64,
     /// What the refused calls become, in their order, with the records of the new ones.

@@ -35,7 +35,7 @@ use crate::judge::{AnswerJudge, Counts, Refusals};
 use crate::loops::LoopCheck;
 use crate::mend::mend;
 use crate::metrics::{Counter, Metrics, Timer};
-use crate::reask::{Asked, ReaskLimits, Reasker};
+use crate::reask::{Asked, IDEMPOTENCY_KEY, ReaskLimits, Reasker};
 use crate::request::{RequestView, decoded, has_tools_elsewhere};
 
 /// Paths of our own. No API has them.
@@ -159,6 +159,7 @@ impl Relay {
             return rejected;
         };
         sent.headers.remove(CONTENT_ENCODING);
+        sent.headers.remove(IDEMPOTENCY_KEY);
         sent.body = body.into();
         let body = body::full(sent.body.clone());
         let second = self.upstream.pipe(Method::POST, sent.uri.clone(), sent.headers.clone(), body).await;
@@ -185,7 +186,7 @@ impl Relay {
         is_wanted.then(|| Reasker::new(sent.api.provider, asked, &sent.headers, sent.body, limits))?
     }
 
-    /// Sends a request of our own; `None` if there is no whole answer.
+    /// Sends one of the gateway's own requests; `None` if there is no whole answer.
     pub(crate) async fn side_request(&self, path: &str, headers: HeaderMap, body: Bytes) -> Option<String> {
         let uri = self.at(path);
         let response = self.upstream.pipe(Method::POST, uri, headers, body::full(body)).await.ok()?;

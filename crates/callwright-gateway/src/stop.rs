@@ -31,7 +31,7 @@ pub(crate) enum Stopped {
 impl StoppedAnswer {
     /// `text` comes in the place of the calls. `follows_text` says whether the model has said something before them.
     pub(crate) fn new(provider: Provider, text: &str, follows_text: bool) -> Self {
-        // Elsewhere it is a part of its own.
+        // Elsewhere it is a separate part.
         let is_joined = matches!(provider, Provider::OpenAiChat | Provider::Gemini);
         let gap = if follows_text && is_joined {
             "\n\n"

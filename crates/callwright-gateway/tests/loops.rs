@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use support::{APIS, Api, Said};
 use upstream::{Reply, World};
 
-/// A round: the arguments of parallel calls, what came of each, and whether that is an error.
+/// A round: the arguments of parallel calls, the result of each, and whether that is an error.
 type Round = Vec<(&'static str, &'static str, bool)>;
 
 fn path(api: Api) -> &'static str {
@@ -296,7 +296,7 @@ async fn a_loop_ends_with_a_text_streamed_or_not() {
 }
 
 #[tokio::test]
-async fn what_is_no_loop_keeps_its_bytes() {
+async fn what_is_not_a_loop_keeps_its_bytes() {
     for api in APIS {
         let said = saying(r#"{"city":"Oslo"}"#);
         let turns = [vec![vec![(r#"{"city":"Paris"}"#, "11 degrees", false)]]];

@@ -718,3 +718,30 @@ async fn an_answer_that_cannot_be_read_goes_on_as_it_came() {
     );
     assert_eq!(world.requests().len(), 1);
 }
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_the_second_request_too() {
+    let api = Api::Messages;
+    let late = Reply::json("{}").after(Duration::from_secs(60));
+    let first = Reply::events(api.streamed(&said(&[("get_weather", BAD)]), 5));
+    let world = World::new(vec![first, late], |options| {
+        asks(options);
+        options.keep_alive = Duration::from_millis(50);
+    })
+    .await;
+    world
+        .leave(path(api, true), &request(api), Duration::from_millis(500))
+        .await;
+    for _ in 0..100 {
+        if world.left() == 1 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!((world.left(), world.requests().len()), (1, 2));
+    assert_eq!(
+        world.events().len(),
+        1,
+        "the refused call is on record all the same"
+    );
+}

@@ -48,7 +48,7 @@ pub(super) struct Part<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Model,
-    /// The user, or whoever speaks to the model besides its tools.
+    /// The user, the system, or the developer.
     User,
     /// A result, or something else that does not begin anything.
     Neutral,

@@ -108,7 +108,7 @@ const USER_PARTS: [&str; 8] = [
     "input_file",
 ];
 
-/// A result without a call as a message of its own.
+/// A result without a call as its own message.
 pub(super) fn orphan_message(
     provider: Provider,
     result: &ResultInHistory<'_>,

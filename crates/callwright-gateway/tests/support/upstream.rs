@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -79,6 +80,8 @@ impl Message {
 pub(crate) struct World {
     gateway: SocketAddr,
     requests: Arc<Mutex<Vec<Message>>>,
+    /// How many connections were closed before the reply.
+    left: Arc<AtomicUsize>,
     events: Arc<Mutex<Vec<Value>>>,
     sinks: Sinks,
 }
@@ -88,7 +91,13 @@ impl World {
         let upstream = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = upstream.local_addr().expect("an address");
         let requests: Arc<Mutex<Vec<Message>>> = Arc::default();
-        tokio::spawn(answer(upstream, replies.into(), Arc::clone(&requests)));
+        let left: Arc<AtomicUsize> = Arc::default();
+        tokio::spawn(answer(
+            upstream,
+            replies.into(),
+            Arc::clone(&requests),
+            Arc::clone(&left),
+        ));
         let events: Arc<Mutex<Vec<Value>>> = Arc::default();
         let seen = Arc::clone(&events);
         let sink = callback(move |event: &Event| {
@@ -112,6 +121,7 @@ impl World {
         World {
             gateway,
             requests,
+            left,
             events,
             sinks,
         }
@@ -168,6 +178,16 @@ impl World {
         }
     }
 
+    /// Sends a request and goes away after `time`.
+    pub(crate) async fn leave(&self, path: &str, body: &str, time: Duration) {
+        let _ = tokio::time::timeout(time, self.post(path, body)).await;
+    }
+
+    /// How many requests ended before the upstream answered them.
+    pub(crate) fn left(&self) -> usize {
+        self.left.load(Ordering::Relaxed)
+    }
+
     /// The requests that the upstream got.
     pub(crate) fn requests(&self) -> Vec<Message> {
         self.requests.lock().expect("a lock").clone()
@@ -184,6 +204,7 @@ async fn answer(
     listener: TcpListener,
     mut replies: VecDeque<Reply>,
     requests: Arc<Mutex<Vec<Message>>>,
+    left: Arc<AtomicUsize>,
 ) {
     while let Ok((mut stream, _)) = listener.accept().await {
         let Some(request) = read_request(&mut stream).await else {
@@ -193,7 +214,15 @@ async fn answer(
         let Some(reply) = replies.pop_front() else {
             continue;
         };
-        tokio::time::sleep(reply.after).await;
+        let mut nothing = [0];
+        tokio::select! {
+            () = tokio::time::sleep(reply.after) => {}
+            // There is nothing to read but the end of the connection.
+            _ = stream.read(&mut nothing) => {
+                left.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+        }
         let Reply {
             status,
             media_type,

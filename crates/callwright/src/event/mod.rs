@@ -150,7 +150,7 @@ pub struct Event {
 pub struct Reask {
     /// How often.
     pub tries: u32,
-    /// The stable name of what came of it: `accepted`, or why not.
+    /// The stable name of the outcome: `accepted`, or why not.
     pub outcome: &'static str,
     /// How many tokens it took, as far as the provider said so.
     pub tokens: u64,

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_leaves_nothing_behind() {
+    fn what_is_forgotten_takes_no_memory() {
         let ledger = MemoryLedger::default();
         for session in 0..100_000 {
             let session = session.to_string();
