@@ -236,6 +236,8 @@ impl Relay {
             guard = guard.only_observing();
         }
         let stops = self.options.loops == Loops::Stop && self.options.mode == Mode::Guard;
+        // Without rounds before it there is nothing that an answer could repeat.
+        let stops = stops && judge.loops.is_some();
         let end = AnswerEnd::new(judge.api.provider, stops, reasker);
         let (mut parts, incoming) = response.into_parts();
         strip_hop_by_hop(&mut parts.headers);

@@ -295,6 +295,23 @@ proptest! {
     }
 
     #[test]
+    fn nothing_that_comes_makes_it_panic(steps in steps(), at in any::<prop::sample::Index>(), put in "[\\[\\]{}\",:a0 ]{0,3}", taken in 0_usize..9) {
+        for provider in PROVIDERS {
+            let mut body: Vec<char> = request(provider, &steps).chars().collect();
+            let start = at.index(body.len());
+            let end = (start + taken).min(body.len());
+            body.splice(start..end, put.chars());
+            let body: String = body.into_iter().collect();
+            for reader in PROVIDERS {
+                if let Some((mended, _)) = mend(&body, reader) {
+                    prop_assert!(serde_json::from_str::<Value>(&mended).is_ok());
+                    prop_assert!(mend(&mended, reader).is_none(), "{:?} {}\n{}", reader, body, mended);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_sound_conversation_is_left_alone(steps in sound_steps()) {
         for provider in PROVIDERS {
             let body = request(provider, &steps);

@@ -19,6 +19,7 @@ use std::collections::HashSet;
 
 use callwright::internal::{RawObject, first_bytes, raw_span};
 use callwright::wire::Provider;
+use serde_json::value::RawValue;
 
 use self::conversation::Conversation;
 use self::list::{Replacements, rebuilt};
@@ -118,7 +119,9 @@ pub fn mend(body: &str, provider: Provider) -> Option<(String, Vec<HistoryDefect
     let before = body.get(..whole.start)?;
     let after = body.get(whole.end..)?;
     let mended = [before, &messages, after].concat();
-    (mended != body).then_some((mended, defects))
+    // What we wrote is read again before a provider has to: a defect of ours must not hide theirs.
+    let is_json = serde_json::from_str::<&RawValue>(&mended).is_ok();
+    (is_json && mended != body).then_some((mended, defects))
 }
 
 /// An id that no call has, like the one that is used already, since providers differ in what they take for an id.
