@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use callwright::admit::MemoryLedger;
 use callwright::policy::Policy;
 use callwright::wire::read_tools;
 use callwright::{Gate, ToolSpec};
@@ -20,6 +21,8 @@ pub(crate) struct RequestTools {
     pub(crate) gate: Arc<Gate>,
     /// Whether each of them was understood. Otherwise a call of an unknown tool may be a call of one of the others.
     pub(crate) is_complete: bool,
+    /// Where conversations are counted, each for as long as its answer takes.
+    pub(crate) ledger: Arc<MemoryLedger>,
     /// The list as it was written: a hash alone could be made to match another list.
     written: Box<str>,
 }
@@ -43,10 +46,13 @@ impl RequestTools {
         if !tools.iter().any(|tool| tool.input_schema.is_some()) {
             return None;
         }
-        let gate = Gate::builder().tools(tools).policy(policy.clone()).build().ok()?;
+        let ledger = Arc::new(MemoryLedger::default());
+        let gate = Gate::builder().tools(tools).policy(policy.clone());
+        let gate = gate.ledger(Arc::clone(&ledger) as _).build().ok()?;
         Some(RequestTools {
             gate: Arc::new(gate),
             is_complete,
+            ledger,
             written: written.into(),
         })
     }

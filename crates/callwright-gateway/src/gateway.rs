@@ -32,6 +32,28 @@ pub enum Mode {
     Off,
 }
 
+/// What a gateway does about a conversation that a provider rejects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum History {
+    /// The error goes to the client.
+    #[default]
+    Off,
+    /// A conversation with a visible defect is mended and sent once more: see [`crate::mend`].
+    Mend,
+}
+
+/// What a gateway does about calls that go round in circles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Loops {
+    /// Records them.
+    #[default]
+    Observe,
+    /// Ends the agent's loop: the calls of the answer become a text that says what was repeated.
+    Stop,
+    /// Does not look at the conversation.
+    Off,
+}
+
 /// Options of a gateway.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -52,6 +74,20 @@ pub struct Options {
     pub hold_bytes: usize,
     /// How long nothing may go to a client while something is held.
     pub keep_alive: Duration,
+    /// What is done about a conversation that the provider rejects.
+    pub history: History,
+    /// What is done about calls that go round in circles.
+    pub loops: Loops,
+    /// How often the model is asked again for calls that were refused, by requests that the client does not see. At most
+    /// [`Options::MOST_REASKS`].
+    pub reask: u32,
+    /// Whether calls of tools are asked for again that are not declared to only read. Those that destroy something or
+    /// spend money never are.
+    pub reask_writes: bool,
+    /// How long asking again may take in all.
+    pub reask_within: Duration,
+    /// How many tokens a prompt may have that is sent again.
+    pub reask_max_tokens: u64,
     /// Headers for each request to the upstream, instead of the client's own of that name.
     pub upstream_headers: Vec<(String, String)>,
     /// Keys of which a client has to send one, as `Authorization: Bearer …` or `x-api-key`. Anyone may connect if there
@@ -82,6 +118,9 @@ pub struct Options {
 pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Options {
+    /// The most times that a model is asked again: what it has not corrected by then it does not understand.
+    pub const MOST_REASKS: u32 = 3;
+
     /// The defaults, in front of an API.
     pub fn new(upstream: impl Into<String>) -> Self {
         Options {
@@ -96,6 +135,17 @@ impl Options {
             hold_bytes: 64 * 1024,
             // Load balancers cut connections after 30 to 60 seconds of silence.
             keep_alive: Duration::from_secs(10),
+            // What a provider takes must not change on the way.
+            history: History::Off,
+            loops: Loops::Observe,
+            // Each is paid for like the first request, and most agents correct themselves.
+            reask: 0,
+            // A model that was asked again has been seen to answer with a valid call of something else.
+            reask_writes: false,
+            // As long as agents wait for a slow answer without complaint.
+            reask_within: Duration::from_secs(30),
+            // Beyond it a second prompt costs more than the turn that the agent needs to correct itself.
+            reask_max_tokens: 100_000,
             upstream_headers: Vec::new(),
             client_keys: Vec::new(),
             allow_remote: false,
@@ -120,6 +170,9 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("mode", &self.mode)
+            .field("history", &self.history)
+            .field("loops", &self.loops)
+            .field("reask", &self.reask)
             .field("hold", &self.hold)
             .field("hold_bytes", &self.hold_bytes)
             .field("allow_remote", &self.allow_remote)

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use callwright::Gate;
 use callwright::call::Call;
 use callwright::wire::{
-    AnswerReader, EnvelopeDefect, Extent, Provider, Site, SiteRole, UnreadableAnswer,
+    AnswerReader, EnvelopeDefect, Extent, Provider, Site, SiteRole, StreamedAnswer, UnreadableAnswer,
 };
 use callwright_http::sse::{EventFields, with_data};
 
@@ -120,6 +120,11 @@ impl AnswerGuard {
     pub fn only_observing(mut self) -> Self {
         self.only_observes = true;
         self
+    }
+
+    /// What has come of the answer.
+    pub fn answer(&self) -> &StreamedAnswer {
+        self.reader.answer()
     }
 
     /// Whether events wait for the end of a call.

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use callwright::call::Call;
-use callwright::event::{Event, Sinks};
+use callwright::event::{Event, Reask, Sinks};
 use callwright::wire::EnvelopeDefect;
-use callwright::{Gate, Verdict};
+use callwright::{Gate, Settled, Verdict};
 use callwright_live::{Counter, Live};
 
 use crate::api::Api;
 use crate::gates::RequestTools;
 use crate::guard::{CallJudge, Decision, NewCall};
+use crate::loops::{LoopCheck, stop_text};
+use crate::reask::{Asked, RefusedCall};
 
 /// Judges the calls of one answer.
 #[derive(Debug)]
@@ -23,6 +25,12 @@ pub(crate) struct AnswerJudge {
     pub(crate) sinks: Sinks,
     pub(crate) live: Arc<Live>,
     pub(crate) counts: Counts,
+    /// Knows whether calls repeat what the conversation holds.
+    pub(crate) loops: Option<LoopCheck>,
+    /// What is said to the user if the calls go round in circles.
+    pub(crate) stop_text: Option<String>,
+    /// If the model may be asked again.
+    pub(crate) refusals: Option<Refusals>,
 }
 
 /// How many calls an answer had.
@@ -32,32 +40,96 @@ pub(crate) struct Counts {
     repaired: u32,
     refused: u32,
     mended: u32,
+    reasked: u32,
 }
 
 impl Counts {
     /// The value of the header `x-callwright`; `None` if there was no call.
     pub(crate) fn header(self) -> Option<String> {
-        let Counts { calls, repaired, refused, mended } = self;
-        let parts = [("repaired", repaired), ("refused", refused), ("mended", mended)];
+        let Counts { calls, repaired, refused, mended, reasked } = self;
+        let parts = [("repaired", repaired), ("refused", refused), ("mended", mended), ("reasked", reasked)];
         let told = parts.iter().filter(|(_, number)| *number > 0);
         let told: String = told.map(|(name, number)| format!(" {name}={number}")).collect();
         (calls > 0).then(|| format!("calls={calls}{told}"))
     }
 }
 
-impl CallJudge for AnswerJudge {
-    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
+/// What is noted of an answer so that the model can be asked again for calls that were refused.
+#[derive(Debug)]
+pub(crate) struct Refusals {
+    /// Whether calls may be asked for that change something.
+    pub(crate) writes: bool,
+    decisions: Vec<Decision>,
+    refused: Vec<RefusedCall>,
+    /// The records of these calls, which are complete when the outcome of asking again is known.
+    events: Vec<Event>,
+}
+
+impl Refusals {
+    pub(crate) fn new(writes: bool) -> Self {
+        Refusals {
+            writes,
+            decisions: Vec::new(),
+            refused: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+}
+
+impl AnswerJudge {
+    /// The calls that were refused, if the model may be asked again.
+    pub(crate) fn refused(&self) -> &[RefusedCall] {
+        self.refusals.as_ref().map_or(&[], |refusals| &refusals.refused)
+    }
+
+    /// How many calls were decided on, if the model may be asked again.
+    pub(crate) fn decided(&self) -> usize {
+        self.refusals.as_ref().map_or(0, |refusals| refusals.decisions.len())
+    }
+
+    /// Records the outcome of asking again; returns all decisions with the new calls, if there are any.
+    pub(crate) fn asked_again(&mut self, asked: &Asked) -> Option<Vec<Decision>> {
+        for outcome in &asked.outcomes {
+            self.live.count(Counter::Reasks, &[outcome]);
+        }
+        let Refusals { decisions, refused, events, .. } = self.refusals.take()?;
+        let reask = Reask {
+            tries: u32::try_from(asked.outcomes.len()).unwrap_or(u32::MAX),
+            outcome: asked.outcomes.last().copied().unwrap_or_default(),
+            tokens: asked.tokens,
+        };
+        for event in events {
+            self.sinks.report(|| event.with_reask(reask));
+        }
+        for (_, event) in asked.new_calls.iter().flatten() {
+            self.sinks.report(|| event.clone());
+        }
+        let decisions = asked.decisions(decisions, &refused)?;
+        self.counts.reasked += u32::try_from(refused.len()).unwrap_or(u32::MAX);
+        Some(decisions)
+    }
+
+    /// Whether the calls of a tool count in a conversation: it is known, or known not to be there.
+    fn counts(tools: &RequestTools, has_tools_elsewhere: bool, name: &str) -> bool {
+        tools.gate.tool(name).is_some() || tools.is_complete && !has_tools_elsewhere
+    }
+
+    fn judged(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
         self.counts.calls += 1;
         let is_known = gate.tool(&call.tool).is_some();
-        if !self.tools.judges(&call.tool) || !is_known && self.has_tools_elsewhere {
+        let is_judged = self.tools.judges(&call.tool) && (is_known || !self.has_tools_elsewhere);
+        if !is_judged {
             let reason = if is_known { "no_schema" } else { "undeclared_tool" };
             self.live.count(Counter::Unjudged, &[reason]);
+        }
+        let is_watched = is_known && self.loops.is_some();
+        if !is_judged && !is_watched {
             return Decision::Leave;
         }
         let began = Instant::now();
         let verdict = gate.judge(call);
-        let took = began.elapsed();
         let decision = match &verdict {
+            _ if !is_judged => Decision::Leave,
             Verdict::Valid(_) => Decision::Valid,
             Verdict::Repaired(repaired) => {
                 self.counts.repaired += 1;
@@ -66,15 +138,58 @@ impl CallJudge for AnswerJudge {
                     arguments: repaired.arguments().to_string(),
                 })
             }
-            Verdict::Refused(_) => {
-                self.counts.refused += 1;
-                Decision::Leave
-            }
             _ => Decision::Leave,
         };
-        let event = Event::of(gate, call, &verdict, SystemTime::now()).with_gate_time(took);
+        let settled = match &mut self.loops {
+            Some(loops) => {
+                let (tools, elsewhere) = (&self.tools, self.has_tools_elsewhere);
+                loops.admit(gate, call, verdict, |name| AnswerJudge::counts(tools, elsewhere, name))
+            }
+            None => Settled::from(verdict),
+        };
+        let took = began.elapsed();
+        let stop_text = stop_text(settled.verdict.failure());
+        // Without a schema there is nothing to say but that it was repeated.
+        if !is_judged && stop_text.is_none() {
+            return decision;
+        }
+        if self.stop_text.is_none() {
+            self.stop_text = stop_text;
+        }
+        let event = Event::of(gate, call, &settled.verdict, SystemTime::now());
+        let event = event.with_notice(settled.notice().cloned()).with_gate_time(took);
         self.live.judged(&event, self.api.name, &self.model);
-        self.sinks.send(event);
+        match (&mut self.refusals, &settled.verdict) {
+            (Some(refusals), Verdict::Refused(refused)) => {
+                self.counts.refused += 1;
+                let number = refusals.decisions.len();
+                refusals.refused.push(RefusedCall::new(number, gate, call, refused, refusals.writes));
+                refusals.events.push(event);
+            }
+            (_, verdict) => {
+                self.counts.refused += u32::from(matches!(verdict, Verdict::Refused(_)));
+                self.sinks.send(event);
+            }
+        }
+        decision
+    }
+}
+
+/// Calls that were not asked for again, since the client went away or the answer went on, are on record all the same.
+impl Drop for AnswerJudge {
+    fn drop(&mut self) {
+        for event in self.refusals.take().into_iter().flat_map(|refusals| refusals.events) {
+            self.sinks.send(event);
+        }
+    }
+}
+
+impl CallJudge for AnswerJudge {
+    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
+        let decision = self.judged(gate, call);
+        if let Some(refusals) = &mut self.refusals {
+            refusals.decisions.push(decision.clone());
+        }
         decision
     }
 

@@ -8,16 +8,28 @@
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
 //! - `judge`: the verdict on a call, on record and counted
+//! - `loops`, `stop`: calls that repeat what the conversation holds
+//! - `reask`, `first_answer`, `side_request`: asking the model again for calls that were refused
+//! - `answer_end`: what is only decided when an answer is over
+//! - `mend`: conversations that a provider rejects
 
+mod answer_end;
 mod api;
+mod first_answer;
 mod gates;
 mod gateway;
 mod guard;
 mod judge;
+mod loops;
+mod mend;
 mod own_events;
+mod reask;
 mod relay;
 mod request;
 mod rewrite;
+mod side_request;
+mod stop;
 
-pub use gateway::{Gateway, GatewayError, Mode, Options, Warn};
+pub use gateway::{Gateway, GatewayError, History, Loops, Mode, Options, Warn};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};
+pub use mend::{HistoryDefect, mend};

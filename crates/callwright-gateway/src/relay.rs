@@ -3,7 +3,9 @@
 //! A request goes up as the bytes that came. An answer comes down as its own bytes, except for calls that are repaired.
 //! Whatever cannot be looked into passes as it is, and is counted with its reason.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -19,17 +21,22 @@ use futures_util::stream;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, UPGRADE,
+    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName,
+    HeaderValue, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::time::timeout;
 
+use crate::answer_end::AnswerEnd;
 use crate::api::Api;
-use crate::gateway::{LiveSettings, Mode, Options};
+use crate::gateway::{History, LiveSettings, Loops, Mode, Options};
 use crate::guard::AnswerGuard;
-use crate::judge::{AnswerJudge, Counts};
+use crate::judge::{AnswerJudge, Counts, Refusals};
+use crate::loops::LoopCheck;
+use crate::mend::mend;
+use crate::reask::{Asked, IDEMPOTENCY_KEY, ReaskLimits, Reasker};
 use crate::request::{RequestView, decoded, has_tools_elsewhere};
 
 /// Paths of our own. No API has them.
@@ -78,7 +85,7 @@ impl Relay {
         });
         let name = api.map_or("other", |api| api.name);
         let answered = match api {
-            Some(api) => self.judged(api, &settings, request).await,
+            Some(api) => Arc::clone(&self).judged(api, &settings, request).await,
             None => self.piped(&settings, request).await,
         };
         let response = answered.unwrap_or_else(|error| {
@@ -110,7 +117,7 @@ impl Relay {
 
     /// A request to an API whose answers are judged.
     async fn judged(
-        &self,
+        self: Arc<Self>,
         api: Api,
         settings: &LiveSettings,
         request: Request<Incoming>,
@@ -125,32 +132,102 @@ impl Relay {
                 return Ok(refusal(StatusCode::BAD_REQUEST, "invalid_request", &text));
             }
         };
-        let mut judge = None;
+        let headers = settings.headers(&parts.headers);
+        let uri = self.uri(&parts.uri);
+        let (mut judge, mut sent) = (None, None);
         match &portion {
             Portion::Whole(bytes) => match decoded(&parts.headers, bytes, max_bytes) {
-                Some(plain) => judge = self.judge_of(api, settings, &plain),
+                Some(plain) => {
+                    let body = match plain {
+                        Cow::Borrowed(_) => bytes.clone(),
+                        Cow::Owned(plain) => plain.into(),
+                    };
+                    judge = self.judge_of(api, settings, &body);
+                    if self.options.history == History::Mend || self.options.reask > 0 {
+                        sent = Some(SentRequest { api, uri: uri.clone(), headers: headers.clone(), body });
+                    }
+                }
                 None => self.unjudged("request_encoding"),
             },
             Portion::Beginning(..) => self.unjudged("request_too_large"),
         }
-        let headers = settings.headers(&parts.headers);
-        let uri = self.uri(&parts.uri);
-        let response = self.upstream.pipe(Method::POST, uri, headers, portion.into_body()).await?;
+        let mut response = self.upstream.pipe(Method::POST, uri, headers, portion.into_body()).await?;
+        if let Some(sent) = &mut sent {
+            response = self.mended(sent, response).await;
+        }
         match judge.filter(|_| response.status().is_success()) {
-            Some(judge) => self.judged_response(judge, response).await,
+            Some(mut judge) => {
+                let reasker = sent.and_then(|sent| self.reasker(&parts.uri, sent));
+                judge.refusals = reasker.is_some().then(|| Refusals::new(self.options.reask_writes));
+                self.judged_response(judge, reasker, response).await
+            }
             None => Ok(body::passed_through(response)),
         }
     }
 
+    /// A conversation that the provider rejects is mended and sent once more. If that does not help, the first response
+    /// is the one that counts.
+    async fn mended(&self, sent: &mut SentRequest, rejected: Response<Incoming>) -> Response<Incoming> {
+        if self.options.history != History::Mend || rejected.status() != StatusCode::BAD_REQUEST {
+            return rejected;
+        }
+        let text = std::str::from_utf8(&sent.body).ok();
+        let Some((body, defects)) = text.and_then(|text| mend(text, sent.api.provider)) else {
+            return rejected;
+        };
+        sent.headers.remove(CONTENT_ENCODING);
+        sent.headers.remove(IDEMPOTENCY_KEY);
+        sent.body = body.into();
+        let body = body::full(sent.body.clone());
+        let second = self.upstream.pipe(Method::POST, sent.uri.clone(), sent.headers.clone(), body).await;
+        match second {
+            Ok(response) if response.status().is_success() => {
+                for defect in defects {
+                    self.live.count(Counter::Mended, &[defect.name()]);
+                }
+                response
+            }
+            _ => rejected,
+        }
+    }
+
+    /// Asks the model again, if that is wanted and possible.
+    fn reasker(&self, asked: &Uri, sent: SentRequest) -> Option<Reasker> {
+        let Options { reask, reask_within, reask_max_tokens, mode, .. } = self.options;
+        let limits = ReaskLimits {
+            tries: reask.min(Options::MOST_REASKS),
+            within: reask_within,
+            max_tokens: reask_max_tokens,
+        };
+        let is_wanted = limits.tries > 0 && mode == Mode::Guard;
+        is_wanted.then(|| Reasker::new(sent.api.provider, asked, &sent.headers, sent.body, limits))?
+    }
+
+    /// Sends one of the gateway's own requests; `None` if there is no whole answer.
+    pub(crate) async fn side_request(&self, path: &str, headers: HeaderMap, body: Bytes) -> Option<String> {
+        let uri = self.at(path);
+        let response = self.upstream.pipe(Method::POST, uri, headers, body::full(body)).await.ok()?;
+        let is_readable = response.status().is_success()
+            && MediaType::of(response.headers()) == MediaType::Json
+            && !is_compressed(response.headers());
+        let body = is_readable.then(|| response.into_body())?;
+        let body = self.upstream.read(body).await.ok()?;
+        String::from_utf8(body.into()).ok()
+    }
+
     /// Who judges the calls of the answer; `None` if there are no tools that could be judged.
-    fn judge_of(&self, api: Api, settings: &LiveSettings, request: &[u8]) -> Option<AnswerJudge> {
+    fn judge_of(&self, api: Api, settings: &LiveSettings, request: &Bytes) -> Option<AnswerJudge> {
         let Some(view) = RequestView::read(request) else {
             self.unjudged("request_shape");
             return None;
         };
         let listed = self.options.tools_listed.as_deref();
         let tools = settings.gates.get(view.tools()?, &settings.policy, listed)?;
+        let is_watched = self.options.loops != Loops::Off;
         Some(AnswerJudge {
+            loops: is_watched.then(|| LoopCheck::new(request.clone(), &tools.ledger)).flatten(),
+            stop_text: None,
+            refusals: None,
             api,
             model: view.model.map(String::from).unwrap_or_default(),
             has_tools_elsewhere: has_tools_elsewhere(request),
@@ -162,8 +239,9 @@ impl Relay {
     }
 
     async fn judged_response(
-        &self,
+        self: Arc<Self>,
         mut judge: AnswerJudge,
+        reasker: Option<Reasker>,
         response: Response<Incoming>,
     ) -> Result<Response<Body>, TransferError> {
         if is_compressed(response.headers()) {
@@ -175,6 +253,10 @@ impl Relay {
         if self.options.mode == Mode::Observe {
             guard = guard.only_observing();
         }
+        let stops = self.options.loops == Loops::Stop && self.options.mode == Mode::Guard;
+        // Without rounds before it there is nothing that an answer could repeat.
+        let stops = stops && judge.loops.is_some();
+        let end = AnswerEnd::new(judge.api.provider, stops, reasker);
         let (mut parts, incoming) = response.into_parts();
         strip_hop_by_hop(&mut parts.headers);
         match kind {
@@ -185,7 +267,11 @@ impl Relay {
                     self.unjudged("answer_too_large");
                     return Ok(Response::from_parts(parts, portion.into_body()));
                 };
-                let changed = std::str::from_utf8(&bytes).ok().and_then(|text| guard.body(text, &mut judge));
+                let mut changed = None;
+                if let Ok(text) = std::str::from_utf8(&bytes) {
+                    changed = guard.body(text, &mut judge);
+                    changed = end.body(text, changed, &guard, &mut judge, &self).await;
+                }
                 if let Some(reason) = guard.unjudged() {
                     self.unjudged(reason.name());
                 }
@@ -214,7 +300,9 @@ impl Relay {
                     hold_bytes: self.options.hold_bytes,
                     keep_alive: self.options.keep_alive,
                     silence: self.options.silence,
-                    live: Arc::clone(&self.live),
+                    end,
+                    asking: None,
+                    relay: self,
                 };
                 let frames = stream::unfold(stream, |mut stream| async move {
                     let frame = stream.next().await?;
@@ -235,8 +323,11 @@ impl Relay {
 
     /// Where a request goes: its path after that of the upstream.
     fn uri(&self, asked: &Uri) -> Uri {
+        self.at(asked.path_and_query().map_or("/", |path| path.as_str()))
+    }
+
+    fn at(&self, path: &str) -> Uri {
         let base = self.upstream.path().trim_end_matches('/');
-        let path = asked.path_and_query().map_or("/", |path| path.as_str());
         self.upstream.at(&format!("{base}{path}"))
     }
 
@@ -307,6 +398,15 @@ fn refusal(status: StatusCode, kind: &str, message: &str) -> Response<Body> {
     body::json(status, error.to_string())
 }
 
+/// A request that may have to be sent again.
+struct SentRequest {
+    api: Api,
+    uri: Uri,
+    headers: HeaderMap,
+    /// Its body, not compressed.
+    body: Bytes,
+}
+
 /// An answer that is judged while it streams.
 struct JudgedStream {
     events: EventReader,
@@ -323,7 +423,10 @@ struct JudgedStream {
     hold_bytes: usize,
     keep_alive: Duration,
     silence: Duration,
-    live: Arc<Live>,
+    end: AnswerEnd,
+    /// The model is being asked again.
+    asking: Option<Pin<Box<dyn Future<Output = Asked> + Send>>>,
+    relay: Arc<Relay>,
 }
 
 impl JudgedStream {
@@ -334,46 +437,73 @@ impl JudgedStream {
                 self.sent_at = Instant::now();
                 return Some(Ok(bytes));
             }
+            let mut out = Vec::new();
+            if let Some(asking) = &mut self.asking {
+                match timeout(self.keep_alive, asking).await {
+                    Ok(asked) => {
+                        self.asking = None;
+                        self.end.conclude(&asked, &mut self.judge, &mut out);
+                        self.watch_hold(&mut out);
+                    }
+                    Err(_) => out.extend(self.guard.keep_alive()),
+                }
+                self.ready.extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
+                continue;
+            }
             if self.is_over {
                 let failure = self.failure.take()?;
                 // The connection is dropped at once, with everything that has not been written to it yet.
                 tokio::time::sleep(LAST_BYTES).await;
                 return Some(Err(failure));
             }
-            let mut out = Vec::new();
             match timeout(self.patience(), self.events.next()).await {
                 Ok(Ok(Some(event))) => {
+                    self.end.note(&event);
                     self.guard.event(event, &mut self.judge, &mut out);
                 }
                 // An event without its end is the client's to judge.
                 Ok(Ok(None) | Err(TransferError::Unfinished)) => {
                     self.is_over = true;
                     self.guard.end(&mut self.judge, &mut out);
-                    out.push(self.events.rest());
+                    let rest = self.events.rest();
+                    if !rest.is_empty() {
+                        self.end.never_ask();
+                        out.push(rest);
+                    }
                 }
                 Ok(Err(error)) => {
                     self.is_over = true;
                     self.guard.break_off(&mut self.judge, &mut out);
                     out.push(self.events.rest());
+                    self.end.release(&mut out);
                     self.failure = Some(error.into());
                 }
-                Err(_) if self.guard.is_holding() => {
+                Err(_) if self.is_holding() => {
                     let is_due = self.sent_at.elapsed() >= self.keep_alive;
-                    out.extend(self.guard.keep_alive().filter(|_| is_due));
+                    self.ready.extend(self.guard.keep_alive().filter(|_| is_due));
                 }
                 Err(_) => {
                     self.is_over = true;
                     self.failure = Some(TransferError::Silent(self.silence).into());
                 }
             }
+            if self.end.pass(&mut out, &self.guard, &self.judge, self.is_over) {
+                let asking = self.end.ask(&self.guard, &self.judge, Arc::clone(&self.relay));
+                self.asking = asking.map(|asking| Box::pin(asking) as _);
+            }
             self.watch_hold(&mut out);
             self.ready.extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
         }
     }
 
+    /// Whether something waits for the end of a call, or of the answer.
+    fn is_holding(&self) -> bool {
+        self.guard.is_holding() || self.end.is_holding()
+    }
+
     /// How long to wait for the upstream before something else has to be done.
     fn patience(&self) -> Duration {
-        if !self.guard.is_holding() {
+        if !self.is_holding() {
             return self.silence;
         }
         let held = self.held_since.map(|since| since.elapsed()).unwrap_or_default();
@@ -384,16 +514,18 @@ impl JudgedStream {
 
     /// Notes when holding began, and lets go of what has been held for too long.
     fn watch_hold(&mut self, out: &mut Vec<Bytes>) {
-        if !self.guard.is_holding() {
+        if !self.is_holding() {
             if let Some(since) = self.held_since.take() {
-                self.live.time(Timer::Hold, since.elapsed());
+                self.relay.live.time(Timer::Hold, since.elapsed());
             }
             return;
         }
         let since = *self.held_since.get_or_insert_with(Instant::now);
-        if since.elapsed() >= self.hold || self.guard.held_bytes() > self.hold_bytes {
-            self.live.count(Counter::Released, &[]);
+        let held = self.guard.held_bytes() + self.end.held_bytes();
+        if self.asking.is_none() && (since.elapsed() >= self.hold || held > self.hold_bytes) {
+            self.relay.live.count(Counter::Released, &[]);
             self.guard.release(&mut self.judge, out);
+            self.end.release(out);
         }
     }
 }

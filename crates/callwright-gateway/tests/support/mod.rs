@@ -274,7 +274,7 @@ impl Api {
                     "response.function_call_arguments.done" => {
                         assert_eq!(heard.calls.last().expect("a call").2, string(&event["arguments"]));
                     }
-                    "response.output_item.done" => {
+                    "response.output_item.done" if event["item"]["type"] == "function_call" => {
                         assert_eq!(heard.calls.last().expect("a call").2, string(&event["item"]["arguments"]));
                         assert_eq!(heard.calls.last().expect("a call").1, string(&event["item"]["name"]));
                     }

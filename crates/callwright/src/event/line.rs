@@ -122,6 +122,13 @@ impl<'e> EventLine<'e> {
             LineWriter(out).nullable("detail", Some(&*detail), write_json_string);
             out.push('}');
         });
+        line.optional("reask", event.reask.as_ref(), |reask, out| {
+            let _ = write!(out, "{{\"tries\":{}", reask.tries);
+            let mut line = LineWriter(out);
+            line.nullable("outcome", Some(reask.outcome), write_json_string);
+            line.nullable("tokens", Some(reask.tokens), write_bare);
+            out.push('}');
+        });
         line.optional("uncounted", yes(event.uncounted), write_bare);
         let output_verdict = event.output_verdict.map(OutputVerdict::name);
         line.optional("output_verdict", output_verdict, write_json_string);

@@ -115,6 +115,8 @@ pub struct Event {
     pub failure: Option<Failure>,
     /// What the model was told beside the result or the refusal.
     pub notice: Option<Notice>,
+    /// How the model was asked for the call again, if a gateway did so.
+    pub reask: Option<Reask>,
     /// Whether the call ran although the ledger could not be reached, so that it counts for no budget and no loop.
     pub uncounted: bool,
     /// The verdict on the result, if there was one.
@@ -140,6 +142,17 @@ pub struct Event {
     /// The arguments of a repaired call; those of any other are what was sent.
     repaired: Option<Value<'static>>,
     masks: Masks,
+}
+
+/// How a model was asked for a refused call again, by a request that the client does not see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reask {
+    /// How often.
+    pub tries: u32,
+    /// The stable name of the outcome: `accepted`, or why not.
+    pub outcome: &'static str,
+    /// How many tokens it took, as far as the provider said so.
+    pub tokens: u64,
 }
 
 /// What is secret in the values of an event.
@@ -187,6 +200,7 @@ impl Event {
                 Verdict::Refused(refused) => refused.notice.clone(),
                 _ => None,
             },
+            reask: None,
             uncounted: false,
             warning: verdict.warning().cloned(),
             output_verdict: None,
@@ -225,6 +239,13 @@ impl Event {
     #[must_use]
     pub fn with_notice(mut self, notice: Option<Notice>) -> Self {
         self.notice = notice;
+        self
+    }
+
+    /// The same event of a call that the model was asked for again.
+    #[must_use]
+    pub fn with_reask(mut self, reask: Reask) -> Self {
+        self.reask = Some(reask);
         self
     }
 

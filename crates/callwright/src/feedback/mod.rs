@@ -122,6 +122,11 @@ impl Feedback {
         words::question(objection, &self.detail(failure))
     }
 
+    /// What the user reads in place of a call that is not made again, where the loop of an agent is ended.
+    pub fn stopped(&self, objection: &Objection, failure: &Failure) -> String {
+        words::stopped(objection, &self.detail(failure))
+    }
+
     /// A text about a failure and what else the model should be told. A JSON object stays one.
     fn with_notes(&self, text: String, notes: &[String]) -> String {
         if notes.is_empty() {

@@ -11,7 +11,7 @@ mod output;
 use std::borrow::Cow;
 
 pub(crate) use admission::CHOICES;
-pub(super) use admission::{notice, objection, objection_hint, question};
+pub(super) use admission::{notice, objection, objection_hint, question, stopped};
 pub(super) use issue::{issue_message, numbered_issue, push_issue_line, recommendation};
 pub(super) use output::{beside_result, end_sentence, output, tool_failure};
 

@@ -16,7 +16,7 @@ mod members;
 mod openai_chat;
 mod openai_responses;
 mod provider;
-mod raw;
+pub(crate) mod raw;
 mod recorded;
 mod settled;
 mod streamed;

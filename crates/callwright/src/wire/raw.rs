@@ -42,13 +42,17 @@ type Read<T> = Result<T, UnreadableAnswer>;
 
 /// An object of which each value is the text that it has.
 #[derive(Debug)]
-pub(super) struct RawObject<'a> {
+pub struct RawObject<'a> {
     text: &'a str,
     members: Vec<(Cow<'a, str>, &'a str)>,
 }
 
 impl<'a> RawObject<'a> {
-    pub(super) fn read(text: &'a str) -> Read<Self> {
+    /// Reads an object, one level of it.
+    ///
+    /// # Errors
+    /// Fails if the text is not a JSON object, or has a key twice.
+    pub fn read(text: &'a str) -> Read<Self> {
         let Members(members) =
             serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
         let is_twice = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
@@ -62,36 +66,49 @@ impl<'a> RawObject<'a> {
     }
 
     /// The text of a member that is there and not null.
-    pub(super) fn get(&self, key: &str) -> Option<&'a str> {
-        let found = self.members.iter().find(|(name, _)| name == key);
-        found.map(|(_, text)| *text).filter(|text| *text != "null")
+    pub fn get(&self, key: &str) -> Option<&'a str> {
+        self.written(key).filter(|text| *text != "null")
     }
 
-    pub(super) fn object(&self, key: &str) -> Read<Option<RawObject<'a>>> {
+    /// The text of a member that is there.
+    pub fn written(&self, key: &str) -> Option<&'a str> {
+        let found = self.members.iter().find(|(name, _)| name == key);
+        found.map(|(_, text)| *text)
+    }
+
+    /// A member that is an object.
+    ///
+    /// # Errors
+    /// Fails if it is something else, or has a key twice.
+    pub fn object(&self, key: &str) -> Read<Option<RawObject<'a>>> {
         self.get(key).map(RawObject::read).transpose()
     }
 
     /// The items of a list; a list that is absent has none.
-    pub(super) fn list(&self, key: &str) -> Read<Vec<&'a str>> {
+    ///
+    /// # Errors
+    /// Fails if it is not a list.
+    pub fn list(&self, key: &str) -> Read<Vec<&'a str>> {
         self.get(key).map_or(Ok(Vec::new()), items)
     }
 
     /// A member that is a text; `None` if it is absent or something else.
-    pub(super) fn text(&self, key: &str) -> Option<Cow<'a, str>> {
+    pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key).and_then(text)
     }
 
-    pub(super) fn number(&self, key: &str) -> Option<u64> {
+    /// A member that is a whole number; `None` if it is absent or something else.
+    pub fn number(&self, key: &str) -> Option<u64> {
         self.get(key)?.parse().ok()
     }
 
     /// Whether `type` says that it is this.
-    pub(super) fn is_a(&self, kind: &str) -> bool {
+    pub fn is_a(&self, kind: &str) -> bool {
         self.text("type").as_deref() == Some(kind)
     }
 
     /// Where a member is, with the comma that goes with it: what to take out so that the object lacks it.
-    pub(super) fn member_span(&self, whole: &str, key: &str) -> Option<Range<usize>> {
+    pub fn member_span(&self, whole: &str, key: &str) -> Option<Range<usize>> {
         let at = self.members.iter().position(|(name, _)| name == key)?;
         let end = span(whole, self.members.get(at)?.1).end;
         if let Some(before) = at.checked_sub(1).and_then(|at| self.members.get(at)) {
@@ -107,7 +124,7 @@ impl<'a> RawObject<'a> {
     }
 
     /// Where a member can be put in, and what has to follow it there.
-    pub(super) fn room(&self, whole: &str) -> (Range<usize>, &'static str) {
+    pub fn room(&self, whole: &str) -> (Range<usize>, &'static str) {
         let at = span(whole, self.text).start + 1;
         let comma = if self.members.is_empty() { "" } else { "," };
         (at..at, comma)
@@ -115,13 +132,16 @@ impl<'a> RawObject<'a> {
 }
 
 /// The items of a list, as they are written.
-pub(super) fn items(text: &str) -> Read<Vec<&str>> {
+///
+/// # Errors
+/// Fails if the text is not a JSON list.
+pub fn items(text: &str) -> Read<Vec<&str>> {
     let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
     Ok(items.into_iter().map(RawValue::get).collect())
 }
 
 /// The text that a JSON string stands for; `None` if it is something else.
-pub(super) fn text(written: &str) -> Option<Cow<'_, str>> {
+pub fn text(written: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     let is_text = written.starts_with('"');
@@ -129,7 +149,7 @@ pub(super) fn text(written: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Where a piece of a text is in it.
-pub(super) fn span(whole: &str, piece: &str) -> Range<usize> {
+pub fn span(whole: &str, piece: &str) -> Range<usize> {
     let start = piece.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
     start..start + piece.len()
 }

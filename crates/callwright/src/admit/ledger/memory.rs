@@ -96,11 +96,14 @@ impl Shard {
     fn forget_one(&mut self) {
         while let Some((name, used)) = self.uses.pop_front() {
             if is_last_use(&self.sessions, name, used) {
-                let slot = self.sessions.remove(&name);
-                self.calls -= slot.map_or(0, |slot| slot.session.remembered());
-                return;
+                return self.forget(name);
             }
         }
+    }
+
+    fn forget(&mut self, name: Name) {
+        let slot = self.sessions.remove(&name);
+        self.calls -= slot.map_or(0, |slot| slot.session.remembered());
     }
 }
 
@@ -140,6 +143,12 @@ impl MemoryLedger {
     /// How many sessions had to leave for others.
     pub fn forgotten(&self) -> u64 {
         self.forgotten.load(Ordering::Relaxed)
+    }
+
+    /// Forgets a session whose conversation is over.
+    pub fn forget(&self, session: &str) {
+        let name = self.name(session);
+        self.shard(name).forget(name);
     }
 
     fn name(&self, session: &str) -> Name {
@@ -280,6 +289,23 @@ mod tests {
         assert_eq!((ledger.sessions(), ledger.forgotten()), (500, 500));
         let calls: usize = ledger.shards.iter().map(|shard| shard.lock().calls).sum();
         assert_eq!(calls, 50_000);
+    }
+
+    #[test]
+    fn what_is_forgotten_takes_no_memory() {
+        let ledger = MemoryLedger::default();
+        for session in 0..100_000 {
+            let session = session.to_string();
+            ledger.open(&session, &ask(0, 0, 9)).expect("memory");
+            ledger.forget(&session);
+        }
+        assert_eq!((ledger.sessions(), ledger.forgotten()), (0, 0));
+        let uses: usize = ledger
+            .shards
+            .iter()
+            .map(|shard| shard.lock().uses.len())
+            .sum();
+        assert!(uses <= SHARDS * (SHARDS + USES_PER_SESSION), "{uses}");
     }
 
     #[test]

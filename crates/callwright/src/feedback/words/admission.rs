@@ -131,6 +131,12 @@ pub(in crate::feedback) fn question(objection: &Objection, detail: &str) -> Stri
     format!("The model wants to call {tool} again. {detail} What now?")
 }
 
+/// What the user reads instead of a call that is not made again.
+pub(in crate::feedback) fn stopped(objection: &Objection, detail: &str) -> String {
+    let tool = quoted(&objection.tool, NAME);
+    format!("Stopped instead of calling {tool} again. {detail}")
+}
+
 /// What is added to a result.
 pub(in crate::feedback) fn notice(notice: &Notice) -> String {
     let tool = quoted(&notice.tool, NAME);

@@ -1,0 +1,309 @@
+//! What is only decided when an answer is over: whether its calls become a text, or are asked for again.
+//!
+//! Takes what the guard lets go. From the first call on it is kept until the end is known, and then goes on as it is,
+//! without its calls, or with other arguments in them. Without anything to decide, everything passes at once. What has
+//! gone to the client is never taken back: should the answer come out differently up to there, it goes on as it was.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright::Gate;
+use callwright::call::Call;
+use callwright::wire::{EnvelopeDefect, Provider, StreamedAnswer};
+use callwright_http::sse::{EventFields, event, with_data};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use crate::first_answer::FirstAnswer;
+use crate::guard::{AnswerGuard, CallJudge, Decision};
+use crate::judge::AnswerJudge;
+use crate::reask::{Asked, Reasker};
+use crate::relay::Relay;
+use crate::stop::{Stopped, StoppedAnswer};
+
+/// How many bytes of a stream are kept to ask again. Envelopes are most of it: ten thousand tokens have about two megabytes.
+const MOST_LOGGED: usize = 4 * 1024 * 1024;
+
+/// The end of one answer.
+pub(crate) struct AnswerEnd {
+    provider: Provider,
+    /// Whether calls that go round in circles become a text.
+    stops: bool,
+    /// Asks again for calls that were refused.
+    reasker: Option<Reasker>,
+    /// All events as they came, if the model may be asked again.
+    log: Vec<Bytes>,
+    logged_bytes: usize,
+    /// What the guard has let go and the client does not have.
+    kept: Vec<Bytes>,
+    /// What the client has.
+    sent: Xxh3,
+    sent_bytes: usize,
+    stopped: Option<StoppedAnswer>,
+}
+
+impl AnswerEnd {
+    pub(crate) fn new(provider: Provider, stops: bool, reasker: Option<Reasker>) -> Self {
+        AnswerEnd {
+            provider,
+            stops,
+            reasker,
+            log: Vec::new(),
+            logged_bytes: 0,
+            kept: Vec::new(),
+            sent: Xxh3::new(),
+            sent_bytes: 0,
+            stopped: None,
+        }
+    }
+
+    /// How many bytes wait for the end.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.kept.iter().map(Bytes::len).sum()
+    }
+
+    /// Whether anything waits for the end.
+    pub(crate) fn is_holding(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// Notes an event as it came.
+    pub(crate) fn note(&mut self, event: &Bytes) {
+        if self.reasker.is_none() {
+            return;
+        }
+        self.logged_bytes += event.len();
+        self.log.push(event.clone());
+        if self.logged_bytes > MOST_LOGGED {
+            self.never_ask();
+        }
+    }
+
+    /// The model will not be asked again.
+    pub(crate) fn never_ask(&mut self) {
+        self.reasker = None;
+        self.log = Vec::new();
+    }
+
+    /// Takes what the guard let go, and leaves what goes to the client now. Says whether the model is to be asked again.
+    pub(crate) fn pass(
+        &mut self,
+        out: &mut Vec<Bytes>,
+        guard: &AnswerGuard,
+        judge: &AnswerJudge,
+        is_over: bool,
+    ) -> bool {
+        if let Some(stopped) = &mut self.stopped {
+            *out = without_calls(stopped, out);
+            return false;
+        }
+        if !self.stops && self.reasker.is_none() {
+            return false;
+        }
+        if guard.unjudged().is_some() {
+            self.release(out);
+            return false;
+        }
+        let answer = guard.answer();
+        if answer.calls.is_empty() && self.kept.is_empty() {
+            for bytes in out.iter() {
+                self.sent.update(bytes);
+                self.sent_bytes += bytes.len();
+            }
+            return false;
+        }
+        self.kept.append(out);
+        let is_known = !guard.is_holding()
+            && answer
+                .choices
+                .iter()
+                .all(|choice| choice.completeness.is_some());
+        if !is_over && !is_known {
+            return false;
+        }
+        if let Some(mut stopped) = self.stopped_answer(judge, answer) {
+            *out = without_calls(&mut stopped, &self.kept);
+            self.kept.clear();
+            self.never_ask();
+            self.stopped = Some(stopped);
+        } else if self.reasker.is_some() && may_ask(judge, answer) {
+            return is_over;
+        } else {
+            self.release(out);
+        }
+        false
+    }
+
+    /// Lets everything go as it is; nothing is decided any more.
+    pub(crate) fn release(&mut self, out: &mut Vec<Bytes>) {
+        self.kept.append(out);
+        std::mem::swap(&mut self.kept, out);
+        self.stops = false;
+        self.never_ask();
+    }
+
+    /// A whole body, after the guard. Returns what it becomes, if it changes.
+    pub(crate) async fn body(
+        mut self,
+        body: &str,
+        guarded: Option<String>,
+        guard: &AnswerGuard,
+        judge: &mut AnswerJudge,
+        relay: &Arc<Relay>,
+    ) -> Option<String> {
+        let answer = guard.answer();
+        if let Some(mut stopped) = self.stopped_answer(judge, answer) {
+            return stopped.body(guarded.as_deref().unwrap_or(body)).or(guarded);
+        }
+        if !may_ask(judge, answer) {
+            return guarded;
+        }
+        let Some(reasker) = self.reasker.take() else {
+            return guarded;
+        };
+        let first = FirstAnswer::of_body(self.provider, body);
+        let gate = Arc::clone(&judge.tools.gate);
+        let refused = judge.refused().to_vec();
+        let asked = reasker
+            .ask(
+                Arc::clone(relay),
+                Arc::clone(&gate),
+                first,
+                calls_of(answer),
+                refused,
+            )
+            .await;
+        match judge.asked_again(&asked) {
+            Some(decisions) => {
+                let mut second = AnswerGuard::new(gate, self.provider);
+                second
+                    .body(body, &mut Decided(decisions.into()))
+                    .or(guarded)
+            }
+            None => guarded,
+        }
+    }
+
+    /// Asks the model again for what was refused in a stream that is over.
+    pub(crate) fn ask(
+        &mut self,
+        guard: &AnswerGuard,
+        judge: &AnswerJudge,
+        relay: Arc<Relay>,
+    ) -> Option<impl Future<Output = Asked> + Send + use<>> {
+        let reasker = self.reasker.take()?;
+        let first = FirstAnswer::of_events(self.provider, &self.log);
+        let gate = Arc::clone(&judge.tools.gate);
+        let calls = calls_of(guard.answer());
+        let refused = judge.refused().to_vec();
+        Some(reasker.ask(relay, gate, first, calls, refused))
+    }
+
+    /// The stream goes on, now that the outcome of asking again is known.
+    pub(crate) fn conclude(
+        &mut self,
+        asked: &Asked,
+        judge: &mut AnswerJudge,
+        out: &mut Vec<Bytes>,
+    ) {
+        let changed = judge.asked_again(asked).and_then(|decisions| {
+            let gate = Arc::clone(&judge.tools.gate);
+            self.again(gate, Decided(decisions.into()))
+        });
+        match changed {
+            Some(rest) => {
+                self.kept.clear();
+                out.push(rest);
+                self.release(out);
+            }
+            None => self.release(out),
+        }
+    }
+
+    /// The whole stream once more, with other decisions; what the client has not got of it.
+    fn again(&self, gate: Arc<Gate>, mut decided: Decided) -> Option<Bytes> {
+        let mut guard = AnswerGuard::new(gate, self.provider);
+        let mut out = Vec::new();
+        for event in &self.log {
+            guard.event(event.clone(), &mut decided, &mut out);
+        }
+        guard.end(&mut decided, &mut out);
+        let all = Bytes::from(out.concat());
+        let is_same = xxh3_128(all.get(..self.sent_bytes)?) == self.sent.digest128();
+        is_same.then(|| all.slice(self.sent_bytes..))
+    }
+
+    fn stopped_answer(
+        &self,
+        judge: &AnswerJudge,
+        answer: &StreamedAnswer,
+    ) -> Option<StoppedAnswer> {
+        let text = judge.stop_text.as_deref().filter(|_| self.stops)?;
+        // With several choices it is not known which one the client takes.
+        let [choice] = answer.choices.as_slice() else {
+            return None;
+        };
+        Some(StoppedAnswer::new(
+            self.provider,
+            text,
+            !choice.text.is_empty(),
+        ))
+    }
+}
+
+/// Whether the model may be asked again for what was refused: it is all about calls that were judged, in one choice.
+fn may_ask(judge: &AnswerJudge, answer: &StreamedAnswer) -> bool {
+    let is_plain = answer.choices.len() == 1 && answer.calls.iter().all(|call| !call.is_foreign);
+    is_plain && answer.calls.len() == judge.decided() && Reasker::may_ask(judge.refused())
+}
+
+fn calls_of(answer: &StreamedAnswer) -> Vec<Call<'static>> {
+    let call = |call: &callwright::wire::StreamedCall| {
+        let read = Call::from_text(call.tool.clone(), "");
+        match &call.id {
+            Some(id) => read.with_id(id.clone()),
+            None => read,
+        }
+    };
+    answer.calls.iter().map(call).collect()
+}
+
+fn without_calls(stopped: &mut StoppedAnswer, events: &[Bytes]) -> Vec<Bytes> {
+    let mut out = Vec::new();
+    for bytes in events {
+        let data = EventFields::read(bytes).data;
+        let data = data
+            .as_deref()
+            .and_then(|data| std::str::from_utf8(data).ok());
+        let instead = data.map_or(Stopped::Same, |data| stopped.event(data));
+        match instead {
+            Stopped::Same => out.push(bytes.clone()),
+            Stopped::Instead(events) => {
+                let is_named = EventFields::read(bytes).name.is_some();
+                out.extend(events.iter().map(|new| {
+                    let data = new.to_string();
+                    match new
+                        .get("type")
+                        .and_then(|kind| kind.as_str())
+                        .filter(|_| is_named)
+                    {
+                        Some(name) => event(name, data.as_bytes()).into(),
+                        None => with_data(bytes, Some(data.as_bytes())).into(),
+                    }
+                }));
+            }
+        }
+    }
+    out
+}
+
+/// Decides as was decided before.
+struct Decided(VecDeque<Decision>);
+
+impl CallJudge for Decided {
+    fn judge(&mut self, _: &Gate, _: &Call<'_>) -> Decision {
+        self.0.pop_front().unwrap_or(Decision::Leave)
+    }
+
+    fn mended(&mut self, _: EnvelopeDefect) {}
+}

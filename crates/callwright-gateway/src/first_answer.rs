@@ -1,0 +1,309 @@
+//! The answer that a model gave, as a conversation holds it: for the request that asks again.
+//!
+//! A whole body is taken as it is written; a streamed answer is put together as a client would. Thoughts and signatures
+//! are kept. What cannot be put together with certainty is `None`, and the model is not asked again.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use callwright::internal::RawObject;
+use callwright::wire::Provider;
+use callwright_http::sse::EventFields;
+use serde_json::{Map, Value, json};
+
+/// An answer.
+#[derive(Debug, PartialEq)]
+pub(crate) struct FirstAnswer {
+    /// The messages or items that it is, as JSON.
+    pub(crate) messages: Vec<String>,
+    /// How long the prompt was, if the provider said so.
+    pub(crate) prompt_tokens: Option<u64>,
+}
+
+impl FirstAnswer {
+    /// Out of a whole body.
+    pub(crate) fn of_body(provider: Provider, body: &str) -> Option<Self> {
+        let answer = RawObject::read(body).ok()?;
+        let only = |key: &str| match answer.list(key).ok()?.as_slice() {
+            [only] => RawObject::read(only).ok(),
+            _ => None,
+        };
+        let messages = match provider {
+            Provider::OpenAiChat => vec![only("choices")?.get("message")?.to_owned()],
+            Provider::OpenAiResponses => answer
+                .list("output")
+                .ok()?
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            Provider::Anthropic => {
+                let content = answer.get("content")?;
+                vec![format!("{{\"role\":\"assistant\",\"content\":{content}}}")]
+            }
+            Provider::Gemini => vec![only("candidates")?.get("content")?.to_owned()],
+            _ => return None,
+        };
+        let usage = answer.get("usage").or_else(|| answer.get("usageMetadata"));
+        let usage = usage.and_then(|usage| serde_json::from_str(usage).ok());
+        Some(FirstAnswer {
+            messages,
+            prompt_tokens: usage.as_ref().and_then(prompt_tokens),
+        })
+    }
+
+    /// Out of the events of a stream.
+    pub(crate) fn of_events(provider: Provider, events: &[Bytes]) -> Option<Self> {
+        let mut usage = None;
+        let mut parts = Parts::default();
+        for event in events {
+            let Some(data) = EventFields::read(event).data else {
+                continue;
+            };
+            if data.as_ref() == b"[DONE]" {
+                continue;
+            }
+            let event: Value = serde_json::from_slice(&data).ok()?;
+            let of_event = [
+                "/usage",
+                "/message/usage",
+                "/response/usage",
+                "/usageMetadata",
+            ];
+            let of_event = of_event
+                .iter()
+                .find_map(|place| event.pointer(place).and_then(prompt_tokens));
+            usage = usage.max(of_event);
+            match provider {
+                Provider::OpenAiChat => parts.chat(event)?,
+                Provider::OpenAiResponses => parts.responses(event),
+                Provider::Anthropic => parts.anthropic(event)?,
+                Provider::Gemini => parts.gemini(event)?,
+                _ => return None,
+            }
+        }
+        let messages = match provider {
+            Provider::OpenAiChat => vec![parts.chat_message()?],
+            Provider::OpenAiResponses => parts.list,
+            Provider::Anthropic => vec![json!({"role": "assistant", "content": parts.blocks()?})],
+            _ => vec![json!({"role": "model", "parts": parts.list})],
+        };
+        (!messages.is_empty()).then(|| FirstAnswer {
+            messages: messages.iter().map(Value::to_string).collect(),
+            prompt_tokens: usage,
+        })
+    }
+}
+
+/// How long the prompt was, with what came out of a cache.
+fn prompt_tokens(usage: &Value) -> Option<u64> {
+    let number = |key: &str| usage.get(key).and_then(Value::as_u64);
+    let anthropic = || {
+        let cached = ["cache_read_input_tokens", "cache_creation_input_tokens"];
+        let cached = cached.into_iter().filter_map(number).sum::<u64>();
+        Some(number("input_tokens")? + cached)
+    };
+    number("prompt_tokens")
+        .or_else(|| number("promptTokenCount"))
+        .or_else(anthropic)
+}
+
+/// An answer while it is put together.
+#[derive(Debug, Default)]
+struct Parts {
+    /// The members of a chat message, and its calls by their numbers.
+    message: Map<String, Value>,
+    calls: BTreeMap<u64, Map<String, Value>>,
+    /// The items of a response, or the parts of Gemini's.
+    list: Vec<Value>,
+    /// The blocks of a message, each with the pieces of its input.
+    blocks: BTreeMap<u64, (Value, String)>,
+}
+
+impl Parts {
+    fn chat(&mut self, mut event: Value) -> Option<()> {
+        let choices = event.get_mut("choices").and_then(Value::as_array_mut);
+        for choice in choices.into_iter().flatten() {
+            let Some(Value::Object(delta)) = choice.get_mut("delta").map(Value::take) else {
+                continue;
+            };
+            for (key, value) in delta {
+                match value {
+                    Value::Array(calls) if key == "tool_calls" => {
+                        for call in calls {
+                            let Value::Object(mut call) = call else {
+                                return None;
+                            };
+                            let number = call.shift_remove("index")?.as_u64()?;
+                            merge(self.calls.entry(number).or_default(), call);
+                        }
+                    }
+                    value => merge(&mut self.message, Map::from_iter([(key, value)])),
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn chat_message(&mut self) -> Option<Value> {
+        let mut message = std::mem::take(&mut self.message);
+        message.insert("role".to_owned(), "assistant".into());
+        if !self.calls.is_empty() {
+            let calls = std::mem::take(&mut self.calls)
+                .into_values()
+                .map(Value::Object);
+            message.insert("tool_calls".to_owned(), calls.collect());
+        }
+        (message.len() > 1).then_some(Value::Object(message))
+    }
+
+    /// A response says at its end everything again.
+    fn responses(&mut self, mut event: Value) {
+        let items = event.pointer_mut("/response/output").map(Value::take);
+        if let Some(Value::Array(items)) = items {
+            self.list = items;
+        }
+    }
+
+    fn anthropic(&mut self, mut event: Value) -> Option<()> {
+        let index = event.get("index").and_then(Value::as_u64);
+        match event.get("type").and_then(Value::as_str) {
+            Some("content_block_start") => {
+                let block = event.get_mut("content_block")?.take();
+                self.blocks.insert(index?, (block, String::new()));
+            }
+            Some("content_block_delta") => {
+                let (block, input) = self.blocks.get_mut(&index?)?;
+                let Value::Object(mut delta) = event.get_mut("delta")?.take() else {
+                    return None;
+                };
+                let kind = delta.shift_remove("type")?;
+                match kind.as_str()? {
+                    "input_json_delta" => input.push_str(delta.get("partial_json")?.as_str()?),
+                    "citations_delta" => {
+                        let citation = delta.shift_remove("citation")?;
+                        let citations = block
+                            .as_object_mut()?
+                            .entry("citations")
+                            .or_insert_with(|| json!([]));
+                        if citations.is_null() {
+                            *citations = json!([]);
+                        }
+                        citations.as_array_mut()?.push(citation);
+                    }
+                    _ => merge(block.as_object_mut()?, delta),
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn blocks(&mut self) -> Option<Vec<Value>> {
+        let blocks = std::mem::take(&mut self.blocks).into_values();
+        blocks
+            .map(|(mut block, input)| {
+                if !input.is_empty() {
+                    let read = serde_json::from_str(&input).ok().filter(Value::is_object);
+                    // The API takes an object only.
+                    let read = read.unwrap_or_else(|| json!({"unreadable": input}));
+                    block.as_object_mut()?.insert("input".to_owned(), read);
+                }
+                Some(block)
+            })
+            .collect()
+    }
+
+    fn gemini(&mut self, mut event: Value) -> Option<()> {
+        let parts = event
+            .pointer_mut("/candidates/0/content/parts")
+            .map(Value::take);
+        if let Some(parts) = parts {
+            let Value::Array(parts) = parts else {
+                return None;
+            };
+            self.list.extend(parts);
+        }
+        Some(())
+    }
+}
+
+/// Adds a piece: texts and lists are continued, objects in their members, and anything else is what it is now.
+fn merge(all: &mut Map<String, Value>, piece: Map<String, Value>) {
+    for (key, new) in piece {
+        match (all.get_mut(&key), new) {
+            // Repeated where they are continued nowhere.
+            (Some(Value::String(_)), Value::String(_))
+                if matches!(key.as_str(), "role" | "id" | "type" | "name") => {}
+            (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
+            (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
+            (Some(Value::Object(members)), Value::Object(more)) => merge(members, more),
+            (Some(known), Value::Null) if !known.is_null() => {}
+            (_, new) => {
+                all.insert(key, new);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(data: &[Value]) -> Vec<Bytes> {
+        data.iter()
+            .map(|data| format!("data: {data}\n\n").into())
+            .collect()
+    }
+
+    #[test]
+    fn thoughts_and_signatures_are_kept() {
+        let stream = events(&[
+            json!({"type": "message_start", "message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 7}}}),
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}}),
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "xyz"}}),
+            json!({"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "a", "name": "f", "input": {}}}),
+            json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{\"x\":"}}),
+            json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": " 1}"}}),
+        ]);
+        let first = FirstAnswer::of_events(Provider::Anthropic, &stream).expect("an answer");
+        let expected = json!({"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "xyz"},
+            {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]});
+        assert_eq!(
+            first,
+            FirstAnswer {
+                messages: vec![expected.to_string()],
+                prompt_tokens: Some(12)
+            }
+        );
+    }
+
+    #[test]
+    fn a_chat_is_put_together_by_its_indices() {
+        let chunk = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
+        let call = |id: Option<&str>, arguments: &str| json!({"tool_calls": [{"index": 0, "id": id, "function": {"name": id.map(|_| "f"), "arguments": arguments}}]});
+        let stream = events(&[
+            chunk(json!({"role": "assistant", "content": null, "reasoning_content": "h"})),
+            chunk(json!({"reasoning_content": "m"})),
+            chunk(call(Some("a"), "")),
+            chunk(call(None, "{}")),
+            json!({"choices": [], "usage": {"prompt_tokens": 9}}),
+        ]);
+        let first = FirstAnswer::of_events(Provider::OpenAiChat, &stream).expect("an answer");
+        let expected = json!({"role": "assistant", "content": null, "reasoning_content": "hm",
+            "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]});
+        assert_eq!(
+            first,
+            FirstAnswer {
+                messages: vec![expected.to_string()],
+                prompt_tokens: Some(9)
+            }
+        );
+        let without_index = events(&[chunk(json!({"tool_calls": [{"id": "a"}]}))]);
+        assert_eq!(
+            FirstAnswer::of_events(Provider::OpenAiChat, &without_index),
+            None
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! Loops without state: the conversation in a request → what admission says of the next calls.
+//!
+//! The rounds since the user last said something are replayed through the gate, on a session that is forgotten with the
+//! answer. A message of the user begins a turn and resets the session, so nothing before it matters. What is with the
+//! provider (`previous_response_id`, `conversation`) is not counted. Nothing is replayed until a call has to be admitted.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use callwright::admit::{MemoryLedger, Place};
+use callwright::call::Call;
+use callwright::check::{Checked, Ran, ToolFailure};
+use callwright::failure::{Cause, Failure};
+use callwright::feedback::Feedback;
+use callwright::internal::{RawObject, raw_items, raw_span};
+use callwright::json::Value;
+use callwright::parse::read_value;
+use callwright::wire::{self, CallResult, HistoryEntry, read_history};
+use callwright::{Gate, Opened, Settled, Verdict};
+
+/// How many rounds are replayed. Every limit of admission is reached with fewer, except those for the calls of a whole
+/// turn; replaying takes some microseconds per round.
+const MOST_ROUNDS: usize = 200;
+
+/// Knows whether a call repeats what the conversation holds.
+#[derive(Debug)]
+pub(crate) struct LoopCheck {
+    /// The rounds of this turn, until they are replayed.
+    turn: Option<(Bytes, Vec<Range<usize>>)>,
+    session: ThrowAwaySession,
+    /// How many rounds were replayed.
+    rounds: u64,
+}
+
+/// A session of a ledger, forgotten when this is dropped.
+#[derive(Debug)]
+struct ThrowAwaySession {
+    ledger: Arc<MemoryLedger>,
+    name: String,
+}
+
+impl ThrowAwaySession {
+    fn new(ledger: Arc<MemoryLedger>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = NEXT.fetch_add(1, Ordering::Relaxed).to_string();
+        ThrowAwaySession { ledger, name }
+    }
+}
+
+impl Drop for ThrowAwaySession {
+    fn drop(&mut self) {
+        self.ledger.forget(&self.name);
+    }
+}
+
+impl LoopCheck {
+    /// For the body of a request; `None` if the model has not called anything in this turn, so that nothing can be
+    /// repeated. Parallel calls of one answer do not count as a repetition.
+    pub(crate) fn new(body: Bytes, ledger: &Arc<MemoryLedger>) -> Option<Self> {
+        let text = std::str::from_utf8(&body).ok()?;
+        let turn = this_turn(text)?;
+        Some(LoopCheck {
+            turn: Some((body, turn)),
+            session: ThrowAwaySession::new(Arc::clone(ledger)),
+            rounds: 0,
+        })
+    }
+
+    /// Asks whether a call that was judged may run now. `counts` says which tools of the conversation are known.
+    pub(crate) fn admit<'c>(
+        &'c mut self,
+        gate: &'c Gate,
+        call: &Call<'_>,
+        verdict: Verdict<'c>,
+        counts: impl Fn(&str) -> bool,
+    ) -> Settled<'c> {
+        if let Some((body, turn)) = self.turn.take() {
+            let pieces: Vec<&[u8]> = turn.into_iter().filter_map(|span| body.get(span)).collect();
+            let text = [b"[", pieces.join(&b","[..]).as_slice(), b"]"].concat();
+            if let Some(history) = std::str::from_utf8(&text)
+                .ok()
+                .and_then(|text| read_value(text).ok())
+            {
+                self.replay(gate, history, counts);
+            }
+        }
+        let place = Place::new(&self.session.name, 0, self.rounds);
+        match gate.admit(call, verdict, place) {
+            Opened::Admitted(ticket) => ticket.into(),
+            Opened::Refused(refused) => Verdict::Refused(refused).into(),
+        }
+    }
+
+    /// Takes the calls of a conversation the way that recorded calls take.
+    fn replay(&mut self, gate: &Gate, history: Value<'_>, counts: impl Fn(&str) -> bool) {
+        for (round, call, result) in paired(read_history(history)) {
+            self.rounds = self.rounds.max(round + 1);
+            if !counts(&call.tool) {
+                continue;
+            }
+            let verdict = gate.judge(&call);
+            let checked = result
+                .as_ref()
+                .and_then(|result| checked(gate, &verdict, result));
+            let opened = gate.admit(&call, verdict, Place::new(&self.session.name, 0, round));
+            if let (Opened::Admitted(ticket), Some(checked)) = (opened, checked) {
+                let _ = gate.settle(ticket, checked);
+            }
+        }
+    }
+}
+
+/// What is said to the user in place of the calls of an answer, if one of them goes round in circles.
+pub(crate) fn stop_text(failure: Option<&Failure>) -> Option<String> {
+    let failure = failure?;
+    let Cause::Objection(objection) = &failure.cause else {
+        return None;
+    };
+    Some(Feedback::default().stopped(objection, failure))
+}
+
+/// Where the messages since the last one of the user are; `None` if there is no call among them.
+fn this_turn(body: &str) -> Option<Vec<Range<usize>>> {
+    let request = RawObject::read(body).ok()?;
+    let list = ["messages", "input", "contents"]
+        .into_iter()
+        .find_map(|key| request.get(key))?;
+    let mut turn = Vec::new();
+    let (mut rounds, mut is_answer) = (0, false);
+    for text in raw_items(list).ok()?.into_iter().rev() {
+        let message = RawObject::read(text).ok()?;
+        let role = message.text("role");
+        if role.as_deref() == Some("user") && begins_turn(text) {
+            break;
+        }
+        let is_later = is_answer;
+        is_answer =
+            matches!(role.as_deref(), Some("assistant" | "model")) || message.is_a("function_call");
+        if is_answer && !is_later {
+            rounds += 1;
+        }
+        if rounds > MOST_ROUNDS {
+            break;
+        }
+        turn.push(raw_span(body, text));
+    }
+    turn.reverse();
+    (rounds > 0).then_some(turn)
+}
+
+/// Whether a message of the user is more than the results of calls.
+fn begins_turn(message: &str) -> bool {
+    let history = read_value(message).map(|message| read_history(Value::Array(vec![message])));
+    history.is_ok_and(|history| matches!(history[..], [HistoryEntry::User]))
+}
+
+/// The calls of a conversation, each with the number of its round and its result.
+fn paired(history: Vec<HistoryEntry<'_>>) -> Vec<(u64, Call<'_>, Option<CallResult<'_>>)> {
+    let mut calls: Vec<(u64, Call<'_>, Option<CallResult<'_>>)> = Vec::new();
+    let mut round = 0;
+    // Results follow their calls: earlier rounds are not looked through for them.
+    let mut latest = 0;
+    for entry in history {
+        match entry {
+            HistoryEntry::Answer(answer) => {
+                let before = calls.len();
+                calls.extend(
+                    answer
+                        .calls
+                        .into_iter()
+                        .flatten()
+                        .map(|call| (round, call, None)),
+                );
+                if calls.len() > before {
+                    round += 1;
+                    latest = before;
+                }
+            }
+            HistoryEntry::Result(result) => {
+                let open = calls.iter_mut().skip(latest).find(|(_, call, known)| {
+                    let is_its = match (&result.id, &result.tool) {
+                        (Some(id), _) => call.id.as_ref() == Some(id),
+                        (None, Some(tool)) => call.tool == *tool,
+                        (None, None) => false,
+                    };
+                    known.is_none() && is_its
+                });
+                if let Some((_, _, known)) = open {
+                    *known = Some(result);
+                }
+            }
+            _ => {}
+        }
+    }
+    calls
+}
+
+/// What the gate makes of a result in the conversation, if the call would have run.
+fn checked<'r>(
+    gate: &Gate,
+    verdict: &Verdict<'_>,
+    result: &'r CallResult<'_>,
+) -> Option<Checked<'r>> {
+    let (Verdict::Valid(_) | Verdict::Repaired(_)) = verdict else {
+        return None;
+    };
+    let output = wire::recorded_output(&result.output);
+    // An MCP result says so itself.
+    let is_error = result.is_error || result.output.get("isError") == Some(&Value::Bool(true));
+    let ran = if is_error {
+        Ran::failed(ToolFailure::said(output.into_owned()))
+    } else {
+        Ran::ok(output)
+    };
+    Some(gate.check(verdict.tool()?, verdict.arguments()?, ran))
+}

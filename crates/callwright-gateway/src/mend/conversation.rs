@@ -1,0 +1,306 @@
+//! A conversation as it is written in a request: its calls and its results, which belongs to which, and what is wrong
+//! with them.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use callwright::internal::{RawObject, raw_items, raw_span};
+use callwright::wire::Provider;
+
+use super::{HistoryDefect, unused_id};
+
+/// How many calls, and how many results, a conversation may have to be looked into. The longest sessions of agents have some thousand, and
+/// finding the call of a result takes a step for each call of the same id.
+const MOST_CALLS: usize = 10_000;
+
+/// A conversation.
+#[derive(Debug)]
+pub(super) struct Conversation<'a> {
+    pub(super) body: &'a str,
+    pub(super) provider: Provider,
+    pub(super) messages: Vec<Message<'a>>,
+    pub(super) calls: Vec<CallInHistory<'a>>,
+    pub(super) results: Vec<ResultInHistory<'a>>,
+    /// New ids of calls, by their numbers.
+    renamed: HashMap<usize, String>,
+}
+
+/// A message, or an item.
+#[derive(Debug)]
+pub(super) struct Message<'a> {
+    pub(super) text: &'a str,
+    pub(super) side: Side,
+    /// The list that its parts are in, where results are parts.
+    pub(super) list: Option<&'a str>,
+    pub(super) parts: Vec<Part<'a>>,
+}
+
+/// A part of a message; all of it, where results are messages.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) text: &'a str,
+    /// The result that it is.
+    pub(super) result: Option<usize>,
+}
+
+/// Who a message is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Model,
+    /// The user, the system, or the developer.
+    User,
+    /// A result, or something else that does not begin anything.
+    Neutral,
+}
+
+/// The id of a call, and how it is written.
+pub(super) type Id<'a> = (Cow<'a, str>, &'a str);
+
+/// A call that the model made.
+#[derive(Debug)]
+pub(super) struct CallInHistory<'a> {
+    /// The number of its message, and of the answer that the message belongs to.
+    pub(super) message: usize,
+    pub(super) round: usize,
+    pub(super) id: Option<Id<'a>>,
+    pub(super) tool: Cow<'a, str>,
+    /// What its provider calls it.
+    pub(super) kind: Cow<'a, str>,
+    pub(super) arguments: ArgumentsInHistory<'a>,
+    /// Its result.
+    pub(super) result: Option<usize>,
+}
+
+/// The arguments of a call in a conversation.
+#[derive(Debug)]
+pub(super) enum ArgumentsInHistory<'a> {
+    /// As JSON, which may be a text with JSON in it.
+    Written(&'a str),
+    /// They are missing: the key that they would have, where it would be, and what would follow it.
+    Missing {
+        key: &'static str,
+        room: (usize, &'static str),
+    },
+    /// The tool takes something else.
+    NotJson,
+}
+
+/// The result of a call.
+#[derive(Debug)]
+pub(super) struct ResultInHistory<'a> {
+    pub(super) message: usize,
+    pub(super) text: &'a str,
+    pub(super) id: Option<Id<'a>>,
+    pub(super) tool: Option<Cow<'a, str>>,
+    /// The call that it answers.
+    pub(super) call: Option<usize>,
+    /// Whether it is where the provider wants it.
+    pub(super) is_in_place: bool,
+}
+
+impl<'a> Conversation<'a> {
+    /// Reads a list of messages; `None` if it is not one, or too long.
+    pub(super) fn read(body: &'a str, list: &'a str, provider: Provider) -> Option<Self> {
+        let mut conversation = Conversation {
+            body,
+            provider,
+            messages: Vec::new(),
+            calls: Vec::new(),
+            results: Vec::new(),
+            renamed: HashMap::new(),
+        };
+        for text in raw_items(list).ok()? {
+            let object = RawObject::read(text).ok()?;
+            let message = match provider {
+                Provider::OpenAiChat => conversation.read_chat(text, &object)?,
+                Provider::OpenAiResponses => conversation.read_item(text, &object),
+                _ => conversation.read_blocks(text, &object)?,
+            };
+            conversation.messages.push(message);
+            if conversation.calls.len().max(conversation.results.len()) > MOST_CALLS {
+                return None;
+            }
+        }
+        conversation.number_rounds();
+        conversation.pair();
+        conversation.find_places();
+        conversation.rename();
+        Some(conversation)
+    }
+
+    /// What is wrong with the order of the conversation and with its ids, in no order.
+    pub(super) fn defects(&self) -> Vec<HistoryDefect> {
+        let unanswered = self
+            .calls
+            .iter()
+            .filter(|call| call.result.is_none() && self.can_answer(call));
+        let unanswered = unanswered.map(|_| HistoryDefect::UnansweredCall);
+        let of_results = self.results.iter().filter_map(|result| match result.call {
+            None => Some(HistoryDefect::OrphanResult),
+            Some(_) if !result.is_in_place => Some(HistoryDefect::MisplacedResult),
+            Some(_) => None,
+        });
+        let twice = self.renamed.iter().map(|_| HistoryDefect::DuplicateId);
+        unanswered.chain(of_results).chain(twice).collect()
+    }
+
+    /// Whether a result could say which call it belongs to.
+    fn can_answer(&self, call: &CallInHistory<'_>) -> bool {
+        call.id.is_some() || self.provider == Provider::Gemini
+    }
+
+    /// The calls of an answer that have no result, with the ids that they will have.
+    pub(super) fn unanswered(
+        &self,
+        round: usize,
+    ) -> impl Iterator<Item = (&CallInHistory<'a>, Option<&str>)> {
+        let calls = self.calls.iter().enumerate();
+        let open = calls.filter(move |(_, call)| {
+            call.round == round && call.result.is_none() && self.can_answer(call)
+        });
+        open.map(|(at, call)| {
+            let old = call.id.as_ref().map(|(id, _)| id.as_ref());
+            (call, self.renamed.get(&at).map(String::as_str).or(old))
+        })
+    }
+
+    /// The results of an answer that are somewhere else.
+    pub(super) fn misplaced(&self, round: usize) -> impl Iterator<Item = &ResultInHistory<'a>> {
+        self.results.iter().filter(move |result| {
+            let call = result.call.and_then(|call| self.calls.get(call));
+            !result.is_in_place && call.is_some_and(|call| call.round == round)
+        })
+    }
+
+    /// The name of the tool of a result without a call, if it is known.
+    pub(super) fn tool_of<'s>(&'s self, result: &'s ResultInHistory<'a>) -> Option<&'s str> {
+        let of_call = || {
+            let (id, _) = result.id.as_ref()?;
+            let mut calls = self.calls.iter();
+            calls.find(|call| call.id.as_ref().is_some_and(|(other, _)| other == id))
+        };
+        result
+            .tool
+            .as_deref()
+            .or_else(|| of_call().map(|call| call.tool.as_ref()))
+    }
+
+    /// Where ids are written that are used twice, and the new ones, as JSON.
+    pub(super) fn new_ids(&self) -> Vec<(Range<usize>, String)> {
+        let mut edits = Vec::new();
+        for (call, id) in &self.renamed {
+            let json = serde_json::Value::from(id.as_str()).to_string();
+            let Some(call) = self.calls.get(*call) else {
+                continue;
+            };
+            let of_result = call.result.and_then(|at| self.results.get(at)?.id.as_ref());
+            for (_, written) in call.id.iter().chain(of_result) {
+                edits.push((raw_span(self.body, written), json.clone()));
+            }
+        }
+        edits
+    }
+
+    /// An answer is a message of a chat; in other APIs messages and items that follow each other are one answer.
+    /// Its number is that of its last message.
+    fn number_rounds(&mut self) {
+        let is_answer = |at: usize| {
+            self.messages
+                .get(at)
+                .is_some_and(|message| message.side == Side::Model)
+        };
+        let mut ends: Vec<usize> = (0..self.messages.len()).collect();
+        if self.provider != Provider::OpenAiChat {
+            for at in (1..ends.len()).rev() {
+                if is_answer(at - 1)
+                    && is_answer(at)
+                    && let Some(end) = ends.get(at).copied()
+                    && let Some(before) = ends.get_mut(at - 1)
+                {
+                    *before = end;
+                }
+            }
+        }
+        for call in &mut self.calls {
+            call.round = ends.get(call.message).copied().unwrap_or(call.message);
+        }
+    }
+
+    /// Finds the call of each result: the first one of the latest answer before it that has its id and no result yet;
+    /// a call that comes later only if no other is left.
+    fn pair(&mut self) {
+        let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
+        for (at, call) in self.calls.iter().enumerate() {
+            if let Some((id, _)) = &call.id {
+                by_key.entry(Key::Id(id.to_string())).or_default().push(at);
+            }
+            by_key
+                .entry(Key::Tool(call.tool.to_string()))
+                .or_default()
+                .push(at);
+        }
+        for may_be_later in [false, true] {
+            for (number, result) in self.results.iter_mut().enumerate() {
+                if result.call.is_some() {
+                    continue;
+                }
+                let key = match (&result.id, &result.tool) {
+                    (Some((id, _)), _) => Key::Id(id.to_string()),
+                    (None, Some(tool)) => Key::Tool(tool.to_string()),
+                    (None, None) => continue,
+                };
+                let Some(candidates) = by_key.get(&key) else {
+                    continue;
+                };
+                let open = |at: &&usize| {
+                    let call = self.calls.get(**at);
+                    call.is_some_and(|call| {
+                        call.result.is_none() && (call.message < result.message) != may_be_later
+                    })
+                };
+                let round = |at: &usize| self.calls.get(*at).map(|call| call.round);
+                let found = if may_be_later {
+                    candidates.iter().find(open)
+                } else {
+                    let latest = candidates.iter().rfind(open).and_then(round);
+                    candidates.iter().find(|at| open(at) && round(at) == latest)
+                };
+                if let Some(at) = found.copied()
+                    && let Some(call) = self.calls.get_mut(at)
+                {
+                    call.result = Some(number);
+                    result.call = Some(at);
+                }
+            }
+        }
+    }
+
+    /// Gives a new id to each call whose id an earlier one has.
+    fn rename(&mut self) {
+        let mut used: HashSet<Cow<'_, str>> = HashSet::new();
+        used.extend(
+            self.calls
+                .iter()
+                .filter_map(|call| Some(call.id.as_ref()?.0.clone())),
+        );
+        let mut seen: HashMap<&str, u32> = HashMap::new();
+        for (at, call) in self.calls.iter().enumerate() {
+            let Some((id, _)) = &call.id else { continue };
+            let Some(number) = seen.get_mut(id.as_ref()) else {
+                seen.insert(id, 1);
+                continue;
+            };
+            let new = unused_id(id, &used, number);
+            used.insert(Cow::Owned(new.clone()));
+            self.renamed.insert(at, new);
+        }
+    }
+}
+
+/// What a result names its call by.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Id(String),
+    Tool(String),
+}

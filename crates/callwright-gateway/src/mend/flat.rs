@@ -1,0 +1,65 @@
+//! Where results are messages or items by themselves: chat completions and responses.
+
+use callwright::internal::raw_span;
+
+use super::conversation::Conversation;
+use super::list::{Replacements, Slot};
+use super::words;
+
+/// The messages in their order, with the results of an answer directly after it.
+pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Vec<Slot> {
+    let Conversation {
+        body,
+        provider,
+        messages,
+        calls,
+        results,
+        ..
+    } = conversation;
+    let mut is_round = vec![false; messages.len()];
+    for call in calls {
+        if let Some(is_round) = is_round.get_mut(call.round) {
+            *is_round = true;
+        }
+    }
+    let result_of = |at: usize| results.get(messages.get(at)?.parts.first()?.result?);
+    let orphan = |at: usize| {
+        let result = result_of(at).filter(|result| result.call.is_none())?;
+        Some(words::orphan_message(
+            *provider,
+            result,
+            conversation.tool_of(result),
+        ))
+    };
+    let mut slots = Vec::with_capacity(messages.len());
+    let mut at = 0;
+    while at < messages.len() {
+        match result_of(at) {
+            Some(result) if result.is_in_place => slots.push(Slot::Kept(at)),
+            Some(_) => slots.extend(orphan(at).map(|text| Slot::Changed(at, text))),
+            None => slots.push(Slot::Kept(at)),
+        }
+        let round = at;
+        at += 1;
+        if is_round.get(round) != Some(&true) {
+            continue;
+        }
+        let first = at;
+        while result_of(at).is_some() {
+            slots.extend(
+                result_of(at)
+                    .filter(|result| result.is_in_place)
+                    .map(|_| Slot::Kept(at)),
+            );
+            at += 1;
+        }
+        for result in conversation.misplaced(round) {
+            slots.push(Slot::New(edits.written(body, raw_span(body, result.text))));
+        }
+        for (call, id) in conversation.unanswered(round) {
+            slots.push(Slot::New(words::interrupted(*provider, call, id)));
+        }
+        slots.extend((first..at).filter_map(|at| Some(Slot::Changed(at, orphan(at)?))));
+    }
+    slots
+}

@@ -1,0 +1,100 @@
+//! Lists in a body, written again with other items in them, and values replaced in them. All other bytes stay.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Values that are replaced, wherever they end up.
+#[derive(Debug, Default)]
+pub(super) struct Replacements(BTreeMap<usize, (usize, String)>);
+
+impl Replacements {
+    pub(super) fn add(&mut self, span: Range<usize>, instead: String) {
+        self.0.insert(span.start, (span.end, instead));
+    }
+
+    /// A part of the body, with what is replaced in it.
+    pub(super) fn written(&self, body: &str, part: Range<usize>) -> String {
+        let mut written = String::with_capacity(part.len());
+        let mut done = part.start;
+        for (start, (end, instead)) in self.0.range(part.start..part.end) {
+            written.push_str(body.get(done..*start).unwrap_or_default());
+            written.push_str(instead);
+            done = *end;
+        }
+        written.push_str(body.get(done..part.end).unwrap_or_default());
+        written
+    }
+}
+
+/// What comes next in a list.
+#[derive(Debug, PartialEq)]
+pub(super) enum Slot {
+    /// The item that had this number.
+    Kept(usize),
+    /// The item that had this number, in other words.
+    Changed(usize, String),
+    /// Something else.
+    New(String),
+}
+
+impl Slot {
+    fn number(&self) -> Option<usize> {
+        match self {
+            Slot::Kept(at) | Slot::Changed(at, _) => Some(*at),
+            Slot::New(_) => None,
+        }
+    }
+}
+
+/// A list with these items in it. Between two that followed each other before there is what was there before.
+pub(super) fn rebuilt(
+    body: &str,
+    list: Range<usize>,
+    items: &[Range<usize>],
+    slots: Vec<Slot>,
+    edits: &Replacements,
+) -> String {
+    let start = |at: usize| items.get(at).map_or(0, |item| item.start);
+    let end = |at: usize| items.get(at).map_or(0, |item| item.end);
+    let first = items.first().map_or(list.start + 1, |item| item.start);
+    let mut written = body.get(list.start..first).unwrap_or_default().to_owned();
+    let mut before: Option<Option<usize>> = None;
+    for slot in slots {
+        let number = slot.number();
+        match (before, number) {
+            (None, _) => {}
+            (Some(Some(before)), Some(at)) if before + 1 == at => {
+                written.push_str(body.get(end(before)..start(at)).unwrap_or(","));
+            }
+            _ => written.push(','),
+        }
+        before = Some(number);
+        match slot {
+            Slot::Kept(at) => written.push_str(&edits.written(body, start(at)..end(at))),
+            Slot::Changed(_, text) | Slot::New(text) => written.push_str(&text),
+        }
+    }
+    let after = items.last().map_or(first, |item| item.end);
+    written.push_str(body.get(after..list.end).unwrap_or_default());
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_keep_what_is_between_them() {
+        let body = "x[ 1 ,\n 2, 3 ]y";
+        let items = [3..4, 8..9, 11..12];
+        let list = |slots| rebuilt(body, 1..14, &items, slots, &Replacements::default());
+        let kept = || (0..3).map(Slot::Kept).collect::<Vec<_>>();
+        assert_eq!(list(kept()), "[ 1 ,\n 2, 3 ]");
+        assert_eq!(list(vec![Slot::Kept(0), Slot::Kept(2)]), "[ 1,3 ]");
+        assert_eq!(
+            list(vec![Slot::New("9".into()), Slot::Kept(1), Slot::Kept(2)]),
+            "[ 9,2, 3 ]"
+        );
+        assert_eq!(list(Vec::new()), "[  ]");
+    }
+}

@@ -1,0 +1,152 @@
+//! Conversations that a provider rejects for a visible defect: the body of a request → the same body, mended.
+//!
+//! A pure function of the body, so that every later request of a conversation is mended alike. Looks for calls without
+//! a result, results without a call, results in the wrong place, ids that are used twice, and arguments that are not a
+//! JSON object. Everything else keeps its bytes. A body without a defect, or one that cannot be read, is left alone,
+//! and so is a conversation of which the provider holds a part.
+
+mod arguments;
+mod conversation;
+mod flat;
+mod list;
+mod nested;
+mod places;
+mod read;
+mod words;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use callwright::internal::{RawObject, first_bytes, raw_span};
+use callwright::wire::Provider;
+use serde_json::value::RawValue;
+
+use self::conversation::Conversation;
+use self::list::{Replacements, rebuilt};
+
+/// A defect of a conversation that providers reject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum HistoryDefect {
+    /// A call has no result.
+    UnansweredCall,
+    /// A result has no call.
+    OrphanResult,
+    /// A result is not directly after its call.
+    MisplacedResult,
+    /// Two calls have the same id.
+    DuplicateId,
+    /// The arguments of a call are not a JSON object.
+    UnreadableArguments,
+}
+
+impl HistoryDefect {
+    /// The stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            HistoryDefect::UnansweredCall => "unanswered_call",
+            HistoryDefect::OrphanResult => "orphan_result",
+            HistoryDefect::MisplacedResult => "misplaced_result",
+            HistoryDefect::DuplicateId => "duplicate_id",
+            HistoryDefect::UnreadableArguments => "unreadable_arguments",
+        }
+    }
+}
+
+/// Members of a request that say that a part of the conversation is with the provider: what is missing here may be there.
+const HISTORY_ELSEWHERE: [&str; 3] = ["previous_response_id", "conversation", "thread"];
+
+/// Mends the conversation in the body of a request, and says what was wrong with it, each kind of defect once. `None` if
+/// nothing is wrong that could be mended.
+///
+/// ```
+/// use callwright::wire::Provider;
+/// use callwright_gateway::{HistoryDefect, mend};
+///
+/// let body = r#"{"model": "m", "messages": [
+///     {"role": "user", "content": "How warm is it?"},
+///     {"role": "assistant", "tool_calls": [
+///         {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}]},
+///     {"role": "user", "content": "Well?"}
+/// ]}"#;
+/// let (mended, defects) = mend(body, Provider::OpenAiChat).unwrap();
+/// assert_eq!(defects, [HistoryDefect::UnansweredCall]);
+/// assert!(mended.contains(r#""tool_call_id":"a","content":"The call was interrupted"#));
+/// assert!(mend(&mended, Provider::OpenAiChat).is_none());
+/// ```
+pub fn mend(body: &str, provider: Provider) -> Option<(String, Vec<HistoryDefect>)> {
+    let request = RawObject::read(body).ok()?;
+    if HISTORY_ELSEWHERE
+        .iter()
+        .any(|key| request.get(key).is_some())
+    {
+        return None;
+    }
+    let list = match provider {
+        Provider::OpenAiChat | Provider::Anthropic => request.get("messages")?,
+        Provider::OpenAiResponses => request.get("input")?,
+        Provider::Gemini => request.get("contents")?,
+        _ => return None,
+    };
+    let conversation = Conversation::read(body, list, provider)?;
+    let mut defects = conversation.defects();
+    let mut edits = Replacements::default();
+    for (span, instead) in conversation.new_ids() {
+        edits.add(span, instead);
+    }
+    for call in &conversation.calls {
+        if let Some((span, instead)) = arguments::readable(body, call, provider) {
+            defects.push(HistoryDefect::UnreadableArguments);
+            edits.add(span, instead);
+        }
+    }
+    if defects.is_empty() {
+        return None;
+    }
+    defects.sort_unstable();
+    defects.dedup();
+    let slots = match provider {
+        Provider::Anthropic | Provider::Gemini => nested::place(&conversation, &edits),
+        _ => flat::place(&conversation, &edits),
+    };
+    let items: Vec<_> = conversation
+        .messages
+        .iter()
+        .map(|message| raw_span(body, message.text))
+        .collect();
+    let whole = raw_span(body, list);
+    let messages = rebuilt(body, whole.clone(), &items, slots, &edits);
+    let before = body.get(..whole.start)?;
+    let after = body.get(whole.end..)?;
+    let mended = [before, &messages, after].concat();
+    // What we wrote is read again before a provider has to: a defect of ours must not hide theirs.
+    let is_json = serde_json::from_str::<&RawValue>(&mended).is_ok();
+    (is_json && mended != body).then_some((mended, defects))
+}
+
+/// An id that no call has, like the one that is used already, since providers differ in what they take for an id.
+/// `number` counts up from one try to the next.
+fn unused_id(id: &str, used: &HashSet<Cow<'_, str>>, number: &mut u32) -> String {
+    // OpenAI takes no longer ones.
+    const LONGEST: usize = 64;
+    // Mistral's ids have exactly nine letters and digits.
+    let is_mistral = id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    loop {
+        *number += 1;
+        let tail = if is_mistral {
+            number.to_string()
+        } else {
+            format!("_{number}")
+        };
+        let room = if is_mistral {
+            id.len()
+        } else {
+            LONGEST.min(id.len() + tail.len())
+        };
+        let kept = first_bytes(id, room.saturating_sub(tail.len()));
+        let new = format!("{kept}{tail}");
+        if !used.contains(new.as_str()) {
+            return new;
+        }
+    }
+}

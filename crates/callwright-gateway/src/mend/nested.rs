@@ -1,0 +1,204 @@
+//! Where results are parts of the user's next message: Anthropic and Gemini.
+
+use callwright::internal::{RawObject, raw_span, raw_text};
+use callwright::wire::Provider;
+
+use super::conversation::{Conversation, Message, Side};
+use super::list::{Replacements, Slot, rebuilt};
+use super::words;
+
+/// The messages in their order; those of the user after an answer begin with its results.
+pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Vec<Slot> {
+    let Conversation {
+        provider, messages, ..
+    } = conversation;
+    let mut slots = Vec::with_capacity(messages.len());
+    let mut at = 0;
+    while let Some(message) = messages.get(at) {
+        let is_answer = message.side == Side::Model;
+        let is_last = messages
+            .get(at + 1)
+            .is_none_or(|next| next.side != Side::Model);
+        if !is_answer || !is_last {
+            slots.extend(written(conversation, edits, at, Vec::new(), None));
+            at += 1;
+            continue;
+        }
+        slots.extend(written(conversation, edits, at, Vec::new(), None));
+        let mut added = added(conversation, edits, at);
+        at += 1;
+        // How many messages of the user begin with results, and where the last of these results is.
+        let first = at;
+        let mut last: Option<(usize, usize)> = None;
+        while let Some(message) = messages
+            .get(at)
+            .filter(|message| message.side == Side::User)
+        {
+            let leading = message
+                .parts
+                .iter()
+                .take_while(|part| part.result.is_some())
+                .count();
+            if leading > 0 {
+                last = Some((at, leading));
+            }
+            at += 1;
+            if leading < message.parts.len() || message.list.is_none() {
+                break;
+            }
+        }
+        let place = last.unwrap_or((first, 0));
+        let mut orphans = Vec::new();
+        for message in first..=place.0 {
+            let end = if message == place.0 {
+                place.1
+            } else {
+                usize::MAX
+            };
+            orphans.extend(orphan_parts(conversation, message, end));
+        }
+        at = first;
+        if messages
+            .get(first)
+            .is_none_or(|message| message.side != Side::User)
+        {
+            if !added.is_empty() {
+                slots.push(Slot::New(words::user_message(*provider, &added)));
+            }
+            continue;
+        }
+        while at <= place.0 {
+            let is_place = at == place.0;
+            let end = if is_place { place.1 } else { usize::MAX };
+            let new = if is_place {
+                added.drain(..).chain(orphans.drain(..)).collect()
+            } else {
+                Vec::new()
+            };
+            slots.extend(written(conversation, edits, at, new, Some(end)));
+            at += 1;
+        }
+    }
+    slots
+}
+
+/// Results of an answer that are somewhere else, or nowhere.
+fn added(conversation: &Conversation<'_>, edits: &Replacements, round: usize) -> Vec<String> {
+    let misplaced = conversation.misplaced(round);
+    let misplaced = misplaced
+        .map(|result| edits.written(conversation.body, raw_span(conversation.body, result.text)));
+    let unanswered = conversation.unanswered(round);
+    let unanswered =
+        unanswered.map(|(call, id)| words::interrupted(conversation.provider, call, id));
+    misplaced.chain(unanswered).collect()
+}
+
+/// The results without a call among the first parts of a message, as texts.
+fn orphan_parts(conversation: &Conversation<'_>, message: usize, end: usize) -> Vec<String> {
+    let parts = conversation
+        .messages
+        .get(message)
+        .map_or(&[][..], |message| &message.parts);
+    let results = parts
+        .iter()
+        .take(end)
+        .filter_map(|part| conversation.results.get(part.result?));
+    let orphans = results.filter(|result| result.call.is_none());
+    orphans
+        .flat_map(|result| {
+            words::orphan(conversation.provider, result, conversation.tool_of(result))
+        })
+        .collect()
+}
+
+/// A message with `new` parts after the first `zone` ones, from which results without a call are left out; without the
+/// results that belong elsewhere. `None` if nothing is left of it.
+fn written(
+    conversation: &Conversation<'_>,
+    edits: &Replacements,
+    at: usize,
+    mut new: Vec<String>,
+    zone: Option<usize>,
+) -> Option<Slot> {
+    let Conversation {
+        body,
+        provider,
+        results,
+        ..
+    } = conversation;
+    let message = conversation.messages.get(at)?;
+    let is_changed = |number: usize| {
+        results
+            .get(number)
+            .is_some_and(|result| !result.is_in_place)
+    };
+    let mut changing = message.parts.iter().filter_map(|part| part.result);
+    if new.is_empty() && !changing.any(is_changed) {
+        return Some(Slot::Kept(at));
+    }
+    let Some(list) = message.list else {
+        return Some(Slot::Changed(
+            at,
+            with_list(conversation, edits, message, new),
+        ));
+    };
+    let zone = zone.unwrap_or_default();
+    let mut slots = Vec::new();
+    for (number, part) in message.parts.iter().enumerate() {
+        if number == zone {
+            slots.extend(new.drain(..).map(Slot::New));
+        }
+        let result = part.result.and_then(|number| results.get(number));
+        match result {
+            Some(result) if result.call.is_none() && number >= zone => {
+                let texts = words::orphan(*provider, result, conversation.tool_of(result));
+                slots.extend(texts.into_iter().map(Slot::New));
+            }
+            Some(result) if !result.is_in_place => {}
+            _ => slots.push(Slot::Kept(number)),
+        }
+    }
+    slots.extend(new.drain(..).map(Slot::New));
+    if slots.is_empty() {
+        return None;
+    }
+    let items: Vec<_> = message
+        .parts
+        .iter()
+        .map(|part| raw_span(body, part.text))
+        .collect();
+    let span = raw_span(body, list);
+    let parts = rebuilt(body, span.clone(), &items, slots, edits);
+    let whole = raw_span(body, message.text);
+    let before = edits.written(body, whole.start..span.start);
+    let after = edits.written(body, span.end..whole.end);
+    Some(Slot::Changed(at, [before, parts, after].concat()))
+}
+
+/// A message whose content is a text, with parts before it.
+fn with_list(
+    conversation: &Conversation<'_>,
+    edits: &Replacements,
+    message: &Message<'_>,
+    mut parts: Vec<String>,
+) -> String {
+    let body = conversation.body;
+    let key = if conversation.provider == Provider::Gemini {
+        "parts"
+    } else {
+        "content"
+    };
+    let whole = raw_span(body, message.text);
+    let object = RawObject::read(message.text).ok();
+    let content = object.and_then(|object| object.written(key));
+    let Some(content) = content else {
+        return words::user_message(conversation.provider, &parts);
+    };
+    if let Some(text) = raw_text(content).filter(|text| !text.is_empty()) {
+        parts.push(words::text_part(conversation.provider, &text));
+    }
+    let span = raw_span(body, content);
+    let before = edits.written(body, whole.start..span.start);
+    let after = edits.written(body, span.end..whole.end);
+    format!("{before}[{}]{after}", parts.join(","))
+}

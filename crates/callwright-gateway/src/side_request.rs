@@ -1,0 +1,111 @@
+//! The request that asks again: the client's own, with what has happened since at its end.
+
+use callwright::call::Call;
+use callwright::internal::{RawObject, raw_items, raw_span};
+use callwright::wire::{Provider, render_result};
+use hyper::Uri;
+
+use crate::reask::RefusedCall;
+use crate::rewrite::replace;
+
+/// What the model reads of calls that were not refused.
+const NOT_RUN: &str = "Not run yet. Do not send it again.";
+
+/// The path of a request for a whole answer.
+pub(crate) fn whole_path(asked: &Uri) -> String {
+    let path = asked
+        .path()
+        .replace(":streamGenerateContent", ":generateContent");
+    let path = path.replace(":streamRawPredict", ":rawPredict");
+    let query = asked
+        .query()
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty() && *pair != "alt=sse");
+    let query: Vec<&str> = query.collect();
+    if query.is_empty() {
+        path
+    } else {
+        format!("{path}?{}", query.join("&"))
+    }
+}
+
+/// The client's request with the first answer and a result for each of its calls at the end.
+pub(crate) fn side_request(
+    provider: Provider,
+    body: &str,
+    answer: &[String],
+    calls: &[Call<'_>],
+    refused: &[RefusedCall],
+) -> Option<String> {
+    let request = RawObject::read(body).ok()?;
+    let results = calls.iter().enumerate().map(|(number, call)| {
+        let refused = refused.iter().find(|refused| refused.number == number);
+        let text = refused.map_or(NOT_RUN, |refused| &refused.instruction);
+        render_result(provider, call, text.to_owned(), refused.is_some()).to_string()
+    });
+    let results: Vec<String> = results.collect();
+    let results = match provider {
+        Provider::Anthropic => format!("{{\"role\":\"user\",\"content\":[{}]}}", results.join(",")),
+        Provider::Gemini => format!("{{\"role\":\"user\",\"parts\":[{}]}}", results.join(",")),
+        _ => results.join(","),
+    };
+    let added = format!("{},{results}", answer.join(","));
+    let key = match provider {
+        Provider::OpenAiResponses => "input",
+        Provider::Gemini => "contents",
+        _ => "messages",
+    };
+    let list = request.get(key)?;
+    let mut pieces = Vec::new();
+    match raw_items(list) {
+        Ok(items) => {
+            let end = raw_span(body, list).end.checked_sub(1)?;
+            let comma = if items.is_empty() { "" } else { "," };
+            pieces.push((end..end, format!("{comma}{added}")));
+        }
+        // A text is a message of the user.
+        Err(_) if list.starts_with('"') => {
+            let user = format!("{{\"role\":\"user\",\"content\":{list}}}");
+            pieces.push((raw_span(body, list), format!("[{user},{added}]")));
+        }
+        Err(_) => return None,
+    }
+    if let Some(stream) = request.get("stream") {
+        pieces.push((raw_span(body, stream), "false".to_owned()));
+    }
+    // It is refused where there is no stream.
+    if let Some(span) = request.member_span(body, "stream_options") {
+        pieces.push((span, String::new()));
+    }
+    if provider == Provider::OpenAiResponses {
+        pieces.push(if let Some(store) = request.written("store") {
+            (raw_span(body, store), "false".to_owned())
+        } else {
+            let (span, comma) = request.room(body);
+            (span, format!("\"store\":false{comma}"))
+        });
+    }
+    Some(replace(body, pieces))
+}
+
+/// What an answer cost, as far as it says so.
+pub(crate) fn total_tokens(answer: &str) -> u64 {
+    let Ok(answer) = serde_json::from_str::<serde_json::Value>(answer) else {
+        return 0;
+    };
+    let number = |key: &str| {
+        let usage = answer.get("usage").or_else(|| answer.get("usageMetadata"));
+        usage.and_then(|usage| usage.get(key)?.as_u64())
+    };
+    let total = number("total_tokens").or_else(|| number("totalTokenCount"));
+    total.unwrap_or_else(|| {
+        let parts = [
+            "input_tokens",
+            "output_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        ];
+        parts.into_iter().filter_map(number).sum()
+    })
+}

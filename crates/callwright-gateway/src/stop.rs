@@ -1,0 +1,314 @@
+//! An answer whose calls become a text: the data of its events, or its whole body → the same without calls.
+//!
+//! Whole and streamed answers take the same way: a whole body is one event. The text is where the first call was; the
+//! other calls are left out, and the finish reason is that of a plain answer. Events without calls are not touched.
+
+use callwright::wire::Provider;
+use serde_json::{Map, Value, json};
+
+/// Takes the calls out of one answer.
+#[derive(Debug)]
+pub(crate) struct StoppedAnswer {
+    provider: Provider,
+    text: String,
+    /// Whether the text is there already.
+    has_text: bool,
+    /// How many blocks were left out so far; later ones are numbered without them.
+    left_out: u64,
+    /// The blocks and items that were calls, by what later events call them.
+    calls: Vec<Value>,
+}
+
+/// What an event becomes.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Stopped {
+    /// It stays as it is.
+    Same,
+    /// The data of the events that come instead; none, if it is left out. Each is named by its own `type`, if it has one.
+    Instead(Vec<Value>),
+}
+
+impl StoppedAnswer {
+    /// `text` comes in the place of the calls. `follows_text` says whether the model has said something before them.
+    pub(crate) fn new(provider: Provider, text: &str, follows_text: bool) -> Self {
+        // Elsewhere it is a separate part.
+        let is_joined = matches!(provider, Provider::OpenAiChat | Provider::Gemini);
+        let gap = if follows_text && is_joined {
+            "\n\n"
+        } else {
+            ""
+        };
+        StoppedAnswer {
+            provider,
+            text: format!("{gap}{text}"),
+            has_text: false,
+            left_out: 0,
+            calls: Vec::new(),
+        }
+    }
+
+    /// A whole body.
+    pub(crate) fn body(&mut self, body: &str) -> Option<String> {
+        match self.event(body) {
+            Stopped::Instead(events) => events.first().map(Value::to_string),
+            Stopped::Same => None,
+        }
+    }
+
+    /// One event.
+    pub(crate) fn event(&mut self, data: &str) -> Stopped {
+        let Ok(mut event) = serde_json::from_str::<Value>(data) else {
+            return Stopped::Same;
+        };
+        let before = event.clone();
+        let events = match self.provider {
+            Provider::OpenAiChat => self.chat(&mut event).then(Vec::new),
+            Provider::Gemini => {
+                self.gemini(&mut event);
+                None
+            }
+            Provider::Anthropic => self.anthropic(&mut event),
+            _ => self.responses(&mut event),
+        };
+        match events {
+            Some(events) => Stopped::Instead(events),
+            None if event == before => Stopped::Same,
+            None => Stopped::Instead(vec![event]),
+        }
+    }
+
+    /// The text, the first time.
+    fn text_once(&mut self) -> Option<&str> {
+        (!std::mem::replace(&mut self.has_text, true)).then_some(self.text.as_str())
+    }
+
+    /// Says whether nothing is left of the event.
+    fn chat(&mut self, event: &mut Value) -> bool {
+        let mut is_empty = event.get("usage").is_none_or(Value::is_null);
+        let choices = event.get_mut("choices").and_then(Value::as_array_mut);
+        let Some(choices) = choices.filter(|choices| !choices.is_empty()) else {
+            return false;
+        };
+        for choice in choices {
+            let Some(choice) = choice.as_object_mut() else {
+                continue;
+            };
+            let key = if choice.contains_key("message") {
+                "message"
+            } else {
+                "delta"
+            };
+            let mut had_calls = false;
+            if let Some(message) = choice.get_mut(key).and_then(Value::as_object_mut) {
+                for calls in ["tool_calls", "function_call"] {
+                    had_calls |= message
+                        .shift_remove(calls)
+                        .is_some_and(|calls| !calls.is_null());
+                }
+                if had_calls && let Some(text) = self.text_once() {
+                    let said = message
+                        .get("content")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default();
+                    message.insert("content".to_owned(), format!("{said}{text}").into());
+                }
+                is_empty &= had_calls && message.values().all(Value::is_null);
+            }
+            match choice.get_mut("finish_reason") {
+                Some(reason) if reason == "tool_calls" || reason == "function_call" => {
+                    *reason = "stop".into();
+                }
+                _ => {}
+            }
+            is_empty &= choice.get("finish_reason").is_none_or(Value::is_null);
+        }
+        is_empty
+    }
+
+    fn gemini(&mut self, event: &mut Value) {
+        let candidates = event.get_mut("candidates").and_then(Value::as_array_mut);
+        for candidate in candidates.into_iter().flatten() {
+            let parts = candidate
+                .pointer_mut("/content/parts")
+                .and_then(Value::as_array_mut);
+            let Some(parts) = parts else { continue };
+            parts.retain_mut(|part| {
+                if part.get("functionCall").is_none() {
+                    return true;
+                }
+                let text = self.text_once().map(|text| json!({"text": text}));
+                text.is_some_and(|text| {
+                    *part = text;
+                    true
+                })
+            });
+        }
+    }
+
+    fn anthropic(&mut self, event: &mut Value) -> Option<Vec<Value>> {
+        let is_call = |block: &Value| block.get("type").is_some_and(|kind| kind == "tool_use");
+        let index = event.get("index").cloned().unwrap_or_default();
+        let kind = event
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        match kind.as_str() {
+            "message" => {
+                if let Some(blocks) = event.get_mut("content").and_then(Value::as_array_mut) {
+                    blocks.retain_mut(|block| {
+                        if !is_call(block) {
+                            return true;
+                        }
+                        let text = self
+                            .text_once()
+                            .map(|text| json!({"type": "text", "text": text}));
+                        text.is_some_and(|text| {
+                            *block = text;
+                            true
+                        })
+                    });
+                }
+                plain_stop_reason(event);
+            }
+            "message_delta" => plain_stop_reason(event.get_mut("delta")?),
+            "content_block_start" if event.get("content_block").is_some_and(is_call) => {
+                self.calls.push(index.clone());
+                let Some(text) = self.text_once().map(str::to_owned) else {
+                    self.left_out += 1;
+                    return Some(Vec::new());
+                };
+                let index = self.renumbered(&index);
+                return Some(vec![
+                    json!({"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}}),
+                    json!({"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}}),
+                    json!({"type": "content_block_stop", "index": index}),
+                ]);
+            }
+            "content_block_delta" | "content_block_stop" if self.calls.contains(&index) => {
+                return Some(Vec::new());
+            }
+            "content_block_start" | "content_block_delta" | "content_block_stop" => {
+                let index = self.renumbered(&index);
+                *event.get_mut("index")? = index;
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// The number of a block without those that were left out before it.
+    fn renumbered(&self, index: &Value) -> Value {
+        let number = index
+            .as_u64()
+            .map(|index| index.saturating_sub(self.left_out));
+        number.map_or_else(|| index.clone(), Value::from)
+    }
+
+    fn responses(&mut self, event: &mut Value) -> Option<Vec<Value>> {
+        if event
+            .get("object")
+            .is_some_and(|object| object == "response")
+        {
+            self.response(event);
+            return None;
+        }
+        let kind = event
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        let is_call = |item: &Value| item.get("type").is_some_and(|kind| kind == "function_call");
+        match kind.as_str() {
+            "response.output_item.added" if event.get("item").is_some_and(is_call) => {
+                let item = event.get("item")?;
+                let id = message_id(item);
+                if let Some(call) = item.get("id") {
+                    self.calls.push(call.clone());
+                }
+                let Some(text) = self.text_once().map(str::to_owned) else {
+                    return Some(Vec::new());
+                };
+                let event = event.as_object()?;
+                Some(message_events(event, &id, &text))
+            }
+            "response.output_item.done" if event.get("item").is_some_and(is_call) => {
+                Some(Vec::new())
+            }
+            kind if kind.starts_with("response.function_call_arguments.") => Some(Vec::new()),
+            "response.completed" | "response.incomplete" => {
+                // The response says again what came before.
+                self.has_text = false;
+                self.response(event.get_mut("response")?);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn response(&mut self, response: &mut Value) {
+        let items = response.get_mut("output").and_then(Value::as_array_mut);
+        let Some(items) = items else { return };
+        items.retain_mut(|item| {
+            if item.get("type").is_none_or(|kind| kind != "function_call") {
+                return true;
+            }
+            let id = message_id(item);
+            let message = self.text_once().map(|text| message(&id, text));
+            message.is_some_and(|message| {
+                *item = message;
+                true
+            })
+        });
+    }
+}
+
+fn plain_stop_reason(event: &mut Value) {
+    match event.get_mut("stop_reason") {
+        Some(reason) if reason == "tool_use" => *reason = "end_turn".into(),
+        _ => {}
+    }
+}
+
+/// The id of a message in the place of a call.
+fn message_id(item: &Value) -> String {
+    let id = item
+        .get("id")
+        .or_else(|| item.get("call_id"))
+        .and_then(Value::as_str)
+        .unwrap_or("0");
+    format!("msg_{}", id.trim_start_matches("fc_"))
+}
+
+fn message(id: &str, text: &str) -> Value {
+    let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
+    json!({"type": "message", "id": id, "status": "completed", "role": "assistant", "content": content})
+}
+
+/// The events of a whole message, where a call was announced.
+fn message_events(announced: &Map<String, Value>, id: &str, text: &str) -> Vec<Value> {
+    let place = |event: Value| {
+        let mut event = event;
+        for key in ["output_index", "sequence_number"] {
+            if let (Some(value), Some(event)) = (announced.get(key), event.as_object_mut()) {
+                event.insert(key.to_owned(), value.clone());
+            }
+        }
+        event
+    };
+    let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
+    let mut begun = message(id, "");
+    begun["status"] = "in_progress".into();
+    begun["content"] = json!([]);
+    [
+        json!({"type": "response.output_item.added", "item": begun}),
+        json!({"type": "response.content_part.added", "item_id": id, "content_index": 0, "part": part("")}),
+        json!({"type": "response.output_text.delta", "item_id": id, "content_index": 0, "delta": text}),
+        json!({"type": "response.output_text.done", "item_id": id, "content_index": 0, "text": text}),
+        json!({"type": "response.content_part.done", "item_id": id, "content_index": 0, "part": part(text)}),
+        json!({"type": "response.output_item.done", "item": message(id, text)}),
+    ]
+    .into_iter()
+    .map(place)
+    .collect()
+}
