@@ -30,6 +30,32 @@ pub enum Mode {
     Off,
 }
 
+/// Whether calls that come as text are made proper calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rescue {
+    /// Unless the API is the provider's own, whose models do not need it.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Rescue {
+    /// Whether it is on in front of the API at a host.
+    pub(crate) fn is_on(self, host: &str) -> bool {
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let is_official = matches!(host.as_str(), "api.openai.com" | "api.anthropic.com")
+            || host.ends_with(".googleapis.com");
+        match self {
+            Rescue::Auto => !is_official,
+            Rescue::On => true,
+            Rescue::Off => false,
+        }
+    }
+}
+
 /// Options of a gateway.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -38,6 +64,8 @@ pub struct Options {
     pub upstream: String,
     /// What is done with calls.
     pub mode: Mode,
+    /// What is done with calls that come as text.
+    pub rescue: Rescue,
     /// How calls are judged.
     pub policy: Policy,
     /// Where calls are recorded.
@@ -80,6 +108,7 @@ impl Options {
         Options {
             upstream: upstream.into(),
             mode: Mode::default(),
+            rescue: Rescue::default(),
             policy: Policy::default(),
             sinks: Sinks::default(),
             // Claude Code and nginx give up after 60 seconds or less without an event that says something.
@@ -110,6 +139,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("mode", &self.mode)
+            .field("rescue", &self.rescue)
             .field("hold", &self.hold)
             .field("hold_bytes", &self.hold_bytes)
             .field("allow_remote", &self.allow_remote)
@@ -163,6 +193,7 @@ pub async fn serve(
         let (key, value) = parsed.ok_or_else(|| GatewayError::Header(name.clone()))?;
         headers.append(key, value);
     }
+    let is_rescuing = options.rescue.is_on(upstream.at("/").host().unwrap_or_default());
     let server = HttpServer::new(listener);
     let finish = options.finish;
     let relay = Arc::new(Relay {
@@ -174,10 +205,26 @@ pub async fn serve(
         },
         gates: GateCache::default(),
         metrics: Arc::new(Metrics::default()),
+        is_rescuing,
         draining: server.draining(),
         options,
     });
     let handler = move |_, request| Arc::clone(&relay).handle(request);
     server.run(handler, shutdown, finish).await;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rescue;
+
+    #[test]
+    fn the_providers_own_apis_need_no_rescue() {
+        for host in ["api.openai.com", "API.Anthropic.com.", "generativelanguage.googleapis.com"] {
+            assert!(!Rescue::Auto.is_on(host) && Rescue::On.is_on(host), "{host}");
+        }
+        for host in ["localhost", "127.0.0.1", "api.openai.com.example", "googleapis.com.example", "openrouter.ai"] {
+            assert!(Rescue::Auto.is_on(host) && !Rescue::Off.is_on(host), "{host}");
+        }
+    }
 }

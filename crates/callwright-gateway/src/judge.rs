@@ -20,6 +20,8 @@ pub(crate) struct AnswerJudge {
     pub(crate) model: String,
     pub(crate) tools: Arc<RequestTools>,
     pub(crate) has_tools_elsewhere: bool,
+    /// Whether calls that come as text are made proper calls.
+    pub(crate) is_rescuing: bool,
     pub(crate) sinks: Sinks,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) counts: Counts,
@@ -31,14 +33,15 @@ pub(crate) struct Counts {
     calls: u32,
     repaired: u32,
     refused: u32,
+    rescued: u32,
     mended: u32,
 }
 
 impl Counts {
     /// The value of the header `x-callwright`; `None` if there was no call.
     pub(crate) fn header(self) -> Option<String> {
-        let Counts { calls, repaired, refused, mended } = self;
-        let parts = [("repaired", repaired), ("refused", refused), ("mended", mended)];
+        let Counts { calls, repaired, refused, rescued, mended } = self;
+        let parts = [("repaired", repaired), ("refused", refused), ("rescued", rescued), ("mended", mended)];
         let told = parts.iter().filter(|(_, number)| *number > 0);
         let told: String = told.map(|(name, number)| format!(" {name}={number}")).collect();
         (calls > 0).then(|| format!("calls={calls}{told}"))
@@ -76,6 +79,10 @@ impl CallJudge for AnswerJudge {
             }
             _ => ("unjudged", Decision::Leave),
         };
+        if let Some(notation) = call.rescued.filter(|_| decision != Decision::Leave) {
+            self.counts.rescued += 1;
+            self.metrics.count(Counter::Rescued, &[notation.name()]);
+        }
         let tool = gate.tool(&call.tool).map_or("unknown", |tool| tool.name());
         self.metrics.count(Counter::Calls, &[self.api.name, name, tool, &self.model]);
         self.metrics.time(Timer::Gate, took);

@@ -7,10 +7,12 @@
 //! - `api`, `request`: which API a path belongs to, and what a request says
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
+//! - `text_fate`, `call_writer`: calls that came as text, and how the client gets them
 //! - `judge`: the verdict on a call, on record and counted
 //! - `metrics`: counters for Prometheus
 
 mod api;
+mod call_writer;
 mod gates;
 mod gateway;
 mod guard;
@@ -20,6 +22,7 @@ mod own_events;
 mod relay;
 mod request;
 mod rewrite;
+mod text_fate;
 
-pub use gateway::{GatewayError, Mode, Options, Warn, serve};
+pub use gateway::{GatewayError, Mode, Options, Rescue, Warn, serve};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};

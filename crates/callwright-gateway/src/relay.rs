@@ -44,6 +44,8 @@ pub(crate) struct Relay {
     pub(crate) host_check: HostCheck,
     pub(crate) gates: GateCache,
     pub(crate) metrics: Arc<Metrics>,
+    /// Whether calls that come as text are made proper calls.
+    pub(crate) is_rescuing: bool,
     pub(crate) draining: Draining,
     pub(crate) options: Options,
 }
@@ -135,6 +137,7 @@ impl Relay {
         let tools = self.gates.get(view.tools()?, &self.options.policy)?;
         Some(AnswerJudge {
             api,
+            is_rescuing: self.is_rescuing && view.leaves_room_for_calls(),
             model: view.model.map(String::from).unwrap_or_default(),
             has_tools_elsewhere: has_tools_elsewhere(request),
             tools,
@@ -155,6 +158,9 @@ impl Relay {
         }
         let kind = MediaType::of(response.headers());
         let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), judge.api.provider);
+        if judge.is_rescuing {
+            guard = guard.rescuing();
+        }
         if self.options.mode == Mode::Observe {
             guard = guard.only_observing();
         }

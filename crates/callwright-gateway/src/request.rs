@@ -21,6 +21,20 @@ pub(crate) struct RequestView<'a> {
     functions: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_choice: Option<&'a RawValue>,
+    #[serde(borrow, rename = "toolConfig", alias = "tool_config")]
+    tool_config: Option<&'a RawValue>,
+    #[serde(borrow)]
+    response_format: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_config: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_format: Option<&'a RawValue>,
+    #[serde(borrow, rename = "generationConfig", alias = "generation_config")]
+    generation_config: Option<&'a RawValue>,
 }
 
 /// Names of parts of a conversation that bring tools besides those of the list.
@@ -35,6 +49,18 @@ impl<'a> RequestView<'a> {
     /// The list of tools, as it is written.
     pub(crate) fn tools(&self) -> Option<&'a str> {
         self.tools.or(self.functions).map(RawValue::get)
+    }
+
+    /// Whether text in the answer may be meant as a call: not if the request forbids calls, or asks for JSON, which may look
+    /// like one.
+    pub(crate) fn leaves_room_for_calls(&self) -> bool {
+        let says = |part: Option<&RawValue>, words: &[&str]| {
+            part.is_some_and(|part| words.iter().any(|word| part.get().contains(word)))
+        };
+        let forbids = says(self.tool_choice, &["\"none\""]) || says(self.tool_config, &["\"NONE\""]);
+        let formats = [self.response_format, self.text, self.output_config, self.output_format, self.generation_config];
+        let json = ["\"json_schema\"", "\"json_object\"", "\"application/json\""];
+        !forbids && !formats.iter().any(|format| says(*format, &json))
     }
 }
 
@@ -63,4 +89,34 @@ pub(crate) fn decoded<'b>(headers: &HeaderMap, body: &'b [u8], max_bytes: usize)
         _ => return None,
     };
     (plain.len() <= max_bytes).then_some(Cow::Owned(plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RequestView;
+
+    #[test]
+    fn a_request_may_leave_no_room_for_calls() {
+        let leaves_room = |body: &str| RequestView::read(body.as_bytes()).expect("a request").leaves_room_for_calls();
+        for body in [
+            "{}",
+            r#"{"tool_choice": "auto"}"#,
+            r#"{"tool_choice": {"type": "any"}}"#,
+            r#"{"response_format": {"type": "text"}, "text": {"format": {"type": "text"}}}"#,
+            r#"{"toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}, "generationConfig": {"temperature": 1}}"#,
+        ] {
+            assert!(leaves_room(body), "{body}");
+        }
+        for body in [
+            r#"{"tool_choice": "none"}"#,
+            r#"{"tool_choice": {"type": "none"}}"#,
+            r#"{"toolConfig": {"functionCallingConfig": {"mode": "NONE"}}}"#,
+            r#"{"response_format": {"type": "json_object"}}"#,
+            r#"{"text": {"format": {"type": "json_schema", "name": "x"}}}"#,
+            r#"{"output_config": {"format": {"type": "json_schema"}}}"#,
+            r#"{"generationConfig": {"responseMimeType": "application/json"}}"#,
+        ] {
+            assert!(!leaves_room(body), "{body}");
+        }
+    }
 }

@@ -95,6 +95,7 @@ fn said(arguments: impl Strategy<Value = String>) -> impl Strategy<Value = Said>
     let calls = prop::collection::vec(call, 0..4);
     ("[a-z ü]{0,12}", calls, prop::bool::weighted(0.2)).prop_map(|(text, calls, is_cut)| Said {
         text,
+        reasoning: String::new(),
         calls: calls.into_iter().enumerate()
             .map(|(at, (tool, arguments))| (format!("call_{at}"), tool, arguments))
             .collect(),
@@ -149,7 +150,7 @@ fn nothing_but_name_and_arguments_changes() {
         let said = Said {
             text: "Let me look.".to_owned(),
             calls: vec![("call_0".to_owned(), "getWeather".to_owned(), r#"{"city":"Paris","days":"3"}"#.to_owned())],
-            is_cut: false,
+            ..Said::default()
         };
         let right = Said {
             calls: vec![("call_0".to_owned(), "get_weather".to_owned(), r#"{"city":"Paris","days":3}"#.to_owned())],
@@ -181,7 +182,7 @@ fn text_is_not_held_and_calls_are() {
     let said = Said {
         text: "Let me look.".to_owned(),
         calls: vec![("a".to_owned(), "get_weather".to_owned(), r#"{"city":"Paris"}"#.to_owned())],
-        is_cut: false,
+        ..Said::default()
     };
     for api in APIS {
         let stream = api.streamed(&said, 3);

@@ -73,6 +73,7 @@ impl ProviderShape for OpenAiChat {
         data: &RawObject<'d>,
         event: &mut EventData<'d, '_>,
     ) -> Result<(), UnreadableAnswer> {
+        event.answer_id(data, "id");
         for choice in data.list("choices")? {
             let choice = RawObject::read(choice)?;
             let at = event.choice(choice.number("index").unwrap_or_default())?;
@@ -83,7 +84,7 @@ impl ProviderShape for OpenAiChat {
                 read_message(at, &message, is_delta, event)?;
             }
             if let Some(reason) = choice.get("finish_reason") {
-                event.finish(at, reason, &["stop"], "tool_calls");
+                event.finish(at, reason, &["stop"], Some("\"tool_calls\""));
             }
             if !is_delta {
                 event.end_calls(at);
@@ -146,7 +147,11 @@ fn read_message<'d>(
     if let Some(content) = message.get("content") {
         event.say(choice, content);
     }
-    for entry in message.list("tool_calls")? {
+    let entries = message.list("tool_calls")?;
+    if !is_delta && entries.is_empty() {
+        event.call_list(choice, message, "tool_calls", "\"tool_calls\":");
+    }
+    for entry in entries {
         let entry = RawObject::read(entry)?;
         let (call, is_new) = find_call(choice, &entry, is_delta, event)?;
         match entry.object("function")? {

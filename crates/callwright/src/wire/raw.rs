@@ -67,6 +67,17 @@ impl<'a> RawObject<'a> {
         found.map(|(_, text)| *text).filter(|text| *text != "null")
     }
 
+    /// The text of a member that is there, also if it is null.
+    pub(super) fn written(&self, key: &str) -> Option<&'a str> {
+        let found = self.members.iter().find(|(name, _)| name == key);
+        found.map(|(_, text)| *text)
+    }
+
+    /// Whether it has this member and no other.
+    pub(super) fn has_only(&self, key: &str) -> bool {
+        matches!(self.members.as_slice(), [(only, _)] if only == key)
+    }
+
     pub(super) fn object(&self, key: &str) -> Read<Option<RawObject<'a>>> {
         self.get(key).map(RawObject::read).transpose()
     }

@@ -45,12 +45,35 @@ pub struct AnswerReader {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct StreamedAnswer {
+    /// The provider's id of the answer.
+    pub id: Option<String>,
     /// Its calls, in the order in which they began.
     pub calls: Vec<StreamedCall>,
     /// Its choices; there is one unless the request asked for more.
     pub choices: Vec<StreamedChoice>,
+    /// The blocks or items of its choices that hold what the model said, where the provider has such.
+    pub texts: Vec<StreamedText>,
     /// The parts of the answer by which later events refer to what came before.
     parts: Vec<Part>,
+}
+
+/// A block or an item that holds text.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct StreamedText {
+    /// The choice it belongs to, as an index into [`StreamedAnswer::choices`].
+    pub choice: usize,
+    /// Where it is in the text of its choice.
+    pub span: Range<usize>,
+    /// How many parts of the answer came before it.
+    pub number: u64,
+}
+
+impl StreamedAnswer {
+    /// How many parts have come that the provider numbers.
+    pub fn number_of_parts(&self) -> u64 {
+        u64::try_from(self.parts.len()).unwrap_or(u64::MAX)
+    }
 }
 
 /// A call of which everything or a part has come.
@@ -85,6 +108,8 @@ pub struct StreamedChoice {
     pub text: String,
     /// What the provider says about the end; `None` until it does.
     pub completeness: Option<Completeness>,
+    /// Whether its text is not simply its last part: something else follows, or it is told in two ways.
+    pub is_mixed: bool,
 }
 
 /// A part by which events refer to a call, or to a text: a block, an item, an entry of a list.
@@ -96,6 +121,7 @@ pub(super) struct Part {
     /// What the provider calls it.
     pub(super) name: Option<String>,
     pub(super) call: Option<usize>,
+    pub(super) text: Option<usize>,
 }
 
 impl Part {
@@ -105,6 +131,7 @@ impl Part {
             index,
             name: name.map(str::to_owned),
             call: None,
+            text: None,
         }
     }
 }
@@ -141,8 +168,29 @@ pub enum SiteRole {
         /// Whether they are in a JSON string; otherwise they are the JSON.
         as_text: bool,
     },
-    /// Something that the model said.
+    /// Something that the model said, as a JSON string.
     Text {
+        /// The choice.
+        choice: usize,
+        /// Where it is in the text of the choice.
+        said: Range<usize>,
+    },
+    /// All that an event says of a block or an item that holds text.
+    TextPart {
+        /// The choice.
+        choice: usize,
+        /// Where the block or item begins in the text of the choice.
+        start: usize,
+    },
+    /// The parts of a choice, without the brackets around them.
+    PartList {
+        /// The choice.
+        choice: usize,
+        /// Where each part is, and where it begins in the text of the choice if it is nothing but text.
+        parts: Vec<(Range<usize>, Option<usize>)>,
+    },
+    /// Where a choice has its calls, or would have them: a list that is absent, null or empty.
+    CallList {
         /// The choice.
         choice: usize,
     },
@@ -150,7 +198,11 @@ pub enum SiteRole {
     Finish {
         /// The choice.
         choice: usize,
+        /// What it would be if the choice had calls, as JSON; `None` if that makes no difference.
+        with_calls: Option<&'static str>,
     },
+    /// The number of the event that ends the stream.
+    EventNumber(u64),
     /// A defect around a call that clients trip over.
     Defect {
         /// What kind of defect.
@@ -296,8 +348,59 @@ impl<'d> EventData<'d, '_> {
 
     /// A part that is not a call.
     pub(super) fn other_part(&mut self, part: Part) -> Result<(), UnreadableAnswer> {
+        self.after_text(part.choice);
+        self.add_part(part)
+    }
+
+    fn add_part(&mut self, part: Part) -> Result<(), UnreadableAnswer> {
         self.answer.parts.push(part);
         within_bounds(self.answer.parts.len()).map(|_| ())
+    }
+
+    /// A block or an item that holds text.
+    pub(super) fn text_part(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
+        let choice = part.choice;
+        let start = self.answer.choices.get(choice).map_or(0, |choice| choice.text.len());
+        let text = self.answer.texts.len();
+        self.answer.texts.push(StreamedText {
+            choice,
+            span: start..start,
+            number: self.answer.number_of_parts(),
+        });
+        self.add_part(Part {
+            text: Some(text),
+            ..part
+        })?;
+        Ok(text)
+    }
+
+    /// The text of a choice that this one is of all of them.
+    pub(super) fn text_of_choice(&self, choice: usize, number: usize) -> Option<usize> {
+        let texts = self.answer.texts.iter().enumerate();
+        let mut own = texts.filter(|(_, text)| text.choice == choice);
+        own.nth(number).map(|(at, _)| at)
+    }
+
+    /// Something that is not text follows the text of a choice, if it has any.
+    pub(super) fn after_text(&mut self, choice: usize) {
+        let has_part = self.answer.texts.iter().any(|text| text.choice == choice);
+        if let Some(of) = self.answer.choices.get_mut(choice) {
+            of.is_mixed |= has_part || !of.text.is_empty();
+        }
+    }
+
+    /// The text of a choice is told in a way that cannot be relied on.
+    pub(super) fn is_mixed(&mut self, choice: usize) {
+        if let Some(of) = self.answer.choices.get_mut(choice) {
+            of.is_mixed = true;
+        }
+    }
+
+    /// Notes the id of the answer.
+    pub(super) fn answer_id(&mut self, object: &RawObject<'d>, key: &str) {
+        if self.answer.id.is_none() {
+            self.answer.id = object.text(key).map(Cow::into_owned);
+        }
     }
 
     /// The last part that is this one.
@@ -315,7 +418,7 @@ impl<'d> EventData<'d, '_> {
         let choice = part.choice;
         self.end_calls(choice);
         let call = self.answer.calls.len();
-        self.other_part(Part {
+        self.add_part(Part {
             call: Some(call),
             ..part
         })?;
@@ -363,11 +466,6 @@ impl<'d> EventData<'d, '_> {
         before.map(|call| u64::from(Some(call.choice) == choice)).sum()
     }
 
-    pub(super) fn has_text(&self, choice: usize) -> bool {
-        let choice = self.answer.choices.get(choice);
-        choice.is_some_and(|choice| !choice.text.is_empty())
-    }
-
     fn call(&mut self, at: usize) -> Option<&mut StreamedCall> {
         self.answer.calls.get_mut(at)
     }
@@ -386,13 +484,86 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes what the model said.
-    pub(super) fn say(&mut self, choice: usize, written: &'d str) {
-        if let Some(said) = text(written)
-            && let Some(of) = self.answer.choices.get_mut(choice)
-        {
-            of.text.push_str(&said);
-            self.site(written, SiteRole::Text { choice });
+    /// Notes what the model said; returns where that begins in the text of the choice.
+    pub(super) fn say(&mut self, choice: usize, written: &'d str) -> Option<usize> {
+        let said = text(written)?;
+        let of = self.answer.choices.get_mut(choice)?;
+        let start = of.text.len();
+        of.text.push_str(&said);
+        let said = start..of.text.len();
+        self.site(written, SiteRole::Text { choice, said });
+        Some(start)
+    }
+
+    /// Notes what is new of the text in a block or an item.
+    pub(super) fn say_in(&mut self, text: usize, written: &'d str) {
+        let Some(choice) = self.answer.texts.get(text).map(|text| text.choice) else {
+            return;
+        };
+        let start = self.say(choice, written);
+        let end = self.answer.choices.get(choice).map_or(0, |choice| choice.text.len());
+        if let Some(of) = self.answer.texts.get_mut(text) {
+            let is_last = start.is_none_or(|start| of.span.end == start);
+            of.span.end = end;
+            if !is_last {
+                self.is_mixed(choice);
+            }
+        }
+    }
+
+    /// Notes the whole text in a block or an item, of which all has come before, or nothing.
+    pub(super) fn say_again(&mut self, at: usize, written: &'d str) {
+        let Some(StreamedText { choice, span, .. }) = self.answer.texts.get(at) else {
+            return;
+        };
+        let (choice, span) = (*choice, span.clone());
+        if span.is_empty() {
+            return self.say_in(at, written);
+        }
+        let known = self.answer.choices.get(choice).and_then(|choice| choice.text.get(span.clone()));
+        if text(written).as_deref() == known {
+            self.site(written, SiteRole::Text { choice, said: span });
+        } else {
+            self.is_mixed(choice);
+        }
+    }
+
+    /// Notes that all of an event is about a block or an item that holds text.
+    pub(super) fn is_of_text(&mut self, text: usize) {
+        if let Some(StreamedText { choice, span, .. }) = self.answer.texts.get(text) {
+            let role = SiteRole::TextPart {
+                choice: *choice,
+                start: span.start,
+            };
+            self.answer_site(0..self.data.len(), ("", ""), role);
+        }
+    }
+
+    /// Notes the list of the parts of a choice: where each begins in its text, if it is nothing but text.
+    pub(super) fn part_list(&mut self, choice: usize, list: &'d str, parts: Vec<(&'d str, Option<usize>)>) {
+        let span = span(self.data, list);
+        let place = |(part, start)| (self::span(self.data, part), start);
+        let parts = parts.into_iter().map(place).collect();
+        let inner = span.start + 1..span.end.saturating_sub(1).max(span.start + 1);
+        self.answer_site(inner, ("", ""), SiteRole::PartList { choice, parts });
+    }
+
+    /// Notes where a message that has no calls would have them.
+    pub(super) fn call_list(&mut self, choice: usize, message: &RawObject<'d>, key: &'static str, before: &'static str) {
+        let role = SiteRole::CallList { choice };
+        match message.written(key) {
+            Some(written) => self.site(written, role),
+            None => {
+                let (span, comma) = message.room(self.data);
+                self.answer_site(span, (before, comma), role);
+            }
+        }
+    }
+
+    /// Notes the number of the event that ends a stream.
+    pub(super) fn event_number(&mut self, object: &RawObject<'d>, key: &str) {
+        if let (Some(written), Some(number)) = (object.get(key), object.number(key)) {
+            self.site(written, SiteRole::EventNumber(number));
         }
     }
 
@@ -448,23 +619,30 @@ impl<'d> EventData<'d, '_> {
     }
 
     /// Notes the end of a choice, and that `calls` would be the reason if calls are there.
-    pub(super) fn finish(&mut self, choice: usize, written: &'d str, plain: &[&str], calls: &str) {
+    pub(super) fn finish(
+        &mut self,
+        choice: usize,
+        written: &'d str,
+        plain: &[&str],
+        calls: Option<&'static str>,
+    ) {
         let reason = text(written).unwrap_or_default();
         self.end_calls(choice);
         let has_calls = self.answer.calls.iter().any(|call| call.choice == choice);
         if let Some(of) = self.answer.choices.get_mut(choice) {
             of.completeness = Some(Completeness::from_finish_reason(&reason));
         }
-        if has_calls && plain.contains(&reason.as_ref()) {
-            self.defect(written, EnvelopeDefect::FinishReason, format!("\"{calls}\""));
-        } else {
-            self.site(written, SiteRole::Finish { choice });
+        match calls {
+            Some(calls) if has_calls && plain.contains(&reason.as_ref()) => {
+                self.defect(written, EnvelopeDefect::FinishReason, calls.to_owned());
+            }
+            with_calls => self.site(written, SiteRole::Finish { choice, with_calls }),
         }
     }
 
     /// Notes the end of a choice whose reason is a state.
     pub(super) fn ended(&mut self, choice: usize, written: &'d str, is_cut: bool) {
-        self.finish(choice, written, &[], "");
+        self.finish(choice, written, &[], None);
         if let Some(of) = self.answer.choices.get_mut(choice).filter(|_| is_cut) {
             of.completeness = Some(Completeness::CutOff);
         }
