@@ -51,8 +51,8 @@ impl<'a> RequestView<'a> {
         self.tools.or(self.functions).map(RawValue::get)
     }
 
-    /// Whether text in the answer may be meant as a call: not if the request forbids calls, or asks for JSON, which may look
-    /// like one.
+    /// Whether text in the answer may be meant as a call, and may become one: not if the request forbids calls, or asks for
+    /// JSON, which may look like one, or is from a client that knows calls only in the form before `tools`.
     pub(crate) fn leaves_room_for_calls(&self) -> bool {
         let says = |part: Option<&RawValue>, words: &[&str]| {
             part.is_some_and(|part| words.iter().any(|word| part.get().contains(word)))
@@ -60,7 +60,8 @@ impl<'a> RequestView<'a> {
         let forbids = says(self.tool_choice, &["\"none\""]) || says(self.tool_config, &["\"NONE\""]);
         let formats = [self.response_format, self.text, self.output_config, self.output_format, self.generation_config];
         let json = ["\"json_schema\"", "\"json_object\"", "\"application/json\""];
-        !forbids && !formats.iter().any(|format| says(*format, &json))
+        let is_older = self.tools.is_none() && self.functions.is_some();
+        !is_older && !forbids && !formats.iter().any(|format| says(*format, &json))
     }
 }
 
@@ -109,6 +110,7 @@ mod tests {
         }
         for body in [
             r#"{"tool_choice": "none"}"#,
+            r#"{"functions": []}"#,
             r#"{"tool_choice": {"type": "none"}}"#,
             r#"{"toolConfig": {"functionCallingConfig": {"mode": "NONE"}}}"#,
             r#"{"response_format": {"type": "json_object"}}"#,

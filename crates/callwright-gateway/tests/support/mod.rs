@@ -45,6 +45,7 @@ impl Api {
     }
 
     /// Whether arguments are a value in a whole answer, so that only JSON can be written there.
+    #[allow(dead_code, reason = "not every test needs it")]
     pub(crate) fn wants_json(self) -> bool {
         matches!(self, Api::Messages | Api::Gemini)
     }
