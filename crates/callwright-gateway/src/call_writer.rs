@@ -51,7 +51,11 @@ fn item_id(call_id: &str) -> String {
 
 /// The calls as entries of a list, without the brackets.
 pub(crate) fn entries(provider: Provider, calls: &RescuedCalls) -> String {
-    let entries: Vec<String> = calls.calls.iter().map(|call| entry(provider, call)).collect();
+    let entries: Vec<String> = calls
+        .calls
+        .iter()
+        .map(|call| entry(provider, call))
+        .collect();
     entries.join(",")
 }
 
@@ -64,14 +68,22 @@ pub(crate) fn replaced_parts(
     entries: &str,
 ) -> Option<(Range<usize>, String)> {
     let is_gone = |start: Option<usize>| start.is_some_and(|start| start >= rest);
-    let gone = parts.iter().rev().take_while(|(_, start)| is_gone(*start)).count();
+    let gone = parts
+        .iter()
+        .rev()
+        .take_while(|(_, start)| is_gone(*start))
+        .count();
     let kept = parts.get(..parts.len() - gone).unwrap_or_default();
     if gone == 0 && entries.is_empty() {
         return None;
     }
     let start = kept.last().map_or(inner.start, |(span, _)| span.end);
     let end = parts.last().map_or(inner.end, |(span, _)| span.end);
-    let comma = if kept.is_empty() || entries.is_empty() { "" } else { "," };
+    let comma = if kept.is_empty() || entries.is_empty() {
+        ""
+    } else {
+        ","
+    };
     Some((start..end, format!("{comma}{entries}")))
 }
 
@@ -91,23 +103,32 @@ pub(crate) fn events(
 ) -> Vec<Bytes> {
     match provider {
         Provider::OpenAiChat => {
-            let entries: Vec<Value> = calls.calls.iter().enumerate().map(|(index, RescuedCall { id, call })| {
-                json!({"index": index, "id": id, "type": "function",
+            let entries: Vec<Value> = calls
+                .calls
+                .iter()
+                .enumerate()
+                .map(|(index, RescuedCall { id, call })| {
+                    json!({"index": index, "id": id, "type": "function",
                     "function": {"name": call.tool, "arguments": call.arguments}})
-            }).collect();
-            let choice = json!({"index": choice, "delta": {"tool_calls": entries}, "finish_reason": null});
+                })
+                .collect();
+            let choice =
+                json!({"index": choice, "delta": {"tool_calls": entries}, "finish_reason": null});
             let event = sample.and_then(|sample| like(sample, "choices", &choice.to_string()));
             event.into_iter().collect()
         }
         Provider::Gemini => {
             let parts = entries(provider, calls);
-            let candidate = format!(r#"{{"index":{choice},"content":{{"role":"model","parts":[{parts}]}}}}"#);
+            let candidate =
+                format!(r#"{{"index":{choice},"content":{{"role":"model","parts":[{parts}]}}}}"#);
             let event = sample.and_then(|sample| like(sample, "candidates", &candidate));
             event.into_iter().collect()
         }
         Provider::Anthropic => {
             let numbered = (calls.first_number..).zip(&calls.calls);
-            numbered.flat_map(|(index, call)| block_events(index, call)).collect()
+            numbered
+                .flat_map(|(index, call)| block_events(index, call))
+                .collect()
         }
         Provider::OpenAiResponses => {
             let numbered = (calls.first_number..).zip(&calls.calls);
@@ -151,7 +172,10 @@ fn item_events(index: u64, RescuedCall { id, call }: &RescuedCall) -> [Value; 4]
 
 /// An event whose name is its type.
 fn named(event: &Value) -> Bytes {
-    let name = event.get("type").and_then(Value::as_str).unwrap_or_default();
+    let name = event
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     sse::event(name, event.to_string().as_bytes()).into()
 }
 
@@ -173,13 +197,21 @@ mod tests {
             ("[aa,bb]", vec![Some(0), None], 0, "[aa,bb,C]"),
         ] {
             let at = |name: &str| list.find(name).map(|at| at..at + 2);
-            let parts = ["aa", "bb"].iter().filter_map(|name| at(name)).zip(starts).collect::<Vec<_>>();
-            let (span, instead) = replaced_parts(&(1..list.len() - 1), &parts, rest, "C").expect("calls go in");
+            let parts = ["aa", "bb"]
+                .iter()
+                .filter_map(|name| at(name))
+                .zip(starts)
+                .collect::<Vec<_>>();
+            let (span, instead) =
+                replaced_parts(&(1..list.len() - 1), &parts, rest, "C").expect("calls go in");
             let mut written = list.to_owned();
             written.replace_range(span, &instead);
             assert_eq!(written, expected);
         }
         assert_eq!(replaced_parts(&(1..3), &[(1..3, Some(0))], 1, ""), None);
-        assert_eq!(replaced_parts(&(1..3), &[(1..3, Some(0))], 0, ""), Some((1..3, String::new())));
+        assert_eq!(
+            replaced_parts(&(1..3), &[(1..3, Some(0))], 0, ""),
+            Some((1..3, String::new()))
+        );
     }
 }

@@ -5,20 +5,19 @@
 //! the same choice waits after it, until the call has been judged. Of a call only its name and arguments change, in place;
 //! text that is calls gives way to them. Nothing is sent or received here, and no clock is looked at.
 
+mod edits;
+
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use callwright::Gate;
 use callwright::call::Call;
-use callwright::wire::{
-    AnswerReader, EnvelopeDefect, Extent, Provider, Site, SiteRole, UnreadableAnswer,
-};
+use callwright::wire::{AnswerReader, EnvelopeDefect, Provider, Site, SiteRole, UnreadableAnswer};
 use callwright_http::sse::{EventFields, with_data};
 
 use crate::rewrite::replace;
-use crate::text_fate::{RescuedCalls, TextFate};
+use crate::text_fate::TextFate;
 use crate::{call_writer, own_events};
 
 /// The data of the last event of a chat completion.
@@ -265,10 +264,21 @@ impl AnswerGuard {
         for (at, choice) in answer.choices.iter().enumerate() {
             let is_rescued = matches!(self.texts.get(at), Some(TextFate::Calls(_)));
             let calls = answer.calls.iter().zip(&self.fates);
-            let own: Vec<&Fate> = calls.filter(|(call, _)| call.choice == at).map(|(_, fate)| fate).collect();
-            let is_sound = |fate: &&Fate| matches!(fate, Fate::AsItCame { is_valid: true } | Fate::Changed { .. });
-            if choice.completeness.is_none() && (is_rescued || !own.is_empty()) && own.iter().all(is_sound)
-                && let Some(event) = own_events::missing_finish(self.provider, self.sample.as_deref(), choice.number)
+            let own: Vec<&Fate> = calls
+                .filter(|(call, _)| call.choice == at)
+                .map(|(_, fate)| fate)
+                .collect();
+            let is_sound = |fate: &&Fate| {
+                matches!(
+                    fate,
+                    Fate::AsItCame { is_valid: true } | Fate::Changed { .. }
+                )
+            };
+            if choice.completeness.is_none()
+                && (is_rescued || !own.is_empty())
+                && own.iter().all(is_sound)
+                && let Some(event) =
+                    own_events::missing_finish(self.provider, self.sample.as_deref(), choice.number)
             {
                 judge.mended(EnvelopeDefect::FinishReason);
                 out.push(event);
@@ -311,7 +321,8 @@ impl AnswerGuard {
     fn judge_texts(&mut self, is_over: bool, judge: &mut impl CallJudge) {
         let answer = self.reader.answer();
         let is_rescuing = self.is_rescuing;
-        self.texts.resize_with(answer.choices.len(), || TextFate::new(is_rescuing));
+        self.texts
+            .resize_with(answer.choices.len(), || TextFate::new(is_rescuing));
         for (at, (choice, text)) in answer.choices.iter().zip(&mut self.texts).enumerate() {
             text.follow(&self.gate, answer, at);
             if is_over || choice.completeness.is_some() {
@@ -392,7 +403,10 @@ impl AnswerGuard {
             }
         }
         let is_taken = |site: &Site| match site.role {
-            SiteRole::TextPart { choice, start } => self.texts.get(choice).is_some_and(|text| text.takes_part(start)),
+            SiteRole::TextPart { choice, start } => self
+                .texts
+                .get(choice)
+                .is_some_and(|text| text.takes_part(start)),
             _ => false,
         };
         if event.sites.iter().any(is_taken) {
@@ -423,106 +437,20 @@ impl AnswerGuard {
             SiteRole::EventNumber(number) => Some(number),
             _ => None,
         });
-        let number = self.reader.answer().choices.get(choice).map_or(0, |choice| choice.number);
-        out.extend(call_writer::events(self.provider, calls, number, self.sample.as_deref(), event_number));
+        let number = self
+            .reader
+            .answer()
+            .choices
+            .get(choice)
+            .map_or(0, |choice| choice.number);
+        out.extend(call_writer::events(
+            self.provider,
+            calls,
+            number,
+            self.sample.as_deref(),
+            event_number,
+        ));
     }
-
-    /// What has to be replaced in an event, or in a whole body.
-    fn pieces(
-        &mut self,
-        sites: &[Site],
-        is_whole: bool,
-        judge: &mut impl CallJudge,
-    ) -> Vec<(Range<usize>, String)> {
-        let mut pieces: Vec<_> = sites.iter().filter_map(|site| self.rescued_piece(site, sites, is_whole)).collect();
-        for site in sites {
-            if let Some(json) = self.instead(&site.role) {
-                pieces.push((site.span.clone(), site.filled_with(&json)));
-            }
-        }
-        for site in sites {
-            if let SiteRole::Defect { defect, instead } = &site.role
-                && !pieces.iter().any(|(span, _)| *span == site.span)
-            {
-                judge.mended(*defect);
-                pieces.push((site.span.clone(), site.filled_with(instead)));
-            }
-        }
-        pieces
-    }
-
-    /// What ought to be at a place of text that is calls, or around it.
-    fn rescued_piece(&self, site: &Site, sites: &[Site], is_whole: bool) -> Option<(Range<usize>, String)> {
-        let rescued = |choice: usize| match self.texts.get(choice) {
-            Some(TextFate::Calls(calls)) => Some(calls),
-            _ => None,
-        };
-        let json = match &site.role {
-            SiteRole::Text { choice, said } => {
-                let RescuedCalls { rest, .. } = rescued(*choice)?;
-                let text = &self.reader.answer().choices.get(*choice)?.text;
-                let left = text.get(said.start.min(*rest)..said.end.min(*rest))?;
-                match (left, self.provider) {
-                    _ if said.end <= *rest => return None,
-                    ("", Provider::OpenAiChat) => "null".to_owned(),
-                    _ => quoted(left),
-                }
-            }
-            SiteRole::PartList { choice, parts } => {
-                let calls = rescued(*choice)?;
-                let is_end = |site: &Site| matches!(site.role, SiteRole::Finish { choice: of, .. } if of == *choice);
-                let entries = match is_whole || sites.iter().any(is_end) {
-                    true => call_writer::entries(self.provider, calls),
-                    false => String::new(),
-                };
-                return call_writer::replaced_parts(&site.span, parts, calls.rest, &entries);
-            }
-            SiteRole::CallList { choice } => {
-                format!("[{}]", call_writer::entries(self.provider, rescued(*choice)?))
-            }
-            SiteRole::Finish { choice, with_calls } => {
-                rescued(*choice)?;
-                (*with_calls)?.to_owned()
-            }
-            SiteRole::EventNumber(number) => {
-                call_writer::later_number(*number, rescued(0)?).to_string()
-            }
-            _ => return None,
-        };
-        Some((site.span.clone(), site.filled_with(&json)))
-    }
-
-    /// What ought to be at a place of a call that changes.
-    fn instead(&mut self, role: &SiteRole) -> Option<String> {
-        let (SiteRole::Name { call, extent } | SiteRole::Arguments { call, extent, .. }) = *role
-        else {
-            return None;
-        };
-        let has_pieces = self.reader.answer().calls.get(call)?.has_pieces;
-        let Some(Fate::Changed {
-            new,
-            has_name,
-            has_arguments,
-        }) = self.fates.get_mut(call)
-        else {
-            return None;
-        };
-        let (has_it, new, as_text) = match *role {
-            SiteRole::Arguments { .. } if extent == Extent::Initial && has_pieces => return None,
-            SiteRole::Arguments { as_text, .. } => (has_arguments, &new.arguments, as_text),
-            _ if self.reader.answer().calls.get(call)?.tool == new.tool => return None,
-            _ => (has_name, &new.tool, true),
-        };
-        // The first piece holds it all, and the others nothing.
-        let is_there = extent == Extent::Piece && std::mem::replace(has_it, true);
-        let new = if is_there { "" } else { new };
-        Some(if as_text { quoted(new) } else { new.to_owned() })
-    }
-}
-
-/// A text as a JSON string.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// The call that a place belongs to.

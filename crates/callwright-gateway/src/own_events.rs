@@ -26,7 +26,11 @@ pub(crate) fn keep_alive(provider: Provider, sample: Option<&str>) -> Option<Byt
 
 /// An event that says that a choice ended with calls, where the upstream left that out: clients of chat completions fail
 /// without it.
-pub(crate) fn missing_finish(provider: Provider, sample: Option<&str>, choice: u64) -> Option<Bytes> {
+pub(crate) fn missing_finish(
+    provider: Provider,
+    sample: Option<&str>,
+    choice: u64,
+) -> Option<Bytes> {
     let choice = json!({"index": choice, "delta": {}, "finish_reason": "tool_calls"});
     let is_needed = provider == Provider::OpenAiChat;
     is_needed.then(|| like(sample?, "choices", &choice.to_string()))?

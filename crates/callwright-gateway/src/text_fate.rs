@@ -82,7 +82,12 @@ impl TextFate {
 
     /// Looks at what has come of a choice.
     pub(crate) fn follow(&mut self, gate: &Gate, answer: &StreamedAnswer, at: usize) {
-        let TextFate::Open { watch, from, looked_at } = self else {
+        let TextFate::Open {
+            watch,
+            from,
+            looked_at,
+        } = self
+        else {
             return;
         };
         let Some(choice) = answer.choices.get(at) else {
@@ -135,13 +140,23 @@ fn rescued(
     let sound: Vec<Option<NewCall>> = rescued.calls.iter().map(|call| sound(gate, call)).collect();
     if sound.iter().any(Option::is_none) {
         // They stay text; that they are wrong is worth knowing.
-        for (call, _) in rescued.calls.iter().zip(sound).filter(|(_, sound)| sound.is_none()) {
+        for (call, _) in rescued
+            .calls
+            .iter()
+            .zip(sound)
+            .filter(|(_, sound)| sound.is_none())
+        {
             let _ = judge.judge(gate, call);
         }
         return None;
     }
     let mut calls = Vec::new();
-    for (number, (mut call, new)) in rescued.calls.into_iter().zip(sound.into_iter().flatten()).enumerate() {
+    for (number, (mut call, new)) in rescued
+        .calls
+        .into_iter()
+        .zip(sound.into_iter().flatten())
+        .enumerate()
+    {
         let id = call_id(answer.id.as_deref(), (choice.number, number), &new);
         call.id = Some(Value::String(id.as_str().into()));
         let new = match judge.judge(gate, &call) {
@@ -152,7 +167,10 @@ fn rescued(
         calls.push(RescuedCall { id, call: new });
     }
     let own = answer.texts.iter().filter(|text| text.choice == at);
-    let first_gone = own.filter(|text| text.span.start >= rest).map(|text| text.number).min();
+    let first_gone = own
+        .filter(|text| text.span.start >= rest)
+        .map(|text| text.number)
+        .min();
     Some(RescuedCalls {
         rest,
         calls,

@@ -1,5 +1,10 @@
 //! Calls that came as text, through a running gateway in front of a server that sends exact bytes.
-#![allow(clippy::expect_used, reason = "a test may panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::too_many_lines,
+    reason = "a test may panic, and tells one story"
+)]
 
 use std::sync::Arc;
 
@@ -7,7 +12,8 @@ use callwright_gateway::{Options, Rescue, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-const CALL: &str = r#"<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>"#;
+const CALL: &str =
+    r#"<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>"#;
 
 /// Answers every request with the same bytes.
 async fn upstream(kind: &'static str, body: String) -> std::net::SocketAddr {
@@ -60,19 +66,38 @@ fn request(more: &str) -> String {
 
 #[tokio::test]
 async fn a_call_as_text_arrives_as_a_call_and_is_counted() {
-    let body = format!(r#"{{"id":"c1","choices":[{{"index":0,"message":{{"role":"assistant","content":"{CALL}"}},"finish_reason":"stop"}}]}}"#);
+    let body = format!(
+        r#"{{"id":"c1","choices":[{{"index":0,"message":{{"role":"assistant","content":"{CALL}"}},"finish_reason":"stop"}}]}}"#
+    );
     let server = upstream("application/json", body).await;
     let path = "/v1/chat/completions";
     let local = gateway(server, Rescue::Auto).await;
     let answer = asked(local, "POST", path, &request("")).await;
-    assert!(answer.contains("x-callwright: calls=1 rescued=1"), "{answer}");
-    assert!(answer.contains(r#""finish_reason":"tool_calls""#) && answer.contains(r#""content":null"#), "{answer}");
+    assert!(
+        answer.contains("x-callwright: calls=1 rescued=1"),
+        "{answer}"
+    );
+    assert!(
+        answer.contains(r#""finish_reason":"tool_calls""#) && answer.contains(r#""content":null"#),
+        "{answer}"
+    );
     let metrics = asked(local, "GET", "/callwright/metrics", "").await;
-    assert!(metrics.contains(r#"callwright_rescued_total{notation="tool_call"} 1"#), "{metrics}");
-    assert!(metrics.contains(r#"callwright_calls_total{api="chat",verdict="valid",tool="get_weather",model="m"} 1"#), "{metrics}");
+    assert!(
+        metrics.contains(r#"callwright_rescued_total{notation="tool_call"} 1"#),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains(
+            r#"callwright_calls_total{api="chat",verdict="valid",tool="get_weather",model="m"} 1"#
+        ),
+        "{metrics}"
+    );
     // Not if the client wants no call, or the operator no rescue.
     let answer = asked(local, "POST", path, &request(r#","tool_choice":"none""#)).await;
-    assert!(answer.contains(CALL) && !answer.contains("x-callwright"), "{answer}");
+    assert!(
+        answer.contains(CALL) && !answer.contains("x-callwright"),
+        "{answer}"
+    );
     let off = gateway(server, Rescue::Off).await;
     assert!(asked(off, "POST", path, &request("")).await.contains(CALL));
 }
@@ -81,13 +106,27 @@ async fn a_call_as_text_arrives_as_a_call_and_is_counted() {
 async fn so_does_a_streamed_one() {
     let start = r#"data: {"type":"message_start","message":{"id":"m1","content":[]}}"#;
     let block = r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
-    let delta = format!(r#"data: {{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{CALL}"}}}}"#);
+    let delta = format!(
+        r#"data: {{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{CALL}"}}}}"#
+    );
     let stop = r#"data: {"type":"content_block_stop","index":0}"#;
     let end = r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
-    let body = [start, block, &delta, stop, end].map(|event| format!("{event}\n\n")).concat();
+    let body = [start, block, &delta, stop, end]
+        .map(|event| format!("{event}\n\n"))
+        .concat();
     let local = gateway(upstream("text/event-stream", body).await, Rescue::Auto).await;
-    let request = request("").replace("\"function\":{", "").replace("}}}}}]", "}}}}]").replace("parameters", "input_schema");
+    let request = request("")
+        .replace("\"function\":{", "")
+        .replace("}}}}}]", "}}}}]")
+        .replace("parameters", "input_schema");
     let answer = asked(local, "POST", "/v1/messages", &request).await;
-    assert!(answer.contains(r#""type":"tool_use","id":"call_"#) && answer.contains(r#""stop_reason":"tool_use""#), "{answer}");
-    assert!(!answer.contains("<tool_call>") && !answer.contains("\"text\""), "{answer}");
+    assert!(
+        answer.contains(r#""type":"tool_use","id":"call_"#)
+            && answer.contains(r#""stop_reason":"tool_use""#),
+        "{answer}"
+    );
+    assert!(
+        !answer.contains("<tool_call>") && !answer.contains("\"text\""),
+        "{answer}"
+    );
 }

@@ -18,7 +18,11 @@ fn gate() -> Gate {
         tool.effect = Effect::Read;
         tool
     };
-    let tools = [reader("look"), reader("get_weather"), ToolSpec::new("drop", schema.clone())];
+    let tools = [
+        reader("look"),
+        reader("get_weather"),
+        ToolSpec::new("drop", schema.clone()),
+    ];
     Gate::builder().tools(tools).build().expect("tools")
 }
 
@@ -38,7 +42,9 @@ fn follow(gate: &Gate, text: &str, steps: impl Iterator<Item = usize>) -> Result
             return Err(format!("{so_far:?}: {from} after {shown}"));
         }
         if rest.is_some_and(|rest| is_over || from > rest) {
-            return Err(format!("{so_far:?}: {from} of {text:?}, of which {rest:?} stays"));
+            return Err(format!(
+                "{so_far:?}: {from} of {text:?}, of which {rest:?} stays"
+            ));
         }
         shown = from;
     }
@@ -46,17 +52,70 @@ fn follow(gate: &Gate, text: &str, steps: impl Iterator<Item = usize>) -> Result
 }
 
 const PIECES: [&str; 64] = [
-    "<tool_call>", "</tool_call>", "<function=drop>", "</function>", "<parameter=x>", "</parameter>",
-    "<function_calls>", "</function_calls>", "<invoke name=\"drop\">", "</invoke>", "<invoke name=\"look\">",
-    "</invoke>", "<parameter name=\"x\">", "[TOOL_CALLS]", "[ARGS]", "<|start|>assistant",
-    "<|channel|>commentary", "<|channel|>analysis", " to=functions.drop", " to=functions.look", "<|message|>",
-    "<|call|>", "<|end|>", "<|im_end|>", "</s>", "<|im_start|>assistant\n", "<think>", "</think>", "<thinking>",
-    "</thinking>", "```", "```json\n", "\n```", "{\"name\": \"drop\", \"arguments\": {\"x\": \"a\"}}",
-    "{\"arguments\": {}, \"name\": \"look\"}", "{\"type\": \"function\", \"function\": {\"name\": \"look\", \"parameters\": {\"x\": 1}}}",
-    "{\"id\": \"a\", ", "\"name\": \"look\", ", "\"arguments\": {}}", "{'name': 'drop', 'arguments': {'x': 'a'}}",
-    "{\"x\": \"a\"}", "[drop(x='a')", "[look(x=1), drop()]", "[{\"name\": \"look\", \"arguments\": {}}]", "[", "]", "}",
-    "drop", "look", "look[ARGS]{}", "nothing", "I'll look.\n", "Let me check.", "I don’t. ", "no", "For example: ",
-    "\n", " ", "\"", "é", "<", "[]", "`", "{",
+    "<tool_call>",
+    "</tool_call>",
+    "<function=drop>",
+    "</function>",
+    "<parameter=x>",
+    "</parameter>",
+    "<function_calls>",
+    "</function_calls>",
+    "<invoke name=\"drop\">",
+    "</invoke>",
+    "<invoke name=\"look\">",
+    "</invoke>",
+    "<parameter name=\"x\">",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "<|start|>assistant",
+    "<|channel|>commentary",
+    "<|channel|>analysis",
+    " to=functions.drop",
+    " to=functions.look",
+    "<|message|>",
+    "<|call|>",
+    "<|end|>",
+    "<|im_end|>",
+    "</s>",
+    "<|im_start|>assistant\n",
+    "<think>",
+    "</think>",
+    "<thinking>",
+    "</thinking>",
+    "```",
+    "```json\n",
+    "\n```",
+    "{\"name\": \"drop\", \"arguments\": {\"x\": \"a\"}}",
+    "{\"arguments\": {}, \"name\": \"look\"}",
+    "{\"type\": \"function\", \"function\": {\"name\": \"look\", \"parameters\": {\"x\": 1}}}",
+    "{\"id\": \"a\", ",
+    "\"name\": \"look\", ",
+    "\"arguments\": {}}",
+    "{'name': 'drop', 'arguments': {'x': 'a'}}",
+    "{\"x\": \"a\"}",
+    "[drop(x='a')",
+    "[look(x=1), drop()]",
+    "[{\"name\": \"look\", \"arguments\": {}}]",
+    "[",
+    "]",
+    "}",
+    "drop",
+    "look",
+    "look[ARGS]{}",
+    "nothing",
+    "I'll look.\n",
+    "Let me check.",
+    "I don’t. ",
+    "no",
+    "For example: ",
+    "\n",
+    " ",
+    "\"",
+    "é",
+    "<",
+    "[]",
+    "`",
+    "{",
 ];
 
 fn text_of_pieces() -> impl Strategy<Value = String> {
@@ -85,8 +144,15 @@ fn the_corpus_is_followed() {
         let tools = read_tools(&file["tools"].to_string()).expect("tools");
         let gate = Gate::builder().tools(tools).build().expect("a gate");
         for case in file["cases"].as_array().expect("cases") {
-            let Some(text) = case["text"].as_str() else { continue };
-            let around = [("", ""), (" \n", "\n"), ("", "<|im_end|>\n"), ("<think>Hm.</think>\n\n", "")];
+            let Some(text) = case["text"].as_str() else {
+                continue;
+            };
+            let around = [
+                ("", ""),
+                (" \n", "\n"),
+                ("", "<|im_end|>\n"),
+                ("<think>Hm.</think>\n\n", ""),
+            ];
             for (before, after) in around {
                 let text = format!("{before}{text}{after}");
                 for step in [1, 2, 3, 7, 31, usize::MAX] {
@@ -168,16 +234,33 @@ fn what_cannot_be_a_call_is_shown_at_once() {
         ("[{\"name\": \"look\"", From(0)),
         ("[link](", Never),
         ("<|channel|>analysis<|message|>Hm", From(32)),
-        ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assis", From(40)),
+        (
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assis",
+            From(40),
+        ),
         ("<|channel|>final<|message|>", Never),
-        ("<|channel|>commentary to=functions.nothing<|message|>", Never),
+        (
+            "<|channel|>commentary to=functions.nothing<|message|>",
+            Never,
+        ),
     ] {
-        assert_eq!(gate.call_may_begin(&mut CallWatch::default(), text), expected, "{text:?}");
+        assert_eq!(
+            gate.call_may_begin(&mut CallWatch::default(), text),
+            expected,
+            "{text:?}"
+        );
     }
     // Without a tool that only reads, nothing may be before a call.
-    let drop = Gate::builder().tool(ToolSpec::new("drop", json!({}))).build().expect("a tool");
+    let drop = Gate::builder()
+        .tool(ToolSpec::new("drop", json!({})))
+        .build()
+        .expect("a tool");
     for text in ["S", "Sure", "Let me", "I"] {
-        assert_eq!(drop.call_may_begin(&mut CallWatch::default(), text), Never, "{text:?}");
+        assert_eq!(
+            drop.call_may_begin(&mut CallWatch::default(), text),
+            Never,
+            "{text:?}"
+        );
     }
 }
 
@@ -209,5 +292,9 @@ fn a_text_is_gone_through_once() {
             let _ = gate.call_may_begin(&mut watch, &text[..end]);
         }
     }
-    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        started.elapsed()
+    );
 }

@@ -4,10 +4,11 @@
 //! be calls, what is left of it ([`super::Rescued::rest`]) is at least that long. Says as early as it can that a message is
 //! none. A text is gone through once, however it is cut; nothing is read or judged here.
 
+use super::chance::{Chance, beginning_of_calls, begun_by, marked};
 use super::cursor::Read;
 use super::prose::{announces, is_finished, may_announce};
 use super::surroundings::{END_TOKENS, FENCE, HEADERS, LANGUAGES, REASONING};
-use super::{harmony, mistral, tags};
+use super::{harmony, mistral};
 use crate::tool::ToolSet;
 
 /// What a message that is still coming may turn out to be.
@@ -30,32 +31,28 @@ enum Stage {
     #[default]
     Start,
     /// Reasoning, up to a tag that is not in the text up to `searched`.
-    Reasoning { close: &'static str, searched: usize },
+    Reasoning {
+        close: &'static str,
+        searched: usize,
+    },
     /// A code block, calls, or an announcement of them.
     Body { start: usize },
     /// A code block, which may hold calls if the text up to `searched` does not end it.
-    Fenced { content: usize, searched: usize, hold: usize, is_begun: bool },
+    Fenced {
+        content: usize,
+        searched: usize,
+        hold: usize,
+        is_begun: bool,
+    },
     /// One of the messages of harmony.
     Harmony { message: usize, searched: usize },
     /// Nothing but the end of the message tells more.
     Decided(Beginning),
 }
 
-/// Whether a text begins a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Chance {
-    No,
-    /// It is too short to tell.
-    Maybe,
-    Yes,
-}
-
 /// How long a beginning may be before it is held to the end of the message: looking at it again and again would take too
 /// long, and nothing that a call begins with is nearly as long.
 const LONGEST_BEGINNING: usize = 1024;
-
-/// The keys of a call as JSON.
-const KEYS: [&str; 6] = ["name", "arguments", "parameters", "function", "type", "id"];
 
 impl CallWatch {
     /// Where calls may begin in a message of which this has come. Texts of one message only get longer.
@@ -78,7 +75,12 @@ impl CallWatch {
             Stage::Start => start(text),
             Stage::Reasoning { close, searched } => reasoning(text, close, searched),
             Stage::Body { start } => body(tools, text, start),
-            Stage::Fenced { content, searched, hold, is_begun } => {
+            Stage::Fenced {
+                content,
+                searched,
+                hold,
+                is_begun,
+            } => {
                 // Once it is known how it begins, only its end is looked for.
                 let begun = is_begun.then_some(Chance::Yes);
                 fenced(tools, text, (content, searched, hold), begun)
@@ -130,12 +132,20 @@ fn start(text: &str) -> (Stage, Option<Beginning>) {
 fn reasoning(text: &str, close: &'static str, searched: usize) -> (Stage, Option<Beginning>) {
     let Some(at) = find(text, close, searched) else {
         let searched = not_found(text, close, searched);
-        return (Stage::Reasoning { close, searched }, Some(Beginning::From(text.len())));
+        return (
+            Stage::Reasoning { close, searched },
+            Some(Beginning::From(text.len())),
+        );
     };
     if !is_finished(&text[..at]) {
         return known(Beginning::Never);
     }
-    (Stage::Body { start: at + close.len() }, None)
+    (
+        Stage::Body {
+            start: at + close.len(),
+        },
+        None,
+    )
 }
 
 fn body(tools: &ToolSet, text: &str, start: usize) -> (Stage, Option<Beginning>) {
@@ -150,21 +160,36 @@ fn body(tools: &ToolSet, text: &str, start: usize) -> (Stage, Option<Beginning>)
         let language = block.split('\n').next().unwrap_or_default();
         let is_whole = language.len() < block.len();
         let named = language.trim_ascii();
-        let is_known = match is_whole {
-            true => LANGUAGES.contains(&named),
-            false => LANGUAGES.iter().any(|known| known.starts_with(named)),
+        let is_known = if is_whole {
+            LANGUAGES.contains(&named)
+        } else {
+            LANGUAGES.iter().any(|known| known.starts_with(named))
         };
         return match (is_known, is_whole) {
             (false, _) => known(Beginning::Never),
             (true, false) => undecided(stage, text, start, hold),
             (true, true) => {
                 let content = at + FENCE.len() + language.len() + 1;
-                (Stage::Fenced { content, searched: content, hold, is_begun: false }, None)
+                (
+                    Stage::Fenced {
+                        content,
+                        searched: content,
+                        hold,
+                        is_begun: false,
+                    },
+                    None,
+                )
             }
         };
     }
     match beginning_of_calls(tools, rest) {
-        _ if harmony::starts(rest) => (Stage::Harmony { message: at, searched: at }, None),
+        _ if harmony::starts(rest) => (
+            Stage::Harmony {
+                message: at,
+                searched: at,
+            },
+            None,
+        ),
         Chance::Yes => known(Beginning::From(hold)),
         Chance::Maybe => undecided(stage, text, start, hold),
         Chance::No => prose(tools, text, at, stage),
@@ -183,7 +208,12 @@ fn fenced(
         if !text[content..end].ends_with('\n') || !may_be_end(&text[after..]) {
             return known(Beginning::Never);
         }
-        let stage = Stage::Fenced { content, searched: end, hold, is_begun: true };
+        let stage = Stage::Fenced {
+            content,
+            searched: end,
+            hold,
+            is_begun: true,
+        };
         return undecided(stage, text, after, hold);
     }
     let chance = begun.unwrap_or_else(|| match text[content..].trim_ascii_start() {
@@ -195,7 +225,12 @@ fn fenced(
     }
     let is_begun = chance == Chance::Yes || text.len() - content > LONGEST_BEGINNING;
     let searched = not_found(text, FENCE, searched);
-    let stage = Stage::Fenced { content, searched, hold, is_begun };
+    let stage = Stage::Fenced {
+        content,
+        searched,
+        hold,
+        is_begun,
+    };
     (stage, Some(Beginning::From(hold)))
 }
 
@@ -210,16 +245,31 @@ fn harmony_message(
     let (at, hold) = (after_blanks(text, message), trimmed(text, message));
     let rest = &text[at..];
     if !harmony::starts(rest) {
-        let is_begun = [harmony::START, harmony::CHANNEL].iter().any(|token| token.starts_with(rest));
+        let is_begun = [harmony::START, harmony::CHANNEL]
+            .iter()
+            .any(|token| token.starts_with(rest));
         let stage = Stage::Harmony { message, searched };
-        return Ok(if is_begun { undecided(stage, text, message, hold) } else { never });
+        return Ok(if is_begun {
+            undecided(stage, text, message, hold)
+        } else {
+            never
+        });
     }
     let Some(length) = rest.find(harmony::MESSAGE) else {
-        return Ok(undecided(Stage::Harmony { message, searched }, text, message, hold));
+        return Ok(undecided(
+            Stage::Harmony { message, searched },
+            text,
+            message,
+            hold,
+        ));
     };
     let header = harmony::Header::of(&rest[..length])?;
     if let Some(tool) = header.tool {
-        return Ok(if tools.get(tool).is_some() { known(Beginning::From(hold)) } else { never });
+        return Ok(if tools.get(tool).is_some() {
+            known(Beginning::From(hold))
+        } else {
+            never
+        });
     }
     if header.channel == "final" {
         return Ok(never);
@@ -228,14 +278,27 @@ fn harmony_message(
     let searched = searched.max(body);
     let Some(end) = find(text, harmony::END, searched) else {
         let searched = not_found(text, harmony::END, searched);
-        return Ok((Stage::Harmony { message, searched }, Some(Beginning::From(text.len()))));
+        return Ok((
+            Stage::Harmony { message, searched },
+            Some(Beginning::From(text.len())),
+        ));
     };
     let is_harmless = match header.channel {
         "analysis" => is_finished(&text[body..end]),
         _ => announces(&text[body..end]),
     };
     let message = end + harmony::END.len();
-    Ok(if is_harmless { (Stage::Harmony { message, searched: message }, None) } else { never })
+    Ok(if is_harmless {
+        (
+            Stage::Harmony {
+                message,
+                searched: message,
+            },
+            None,
+        )
+    } else {
+        never
+    })
 }
 
 /// Text before calls of tools that only read, if it may announce them.
@@ -248,8 +311,15 @@ fn prose(tools: &ToolSet, text: &str, at: usize, stage: Stage) -> (Stage, Option
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     let (sentences, name) = before.split_at(line);
     let hold = trimmed(text, at + line);
-    let is_name = |tool: &str| if tag.is_some() { tool == name } else { tool.starts_with(name) };
-    let is_named = !name.is_empty() && readers().any(|tool| is_name(tool.name())) && announces(sentences);
+    let is_name = |tool: &str| {
+        if tag.is_some() {
+            tool == name
+        } else {
+            tool.starts_with(name)
+        }
+    };
+    let is_named =
+        !name.is_empty() && readers().any(|tool| is_name(tool.name())) && announces(sentences);
     if readers().next().is_none() || !is_named && !may_announce(before) {
         return known(Beginning::Never);
     }
@@ -260,146 +330,26 @@ fn prose(tools: &ToolSet, text: &str, at: usize, stage: Stage) -> (Stage, Option
     };
     let after = &body[tag..];
     let is_marked = before.ends_with('\n') && announces(before);
-    let named = if is_named { begun_by(after, mistral::ARGS) } else { Chance::No };
+    let named = if is_named {
+        begun_by(after, mistral::ARGS)
+    } else {
+        Chance::No
+    };
     let marked = if is_marked { marked(after) } else { Chance::No };
     match named.max(marked) {
         _ if is_marked && harmony::starts(after) => {
             let message = at + tag;
-            (Stage::Harmony { message, searched: message }, None)
+            (
+                Stage::Harmony {
+                    message,
+                    searched: message,
+                },
+                None,
+            )
         }
         Chance::Yes => known(Beginning::From(hold)),
         Chance::Maybe => undecided(stage, text, at + line, hold),
         Chance::No => known(Beginning::Never),
-    }
-}
-
-/// Whether a text begins calls in any notation.
-fn beginning_of_calls(tools: &ToolSet, text: &str) -> Chance {
-    let named = tools.iter().map(|tool| match text.strip_prefix(tool.name()) {
-        Some(after) => begun_by(after, mistral::ARGS),
-        None => begun_by(text, tool.name()),
-    });
-    let unmarked = match text.as_bytes().first() {
-        Some(b'{') => object(tools, text, true),
-        Some(b'[') => list(tools, text),
-        _ => Chance::No,
-    };
-    named.fold(unmarked.max(marked(text)), Chance::max)
-}
-
-/// Whether a text begins with what nothing but calls begins with.
-fn marked(text: &str) -> Chance {
-    let tokens = [tags::TOOL_CALL, tags::FUNCTION, mistral::CALLS, harmony::START, harmony::CHANNEL];
-    let any = tokens.into_iter().map(|token| begun_by(text, token));
-    any.fold(invoke(text), Chance::max)
-}
-
-/// `<invoke ` or `<function_calls>`, also with a namespace.
-fn invoke(text: &str) -> Chance {
-    if tags::starts_invoke(text) {
-        return Chance::Yes;
-    }
-    let Some(tag) = text.strip_prefix('<') else {
-        return Chance::No;
-    };
-    let letters = tag.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let (space, after) = tag.split_at(letters);
-    let name = match after.strip_prefix(':') {
-        Some(name) => name,
-        // The namespace itself is not whole.
-        None if after.is_empty() && space.len() <= tags::LONGEST_NAMESPACE => return Chance::Maybe,
-        None => tag,
-    };
-    let is_begun = ["invoke ", "function_calls>"].iter().any(|whole| whole.starts_with(name));
-    if is_begun { Chance::Maybe } else { Chance::No }
-}
-
-/// `[{"name": …`, `[name(`.
-fn list(tools: &ToolSet, text: &str) -> Chance {
-    let inner = text.get(1..).unwrap_or_default().trim_ascii_start();
-    match inner.as_bytes().first() {
-        None => Chance::Maybe,
-        Some(b'{') => object(tools, inner, true),
-        // Nothing at all, which calls may follow.
-        Some(b']') => match inner[1..].trim_ascii_start().as_bytes().first() {
-            None => Chance::Maybe,
-            Some(b'{' | b'[') => Chance::Yes,
-            Some(_) => Chance::No,
-        },
-        Some(_) => {
-            let called = |name: &str| match inner.strip_prefix(name) {
-                Some(after) => begun_by(after.trim_ascii_start(), "("),
-                None => begun_by(inner, name),
-            };
-            tools.iter().map(|tool| called(tool.name())).fold(Chance::No, Chance::max)
-        }
-    }
-}
-
-/// `{"name": "…", …`, with the keys of a call and the name of a tool.
-fn object(tools: &ToolSet, text: &str, is_outer: bool) -> Chance {
-    let mut rest = text.get(1..).unwrap_or_default();
-    loop {
-        let (key, after) = match string(rest) {
-            Ok(read) => read,
-            Err(Some(begun)) if KEYS.iter().any(|key| key.starts_with(begun)) => return Chance::Maybe,
-            Err(Some(begun)) if begun.contains('\\') => return Chance::Yes,
-            Err(Some(_)) => return Chance::No,
-            Err(None) if rest.trim_ascii_start().is_empty() => return Chance::Maybe,
-            Err(None) => return Chance::No,
-        };
-        let after = after.trim_ascii_start();
-        let Some(value) = after.strip_prefix(':').map(str::trim_ascii_start) else {
-            return if after.is_empty() { Chance::Maybe } else { Chance::No };
-        };
-        match key {
-            // A key may be written with escapes; that is for the end of the message to see.
-            key if key.contains('\\') => return Chance::Yes,
-            "arguments" | "parameters" => return Chance::Yes,
-            "function" if is_outer && value.starts_with('{') => return object(tools, value, false),
-            "name" | "type" | "id" | "function" if value.is_empty() => return Chance::Maybe,
-            "name" | "type" | "id" => {}
-            _ => return Chance::No,
-        }
-        let may_be = |begun: &str| match key {
-            _ if begun.contains('\\') => true,
-            "name" => tools.iter().any(|tool| tool.name().starts_with(begun)),
-            "type" => "function".starts_with(begun),
-            _ => true,
-        };
-        match string(value) {
-            Ok((text, _)) if text.contains('\\') => return Chance::Yes,
-            Ok((name, _)) if key == "name" => {
-                return if tools.get(name).is_some() { Chance::Yes } else { Chance::No };
-            }
-            Ok((kind, _)) if key == "type" && kind != "function" => return Chance::No,
-            Ok((_, after)) => match after.trim_ascii_start().strip_prefix(',') {
-                Some(next) => rest = next,
-                None if after.trim_ascii_start().is_empty() => return Chance::Maybe,
-                None => return Chance::No,
-            },
-            Err(Some(begun)) if may_be(begun) => return Chance::Maybe,
-            Err(_) => return Chance::No,
-        }
-    }
-}
-
-/// The text in quotes and what is after it; an error has the text without its end, if there is one.
-fn string(text: &str) -> Result<(&str, &str), Option<&str>> {
-    let text = text.trim_ascii_start();
-    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'')).ok_or(None)?;
-    let inner = &text[1..];
-    inner.split_once(quote).ok_or(Some(inner))
-}
-
-/// Whether a text begins with a token, or may when more has come.
-fn begun_by(text: &str, token: &str) -> Chance {
-    if text.starts_with(token) {
-        Chance::Yes
-    } else if token.starts_with(text) {
-        Chance::Maybe
-    } else {
-        Chance::No
     }
 }
 

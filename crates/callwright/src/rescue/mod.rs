@@ -14,6 +14,7 @@
 
 mod arguments;
 mod beginning;
+mod chance;
 mod cursor;
 mod envelope;
 mod harmony;

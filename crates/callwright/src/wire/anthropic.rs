@@ -7,7 +7,8 @@ use super::history::{CallResult, content_output};
 use super::members::{has_type, one_message, typed_text};
 use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::raw::{RawObject, UnreadableAnswer, items};
-use super::streamed::{EnvelopeDefect, EventData, Extent, Part};
+use super::read_event::{EventData, Part};
+use super::streamed::{EnvelopeDefect, Extent};
 use super::{id, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -74,7 +75,10 @@ impl ProviderShape for Anthropic {
                     let mut blocks = Vec::new();
                     for block in items(list)? {
                         let read = RawObject::read(block)?;
-                        blocks.push((block, begin_block(choice, None, &read, Extent::Whole, event)?));
+                        blocks.push((
+                            block,
+                            begin_block(choice, None, &read, Extent::Whole, event)?,
+                        ));
                     }
                     event.part_list(choice, list, blocks);
                 }
@@ -91,13 +95,17 @@ impl ProviderShape for Anthropic {
             }
             "content_block_delta" => {
                 let index = data.number("index");
-                let part = event.part(|part| part.index == index).map(|part| (part.call, part.text));
+                let part = event
+                    .part(|part| part.index == index)
+                    .map(|part| (part.call, part.text));
                 if let (Some(part), Some(delta)) = (part, data.object("delta")?) {
                     match (part, delta.get("partial_json"), delta.get("text")) {
                         ((Some(call), _), Some(piece), _) => {
                             event.arguments(call, piece, Extent::Piece, true);
                         }
-                        ((_, Some(text)), _, Some(said)) if delta.is_a("text_delta") => event.say_in(text, said),
+                        ((_, Some(text)), _, Some(said)) if delta.is_a("text_delta") => {
+                            event.say_in(text, said);
+                        }
                         _ => {}
                     }
                 }
@@ -106,7 +114,9 @@ impl ProviderShape for Anthropic {
             }
             "content_block_stop" => {
                 let index = data.number("index");
-                let call = event.part(|part| part.index == index).and_then(|part| part.call);
+                let call = event
+                    .part(|part| part.index == index)
+                    .and_then(|part| part.call);
                 if let Some(call) = call {
                     event.end_call(call);
                 }
@@ -218,7 +228,9 @@ fn begin_block<'d>(
 
 /// Blocks are numbered without gaps: clients fail otherwise, or lose the input.
 fn check_index<'d>(data: &RawObject<'d>, index: Option<u64>, event: &mut EventData<'d, '_>) {
-    let Some(written) = data.get("index") else { return };
+    let Some(written) = data.get("index") else {
+        return;
+    };
     if let Some(number) = event.number_of_part(|part| part.index == index)
         && index != Some(number)
     {

@@ -7,7 +7,8 @@ use super::history::CallResult;
 use super::members::{one_message, take_list};
 use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::raw::{RawObject, UnreadableAnswer, items};
-use super::streamed::{EventData, Extent, Part};
+use super::read_event::{EventData, Part};
+use super::streamed::Extent;
 use super::{each_key_once, id, name, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -160,7 +161,10 @@ fn read_part<'d>(
     event: &mut EventData<'d, '_>,
 ) -> Result<Option<usize>, UnreadableAnswer> {
     let Some(function) = part.object("functionCall")? else {
-        let Some(said) = part.get("text").filter(|_| part.get("thought") != Some("true")) else {
+        let Some(said) = part
+            .get("text")
+            .filter(|_| part.get("thought") != Some("true"))
+        else {
             event.after_text(choice);
             return Ok(None);
         };

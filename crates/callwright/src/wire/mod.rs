@@ -17,6 +17,7 @@ mod openai_chat;
 mod openai_responses;
 mod provider;
 mod raw;
+mod read_event;
 mod recorded;
 mod settled;
 mod streamed;

@@ -9,7 +9,8 @@ use super::history::{CallResult, content_output};
 use super::members::{take_list, typed_text};
 use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::raw::{RawObject, UnreadableAnswer, text as text_of};
-use super::streamed::{EnvelopeDefect, EventData, Extent, Part};
+use super::read_event::{EventData, Part};
+use super::streamed::{EnvelopeDefect, Extent};
 use super::{each_key_once, id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -205,9 +206,10 @@ fn find_call<'d>(
     match (&id, known) {
         (Some(_), Some(_)) if is_used => event.surplus(entry, "id", EnvelopeDefect::CallId),
         (Some(id), _) => {
-            let id = match is_used {
-                true => Cow::Owned(format!("{id}_{number}")),
-                false => id.clone(),
+            let id = if is_used {
+                Cow::Owned(format!("{id}_{number}"))
+            } else {
+                id.clone()
             };
             if is_used && let Some(written) = entry.get("id") {
                 event.defect(written, EnvelopeDefect::CallId, json!(id).to_string());

@@ -9,7 +9,8 @@ use super::history::{CallResult, content_output};
 use super::members::{has_type, take_list, typed_text};
 use super::provider::{ProviderShape, RawAnswer, RunnableCall, Vocabulary};
 use super::raw::{RawObject, UnreadableAnswer, items};
-use super::streamed::{EventData, Extent, Part};
+use super::read_event::{EventData, Part};
+use super::streamed::Extent;
 use super::{id, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -75,7 +76,9 @@ impl ProviderShape for OpenAiResponses {
             }
             "response.output_item.added" | "response.output_item.done" => {
                 let is_done = kind.ends_with("done");
-                let Some(item) = data.object("item")? else { return Ok(()) };
+                let Some(item) = data.object("item")? else {
+                    return Ok(());
+                };
                 if item.is_a("message") {
                     let id = item.text("id");
                     let text = match known_text(id.as_deref(), index, event) {
@@ -105,8 +108,11 @@ impl ProviderShape for OpenAiResponses {
                     event.arguments(call, whole, Extent::Whole, true);
                 }
             }
-            "response.output_text.delta" | "response.output_text.done" | "response.output_text.annotation.added"
-            | "response.content_part.added" | "response.content_part.done" => {
+            "response.output_text.delta"
+            | "response.output_text.done"
+            | "response.output_text.annotation.added"
+            | "response.content_part.added"
+            | "response.content_part.done" => {
                 let id = data.text("item_id");
                 let text = match known_text(id.as_deref(), index, event) {
                     Some(text) => text,
@@ -119,7 +125,9 @@ impl ProviderShape for OpenAiResponses {
                 }
                 if let Some(said) = data.get("delta") {
                     event.say_in(text, said);
-                } else if let Some(said) = data.get("text").or(part.and_then(|part| part.get("text"))) {
+                } else if let Some(said) =
+                    data.get("text").or(part.and_then(|part| part.get("text")))
+                {
                     event.say_again(text, said);
                 }
                 event.is_of_text(text);
@@ -195,7 +203,9 @@ fn read_response<'d>(
             if item.is_a("message") {
                 let text = match event.text_of_choice(choice, messages) {
                     Some(text) => text,
-                    None => event.text_part(Part::new(choice, index, item.text("id").as_deref()))?,
+                    None => {
+                        event.text_part(Part::new(choice, index, item.text("id").as_deref()))?
+                    }
                 };
                 read_content(choice, text, &item, event)?;
                 messages += 1;
@@ -233,7 +243,12 @@ fn read_content<'d>(
     item: &RawObject<'d>,
     event: &mut EventData<'d, '_>,
 ) -> Result<(), UnreadableAnswer> {
-    for (at, part) in item.list("content").unwrap_or_default().into_iter().enumerate() {
+    for (at, part) in item
+        .list("content")
+        .unwrap_or_default()
+        .into_iter()
+        .enumerate()
+    {
         let part = RawObject::read(part)?;
         match part.get("text").filter(|_| part.is_a("output_text")) {
             Some(said) if at == 0 => event.say_again(text, said),
@@ -265,15 +280,14 @@ fn read_item<'d>(
         // A server without item ids.
         event.call_with_id(call_id.as_deref().filter(|_| id.is_none())?)
     });
-    let call = match known {
-        Some(call) => call,
-        None => {
-            let call = event.begin(Part::new(choice, index, id.as_deref()))?;
-            if let Some(id) = call_id.or(id) {
-                event.identify(call, id.into_owned());
-            }
-            call
+    let call = if let Some(call) = known {
+        call
+    } else {
+        let call = event.begin(Part::new(choice, index, id.as_deref()))?;
+        if let Some(id) = call_id.or(id) {
+            event.identify(call, id.into_owned());
         }
+        call
     };
     if let Some(name) = item.get("name") {
         event.name(call, name, Extent::Whole);
@@ -286,7 +300,9 @@ fn read_item<'d>(
     };
     match item.get("arguments") {
         Some(arguments) => event.arguments(call, arguments, extent, true),
-        None if is_done && known.is_none() => event.no_arguments(call, item, "\"arguments\":", true),
+        None if is_done && known.is_none() => {
+            event.no_arguments(call, item, "\"arguments\":", true);
+        }
         None => {}
     }
     if is_done {

@@ -49,8 +49,7 @@ pub(super) struct RawObject<'a> {
 
 impl<'a> RawObject<'a> {
     pub(super) fn read(text: &'a str) -> Read<Self> {
-        let Members(members) =
-            serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
+        let Members(members) = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
         let is_twice = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
             members.iter().take(at).any(|(before, _)| before == key)
         };
@@ -179,7 +178,11 @@ mod tests {
     fn a_member_goes_with_its_comma() {
         for (text, key, left) in [
             (r#"{"a": 1, "b": 2}"#, "a", r#"{ "b": 2}"#),
-            (r#"{"a": 1 , "b": [1, 2], "c": {}}"#, "b", r#"{"a": 1, "c": {}}"#),
+            (
+                r#"{"a": 1 , "b": [1, 2], "c": {}}"#,
+                "b",
+                r#"{"a": 1, "c": {}}"#,
+            ),
             (r#"{"a": "}"}"#, "a", "{}"),
             (r#"{"a": 1, "b": 2 }"#, "b", r#"{"a": 1 }"#),
         ] {
@@ -194,7 +197,10 @@ mod tests {
     #[test]
     fn what_is_read_twice_or_not_at_all_is_an_error() {
         let error = |text| RawObject::read(text).err();
-        assert_eq!(error(r#"{"a": 1, "\u0061": 2}"#), Some(UnreadableAnswer::KeyTwice));
+        assert_eq!(
+            error(r#"{"a": 1, "\u0061": 2}"#),
+            Some(UnreadableAnswer::KeyTwice)
+        );
         for text in ["[]", "", "{", r#"{"a": }"#, "null"] {
             assert_eq!(error(text), Some(UnreadableAnswer::Shape), "{text}");
         }
