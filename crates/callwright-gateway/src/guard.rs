@@ -16,8 +16,9 @@ use callwright::call::Call;
 use callwright::wire::{AnswerReader, EnvelopeDefect, Provider, Site, SiteRole, UnreadableAnswer};
 use callwright_http::sse::{EventFields, with_data};
 
+use crate::rescue_scope::RescueScope;
 use crate::rewrite::replace;
-use crate::text_fate::TextFate;
+use crate::text_fate::{TextFate, rescued};
 use crate::{call_writer, own_events};
 
 /// The data of the last event of a chat completion.
@@ -64,7 +65,8 @@ pub struct AnswerGuard {
     fates: Vec<Fate>,
     /// What becomes of the text of each choice.
     texts: Vec<TextFate>,
-    is_rescuing: bool,
+    /// Which calls are made of text.
+    rescue: Option<RescueScope>,
     waiting: VecDeque<WaitingEvent>,
     /// Whether everything goes on as it came.
     only_observes: bool,
@@ -108,7 +110,7 @@ impl AnswerGuard {
             reader: AnswerReader::new(provider),
             fates: Vec::new(),
             texts: Vec::new(),
-            is_rescuing: false,
+            rescue: None,
             waiting: VecDeque::new(),
             only_observes: false,
             unjudged: None,
@@ -125,10 +127,10 @@ impl AnswerGuard {
         self
     }
 
-    /// Makes calls of text that is calls.
+    /// Makes calls of text that is calls, as far as the request leaves room for them.
     #[must_use]
-    pub fn rescuing(mut self) -> Self {
-        self.is_rescuing = true;
+    pub fn rescuing(mut self, scope: RescueScope) -> Self {
+        self.rescue = Some(scope);
         self
     }
 
@@ -320,16 +322,22 @@ impl AnswerGuard {
     /// Looks at the text that has come, and decides about that of choices which have ended.
     fn judge_texts(&mut self, is_over: bool, judge: &mut impl CallJudge) {
         let answer = self.reader.answer();
-        let is_rescuing = self.is_rescuing;
         self.texts
-            .resize_with(answer.choices.len(), || TextFate::new(is_rescuing));
+            .resize_with(answer.choices.len(), || match &self.rescue {
+                Some(_) => TextFate::open(),
+                None => TextFate::AsItCame,
+            });
+        let Some(scope) = &self.rescue else {
+            return;
+        };
         for (at, (choice, text)) in answer.choices.iter().zip(&mut self.texts).enumerate() {
             text.follow(&self.gate, answer, at);
-            if is_over || choice.completeness.is_some() {
-                text.decide(&self.gate, answer, at, self.provider, judge);
-            }
-            if self.only_observes && matches!(text, TextFate::Calls(_)) {
-                *text = TextFate::AsItCame;
+            if text.is_open() && (is_over || choice.completeness.is_some()) {
+                let calls = rescued(&self.gate, answer, at, (self.provider, scope), judge);
+                *text = match calls {
+                    Some(calls) if !self.only_observes => TextFate::Calls(calls),
+                    _ => TextFate::AsItCame,
+                };
             }
         }
     }

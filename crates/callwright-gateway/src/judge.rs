@@ -12,6 +12,7 @@ use crate::api::Api;
 use crate::gates::RequestTools;
 use crate::guard::{CallJudge, Decision, NewCall};
 use crate::metrics::{Counter, Metrics, Timer};
+use crate::rescue_scope::RescueScope;
 
 /// Judges the calls of one answer.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub(crate) struct AnswerJudge {
     pub(crate) model: String,
     pub(crate) tools: Arc<RequestTools>,
     pub(crate) has_tools_elsewhere: bool,
-    /// Whether calls that come as text are made proper calls.
-    pub(crate) is_rescuing: bool,
+    /// Which calls that come as text are made proper calls.
+    pub(crate) rescue: Option<RescueScope>,
     pub(crate) sinks: Sinks,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) counts: Counts,

@@ -7,7 +7,8 @@
 //! - `api`, `request`: which API a path belongs to, and what a request says
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
-//! - `text_fate`, `call_writer`: calls that came as text, and how the client gets them
+//! - `rescue_scope`, `text_fate`, `call_writer`: calls that came as text: which are wanted, which are there, and how the
+//!   client gets them
 //! - `judge`: the verdict on a call, on record and counted
 //! - `metrics`: counters for Prometheus
 
@@ -21,8 +22,10 @@ mod metrics;
 mod own_events;
 mod relay;
 mod request;
+mod rescue_scope;
 mod rewrite;
 mod text_fate;
 
 pub use gateway::{GatewayError, Mode, Options, Rescue, Warn, serve};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};
+pub use rescue_scope::RescueScope;

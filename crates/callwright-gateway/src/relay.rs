@@ -137,7 +137,7 @@ impl Relay {
         let tools = self.gates.get(view.tools()?, &self.options.policy)?;
         Some(AnswerJudge {
             api,
-            is_rescuing: self.is_rescuing && view.leaves_room_for_calls(),
+            rescue: view.rescue_scope().filter(|_| self.is_rescuing),
             model: view.model.map(String::from).unwrap_or_default(),
             has_tools_elsewhere: has_tools_elsewhere(request),
             tools,
@@ -158,8 +158,8 @@ impl Relay {
         }
         let kind = MediaType::of(response.headers());
         let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), judge.api.provider);
-        if judge.is_rescuing {
-            guard = guard.rescuing();
+        if let Some(scope) = judge.rescue.take() {
+            guard = guard.rescuing(scope);
         }
         if self.options.mode == Mode::Observe {
             guard = guard.only_observing();

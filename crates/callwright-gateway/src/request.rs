@@ -11,6 +11,8 @@ use hyper::header::CONTENT_ENCODING;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::rescue_scope::{RescueScope, WantedCalls};
+
 /// The members of a request that matter, each as its own text.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RequestView<'a> {
@@ -25,6 +27,8 @@ pub(crate) struct RequestView<'a> {
     tool_choice: Option<&'a RawValue>,
     #[serde(borrow, rename = "toolConfig", alias = "tool_config")]
     tool_config: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parallel_tool_calls: Option<&'a RawValue>,
     #[serde(borrow)]
     response_format: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -51,17 +55,23 @@ impl<'a> RequestView<'a> {
         self.tools.or(self.functions).map(RawValue::get)
     }
 
-    /// Whether text in the answer may be meant as a call, and may become one: not if the request forbids calls, or asks for
-    /// JSON, which may look like one, or is from a client that knows calls only in the form before `tools`.
-    pub(crate) fn leaves_room_for_calls(&self) -> bool {
+    /// Which calls may be made of text in the answer: none if the request wants none, or asks for JSON, which may look like a
+    /// call, or is from a client that knows calls only in the form before `tools`.
+    pub(crate) fn rescue_scope(&self) -> Option<RescueScope> {
         let says = |part: Option<&RawValue>, words: &[&str]| {
             part.is_some_and(|part| words.iter().any(|word| part.get().contains(word)))
         };
-        let forbids = says(self.tool_choice, &["\"none\""]) || says(self.tool_config, &["\"NONE\""]);
         let formats = [self.response_format, self.text, self.output_config, self.output_format, self.generation_config];
         let json = ["\"json_schema\"", "\"json_object\"", "\"application/json\""];
         let is_older = self.tools.is_none() && self.functions.is_some();
-        !is_older && !forbids && !formats.iter().any(|format| says(*format, &json))
+        if is_older || formats.iter().any(|format| says(*format, &json)) {
+            return None;
+        }
+        RescueScope::of(WantedCalls {
+            tool_choice: self.tool_choice.map(RawValue::get),
+            tool_config: self.tool_config.map(RawValue::get),
+            parallel_tool_calls: self.parallel_tool_calls.map(RawValue::get),
+        })
     }
 }
 
@@ -98,7 +108,10 @@ mod tests {
 
     #[test]
     fn a_request_may_leave_no_room_for_calls() {
-        let leaves_room = |body: &str| RequestView::read(body.as_bytes()).expect("a request").leaves_room_for_calls();
+        let leaves_room = |body: &str| {
+            let view = RequestView::read(body.as_bytes()).expect("a request");
+            view.rescue_scope().is_some()
+        };
         for body in [
             "{}",
             r#"{"tool_choice": "auto"}"#,

@@ -14,6 +14,7 @@ use callwright::{Gate, Verdict};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::guard::{CallJudge, Decision, NewCall};
+use crate::rescue_scope::RescueScope;
 
 /// What becomes of the text of a choice.
 #[derive(Debug)]
@@ -50,10 +51,8 @@ pub(crate) struct RescuedCall {
 }
 
 impl TextFate {
-    pub(crate) fn new(is_rescuing: bool) -> Self {
-        if !is_rescuing {
-            return TextFate::AsItCame;
-        }
+    /// Of which nothing has come.
+    pub(crate) fn open() -> Self {
         TextFate::Open {
             watch: CallWatch::default(),
             from: 0,
@@ -103,28 +102,14 @@ impl TextFate {
             }
         }
     }
-
-    /// Decides about a choice of which all has come.
-    pub(crate) fn decide(
-        &mut self,
-        gate: &Gate,
-        answer: &StreamedAnswer,
-        at: usize,
-        provider: Provider,
-        judge: &mut impl CallJudge,
-    ) {
-        if self.is_open() {
-            let rescued = rescued(gate, answer, at, provider, judge);
-            *self = rescued.map_or(TextFate::AsItCame, TextFate::Calls);
-        }
-    }
 }
 
-fn rescued(
+/// The calls that the text of a choice is, of which all has come.
+pub(crate) fn rescued(
     gate: &Gate,
     answer: &StreamedAnswer,
     at: usize,
-    provider: Provider,
+    (provider, scope): (Provider, &RescueScope),
     judge: &mut impl CallJudge,
 ) -> Option<RescuedCalls> {
     let choice = answer.choices.get(at)?;
@@ -136,6 +121,14 @@ fn rescued(
     let mut message = Message::from_text(choice.text.as_str());
     message.completeness = choice.completeness.unwrap_or_default();
     let rescued = gate.rescue(&message).ok()?;
+    let number = rescued.calls.len();
+    if !rescued
+        .calls
+        .iter()
+        .all(|call| scope.allows(&call.tool, number))
+    {
+        return None;
+    }
     let rest = rescued.rest.len();
     let sound: Vec<Option<NewCall>> = rescued.calls.iter().map(|call| sound(gate, call)).collect();
     if sound.iter().any(Option::is_none) {

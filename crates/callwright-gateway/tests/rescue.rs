@@ -17,7 +17,7 @@ use callwright::rescue::{Message, Notation};
 use callwright::tool::Effect;
 use callwright::wire::EnvelopeDefect;
 use callwright::{Gate, ToolSpec, Verdict};
-use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall};
+use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall, RescueScope};
 use callwright_http::sse::EventSplitter;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn gate() -> Arc<Gate> {
 }
 
 fn guard(api: Api) -> AnswerGuard {
-    AnswerGuard::new(gate(), api.provider()).rescuing()
+    AnswerGuard::new(gate(), api.provider()).rescuing(RescueScope::default())
 }
 
 fn events(stream: &str) -> impl Iterator<Item = Bytes> {
@@ -741,4 +741,26 @@ fn blocks_of_text_are_one_message() {
         judged(Api::Responses, &stream, 1000, &mut Judge::default()),
         stream
     );
+}
+
+/// A request may forbid calls of other tools, or more than one.
+#[test]
+fn nothing_is_rescued_that_the_request_has_no_room_for() {
+    let call = written(0, "get_weather", &json!({"city": "Paris"}));
+    let (one, two) = (text(&call), text(&format!("{call}{call}")));
+    let mut single = RescueScope::default();
+    single.is_single = true;
+    let mut other = RescueScope::default();
+    other.tools = Some(vec!["book_trip".to_owned()]);
+    for api in APIS {
+        let changes = |said: &Said, scope: &RescueScope| {
+            let mut guard = AnswerGuard::new(gate(), api.provider()).rescuing(scope.clone());
+            guard
+                .body(&api.whole(said), &mut Judge::default())
+                .is_some()
+        };
+        assert!(changes(&one, &RescueScope::default()) && changes(&two, &RescueScope::default()));
+        assert!(changes(&one, &single) && !changes(&two, &single));
+        assert!(!changes(&one, &other));
+    }
 }
