@@ -135,7 +135,7 @@ pub(crate) fn events(
             let events = numbered.flat_map(|(index, call)| item_events(index, call));
             let events = events.enumerate().map(|(at, mut event)| {
                 if let (Some(number), Ok(at)) = (number, u64::try_from(at)) {
-                    event["sequence_number"] = (number + at).into();
+                    event["sequence_number"] = number.saturating_add(at).into();
                 }
                 named(&event)
             });

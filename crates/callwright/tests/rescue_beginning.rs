@@ -131,6 +131,18 @@ proptest! {
         let steps = (0..text.len()).step_by(step).chain([text.len()]);
         prop_assert_eq!(follow(&gate, &text, steps), Ok(()));
     }
+
+    /// A watch that is used for another message does not fail.
+    #[test]
+    fn any_text_may_follow(texts in prop::collection::vec(text_of_pieces(), 0..4)) {
+        let gate = gate();
+        let mut watch = CallWatch::default();
+        for text in texts {
+            if let Beginning::From(from) = gate.call_may_begin(&mut watch, &text) {
+                prop_assert!(text.is_char_boundary(from), "{:?}: {}", text, from);
+            }
+        }
+    }
 }
 
 /// All messages of the corpus, cut everywhere, with white space and the tokens of servers around them.

@@ -180,8 +180,19 @@ impl Api {
                 if first > 0 {
                     let item = reasoning_item(said);
                     events.push(json!({"type": "response.output_item.added", "output_index": 0, "item": item}));
-                    events.push(json!({"type": "response.reasoning_summary_text.delta", "item_id": "rs_1", "output_index": 0,
-                        "delta": said.reasoning}));
+                    let of_summary = |kind: &str, key: &str, value: Value| json!({"type": kind, "item_id": "rs_1", "output_index": 0, "summary_index": 0, key: value});
+                    let part = json!({"type": "summary_text", "text": ""});
+                    events.push(of_summary(
+                        "response.reasoning_summary_part.added",
+                        "part",
+                        part,
+                    ));
+                    let delta = said.reasoning.as_str().into();
+                    events.push(of_summary(
+                        "response.reasoning_summary_text.delta",
+                        "delta",
+                        delta,
+                    ));
                     events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
                 }
                 let message = json!({"type": "message", "id": "msg_1", "status": "in_progress", "content": []});

@@ -55,8 +55,17 @@ enum Stage {
 const LONGEST_BEGINNING: usize = 1024;
 
 impl CallWatch {
-    /// Where calls may begin in a message of which this has come. Texts of one message only get longer.
+    /// Where calls may begin in a message of which this has come. Texts of one message only get longer; another one is
+    /// looked at from its beginning.
     pub(crate) fn look(&mut self, tools: &ToolSet, text: &str) -> Beginning {
+        if !self
+            .0
+            .places()
+            .iter()
+            .all(|place| text.is_char_boundary(*place))
+        {
+            self.0 = Stage::Start;
+        }
         loop {
             match self.step(tools, text) {
                 (stage, None) => self.0 = stage,
@@ -89,6 +98,23 @@ impl CallWatch {
                 let next = harmony_message(tools, text, message, searched);
                 next.unwrap_or(known(Beginning::Never))
             }
+        }
+    }
+}
+
+impl Stage {
+    /// The places from which the text is read on.
+    fn places(self) -> [usize; 2] {
+        match self {
+            Stage::Start => [0, 0],
+            Stage::Reasoning { searched, .. } => [0, searched],
+            Stage::Body { start } => [0, start],
+            Stage::Fenced {
+                content, searched, ..
+            } => [content, searched],
+            Stage::Harmony { message, searched } => [message, searched],
+            Stage::Decided(Beginning::From(hold)) => [0, hold],
+            Stage::Decided(Beginning::Never) => [0, 0],
         }
     }
 }
