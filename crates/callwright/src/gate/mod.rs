@@ -196,7 +196,7 @@ impl Gate {
     /// use callwright::rescue::{Beginning, CallWatch};
     /// use callwright::{Gate, ToolSpec};
     ///
-    /// let gate = Gate::builder().tool(ToolSpec::new("search", true)).build().unwrap();
+    /// let gate = Gate::builder().tool(ToolSpec::new("search", serde_json::json!({}))).build().unwrap();
     /// let begins = |text| gate.call_may_begin(&mut CallWatch::default(), text);
     /// assert_eq!(begins("Sure"), Beginning::Never);
     /// assert_eq!(begins("<think>Hm.</think>\n<tool"), Beginning::From(18));
