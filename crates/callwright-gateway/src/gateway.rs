@@ -54,6 +54,32 @@ pub enum Loops {
     Off,
 }
 
+/// Whether calls that come as text are made proper calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rescue {
+    /// Unless the API is the provider's own, whose models do not need it.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Rescue {
+    /// Whether it is on in front of the API at a host.
+    pub(crate) fn is_on(self, host: &str) -> bool {
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let is_official = matches!(host.as_str(), "api.openai.com" | "api.anthropic.com")
+            || host.ends_with(".googleapis.com");
+        match self {
+            Rescue::Auto => !is_official,
+            Rescue::On => true,
+            Rescue::Off => false,
+        }
+    }
+}
+
 /// Options of a gateway.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -62,6 +88,8 @@ pub struct Options {
     pub upstream: String,
     /// What is done with calls.
     pub mode: Mode,
+    /// What is done with calls that come as text.
+    pub rescue: Rescue,
     /// How calls are judged.
     pub policy: Policy,
     /// Where calls are recorded.
@@ -126,6 +154,7 @@ impl Options {
         Options {
             upstream: upstream.into(),
             mode: Mode::default(),
+            rescue: Rescue::default(),
             policy: Policy::default(),
             sinks: Sinks::default(),
             tools_listed: None,
@@ -173,6 +202,7 @@ impl fmt::Debug for Options {
             .field("history", &self.history)
             .field("loops", &self.loops)
             .field("reask", &self.reask)
+            .field("rescue", &self.rescue)
             .field("hold", &self.hold)
             .field("hold_bytes", &self.hold_bytes)
             .field("allow_remote", &self.allow_remote)
@@ -226,6 +256,9 @@ impl Gateway {
             finish: options.finish,
             relay: Arc::new(Relay {
                 live: Arc::new(Live::new(upstream.to_string())),
+                is_rescuing: options
+                    .rescue
+                    .is_on(upstream.at("/").host().unwrap_or_default()),
                 upstream,
                 host_check: HostCheck {
                     hosts: options.hosts.clone(),
@@ -334,5 +367,20 @@ impl LiveSettings {
             upstream_headers: headers,
             gates: GateCache::default(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rescue;
+
+    #[test]
+    fn the_providers_own_apis_need_no_rescue() {
+        for host in ["api.openai.com", "API.Anthropic.com.", "generativelanguage.googleapis.com"] {
+            assert!(!Rescue::Auto.is_on(host) && Rescue::On.is_on(host), "{host}");
+        }
+        for host in ["localhost", "127.0.0.1", "api.openai.com.example", "googleapis.com.example", "openrouter.ai"] {
+            assert!(Rescue::Auto.is_on(host) && !Rescue::Off.is_on(host), "{host}");
+        }
     }
 }

@@ -1,24 +1,27 @@
 //! The calls of one answer: event by event in, what the client gets out.
 //!
 //! Takes the events of a stream, or a whole body as one event. An event passes as its own bytes at once, unless it
-//! belongs to a call of which something is still to come: it is held, and what follows it in the same choice waits behind
-//! it, until the call has been judged. Of a call only its name and arguments change, in place. Nothing is sent or received
-//! here, and no clock is looked at.
+//! belongs to a call of which something is still to come, or to text that may be one: it is held, and what follows it in
+//! the same choice waits after it, until the call has been judged. Of a call only its name and arguments change, in place;
+//! text that is calls gives way to them. Nothing is sent or received here, and no clock is looked at.
+
+mod edits;
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use callwright::Gate;
 use callwright::call::Call;
 use callwright::wire::{
-    AnswerReader, EnvelopeDefect, Extent, Provider, Site, SiteRole, StreamedAnswer, UnreadableAnswer,
+    AnswerReader, EnvelopeDefect, Provider, Site, SiteRole, StreamedAnswer, UnreadableAnswer,
 };
 use callwright_http::sse::{EventFields, with_data};
 
-use crate::own_events;
+use crate::rescue_scope::RescueScope;
 use crate::rewrite::replace;
+use crate::text_fate::{TextFate, rescued};
+use crate::{call_writer, own_events};
 
 /// The data of the last event of a chat completion.
 const DONE: &[u8] = b"[DONE]";
@@ -62,6 +65,10 @@ pub struct AnswerGuard {
     reader: AnswerReader,
     /// What becomes of each call, by its number.
     fates: Vec<Fate>,
+    /// What becomes of the text of each choice.
+    texts: Vec<TextFate>,
+    /// Which calls are made of text.
+    rescue: Option<RescueScope>,
     waiting: VecDeque<WaitingEvent>,
     /// Whether everything goes on as it came.
     only_observes: bool,
@@ -106,6 +113,8 @@ impl AnswerGuard {
             gate,
             reader: AnswerReader::new(provider),
             fates: Vec::new(),
+            texts: Vec::new(),
+            rescue: None,
             waiting: VecDeque::new(),
             only_observes: false,
             unjudged: None,
@@ -125,6 +134,13 @@ impl AnswerGuard {
     /// What has come of the answer.
     pub fn answer(&self) -> &StreamedAnswer {
         self.reader.answer()
+    }
+
+    /// Makes calls of text that is calls, as far as the request leaves room for them.
+    #[must_use]
+    pub fn rescuing(mut self, scope: RescueScope) -> Self {
+        self.rescue = Some(scope);
+        self
     }
 
     /// Whether events wait for the end of a call.
@@ -171,12 +187,12 @@ impl AnswerGuard {
         self.judge_ended(false, judge);
         if is_done {
             self.go_on(judge, out);
-            self.add_missing_finish(judge, out);
+            self.add_missing_end(judge, out);
         }
         if self.sample.is_none() && !is_done {
             self.sample = Some(String::from_utf8_lossy(&data).into_owned());
         }
-        if self.only_observes || sites.is_empty() && self.waiting.is_empty() {
+        if self.only_observes || self.waiting.is_empty() && !self.concerns(&sites) {
             return out.push(event);
         }
         let data = String::from_utf8_lossy(&data).into_owned();
@@ -186,7 +202,7 @@ impl AnswerGuard {
             sites,
         };
         if self.may_overtake(&event) {
-            out.push(self.written(event, judge));
+            self.write(event, judge, out);
         } else {
             self.waiting.push_back(event);
             self.go_on(judge, out);
@@ -199,7 +215,7 @@ impl AnswerGuard {
             Ok(sites) => {
                 self.reader.end();
                 self.judge_ended(true, judge);
-                let pieces = self.pieces(&sites, judge);
+                let pieces = self.pieces(&sites, true, judge);
                 (!self.only_observes && !pieces.is_empty()).then(|| replace(body, pieces))
             }
             Err(reason) => {
@@ -214,7 +230,7 @@ impl AnswerGuard {
         self.reader.end();
         self.judge_ended(true, judge);
         self.release(judge, out);
-        self.add_missing_finish(judge, out);
+        self.add_missing_end(judge, out);
     }
 
     /// The stream broke off: adds what is left, as it came.
@@ -224,8 +240,14 @@ impl AnswerGuard {
         self.release(judge, out);
     }
 
-    /// Lets everything go that waits. A call that is still open goes on as it came, and is judged for the record only.
+    /// Lets everything go that waits. A call that is still open goes on as it came, and is judged for the record only; text
+    /// that might be one stays text.
     pub fn release(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        for text in &mut self.texts {
+            if text.is_open() {
+                *text = TextFate::AsItCame;
+            }
+        }
         for fate in &mut self.fates {
             if matches!(fate, Fate::Open) {
                 *fate = Fate::Released;
@@ -239,19 +261,35 @@ impl AnswerGuard {
         own_events::keep_alive(self.provider, self.sample.as_deref())
     }
 
-    /// Says that a choice has ended that ended with calls, all of them sound, and of which nobody said so.
-    fn add_missing_finish(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+    /// Sends rescued calls of a choice of which nobody said that it ended. Says that a choice has ended that ended with
+    /// calls, all of them sound.
+    fn add_missing_end(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         let is_first = !std::mem::replace(&mut self.has_ended, true);
         if self.only_observes || self.unjudged.is_some() || !is_first {
             return;
         }
+        for choice in 0..self.texts.len() {
+            self.send_rescued(choice, None, out);
+        }
         let answer = self.reader.answer();
         for (at, choice) in answer.choices.iter().enumerate() {
+            let is_rescued = matches!(self.texts.get(at), Some(TextFate::Calls(_)));
             let calls = answer.calls.iter().zip(&self.fates);
-            let own: Vec<&Fate> = calls.filter(|(call, _)| call.choice == at).map(|(_, fate)| fate).collect();
-            let is_sound = |fate: &&Fate| matches!(fate, Fate::AsItCame { is_valid: true } | Fate::Changed { .. });
-            if choice.completeness.is_none() && !own.is_empty() && own.iter().all(is_sound)
-                && let Some(event) = own_events::missing_finish(self.provider, self.sample.as_deref(), choice.number)
+            let own: Vec<&Fate> = calls
+                .filter(|(call, _)| call.choice == at)
+                .map(|(_, fate)| fate)
+                .collect();
+            let is_sound = |fate: &&Fate| {
+                matches!(
+                    fate,
+                    Fate::AsItCame { is_valid: true } | Fate::Changed { .. }
+                )
+            };
+            if choice.completeness.is_none()
+                && (is_rescued || !own.is_empty())
+                && own.iter().all(is_sound)
+                && let Some(event) =
+                    own_events::missing_finish(self.provider, self.sample.as_deref(), choice.number)
             {
                 judge.mended(EnvelopeDefect::FinishReason);
                 out.push(event);
@@ -287,6 +325,30 @@ impl AnswerGuard {
                 },
             };
         }
+        self.judge_texts(is_over, judge);
+    }
+
+    /// Looks at the text that has come, and decides about that of choices which have ended.
+    fn judge_texts(&mut self, is_over: bool, judge: &mut impl CallJudge) {
+        let answer = self.reader.answer();
+        self.texts
+            .resize_with(answer.choices.len(), || match &self.rescue {
+                Some(_) => TextFate::open(),
+                None => TextFate::AsItCame,
+            });
+        let Some(scope) = &self.rescue else {
+            return;
+        };
+        for (at, (choice, text)) in answer.choices.iter().zip(&mut self.texts).enumerate() {
+            text.follow(&self.gate, answer, at);
+            if text.is_open() && (is_over || choice.completeness.is_some()) {
+                let calls = rescued(&self.gate, answer, at, (self.provider, scope), judge);
+                *text = match calls {
+                    Some(calls) if !self.only_observes => TextFate::Calls(calls),
+                    _ => TextFate::AsItCame,
+                };
+            }
+        }
     }
 
     /// Whether an event goes on before those that wait: it waits for nothing itself, and belongs to other choices.
@@ -300,16 +362,40 @@ impl AnswerGuard {
             && (self.waiting.is_empty() || !own.is_empty() && self.waiting.iter().all(is_other))
     }
 
-    /// Whether it belongs to a call that is still open.
+    /// Whether it belongs to a call that is still open, or to text that may be one.
     fn waits(&self, event: &WaitingEvent) -> bool {
         let is_open = |call| matches!(self.fates.get(call), None | Some(Fate::Open));
-        event.sites.iter().filter_map(call_of).any(is_open)
+        let text = |choice: usize| self.texts.get(choice);
+        event.sites.iter().any(|site| match &site.role {
+            SiteRole::Text { choice, said } => text(*choice).is_some_and(|text| text.holds(said)),
+            SiteRole::TextPart { choice, start } => {
+                text(*choice).is_some_and(|text| text.holds_part(*start))
+            }
+            _ => call_of(site).is_some_and(is_open),
+        })
+    }
+
+    /// Whether anything has to be done with an event that has these sites.
+    fn concerns(&self, sites: &[Site]) -> bool {
+        let is_left = |choice: &usize| matches!(self.texts.get(*choice), Some(TextFate::AsItCame));
+        sites.iter().any(|site| match &site.role {
+            SiteRole::Text { choice, .. }
+            | SiteRole::TextPart { choice, .. }
+            | SiteRole::PartList { choice, .. }
+            | SiteRole::CallList { choice }
+            | SiteRole::Finish { choice, .. } => !is_left(choice),
+            SiteRole::EventNumber(_) => false,
+            _ => true,
+        })
     }
 
     fn choices(&self, event: &WaitingEvent) -> Vec<usize> {
         let calls = &self.reader.answer().calls;
         let of = |site: &Site| match site.role {
-            SiteRole::Text { choice } | SiteRole::Finish { choice } => Some(choice),
+            SiteRole::Text { choice, .. }
+            | SiteRole::TextPart { choice, .. }
+            | SiteRole::PartList { choice, .. }
+            | SiteRole::Finish { choice, .. } => Some(choice),
             _ => calls.get(call_of(site)?).map(|call| call.choice),
         };
         event.sites.iter().filter_map(of).collect()
@@ -321,69 +407,66 @@ impl AnswerGuard {
             if self.waits(&event) {
                 return self.waiting.push_front(event);
             }
-            out.push(self.written(event, judge));
+            self.write(event, judge, out);
         }
     }
 
-    /// An event as it goes to the client.
-    fn written(&mut self, event: WaitingEvent, judge: &mut impl CallJudge) -> Bytes {
-        let pieces = self.pieces(&event.sites, judge);
+    /// Adds an event as it goes to the client: after the calls of a choice that it ends, and not at all if it is about text
+    /// that is calls.
+    fn write(&mut self, event: WaitingEvent, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        for site in &event.sites {
+            if let SiteRole::Finish { choice, .. } = site.role {
+                self.send_rescued(choice, Some(&event), out);
+            }
+        }
+        let is_taken = |site: &Site| match site.role {
+            SiteRole::TextPart { choice, start } => self
+                .texts
+                .get(choice)
+                .is_some_and(|text| text.takes_part(start)),
+            _ => false,
+        };
+        if event.sites.iter().any(is_taken) {
+            return;
+        }
+        let pieces = self.pieces(&event.sites, false, judge);
         if pieces.is_empty() {
-            return event.bytes;
+            return out.push(event.bytes);
         }
         let data = replace(&event.data, pieces);
-        with_data(&event.bytes, Some(data.as_bytes())).into()
+        out.push(with_data(&event.bytes, Some(data.as_bytes())).into());
     }
 
-    /// What has to be replaced in an event.
-    fn pieces(
-        &mut self,
-        sites: &[Site],
-        judge: &mut impl CallJudge,
-    ) -> Vec<(Range<usize>, String)> {
-        let mut pieces = Vec::new();
-        for site in sites {
-            if let Some(json) = self.instead(&site.role) {
-                pieces.push((site.span.clone(), site.filled_with(&json)));
-            }
+    /// Adds the rescued calls of a choice, once, unless the event that ends it holds them itself.
+    fn send_rescued(&mut self, choice: usize, end: Option<&WaitingEvent>, out: &mut Vec<Bytes>) {
+        let Some(TextFate::Calls(calls)) = self.texts.get_mut(choice) else {
+            return;
+        };
+        if std::mem::replace(&mut calls.are_sent, true) {
+            return;
         }
-        for site in sites {
-            if let SiteRole::Defect { defect, instead } = &site.role
-                && !pieces.iter().any(|(span, _)| *span == site.span)
-            {
-                judge.mended(*defect);
-                pieces.push((site.span.clone(), site.filled_with(instead)));
-            }
+        let sites = end.map_or(&[][..], |event| &event.sites);
+        let is_list = |site: &Site| matches!(site.role, SiteRole::PartList { choice: of, .. } if of == choice);
+        if self.provider == Provider::Gemini && sites.iter().any(is_list) {
+            return;
         }
-        pieces
-    }
-
-    /// What ought to be at a place of a call that changes.
-    fn instead(&mut self, role: &SiteRole) -> Option<String> {
-        let (SiteRole::Name { call, extent } | SiteRole::Arguments { call, extent, .. }) = *role
-        else {
-            return None;
-        };
-        let has_pieces = self.reader.answer().calls.get(call)?.has_pieces;
-        let Some(Fate::Changed {
-            new,
-            has_name,
-            has_arguments,
-        }) = self.fates.get_mut(call)
-        else {
-            return None;
-        };
-        let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let (has_it, new, as_text) = match *role {
-            SiteRole::Arguments { .. } if extent == Extent::Initial && has_pieces => return None,
-            SiteRole::Arguments { as_text, .. } => (has_arguments, &new.arguments, as_text),
-            _ if self.reader.answer().calls.get(call)?.tool == new.tool => return None,
-            _ => (has_name, &new.tool, true),
-        };
-        // The first piece holds it all, and the others nothing.
-        let is_there = extent == Extent::Piece && std::mem::replace(has_it, true);
-        let new = if is_there { "" } else { new };
-        Some(if as_text { quoted(new) } else { new.to_owned() })
+        let event_number = sites.iter().find_map(|site| match site.role {
+            SiteRole::EventNumber(number) => Some(number),
+            _ => None,
+        });
+        let number = self
+            .reader
+            .answer()
+            .choices
+            .get(choice)
+            .map_or(0, |choice| choice.number);
+        out.extend(call_writer::events(
+            self.provider,
+            calls,
+            number,
+            self.sample.as_deref(),
+            event_number,
+        ));
     }
 }
 

@@ -14,6 +14,7 @@ use crate::gates::RequestTools;
 use crate::guard::{CallJudge, Decision, NewCall};
 use crate::loops::{LoopCheck, stop_text};
 use crate::reask::{Asked, RefusedCall};
+use crate::rescue_scope::RescueScope;
 
 /// Judges the calls of one answer.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct AnswerJudge {
     pub(crate) model: String,
     pub(crate) tools: Arc<RequestTools>,
     pub(crate) has_tools_elsewhere: bool,
+    /// Which calls that come as text are made proper calls.
+    pub(crate) rescue: Option<RescueScope>,
     pub(crate) sinks: Sinks,
     pub(crate) live: Arc<Live>,
     pub(crate) counts: Counts,
@@ -39,6 +42,7 @@ pub(crate) struct Counts {
     calls: u32,
     repaired: u32,
     refused: u32,
+    rescued: u32,
     mended: u32,
     reasked: u32,
 }
@@ -46,8 +50,14 @@ pub(crate) struct Counts {
 impl Counts {
     /// The value of the header `x-callwright`; `None` if there was no call.
     pub(crate) fn header(self) -> Option<String> {
-        let Counts { calls, repaired, refused, mended, reasked } = self;
-        let parts = [("repaired", repaired), ("refused", refused), ("mended", mended), ("reasked", reasked)];
+        let Counts { calls, repaired, refused, rescued, mended, reasked } = self;
+        let parts = [
+            ("repaired", repaired),
+            ("refused", refused),
+            ("rescued", rescued),
+            ("mended", mended),
+            ("reasked", reasked),
+        ];
         let told = parts.iter().filter(|(_, number)| *number > 0);
         let told: String = told.map(|(name, number)| format!(" {name}={number}")).collect();
         (calls > 0).then(|| format!("calls={calls}{told}"))
@@ -140,6 +150,7 @@ impl AnswerJudge {
             }
             _ => Decision::Leave,
         };
+        self.counts.rescued += u32::from(call.rescued.is_some() && decision != Decision::Leave);
         let settled = match &mut self.loops {
             Some(loops) => {
                 let (tools, elsewhere) = (&self.tools, self.has_tools_elsewhere);

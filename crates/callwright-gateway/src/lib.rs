@@ -7,6 +7,8 @@
 //! - `api`, `request`: which API a path belongs to, and what a request says
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
+//! - `rescue_scope`, `text_fate`, `call_writer`: calls that came as text: which are wanted, which are there, and how the
+//!   client gets them
 //! - `judge`: the verdict on a call, on record and counted
 //! - `loops`, `stop`: calls that repeat what the conversation holds
 //! - `reask`, `first_answer`, `side_request`: asking the model again for calls that were refused
@@ -15,6 +17,7 @@
 
 mod answer_end;
 mod api;
+mod call_writer;
 mod first_answer;
 mod gates;
 mod gateway;
@@ -26,10 +29,13 @@ mod own_events;
 mod reask;
 mod relay;
 mod request;
+mod rescue_scope;
 mod rewrite;
 mod side_request;
 mod stop;
+mod text_fate;
 
-pub use gateway::{Gateway, GatewayError, History, Loops, Mode, Options, Warn};
+pub use gateway::{Gateway, GatewayError, History, Loops, Mode, Options, Rescue, Warn};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};
 pub use mend::{HistoryDefect, mend};
+pub use rescue_scope::RescueScope;

@@ -14,11 +14,11 @@ pub(crate) fn keep_alive(provider: Provider, sample: Option<&str>) -> Option<Byt
         }
         Provider::OpenAiChat => {
             let choice = json!({"index": 0, "delta": {}, "finish_reason": null});
-            like(sample?, "choices", choice)
+            like(sample?, "choices", &choice.to_string())
         }
         Provider::Gemini => {
             let candidate = json!({"index": 0, "content": {"role": "model", "parts": []}});
-            like(sample?, "candidates", candidate)
+            like(sample?, "candidates", &candidate.to_string())
         }
         _ => None,
     }
@@ -26,18 +26,26 @@ pub(crate) fn keep_alive(provider: Provider, sample: Option<&str>) -> Option<Byt
 
 /// An event that says that a choice ended with calls, where the upstream left that out: clients of chat completions fail
 /// without it.
-pub(crate) fn missing_finish(provider: Provider, sample: Option<&str>, choice: u64) -> Option<Bytes> {
+pub(crate) fn missing_finish(
+    provider: Provider,
+    sample: Option<&str>,
+    choice: u64,
+) -> Option<Bytes> {
     let choice = json!({"index": choice, "delta": {}, "finish_reason": "tool_calls"});
     let is_needed = provider == Provider::OpenAiChat;
-    is_needed.then(|| like(sample?, "choices", choice))?
+    is_needed.then(|| like(sample?, "choices", &choice.to_string()))?
 }
 
-/// An event like another one of the same stream, with this one choice in it.
-fn like(sample: &str, key: &str, choice: Value) -> Option<Bytes> {
+/// An event like another one of the same stream, with this one choice in it, as JSON on one line.
+pub(crate) fn like(sample: &str, key: &str, choice: &str) -> Option<Bytes> {
     let mut members: Map<String, Value> = serde_json::from_str(sample).ok()?;
     // Tokens are counted where they were counted.
-    members.remove("usage");
-    members.remove("usageMetadata");
-    *members.get_mut(key)? = json!([choice]);
-    Some(format!("data: {}\n\n", Value::Object(members)).into())
+    members.shift_remove("usage");
+    members.shift_remove("usageMetadata");
+    members.shift_remove(key)?;
+    // The choice as it is: reading it could change the numbers in it.
+    let others = Value::Object(members).to_string();
+    let others = others.strip_prefix('{')?;
+    let comma = if others == "}" { "" } else { "," };
+    Some(format!("data: {{\"{key}\":[{choice}]{comma}{others}\n\n").into())
 }

@@ -54,6 +54,8 @@ pub(crate) struct Relay {
     pub(crate) host_check: HostCheck,
     pub(crate) settings: Mutex<Arc<LiveSettings>>,
     pub(crate) live: Arc<Live>,
+    /// Whether calls that come as text are made proper calls.
+    pub(crate) is_rescuing: bool,
     pub(crate) is_draining: AtomicBool,
     /// Whether our own pages are at another address.
     pub(crate) has_admin_address: AtomicBool,
@@ -229,6 +231,7 @@ impl Relay {
             stop_text: None,
             refusals: None,
             api,
+            rescue: view.rescue_scope().filter(|_| self.is_rescuing),
             model: view.model.map(String::from).unwrap_or_default(),
             has_tools_elsewhere: has_tools_elsewhere(request),
             tools,
@@ -250,6 +253,9 @@ impl Relay {
         }
         let kind = MediaType::of(response.headers());
         let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), judge.api.provider);
+        if let Some(scope) = judge.rescue.take() {
+            guard = guard.rescuing(scope);
+        }
         if self.options.mode == Mode::Observe {
             guard = guard.only_observing();
         }

@@ -11,6 +11,8 @@ use hyper::header::CONTENT_ENCODING;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::rescue_scope::{RescueScope, WantedCalls};
+
 /// The members of a request that matter, each as its own text.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RequestView<'a> {
@@ -21,6 +23,22 @@ pub(crate) struct RequestView<'a> {
     functions: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tool_choice: Option<&'a RawValue>,
+    #[serde(borrow, rename = "toolConfig", alias = "tool_config")]
+    tool_config: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parallel_tool_calls: Option<&'a RawValue>,
+    #[serde(borrow)]
+    response_format: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_config: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output_format: Option<&'a RawValue>,
+    #[serde(borrow, rename = "generationConfig", alias = "generation_config")]
+    generation_config: Option<&'a RawValue>,
 }
 
 /// Names of parts of a conversation that bring tools besides those of the list.
@@ -35,6 +53,25 @@ impl<'a> RequestView<'a> {
     /// The list of tools, as it is written.
     pub(crate) fn tools(&self) -> Option<&'a str> {
         self.tools.or(self.functions).map(RawValue::get)
+    }
+
+    /// Which calls may be made of text in the answer: none if the request wants none, or asks for JSON, which may look like a
+    /// call, or is from a client that knows calls only in the form before `tools`.
+    pub(crate) fn rescue_scope(&self) -> Option<RescueScope> {
+        let says = |part: Option<&RawValue>, words: &[&str]| {
+            part.is_some_and(|part| words.iter().any(|word| part.get().contains(word)))
+        };
+        let formats = [self.response_format, self.text, self.output_config, self.output_format, self.generation_config];
+        let json = ["\"json_schema\"", "\"json_object\"", "\"application/json\""];
+        let is_older = self.tools.is_none() && self.functions.is_some();
+        if is_older || formats.iter().any(|format| says(*format, &json)) {
+            return None;
+        }
+        RescueScope::of(WantedCalls {
+            tool_choice: self.tool_choice.map(RawValue::get),
+            tool_config: self.tool_config.map(RawValue::get),
+            parallel_tool_calls: self.parallel_tool_calls.map(RawValue::get),
+        })
     }
 }
 
@@ -63,4 +100,38 @@ pub(crate) fn decoded<'b>(headers: &HeaderMap, body: &'b [u8], max_bytes: usize)
         _ => return None,
     };
     (plain.len() <= max_bytes).then_some(Cow::Owned(plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RequestView;
+
+    #[test]
+    fn a_request_may_leave_no_room_for_calls() {
+        let leaves_room = |body: &str| {
+            let view = RequestView::read(body.as_bytes()).expect("a request");
+            view.rescue_scope().is_some()
+        };
+        for body in [
+            "{}",
+            r#"{"tool_choice": "auto"}"#,
+            r#"{"tool_choice": {"type": "any"}}"#,
+            r#"{"response_format": {"type": "text"}, "text": {"format": {"type": "text"}}}"#,
+            r#"{"toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}, "generationConfig": {"temperature": 1}}"#,
+        ] {
+            assert!(leaves_room(body), "{body}");
+        }
+        for body in [
+            r#"{"tool_choice": "none"}"#,
+            r#"{"functions": []}"#,
+            r#"{"tool_choice": {"type": "none"}}"#,
+            r#"{"toolConfig": {"functionCallingConfig": {"mode": "NONE"}}}"#,
+            r#"{"response_format": {"type": "json_object"}}"#,
+            r#"{"text": {"format": {"type": "json_schema", "name": "x"}}}"#,
+            r#"{"output_config": {"format": {"type": "json_schema"}}}"#,
+            r#"{"generationConfig": {"responseMimeType": "application/json"}}"#,
+        ] {
+            assert!(!leaves_room(body), "{body}");
+        }
+    }
 }

@@ -6,7 +6,6 @@
     reason = "a test may panic"
 )]
 
-#[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 #[path = "support/upstream.rs"]
 mod upstream;
@@ -167,6 +166,7 @@ fn saying(arguments: &str) -> Said {
             arguments.to_owned(),
         )],
         is_cut: false,
+        ..Said::default()
     }
 }
 

@@ -4,7 +4,6 @@
 #[path = "../../callwright-replay/tests/support/browser.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod browser;
-#[expect(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use std::time::Duration;
@@ -30,6 +29,7 @@ async fn it_shows_what_happened() {
             call(r#"{"town":["<i>Paris</i>"],"key":"hunter2hunter2"}"#),
         ],
         is_cut: false,
+        ..Said::default()
     };
     let upstream = ScriptedApi::json(&Api::Chat.whole(&said)).await;
     let gateway = Running::start(upstream.options()).await;

@@ -6,7 +6,6 @@
     reason = "a test may panic"
 )]
 
-#[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 #[path = "support/upstream.rs"]
 mod upstream;
@@ -84,6 +83,7 @@ fn said(calls: &[(&str, &str)]) -> Said {
         text: "Let me look.".to_owned(),
         calls: calls.iter().enumerate().map(call).collect(),
         is_cut: false,
+        ..Said::default()
     }
 }
 

@@ -1,6 +1,5 @@
 //! Requests and answers through a gateway that runs, in front of an API that sends exact bytes.
 
-#[expect(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use std::io::Write as _;
@@ -45,6 +44,7 @@ fn said(arguments: &str) -> Said {
         text: "Let me look.".to_owned(),
         calls: vec![("call_1".to_owned(), "get_weather".to_owned(), arguments.to_owned())],
         is_cut: false,
+        ..Said::default()
     }
 }
 

@@ -3,7 +3,6 @@
 //! `CALLWRIGHT_TEST_SDK_PYTHON` is a Python with `openai`, `anthropic` and `google-genai`;
 //! `CALLWRIGHT_TEST_SDK_NODE_MODULES` a folder with those and the Vercel AI SDK for Node. Without them the tests say so.
 
-#[expect(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use std::path::Path;
@@ -23,6 +22,7 @@ fn said() -> Said {
             call("call_2", r#"{"city":"Rome"}"#),
         ],
         is_cut: false,
+        ..Said::default()
     }
 }
 

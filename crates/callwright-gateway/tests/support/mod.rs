@@ -1,16 +1,18 @@
 //! Answers in the shapes of all APIs, streamed and whole, and clients that put them together without a thought.
+#![allow(dead_code, reason = "each test uses a part")]
 
 pub(crate) mod scripted;
 
 use serde_json::{Value, json};
 
 /// What a model wants to say.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Said {
+    pub(crate) reasoning: String,
     pub(crate) text: String,
     /// Id, tool, and arguments as the model wrote them.
     pub(crate) calls: Vec<(String, String, String)>,
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// What a client understands.
@@ -20,6 +22,8 @@ pub(crate) struct Heard {
     /// Id, tool, and arguments as text.
     pub(crate) calls: Vec<(String, String, String)>,
     pub(crate) finish: String,
+    /// The kinds of its blocks or items, where the API has such.
+    pub(crate) parts: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,6 +48,7 @@ impl Api {
     }
 
     /// Whether arguments are a value in a whole answer, so that only JSON can be written there.
+    #[allow(dead_code, reason = "not every test needs it")]
     pub(crate) fn wants_json(self) -> bool {
         matches!(self, Api::Messages | Api::Gemini)
     }
@@ -65,7 +70,8 @@ impl Api {
 
     pub(crate) fn whole(self, said: &Said) -> String {
         let finish = self.finish(said);
-        let read = |arguments: &str| serde_json::from_str::<Value>(arguments).unwrap_or(json!(arguments));
+        let read =
+            |arguments: &str| serde_json::from_str::<Value>(arguments).unwrap_or(json!(arguments));
         match self {
             Api::Chat => {
                 let calls: Vec<Value> = said.calls.iter().map(|(id, tool, arguments)| {
@@ -75,11 +81,16 @@ impl Api {
                 if !calls.is_empty() {
                     message["tool_calls"] = calls.into();
                 }
+                if !said.reasoning.is_empty() {
+                    message["reasoning_content"] = said.reasoning.as_str().into();
+                }
                 json!({"id": "c1", "object": "chat.completion", "model": "m", "choices": [
                     {"index": 0, "message": message, "finish_reason": finish}], "usage": {"total_tokens": 3}})
             }
             Api::Messages => {
-                let mut content = vec![json!({"type": "text", "text": said.text})];
+                let thinking = json!({"type": "thinking", "thinking": said.reasoning, "signature": "s"});
+                let mut content: Vec<Value> = (!said.reasoning.is_empty()).then_some(thinking).into_iter().collect();
+                content.push(json!({"type": "text", "text": said.text}));
                 content.extend(said.calls.iter().map(|(id, tool, arguments)| {
                     json!({"type": "tool_use", "id": id, "name": tool, "input": read(arguments)})
                 }));
@@ -87,11 +98,13 @@ impl Api {
             }
             Api::Responses => response(said, finish),
             Api::Gemini => {
-                let mut parts = vec![json!({"text": said.text})];
+                let thought = json!({"text": said.reasoning, "thought": true});
+                let mut parts: Vec<Value> = (!said.reasoning.is_empty()).then_some(thought).into_iter().collect();
+                parts.push(json!({"text": said.text}));
                 parts.extend(said.calls.iter().map(|(id, tool, arguments)| {
                     json!({"functionCall": {"id": id, "name": tool, "args": read(arguments)}, "thoughtSignature": "s"})
                 }));
-                json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish}]})
+                json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish}], "responseId": "g1"})
             }
         }
         .to_string()
@@ -106,8 +119,18 @@ impl Api {
                     json!({"id": "c1", "object": "chat.completion.chunk", "model": "m", "choices": [
                         {"index": 0, "delta": delta, "finish_reason": finish}]})
                 };
-                events.push(chunk(json!({"role": "assistant", "content": ""}), Value::Null));
-                events.extend(pieces(&said.text, piece).map(|text| chunk(json!({"content": text}), Value::Null)));
+                events.push(chunk(
+                    json!({"role": "assistant", "content": ""}),
+                    Value::Null,
+                ));
+                events.extend(
+                    pieces(&said.reasoning, piece)
+                        .map(|text| chunk(json!({"reasoning_content": text}), Value::Null)),
+                );
+                events.extend(
+                    pieces(&said.text, piece)
+                        .map(|text| chunk(json!({"content": text}), Value::Null)),
+                );
                 for (at, (id, tool, arguments)) in said.calls.iter().enumerate() {
                     let entry = |function: Value, id: Option<&str>| {
                         let mut entry = json!({"index": at, "function": function});
@@ -118,21 +141,33 @@ impl Api {
                         chunk(json!({"tool_calls": [entry]}), Value::Null)
                     };
                     events.push(entry(json!({"name": tool, "arguments": ""}), Some(id)));
-                    events.extend(pieces(arguments, piece).map(|text| entry(json!({"arguments": text}), None)));
+                    events.extend(
+                        pieces(arguments, piece)
+                            .map(|text| entry(json!({"arguments": text}), None)),
+                    );
                 }
                 events.push(chunk(json!({}), finish.into()));
                 events.push(json!({"id": "c1", "choices": [], "usage": {"total_tokens": 3}}));
             }
             Api::Messages => {
                 events.push(json!({"type": "message_start", "message": {"id": "m1", "role": "assistant", "content": []}}));
-                events.push(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}));
+                let first = usize::from(!said.reasoning.is_empty());
+                if first > 0 {
+                    let thinking = json!({"type": "thinking", "thinking": "", "signature": ""});
+                    events.push(json!({"type": "content_block_start", "index": 0, "content_block": thinking}));
+                    events.extend(pieces(&said.reasoning, piece).map(|text| {
+                        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": text}})
+                    }));
+                    events.push(json!({"type": "content_block_stop", "index": 0}));
+                }
+                events.push(json!({"type": "content_block_start", "index": first, "content_block": {"type": "text", "text": ""}}));
                 events.push(json!({"type": "ping"}));
                 events.extend(pieces(&said.text, piece).map(|text| {
-                    json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}})
+                    json!({"type": "content_block_delta", "index": first, "delta": {"type": "text_delta", "text": text}})
                 }));
-                events.push(json!({"type": "content_block_stop", "index": 0}));
+                events.push(json!({"type": "content_block_stop", "index": first}));
                 for (at, (id, tool, arguments)) in said.calls.iter().enumerate() {
-                    let index = at + 1;
+                    let index = first + at + 1;
                     events.push(json!({"type": "content_block_start", "index": index,
                         "content_block": {"type": "tool_use", "id": id, "name": tool, "input": {}}}));
                     events.push(partial(index, ""));
@@ -144,14 +179,48 @@ impl Api {
             }
             Api::Responses => {
                 events.push(json!({"type": "response.created", "response": {"id": "r1", "status": "in_progress", "output": []}}));
+                let first = usize::from(!said.reasoning.is_empty());
+                if first > 0 {
+                    let item = reasoning_item(said);
+                    events.push(json!({"type": "response.output_item.added", "output_index": 0, "item": item}));
+                    let of_summary = |kind: &str, key: &str, value: Value| json!({"type": kind, "item_id": "rs_1", "output_index": 0, "summary_index": 0, key: value});
+                    let part = json!({"type": "summary_text", "text": ""});
+                    events.push(of_summary(
+                        "response.reasoning_summary_part.added",
+                        "part",
+                        part,
+                    ));
+                    let delta = said.reasoning.as_str().into();
+                    events.push(of_summary(
+                        "response.reasoning_summary_text.delta",
+                        "delta",
+                        delta,
+                    ));
+                    events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": item}));
+                }
                 let message = json!({"type": "message", "id": "msg_1", "status": "in_progress", "content": []});
-                events.push(json!({"type": "response.output_item.added", "output_index": 0, "item": message}));
-                events.extend(pieces(&said.text, piece).map(|text| {
-                    json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "delta": text})
-                }));
-                events.push(json!({"type": "response.output_text.done", "item_id": "msg_1", "output_index": 0, "text": said.text}));
+                let part =
+                    |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
+                let of_text = |kind: &str, key: &str, value: Value| json!({"type": kind, "item_id": "msg_1", "output_index": first, "content_index": 0, key: value});
+                events.push(json!({"type": "response.output_item.added", "output_index": first, "item": message}));
+                events.push(of_text("response.content_part.added", "part", part("")));
+                events.extend(
+                    pieces(&said.text, piece)
+                        .map(|text| of_text("response.output_text.delta", "delta", text.into())),
+                );
+                events.push(of_text(
+                    "response.output_text.done",
+                    "text",
+                    said.text.as_str().into(),
+                ));
+                events.push(of_text(
+                    "response.content_part.done",
+                    "part",
+                    part(&said.text),
+                ));
+                events.push(json!({"type": "response.output_item.done", "output_index": first, "item": message_item(said)}));
                 for (at, item) in said.calls.iter().enumerate() {
-                    let index = at + 1;
+                    let index = first + at + 1;
                     let (id, _, arguments) = item;
                     let mut added = call_item(item);
                     added["arguments"] = "".into();
@@ -164,8 +233,15 @@ impl Api {
                     events.push(json!({"type": "response.function_call_arguments.done", "item_id": item_id, "output_index": index, "arguments": arguments}));
                     events.push(json!({"type": "response.output_item.done", "output_index": index, "item": call_item(item)}));
                 }
-                let kind = if said.is_cut { "response.incomplete" } else { "response.completed" };
+                let kind = if said.is_cut {
+                    "response.incomplete"
+                } else {
+                    "response.completed"
+                };
                 events.push(json!({"type": kind, "response": response(said, finish)}));
+                for (at, event) in events.iter_mut().enumerate() {
+                    event["sequence_number"] = at.into();
+                }
             }
             Api::Gemini => {
                 let chunk = |part: Option<Value>, finish: Option<&str>| {
@@ -173,9 +249,15 @@ impl Api {
                     if let Some(finish) = finish {
                         candidate["finishReason"] = finish.into();
                     }
-                    json!({"candidates": [candidate]})
+                    json!({"candidates": [candidate], "responseId": "g1"})
                 };
-                events.extend(pieces(&said.text, piece).map(|text| chunk(Some(json!({"text": text})), None)));
+                events.extend(
+                    pieces(&said.reasoning, piece)
+                        .map(|text| chunk(Some(json!({"text": text, "thought": true})), None)),
+                );
+                events.extend(
+                    pieces(&said.text, piece).map(|text| chunk(Some(json!({"text": text})), None)),
+                );
                 for (id, tool, arguments) in &said.calls {
                     let args = serde_json::from_str::<Value>(arguments).unwrap_or(json!(arguments));
                     events.push(chunk(Some(json!({"functionCall": {"id": id, "name": tool, "args": args}, "thoughtSignature": "s"})), None));
@@ -183,10 +265,15 @@ impl Api {
                 events.push(chunk(None, Some(finish)));
             }
         }
-        let mut stream: String = events.iter().map(|event| match (self, event["type"].as_str()) {
-            (Api::Messages | Api::Responses, Some(kind)) => format!("event: {kind}\ndata: {event}\n\n"),
-            _ => format!("data: {event}\n\n"),
-        }).collect();
+        let mut stream: String = events
+            .iter()
+            .map(|event| match (self, event["type"].as_str()) {
+                (Api::Messages | Api::Responses, Some(kind)) => {
+                    format!("event: {kind}\ndata: {event}\n\n")
+                }
+                _ => format!("data: {event}\n\n"),
+            })
+            .collect();
         if self == Api::Chat {
             stream.push_str("data: [DONE]\n\n");
         }
@@ -202,15 +289,24 @@ impl Api {
                 heard.text = string(&choice["message"]["content"]);
                 for call in list(&choice["message"]["tool_calls"]) {
                     let function = &call["function"];
-                    heard.calls.push((string(&call["id"]), string(&function["name"]), string(&function["arguments"])));
+                    heard.calls.push((
+                        string(&call["id"]),
+                        string(&function["name"]),
+                        string(&function["arguments"]),
+                    ));
                 }
                 heard.finish = string(&choice["finish_reason"]);
             }
             Api::Messages => {
                 for block in list(&body["content"]) {
+                    heard.parts.push(string(&block["type"]));
                     heard.text.push_str(&string(&block["text"]));
                     if block["type"] == "tool_use" {
-                        heard.calls.push((string(&block["id"]), string(&block["name"]), block["input"].to_string()));
+                        heard.calls.push((
+                            string(&block["id"]),
+                            string(&block["name"]),
+                            block["input"].to_string(),
+                        ));
                     }
                 }
                 heard.finish = string(&body["stop_reason"]);
@@ -224,25 +320,34 @@ impl Api {
     pub(crate) fn hear_stream(self, stream: &str) -> Heard {
         let mut heard = Heard::default();
         let mut finals: Option<Heard> = None;
+        let mut number = None;
         for event in stream.split("\n\n") {
-            let Some(data) = event.lines().find_map(|line| line.strip_prefix("data: ")) else { continue };
+            let Some(data) = event.lines().find_map(|line| line.strip_prefix("data: ")) else {
+                continue;
+            };
             if data == "[DONE]" {
                 continue;
             }
-            let event: Value = serde_json::from_str(data).unwrap_or_else(|_| panic!("not JSON: {data}"));
+            let event: Value =
+                serde_json::from_str(data).unwrap_or_else(|_| panic!("not JSON: {data}"));
             match self {
                 Api::Chat => {
                     for choice in list(&event["choices"]) {
                         heard.text.push_str(&string(&choice["delta"]["content"]));
                         for entry in list(&choice["delta"]["tool_calls"]) {
-                            let at = usize::try_from(entry["index"].as_u64().expect("an index")).expect("small");
+                            let at = usize::try_from(entry["index"].as_u64().expect("an index"))
+                                .expect("small");
                             if heard.calls.len() <= at {
                                 assert_eq!(heard.calls.len(), at, "indices are dense");
                                 heard.calls.push(Default::default());
                             }
                             heard.calls[at].0.push_str(&string(&entry["id"]));
-                            heard.calls[at].1.push_str(&string(&entry["function"]["name"]));
-                            heard.calls[at].2.push_str(&string(&entry["function"]["arguments"]));
+                            heard.calls[at]
+                                .1
+                                .push_str(&string(&entry["function"]["name"]));
+                            heard.calls[at]
+                                .2
+                                .push_str(&string(&entry["function"]["arguments"]));
                         }
                         if let Some(finish) = choice["finish_reason"].as_str() {
                             finish.clone_into(&mut heard.finish);
@@ -250,11 +355,24 @@ impl Api {
                     }
                 }
                 Api::Messages => match event["type"].as_str().expect("a type") {
-                    "content_block_start" if event["content_block"]["type"] == "tool_use" => {
+                    "content_block_start" => {
+                        assert_eq!(event["index"], heard.parts.len(), "indices are dense");
+                        heard.parts.push(string(&event["content_block"]["type"]));
                         let block = &event["content_block"];
-                        heard.calls.push((string(&block["id"]), string(&block["name"]), String::new()));
+                        if block["type"] == "tool_use" {
+                            heard.calls.push((
+                                string(&block["id"]),
+                                string(&block["name"]),
+                                String::new(),
+                            ));
+                        }
                     }
                     "content_block_delta" => {
+                        assert_eq!(
+                            event["index"],
+                            heard.parts.len() - 1,
+                            "the block that is open"
+                        );
                         heard.text.push_str(&string(&event["delta"]["text"]));
                         if let Some(call) = heard.calls.last_mut() {
                             call.2.push_str(&string(&event["delta"]["partial_json"]));
@@ -263,30 +381,77 @@ impl Api {
                     "message_delta" => heard.finish = string(&event["delta"]["stop_reason"]),
                     _ => {}
                 },
-                Api::Responses => match event["type"].as_str().expect("a type") {
-                    "response.output_text.delta" => heard.text.push_str(&string(&event["delta"])),
-                    "response.output_item.added" if event["item"]["type"] == "function_call" => {
-                        heard.calls.push((string(&event["item"]["call_id"]), string(&event["item"]["name"]), String::new()));
+                Api::Responses => {
+                    let own = event["sequence_number"].as_u64();
+                    assert!(own.is_none() || own > number, "numbers grow");
+                    number = own;
+                    match event["type"].as_str().expect("a type") {
+                        "response.output_text.delta" => {
+                            heard.text.push_str(&string(&event["delta"]));
+                        }
+                        "response.output_text.done" => {
+                            assert_eq!(heard.text, string(&event["text"]));
+                        }
+                        "response.content_part.done" => {
+                            assert_eq!(heard.text, string(&event["part"]["text"]));
+                        }
+                        "response.output_item.added" => {
+                            assert!(
+                                event["output_index"].is_null()
+                                    || event["output_index"] == heard.parts.len()
+                            );
+                            heard.parts.push(string(&event["item"]["type"]));
+                            if event["item"]["type"] == "function_call" {
+                                heard.calls.push((
+                                    string(&event["item"]["call_id"]),
+                                    string(&event["item"]["name"]),
+                                    String::new(),
+                                ));
+                            }
+                        }
+                        "response.output_item.done" if event["item"]["type"] == "message" => {
+                            assert_eq!(heard.text, string(&event["item"]["content"][0]["text"]));
+                        }
+                        "response.output_item.done" if event["item"]["type"] == "reasoning" => {}
+                        "response.function_call_arguments.delta" => {
+                            heard
+                                .calls
+                                .last_mut()
+                                .expect("a call")
+                                .2
+                                .push_str(&string(&event["delta"]));
+                        }
+                        "response.function_call_arguments.done" => {
+                            assert_eq!(
+                                heard.calls.last().expect("a call").2,
+                                string(&event["arguments"])
+                            );
+                        }
+                        "response.output_item.done" => {
+                            assert_eq!(
+                                heard.calls.last().expect("a call").2,
+                                string(&event["item"]["arguments"])
+                            );
+                            assert_eq!(
+                                heard.calls.last().expect("a call").1,
+                                string(&event["item"]["name"])
+                            );
+                        }
+                        "response.completed" | "response.incomplete" => {
+                            finals = Some(heard_response(&event["response"]));
+                        }
+                        _ => {}
                     }
-                    "response.function_call_arguments.delta" => {
-                        heard.calls.last_mut().expect("a call").2.push_str(&string(&event["delta"]));
-                    }
-                    "response.function_call_arguments.done" => {
-                        assert_eq!(heard.calls.last().expect("a call").2, string(&event["arguments"]));
-                    }
-                    "response.output_item.done" if event["item"]["type"] == "function_call" => {
-                        assert_eq!(heard.calls.last().expect("a call").2, string(&event["item"]["arguments"]));
-                        assert_eq!(heard.calls.last().expect("a call").1, string(&event["item"]["name"]));
-                    }
-                    "response.completed" | "response.incomplete" => finals = Some(heard_response(&event["response"])),
-                    _ => {}
-                },
+                }
                 Api::Gemini => hear_candidate(&event["candidates"][0], &mut heard),
             }
         }
         if let Some(finals) = finals {
             heard.finish.clone_from(&finals.finish);
-            assert_eq!(heard, finals, "the pieces and the response at the end agree");
+            assert_eq!(
+                heard, finals,
+                "the pieces and the response at the end agree"
+            );
         }
         heard
     }
@@ -294,32 +459,59 @@ impl Api {
 
 fn hear_candidate(candidate: &Value, heard: &mut Heard) {
     for part in list(&candidate["content"]["parts"]) {
+        if part["thought"] == true {
+            continue;
+        }
         heard.text.push_str(&string(&part["text"]));
         if let Some(call) = part.get("functionCall") {
-            heard.calls.push((string(&call["id"]), string(&call["name"]), call["args"].to_string()));
+            heard.calls.push((
+                string(&call["id"]),
+                string(&call["name"]),
+                call["args"].to_string(),
+            ));
         }
     }
     heard.finish.push_str(&string(&candidate["finishReason"]));
 }
 
 fn heard_response(response: &Value) -> Heard {
-    let mut heard = Heard { finish: string(&response["status"]), ..Heard::default() };
+    let mut heard = Heard {
+        finish: string(&response["status"]),
+        ..Heard::default()
+    };
     for item in list(&response["output"]) {
+        heard.parts.push(string(&item["type"]));
         for part in list(&item["content"]) {
             heard.text.push_str(&string(&part["text"]));
         }
         if item["type"] == "function_call" {
-            heard.calls.push((string(&item["call_id"]), string(&item["name"]), string(&item["arguments"])));
+            heard.calls.push((
+                string(&item["call_id"]),
+                string(&item["name"]),
+                string(&item["arguments"]),
+            ));
         }
     }
     heard
 }
 
 fn response(said: &Said, status: &str) -> Value {
-    let content = json!([{"type": "output_text", "text": said.text}]);
-    let mut output = vec![json!({"type": "message", "id": "msg_1", "status": "completed", "content": content})];
+    let mut output: Vec<Value> = (!said.reasoning.is_empty())
+        .then(|| reasoning_item(said))
+        .into_iter()
+        .collect();
+    output.push(message_item(said));
     output.extend(said.calls.iter().map(call_item));
     json!({"id": "r1", "object": "response", "status": status, "output": output})
+}
+
+fn message_item(said: &Said) -> Value {
+    let content = json!([{"type": "output_text", "text": said.text, "annotations": []}]);
+    json!({"type": "message", "id": "msg_1", "status": "completed", "content": content})
+}
+
+fn reasoning_item(said: &Said) -> Value {
+    json!({"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": said.reasoning}]})
 }
 
 fn call_item((id, tool, arguments): &(String, String, String)) -> Value {
@@ -343,7 +535,10 @@ fn list(value: &Value) -> &[Value] {
 fn pieces(text: &str, piece: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let end = rest.char_indices().nth(piece.max(1)).map_or(rest.len(), |(at, _)| at);
+        let end = rest
+            .char_indices()
+            .nth(piece.max(1))
+            .map_or(rest.len(), |(at, _)| at);
         let (piece, after) = rest.split_at(end);
         rest = after;
         (!piece.is_empty()).then_some(piece)

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::policy::{Advice, Policy};
 use crate::repair::RepairPolicy;
-use crate::rescue::{self, NoCall, Rescued};
+use crate::rescue::{self, Beginning, CallWatch, NoCall, Rescued};
 use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSet};
 use crate::validate::{CompileBudget, SchemaCache};
@@ -169,6 +169,22 @@ impl Gate {
             }
             other => other,
         })
+    }
+
+    /// Where calls may begin in a message that is still coming: what is before that place can be shown at once. `watch` is
+    /// new for each message, of which `text` has come so far.
+    ///
+    /// ```
+    /// use callwright::rescue::{Beginning, CallWatch};
+    /// use callwright::{Gate, ToolSpec};
+    ///
+    /// let gate = Gate::builder().tool(ToolSpec::new("search", serde_json::json!({}))).build().unwrap();
+    /// let begins = |text| gate.call_may_begin(&mut CallWatch::default(), text);
+    /// assert_eq!(begins("Sure"), Beginning::Never);
+    /// assert_eq!(begins("<think>Hm.</think>\n<tool"), Beginning::From(18));
+    /// ```
+    pub fn call_may_begin(&self, watch: &mut CallWatch, text: &str) -> Beginning {
+        watch.look(&self.tools, text)
     }
 
     /// The tool of this name.

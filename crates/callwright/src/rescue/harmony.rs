@@ -12,9 +12,14 @@ use crate::call::Call;
 
 pub(super) const START: &str = "<|start|>";
 pub(super) const CHANNEL: &str = "<|channel|>";
-const MESSAGE: &str = "<|message|>";
+pub(super) const MESSAGE: &str = "<|message|>";
 pub(super) const CALL: &str = "<|call|>";
 pub(super) const END: &str = "<|end|>";
+
+/// Whether a message starts here.
+pub(super) fn starts(text: &str) -> bool {
+    text.starts_with(START) || text.starts_with(CHANNEL)
+}
 
 pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     let mut calls = Vec::new();
@@ -57,15 +62,15 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
 }
 
 /// What comes before a body.
-struct Header<'t> {
-    channel: &'t str,
+pub(super) struct Header<'t> {
+    pub(super) channel: &'t str,
     /// The function it goes to, if it goes to one.
-    tool: Option<&'t str>,
+    pub(super) tool: Option<&'t str>,
 }
 
 impl<'t> Header<'t> {
     /// Words and tokens in any order: `<|start|>assistant to=functions.name<|channel|>commentary json`.
-    fn of(header: &'t str) -> Read<Self> {
+    pub(super) fn of(header: &'t str) -> Read<Self> {
         let mut found = Header {
             channel: "",
             tool: None,

@@ -13,6 +13,8 @@
 //! that are written as text stay text, and parse, validate and repair do the rest.
 
 mod arguments;
+mod beginning;
+mod chance;
 mod cursor;
 mod envelope;
 mod harmony;
@@ -23,6 +25,7 @@ mod reason;
 mod surroundings;
 mod tags;
 
+pub use beginning::{Beginning, CallWatch};
 pub use reason::NoCall;
 
 pub use crate::words::{Message, Notation};

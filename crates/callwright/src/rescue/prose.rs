@@ -44,21 +44,40 @@ const DOUBTFUL: &[&str] = word_list![
 /// Whether a text before a call says that the call is meant.
 pub(super) fn announces(text: &str) -> bool {
     let text = text.trim_ascii();
-    // Marks of quotation, code, lists, links and tables, and the colon that introduces what is shown.
-    let shows =
-        |c: char| !(c.is_alphanumeric() || c.is_ascii_whitespace() || ".,;!?'’…-–—".contains(c));
-    let is_prose = |line: &str| line.is_empty() || line.starts_with(char::is_alphabetic);
-    if text.len() > LONGEST || text.contains(shows) || !text.lines().all(is_prose) {
+    if !is_plain(text) {
         return false;
     }
     let text = text.to_lowercase().replace('’', "'");
-    let doubtful = |word: &str| DOUBTFUL.contains(&word) || word.ends_with("n't");
-    if words(&text).any(doubtful) {
+    if words(&text).any(is_doubtful) {
         return false;
     }
     text.strip_suffix(['.', '!', '…'])
         .and_then(|sentences| sentences.rsplit(['.', '!', '?', '…', '\n']).next())
         .is_some_and(acts)
+}
+
+/// Whether a text may announce a call when more of it has come: nothing in it so far says otherwise.
+pub(super) fn may_announce(text: &str) -> bool {
+    if !is_plain(text.trim_ascii()) {
+        return false;
+    }
+    let text = text.to_lowercase().replace('’', "'");
+    // The last word may go on.
+    let whole = text.rfind(is_between_words).map_or("", |end| &text[..end]);
+    !words(whole).any(is_doubtful)
+}
+
+/// Whether a text is short, and neither shows nor lists anything.
+fn is_plain(text: &str) -> bool {
+    // Marks of quotation, code, lists, links and tables, and the colon that introduces what is shown.
+    let shows =
+        |c: char| !(c.is_alphanumeric() || c.is_ascii_whitespace() || ".,;!?'’…-–—".contains(c));
+    let is_prose = |line: &str| line.is_empty() || line.starts_with(char::is_alphabetic);
+    text.len() <= LONGEST && !text.contains(shows) && text.lines().all(is_prose)
+}
+
+fn is_doubtful(word: &str) -> bool {
+    DOUBTFUL.contains(&word) || word.ends_with("n't")
 }
 
 /// Whether a sentence says that the model looks something up now, and does not address the user.
@@ -86,7 +105,11 @@ fn without_fillers(mut text: &str) -> &str {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '\''))
+    text.split(is_between_words)
+}
+
+fn is_between_words(c: char) -> bool {
+    !(c.is_alphanumeric() || c == '\'')
 }
 
 /// Whether reasoning ends by itself. After an opening quotation mark or a colon, the tag that seems to

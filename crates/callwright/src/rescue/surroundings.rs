@@ -10,7 +10,7 @@ use super::prose::{announces, is_finished};
 use super::{NoCall, Notation, harmony, mistral, pythonic, tags};
 
 /// Tokens that end a message. Servers should take them off, and some do not.
-const END_TOKENS: [&str; 11] = [
+pub(super) const END_TOKENS: [&str; 11] = [
     harmony::CALL,
     harmony::END,
     "<|return|>",
@@ -26,7 +26,7 @@ const END_TOKENS: [&str; 11] = [
 ];
 
 /// What is left of the header of a message; the first that fits is taken off.
-const HEADERS: [&str; 4] = [
+pub(super) const HEADERS: [&str; 4] = [
     "<|im_start|>assistant\n",
     "<|start_header_id|>assistant<|end_header_id|>",
     "assistant<|end_header_id|>",
@@ -34,12 +34,12 @@ const HEADERS: [&str; 4] = [
 ];
 
 /// The tags around reasoning.
-const REASONING: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+pub(super) const REASONING: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
 
 /// The languages of code blocks in which models write calls.
-const LANGUAGES: [&str; 6] = ["", "json", "xml", "python", "tool_call", "tool_code"];
+pub(super) const LANGUAGES: [&str; 6] = ["", "json", "xml", "python", "tool_call", "tool_code"];
 
-const FENCE: &str = "```";
+pub(super) const FENCE: &str = "```";
 
 /// Where the calls of a message are.
 pub(super) struct Surroundings {

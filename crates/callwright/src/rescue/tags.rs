@@ -22,7 +22,7 @@ pub(super) const FUNCTION: &str = "<function=";
 const FUNCTION_END: &str = "</function>";
 
 /// The longest namespace that is looked for; the known ones have three to five letters.
-const LONGEST_NAMESPACE: usize = 16;
+pub(super) const LONGEST_NAMESPACE: usize = 16;
 
 /// The tags of a notation with parameters.
 struct Tags<'n> {

@@ -6,8 +6,9 @@ use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, one_message, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::raw::{RawObject, UnreadableAnswer};
-use super::streamed::{EnvelopeDefect, EventData, Extent, Part};
+use super::raw::{RawObject, UnreadableAnswer, items};
+use super::read_event::{EventData, Part};
+use super::streamed::{EnvelopeDefect, Extent};
 use super::{object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -71,9 +72,23 @@ impl ProviderShape for Anthropic {
         let choice = event.choice(0)?;
         let kind = data.text("type").unwrap_or_default();
         match kind.as_ref() {
+            "message_start" => {
+                if let Some(message) = data.object("message")? {
+                    event.answer_id(&message, "id");
+                }
+            }
             "message" => {
-                for block in data.list("content")? {
-                    begin_block(choice, None, &RawObject::read(block)?, Extent::Whole, event)?;
+                event.answer_id(data, "id");
+                if let Some(list) = data.get("content") {
+                    let mut blocks = Vec::new();
+                    for block in items(list)? {
+                        let read = RawObject::read(block)?;
+                        blocks.push((
+                            block,
+                            begin_block(choice, None, &read, Extent::Whole, event)?,
+                        ));
+                    }
+                    event.part_list(choice, list, blocks);
                 }
                 event.end_calls(choice);
                 read_stop_reason(choice, data, event);
@@ -83,28 +98,37 @@ impl ProviderShape for Anthropic {
                 if let Some(block) = data.object("content_block")? {
                     begin_block(choice, index, &block, Extent::Initial, event)?;
                 }
+                read_text_part(index, event);
                 check_index(data, index, event);
             }
             "content_block_delta" => {
                 let index = data.number("index");
-                let call = event.part(|part| part.index == index).map(|part| part.call);
-                if let (Some(call), Some(delta)) = (call, data.object("delta")?) {
-                    match (call, delta.get("partial_json"), delta.get("text")) {
-                        (Some(call), Some(piece), _) => {
+                let part = event
+                    .part(|part| part.index == index)
+                    .map(|part| (part.call, part.text));
+                if let (Some(part), Some(delta)) = (part, data.object("delta")?) {
+                    match (part, delta.get("partial_json"), delta.get("text")) {
+                        ((Some(call), _), Some(piece), _) => {
                             event.arguments(call, piece, Extent::Piece, true);
                         }
-                        (None, _, Some(said)) if delta.is_a("text_delta") => event.say(choice, said),
+                        ((_, Some(text)), _, Some(said)) if delta.is_a("text_delta") => {
+                            event.say_in(text, said);
+                        }
                         _ => {}
                     }
                 }
+                read_text_part(index, event);
                 check_index(data, index, event);
             }
             "content_block_stop" => {
                 let index = data.number("index");
-                let call = event.part(|part| part.index == index).and_then(|part| part.call);
+                let call = event
+                    .part(|part| part.index == index)
+                    .and_then(|part| part.call);
                 if let Some(call) = call {
                     event.end_call(call);
                 }
+                read_text_part(index, event);
                 check_index(data, index, event);
             }
             "message_delta" => {
@@ -163,19 +187,33 @@ impl ProviderShape for Anthropic {
     }
 }
 
-/// A block of an answer begins; `input` is all of a call's arguments, unless pieces of them follow.
+/// Notes that an event is about a block of text, if it is.
+fn read_text_part(index: Option<u64>, event: &mut EventData<'_, '_>) {
+    let part = event.part(|part| part.index == index);
+    if let Some(text) = part.and_then(|part| part.text) {
+        event.is_of_text(text);
+    }
+}
+
+/// A block of an answer begins; `input` is all of a call's arguments, unless pieces of them follow. Returns where the block
+/// begins in the text, if it is text.
 fn begin_block<'d>(
     choice: usize,
     index: Option<u64>,
     block: &RawObject<'d>,
     input: Extent,
     event: &mut EventData<'d, '_>,
-) -> Result<(), UnreadableAnswer> {
-    if !block.is_a("tool_use") {
-        if let Some(said) = block.get("text").filter(|_| block.is_a("text")) {
-            event.say(choice, said);
+) -> Result<Option<usize>, UnreadableAnswer> {
+    if block.is_a("text") {
+        let text = event.text_part(Part::new(choice, index, None))?;
+        if let Some(said) = block.get("text") {
+            event.say_in(text, said);
         }
-        return event.other_part(Part::new(choice, index, None));
+        return Ok(event.answer.texts.get(text).map(|text| text.span.start));
+    }
+    if !block.is_a("tool_use") {
+        event.other_part(Part::new(choice, index, None))?;
+        return Ok(None);
     }
     let call = event.begin(Part::new(choice, index, None))?;
     if let Some(id) = block.text("id") {
@@ -193,12 +231,14 @@ fn begin_block<'d>(
     if caller.is_some_and(|caller| !caller.is_a("direct")) || block.get("toolset_name").is_some() {
         event.is_foreign(call);
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Blocks are numbered without gaps: clients fail otherwise, or lose the input.
 fn check_index<'d>(data: &RawObject<'d>, index: Option<u64>, event: &mut EventData<'d, '_>) {
-    let Some(written) = data.get("index") else { return };
+    let Some(written) = data.get("index") else {
+        return;
+    };
     if let Some(number) = event.number_of_part(|part| part.index == index)
         && index != Some(number)
     {
@@ -208,6 +248,6 @@ fn check_index<'d>(data: &RawObject<'d>, index: Option<u64>, event: &mut EventDa
 
 fn read_stop_reason<'d>(choice: usize, data: &RawObject<'d>, event: &mut EventData<'d, '_>) {
     if let Some(reason) = data.get("stop_reason") {
-        event.finish(choice, reason, &["end_turn"], "tool_use");
+        event.finish(choice, reason, &["end_turn"], Some("\"tool_use\""));
     }
 }

@@ -6,8 +6,9 @@ use super::finish::declared_completeness;
 use super::history::CallResult;
 use super::members::{one_message, take_list};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::raw::{RawObject, UnreadableAnswer};
-use super::streamed::{EventData, Extent, Part};
+use super::raw::{RawObject, UnreadableAnswer, items};
+use super::read_event::{EventData, Part};
+use super::streamed::Extent;
 use super::{each_key_once, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
@@ -83,15 +84,20 @@ impl ProviderShape for Gemini {
         data: &RawObject<'d>,
         event: &mut EventData<'d, '_>,
     ) -> Result<(), UnreadableAnswer> {
+        event.answer_id(data, "responseId");
         for candidate in data.list("candidates")? {
             let candidate = RawObject::read(candidate)?;
             let choice = event.choice(candidate.number("index").unwrap_or_default())?;
             let content = candidate.object("content")?;
-            for part in content.map_or(Ok(Vec::new()), |content| content.list("parts"))? {
-                read_part(choice, &RawObject::read(part)?, event)?;
+            if let Some(list) = content.and_then(|content| content.get("parts")) {
+                let mut parts = Vec::new();
+                for part in items(list)? {
+                    parts.push((part, read_part(choice, &RawObject::read(part)?, event)?));
+                }
+                event.part_list(choice, list, parts);
             }
             if let Some(reason) = candidate.get("finishReason") {
-                event.finish(choice, reason, &[], "");
+                event.finish(choice, reason, &[], None);
             }
         }
         Ok(())
@@ -163,16 +169,23 @@ impl ProviderShape for Gemini {
     }
 }
 
+/// Returns where the part begins in the text, if it is nothing but text.
 fn read_part<'d>(
     choice: usize,
     part: &RawObject<'d>,
     event: &mut EventData<'d, '_>,
-) -> Result<(), UnreadableAnswer> {
+) -> Result<Option<usize>, UnreadableAnswer> {
     let Some(function) = part.object("functionCall")? else {
-        if let Some(said) = part.get("text").filter(|_| part.get("thought") != Some("true")) {
-            event.say(choice, said);
-        }
-        return Ok(());
+        let Some(said) = part
+            .get("text")
+            .filter(|_| part.get("thought") != Some("true"))
+        else {
+            event.after_text(choice);
+            return Ok(None);
+        };
+        let start = event.say(choice, said);
+        // A signature stays, even beside an empty text.
+        return Ok(start.filter(|_| part.has_only("text")));
     };
     let call = event.begin(Part::new(choice, None, None))?;
     if let Some(id) = function.text("id") {
@@ -190,5 +203,5 @@ fn read_part<'d>(
     if function.get("partialArgs").is_some() || function.get("willContinue").is_some() {
         event.is_foreign(call);
     }
-    Ok(())
+    Ok(None)
 }

@@ -17,6 +17,7 @@ mod openai_chat;
 mod openai_responses;
 mod provider;
 pub(crate) mod raw;
+mod read_event;
 mod recorded;
 mod settled;
 mod streamed;
@@ -34,6 +35,7 @@ pub use recorded::{Recorded, into_recorded_output, read_recorded, recorded, reco
 pub use settled::{render_round, render_settled};
 pub use streamed::{
     AnswerReader, EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall, StreamedChoice,
+    StreamedText,
 };
 pub use tools::{declare, read_tools};
 pub use verdict_line::VerdictLine;

@@ -9,7 +9,8 @@ use super::history::{CallResult, content_output};
 use super::members::{take_list, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
 use super::raw::{RawObject, UnreadableAnswer, text as text_of};
-use super::streamed::{EnvelopeDefect, EventData, Extent, Part};
+use super::read_event::{EventData, Part};
+use super::streamed::{EnvelopeDefect, Extent};
 use super::{custom_call, each_key_once, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -82,6 +83,7 @@ impl ProviderShape for OpenAiChat {
         data: &RawObject<'d>,
         event: &mut EventData<'d, '_>,
     ) -> Result<(), UnreadableAnswer> {
+        event.answer_id(data, "id");
         for choice in data.list("choices")? {
             let choice = RawObject::read(choice)?;
             let at = event.choice(choice.number("index").unwrap_or_default())?;
@@ -92,7 +94,7 @@ impl ProviderShape for OpenAiChat {
                 read_message(at, &message, is_delta, event)?;
             }
             if let Some(reason) = choice.get("finish_reason") {
-                event.finish(at, reason, &["stop"], "tool_calls");
+                event.finish(at, reason, &["stop"], Some("\"tool_calls\""));
             }
             if !is_delta {
                 event.end_calls(at);
@@ -160,7 +162,11 @@ fn read_message<'d>(
     if let Some(content) = message.get("content") {
         event.say(choice, content);
     }
-    for entry in message.list("tool_calls")? {
+    let entries = message.list("tool_calls")?;
+    if !is_delta && entries.is_empty() {
+        event.call_list(choice, message, "tool_calls", "\"tool_calls\":");
+    }
+    for entry in entries {
         let entry = RawObject::read(entry)?;
         let (call, is_new) = find_call(choice, &entry, is_delta, event)?;
         match entry.object("function")? {
@@ -214,9 +220,10 @@ fn find_call<'d>(
     match (&id, known) {
         (Some(_), Some(_)) if is_used => event.surplus(entry, "id", EnvelopeDefect::CallId),
         (Some(id), _) => {
-            let id = match is_used {
-                true => Cow::Owned(format!("{id}_{number}")),
-                false => id.clone(),
+            let id = if is_used {
+                Cow::Owned(format!("{id}_{number}"))
+            } else {
+                id.clone()
             };
             if is_used && let Some(written) = entry.get("id") {
                 event.defect(written, EnvelopeDefect::CallId, json!(id).to_string());

@@ -8,8 +8,9 @@ use super::finish::declared_completeness;
 use super::history::{CallResult, HostedCall, content_output};
 use super::members::{has_type, take_list, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::raw::{RawObject, UnreadableAnswer};
-use super::streamed::{EventData, Extent, Part};
+use super::raw::{RawObject, UnreadableAnswer, items};
+use super::read_event::{EventData, Part};
+use super::streamed::Extent;
 use super::{custom_call, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
@@ -77,10 +78,28 @@ impl ProviderShape for OpenAiResponses {
         let index = data.number("output_index");
         let kind = data.text("type").unwrap_or_default();
         match kind.as_ref() {
+            "response.created" => {
+                if let Some(response) = data.object("response")? {
+                    event.answer_id(&response, "id");
+                }
+            }
             "response.output_item.added" | "response.output_item.done" => {
                 let is_done = kind.ends_with("done");
-                if let Some(item) = data.object("item")? {
+                let Some(item) = data.object("item")? else {
+                    return Ok(());
+                };
+                if item.is_a("message") {
+                    let id = item.text("id");
+                    let text = match known_text(id.as_deref(), index, event) {
+                        Some(text) => text,
+                        None => event.text_part(Part::new(choice, index, id.as_deref()))?,
+                    };
+                    read_content(choice, text, &item, event)?;
+                    event.is_of_text(text);
+                } else if item.is_a("function_call") {
                     read_item(choice, index, &item, is_done, event)?;
+                } else if !is_done {
+                    event.other_part(Part::new(choice, index, item.text("id").as_deref()))?;
                 }
             }
             "response.function_call_arguments.delta" | "response.function_call_arguments.done" => {
@@ -98,13 +117,33 @@ impl ProviderShape for OpenAiResponses {
                     event.arguments(call, whole, Extent::Whole, true);
                 }
             }
-            "response.output_text.delta" => {
-                if let Some(said) = data.get("delta") {
-                    event.say(choice, said);
+            "response.output_text.delta"
+            | "response.output_text.done"
+            | "response.output_text.annotation.added"
+            | "response.content_part.added"
+            | "response.content_part.done" => {
+                let id = data.text("item_id");
+                let text = match known_text(id.as_deref(), index, event) {
+                    Some(text) => text,
+                    None => event.text_part(Part::new(choice, index, id.as_deref()))?,
+                };
+                let part = data.object("part")?;
+                let is_other = part.as_ref().is_some_and(|part| !part.is_a("output_text"));
+                if is_other || data.number("content_index").is_some_and(|at| at > 0) {
+                    event.is_mixed(choice);
                 }
+                if let Some(said) = data.get("delta") {
+                    event.say_in(text, said);
+                } else if let Some(said) =
+                    data.get("text").or(part.and_then(|part| part.get("text")))
+                {
+                    event.say_again(text, said);
+                }
+                event.is_of_text(text);
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 if let Some(response) = data.object("response")? {
+                    event.event_number(data, "sequence_number");
                     read_response(choice, &response, event)?;
                 }
             }
@@ -189,16 +228,32 @@ fn read_response<'d>(
     response: &RawObject<'d>,
     event: &mut EventData<'d, '_>,
 ) -> Result<(), UnreadableAnswer> {
-    let has_streamed_text = event.has_text(choice);
-    for (index, item) in response.list("output")?.into_iter().enumerate() {
-        let item = RawObject::read(item)?;
-        read_item(choice, u64::try_from(index).ok(), &item, true, event)?;
-        for part in item.list("content").unwrap_or_default() {
-            let part = RawObject::read(part)?;
-            if let Some(said) = part.get("text").filter(|_| part.is_a("output_text") && !has_streamed_text) {
-                event.say(choice, said);
+    event.answer_id(response, "id");
+    if let Some(list) = response.get("output") {
+        let mut parts = Vec::new();
+        let mut messages = 0;
+        for (index, written) in items(list)?.into_iter().enumerate() {
+            let item = RawObject::read(written)?;
+            let index = u64::try_from(index).ok();
+            let mut start = None;
+            if item.is_a("message") {
+                let text = match event.text_of_choice(choice, messages) {
+                    Some(text) => text,
+                    None => {
+                        event.text_part(Part::new(choice, index, item.text("id").as_deref()))?
+                    }
+                };
+                read_content(choice, text, &item, event)?;
+                messages += 1;
+                start = event.answer.texts.get(text).map(|text| text.span.start);
+            } else if item.is_a("function_call") {
+                read_item(choice, index, &item, true, event)?;
+            } else if messages > 0 {
+                event.is_mixed(choice);
             }
+            parts.push((written, start));
         }
+        event.part_list(choice, list, parts);
     }
     let is_cut = response.get("incomplete_details").is_some();
     if let Some(status) = response.get("status") {
@@ -207,7 +262,43 @@ fn read_response<'d>(
     Ok(())
 }
 
-/// An item, which was announced before or is new.
+/// The text that an event is about: of this item, or of the last one if it does not say.
+fn known_text(id: Option<&str>, index: Option<u64>, event: &EventData<'_, '_>) -> Option<usize> {
+    let part = event.part(|part| match (part.name.as_deref(), id, index) {
+        (Some(name), Some(id), _) => name == id,
+        (_, _, Some(_)) => part.index == index,
+        _ => part.text.is_some(),
+    });
+    part.and_then(|part| part.text)
+}
+
+/// The content of a message. Only one that is a single text can be anything else than that.
+fn read_content<'d>(
+    choice: usize,
+    text: usize,
+    item: &RawObject<'d>,
+    event: &mut EventData<'d, '_>,
+) -> Result<(), UnreadableAnswer> {
+    for (at, part) in item
+        .list("content")
+        .unwrap_or_default()
+        .into_iter()
+        .enumerate()
+    {
+        let part = RawObject::read(part)?;
+        match part.get("text").filter(|_| part.is_a("output_text")) {
+            Some(said) if at == 0 => event.say_again(text, said),
+            Some(said) => {
+                event.is_mixed(choice);
+                let _ = event.say(choice, said);
+            }
+            None => event.is_mixed(choice),
+        }
+    }
+    Ok(())
+}
+
+/// A call, which was announced before or is new.
 fn read_item<'d>(
     choice: usize,
     index: Option<u64>,
@@ -215,9 +306,6 @@ fn read_item<'d>(
     is_done: bool,
     event: &mut EventData<'d, '_>,
 ) -> Result<(), UnreadableAnswer> {
-    if !item.is_a("function_call") {
-        return Ok(());
-    }
     let id = item.text("id");
     let call_id = item.text("call_id");
     let known = event.part(|part| {
@@ -228,15 +316,14 @@ fn read_item<'d>(
         // A server without item ids.
         event.call_with_id(call_id.as_deref().filter(|_| id.is_none())?)
     });
-    let call = match known {
-        Some(call) => call,
-        None => {
-            let call = event.begin(Part::new(choice, index, id.as_deref()))?;
-            if let Some(id) = call_id.or(id) {
-                event.identify(call, id.into_owned());
-            }
-            call
+    let call = if let Some(call) = known {
+        call
+    } else {
+        let call = event.begin(Part::new(choice, index, id.as_deref()))?;
+        if let Some(id) = call_id.or(id) {
+            event.identify(call, id.into_owned());
         }
+        call
     };
     if let Some(name) = item.get("name") {
         event.name(call, name, Extent::Whole);
@@ -249,7 +336,9 @@ fn read_item<'d>(
     };
     match item.get("arguments") {
         Some(arguments) => event.arguments(call, arguments, extent, true),
-        None if is_done && known.is_none() => event.no_arguments(call, item, "\"arguments\":", true),
+        None if is_done && known.is_none() => {
+            event.no_arguments(call, item, "\"arguments\":", true);
+        }
         None => {}
     }
     if is_done {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::history::{CallResult, HostedCall};
 use super::raw::{RawObject, UnreadableAnswer};
-use super::streamed::EventData;
+use super::read_event::EventData;
 use super::{anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::call::{Call, Completeness};
 use crate::error::Error;

@@ -76,6 +76,11 @@ impl<'a> RawObject<'a> {
         found.map(|(_, text)| *text)
     }
 
+    /// Whether it has this member and no other.
+    pub(super) fn has_only(&self, key: &str) -> bool {
+        matches!(self.members.as_slice(), [(only, _)] if only == key)
+    }
+
     /// A member that is an object.
     ///
     /// # Errors
@@ -188,7 +193,11 @@ mod tests {
     fn a_member_goes_with_its_comma() {
         for (text, key, left) in [
             (r#"{"a": 1, "b": 2}"#, "a", r#"{ "b": 2}"#),
-            (r#"{"a": 1 , "b": [1, 2], "c": {}}"#, "b", r#"{"a": 1, "c": {}}"#),
+            (
+                r#"{"a": 1 , "b": [1, 2], "c": {}}"#,
+                "b",
+                r#"{"a": 1, "c": {}}"#,
+            ),
             (r#"{"a": "}"}"#, "a", "{}"),
             (r#"{"a": 1, "b": 2 }"#, "b", r#"{"a": 1 }"#),
         ] {
@@ -203,7 +212,10 @@ mod tests {
     #[test]
     fn what_is_read_twice_or_not_at_all_is_an_error() {
         let error = |text| RawObject::read(text).err();
-        assert_eq!(error(r#"{"a": 1, "\u0061": 2}"#), Some(UnreadableAnswer::KeyTwice));
+        assert_eq!(
+            error(r#"{"a": 1, "\u0061": 2}"#),
+            Some(UnreadableAnswer::KeyTwice)
+        );
         for text in ["[]", "", "{", r#"{"a": }"#, "null"] {
             assert_eq!(error(text), Some(UnreadableAnswer::Shape), "{text}");
         }

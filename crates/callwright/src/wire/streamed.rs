@@ -9,12 +9,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::provider::Provider;
-use super::raw::{RawObject, UnreadableAnswer, span, text};
+use super::raw::{RawObject, UnreadableAnswer};
+use super::read_event::{EventData, Part};
 use crate::call::{Arguments, Call, Completeness};
 use crate::json::Value;
-
-/// How many calls and other parts an answer may have. Providers stop at 128 calls; the rest are texts between them.
-const MOST_PARTS: usize = 1_024;
 
 /// Reads an answer, event by event.
 ///
@@ -45,17 +43,44 @@ pub struct AnswerReader {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct StreamedAnswer {
+    /// The provider's id of the answer.
+    pub id: Option<String>,
     /// Its calls, in the order in which they began.
     pub calls: Vec<StreamedCall>,
     /// Its choices; there is one unless the request asked for more.
     pub choices: Vec<StreamedChoice>,
+    /// The blocks or items of its choices that hold what the model said, where the provider has such.
+    pub texts: Vec<StreamedText>,
     /// The parts of the answer by which later events refer to what came before.
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
+}
+
+/// A block or an item that holds text.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct StreamedText {
+    /// The choice it belongs to, as an index into [`StreamedAnswer::choices`].
+    pub choice: usize,
+    /// Where it is in the text of its choice.
+    pub span: Range<usize>,
+    /// How many parts of the answer came before it.
+    pub number: u64,
+}
+
+impl StreamedAnswer {
+    /// How many parts have come that the provider numbers.
+    pub fn number_of_parts(&self) -> u64 {
+        u64::try_from(self.parts.len()).unwrap_or(u64::MAX)
+    }
 }
 
 /// A call of which everything or a part has come.
 #[derive(Debug, Default)]
 #[non_exhaustive]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "four independent facts about one call"
+)]
 pub struct StreamedCall {
     /// The choice it belongs to, as an index into [`StreamedAnswer::choices`].
     pub choice: usize,
@@ -72,7 +97,7 @@ pub struct StreamedCall {
     /// Whether its arguments came in pieces.
     pub has_pieces: bool,
     /// Whether its arguments are those of its beginning, which count only if no pieces follow.
-    has_only_initial: bool,
+    pub(super) has_only_initial: bool,
 }
 
 /// One of the answers that a response holds.
@@ -85,28 +110,8 @@ pub struct StreamedChoice {
     pub text: String,
     /// What the provider says about the end; `None` until it does.
     pub completeness: Option<Completeness>,
-}
-
-/// A part by which events refer to a call, or to a text: a block, an item, an entry of a list.
-#[derive(Debug)]
-pub(super) struct Part {
-    pub(super) choice: usize,
-    /// How the provider numbers it.
-    pub(super) index: Option<u64>,
-    /// What the provider calls it.
-    pub(super) name: Option<String>,
-    pub(super) call: Option<usize>,
-}
-
-impl Part {
-    pub(super) fn new(choice: usize, index: Option<u64>, name: Option<&str>) -> Self {
-        Part {
-            choice,
-            index,
-            name: name.map(str::to_owned),
-            call: None,
-        }
-    }
+    /// Whether its text is not simply its last part: something else follows, or it is told in two ways.
+    pub is_mixed: bool,
 }
 
 /// One place in the data of an event.
@@ -118,7 +123,7 @@ pub struct Site {
     /// What is there.
     pub role: SiteRole,
     /// What has to come before and after another text there: nothing, unless a member is missing and would be put in.
-    around: (&'static str, &'static str),
+    pub(super) around: (&'static str, &'static str),
 }
 
 /// What a [`Site`] holds.
@@ -141,8 +146,29 @@ pub enum SiteRole {
         /// Whether they are in a JSON string; otherwise they are the JSON.
         as_text: bool,
     },
-    /// Something that the model said.
+    /// Something that the model said, as a JSON string.
     Text {
+        /// The choice.
+        choice: usize,
+        /// Where it is in the text of the choice.
+        said: Range<usize>,
+    },
+    /// All that an event says of a block or an item that holds text.
+    TextPart {
+        /// The choice.
+        choice: usize,
+        /// Where the block or item begins in the text of the choice.
+        start: usize,
+    },
+    /// The parts of a choice, without the brackets around them.
+    PartList {
+        /// The choice.
+        choice: usize,
+        /// Where each part is, and where it begins in the text of the choice if it is nothing but text.
+        parts: Vec<(Range<usize>, Option<usize>)>,
+    },
+    /// Where a choice has its calls, or would have them: a list that is absent, null or empty.
+    CallList {
         /// The choice.
         choice: usize,
     },
@@ -150,7 +176,11 @@ pub enum SiteRole {
     Finish {
         /// The choice.
         choice: usize,
+        /// What it would be if the choice had calls, as JSON; `None` if that makes no difference.
+        with_calls: Option<&'static str>,
     },
+    /// The number of the event that ends the stream.
+    EventNumber(u64),
     /// A defect around a call that clients trip over.
     Defect {
         /// What kind of defect.
@@ -267,252 +297,10 @@ impl AnswerReader {
             Completeness::Complete
         } else {
             let choice = self.answer.choices.get(call.choice);
-            choice.and_then(|choice| choice.completeness).unwrap_or_default()
+            choice
+                .and_then(|choice| choice.completeness)
+                .unwrap_or_default()
         };
         Some(read)
-    }
-}
-
-/// An event while it is read: its data, what was found in it, and the answer that it adds to.
-pub(super) struct EventData<'d, 's> {
-    data: &'d str,
-    sites: Vec<Site>,
-    pub(super) answer: &'s mut StreamedAnswer,
-}
-
-impl<'d> EventData<'d, '_> {
-    /// The choice with this number; a new one if there is none.
-    pub(super) fn choice(&mut self, number: u64) -> Result<usize, UnreadableAnswer> {
-        let choices = &mut self.answer.choices;
-        if let Some(at) = choices.iter().position(|choice| choice.number == number) {
-            return Ok(at);
-        }
-        choices.push(StreamedChoice {
-            number,
-            ..StreamedChoice::default()
-        });
-        within_bounds(choices.len() - 1)
-    }
-
-    /// A part that is not a call.
-    pub(super) fn other_part(&mut self, part: Part) -> Result<(), UnreadableAnswer> {
-        self.answer.parts.push(part);
-        within_bounds(self.answer.parts.len()).map(|_| ())
-    }
-
-    /// The last part that is this one.
-    pub(super) fn part(&self, is: impl Fn(&Part) -> bool) -> Option<&Part> {
-        self.answer.parts.iter().rfind(|part| is(part))
-    }
-
-    /// How many parts came before the last one that is this.
-    pub(super) fn number_of_part(&self, is: impl Fn(&Part) -> bool) -> Option<u64> {
-        u64::try_from(self.answer.parts.iter().rposition(is)?).ok()
-    }
-
-    /// A call begins. Those of the same choice before it have ended.
-    pub(super) fn begin(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
-        let choice = part.choice;
-        self.end_calls(choice);
-        let call = self.answer.calls.len();
-        self.other_part(Part {
-            call: Some(call),
-            ..part
-        })?;
-        self.answer.calls.push(StreamedCall {
-            choice,
-            ..StreamedCall::default()
-        });
-        Ok(call)
-    }
-
-    pub(super) fn tool(&self, call: usize) -> Option<&str> {
-        let call = self.answer.calls.get(call)?;
-        Some(&call.tool)
-    }
-
-    /// Notes the id of a call.
-    pub(super) fn identify(&mut self, at: usize, id: String) {
-        let mut parts = self.answer.parts.iter_mut();
-        let part = parts.find(|part| part.call == Some(at) && part.name.is_none());
-        if let Some(part) = part {
-            part.name = Some(id.clone());
-        }
-        if let Some(call) = self.call(at) {
-            call.id = Some(id);
-        }
-    }
-
-    pub(super) fn call_with_id(&self, id: &str) -> Option<usize> {
-        let has = |call: &StreamedCall| call.id.as_deref() == Some(id);
-        self.answer.calls.iter().position(has)
-    }
-
-    /// The client's tools do not run it, or not as a call that can be judged.
-    pub(super) fn is_foreign(&mut self, call: usize) {
-        if let Some(call) = self.call(call) {
-            call.is_foreign = true;
-        }
-    }
-
-    /// How many calls of its choice came before a call.
-    pub(super) fn number_in_choice(&self, at: usize) -> u64 {
-        let calls = &self.answer.calls;
-        let choice = calls.get(at).map(|call| call.choice);
-        let before = calls.iter().take(at);
-        before.map(|call| u64::from(Some(call.choice) == choice)).sum()
-    }
-
-    pub(super) fn has_text(&self, choice: usize) -> bool {
-        let choice = self.answer.choices.get(choice);
-        choice.is_some_and(|choice| !choice.text.is_empty())
-    }
-
-    fn call(&mut self, at: usize) -> Option<&mut StreamedCall> {
-        self.answer.calls.get_mut(at)
-    }
-
-    /// The calls of a choice have ended.
-    pub(super) fn end_calls(&mut self, choice: usize) {
-        let calls = self.answer.calls.iter_mut();
-        for call in calls.filter(|call| call.choice == choice) {
-            call.has_ended = true;
-        }
-    }
-
-    pub(super) fn end_call(&mut self, call: usize) {
-        if let Some(call) = self.call(call) {
-            call.has_ended = true;
-        }
-    }
-
-    /// Notes what the model said.
-    pub(super) fn say(&mut self, choice: usize, written: &'d str) {
-        if let Some(said) = text(written)
-            && let Some(of) = self.answer.choices.get_mut(choice)
-        {
-            of.text.push_str(&said);
-            self.site(written, SiteRole::Text { choice });
-        }
-    }
-
-    /// Notes the name of a call's tool, or a piece of it.
-    pub(super) fn name(&mut self, at: usize, written: &'d str, extent: Extent) {
-        let name = text(written).unwrap_or_default();
-        if let Some(call) = self.call(at) {
-            if extent != Extent::Piece {
-                call.tool.clear();
-            }
-            call.tool.push_str(&name);
-        }
-        self.site(written, SiteRole::Name { call: at, extent });
-    }
-
-    /// Notes arguments. A provider that wants them as a text (`as_text`) may send the value all the same.
-    pub(super) fn arguments(&mut self, at: usize, written: &'d str, extent: Extent, as_text: bool) {
-        let sent = match text(written).filter(|_| as_text) {
-            Some(text) => text,
-            None => Cow::Borrowed(written),
-        };
-        if as_text && !written.starts_with('"') {
-            let instead = Value::String(Cow::Borrowed(written)).to_string();
-            let defect = EnvelopeDefect::ArgumentsEncoding;
-            self.site(written, SiteRole::Defect { defect, instead });
-        }
-        let Some(call) = self.call(at) else { return };
-        match &mut call.arguments {
-            Some(all) if extent == Extent::Piece && !call.has_only_initial => all.push_str(&sent),
-            Some(_) if extent == Extent::Piece && sent.is_empty() => {}
-            all => {
-                *all = Some(sent.into_owned());
-                call.has_only_initial = extent == Extent::Initial;
-            }
-        }
-        call.has_pieces |= extent == Extent::Piece;
-        let role = SiteRole::Arguments {
-            call: at,
-            extent,
-            as_text,
-        };
-        self.site(written, role);
-    }
-
-    /// Notes where the arguments of a call would be that has none, so that they can be put in.
-    pub(super) fn no_arguments(&mut self, at: usize, object: &RawObject<'d>, key: &'static str, as_text: bool) {
-        let (span, comma) = object.room(self.data);
-        self.answer_site(span, (key, comma), SiteRole::Arguments {
-            call: at,
-            extent: Extent::Initial,
-            as_text,
-        });
-    }
-
-    /// Notes the end of a choice, and that `calls` would be the reason if calls are there.
-    pub(super) fn finish(&mut self, choice: usize, written: &'d str, plain: &[&str], calls: &str) {
-        let reason = text(written).unwrap_or_default();
-        self.end_calls(choice);
-        let has_calls = self.answer.calls.iter().any(|call| call.choice == choice);
-        if let Some(of) = self.answer.choices.get_mut(choice) {
-            of.completeness = Some(Completeness::from_finish_reason(&reason));
-        }
-        if has_calls && plain.contains(&reason.as_ref()) {
-            self.defect(written, EnvelopeDefect::FinishReason, format!("\"{calls}\""));
-        } else {
-            self.site(written, SiteRole::Finish { choice });
-        }
-    }
-
-    /// Notes the end of a choice whose reason is a state.
-    pub(super) fn ended(&mut self, choice: usize, written: &'d str, is_cut: bool) {
-        self.finish(choice, written, &[], "");
-        if let Some(of) = self.answer.choices.get_mut(choice).filter(|_| is_cut) {
-            of.completeness = Some(Completeness::CutOff);
-        }
-    }
-
-    /// Notes a defect, and what ought to be in its place.
-    pub(super) fn defect(&mut self, written: &'d str, defect: EnvelopeDefect, instead: String) {
-        self.site(written, SiteRole::Defect { defect, instead });
-    }
-
-    /// A member that ought not to be there.
-    pub(super) fn surplus(&mut self, object: &RawObject<'d>, key: &str, defect: EnvelopeDefect) {
-        if let Some(span) = object.member_span(self.data, key) {
-            let instead = String::new();
-            self.answer_site(span, ("", ""), SiteRole::Defect { defect, instead });
-        }
-    }
-
-    /// Compares the number of a call with the one that it ought to have.
-    pub(super) fn numbered(&mut self, object: &RawObject<'d>, index: Option<u64>, number: u64) {
-        if index == Some(number) {
-            return;
-        }
-        let defect = EnvelopeDefect::CallIndex;
-        let instead = number.to_string();
-        match object.get("index") {
-            Some(written) => self.defect(written, defect, instead),
-            None => {
-                let (span, comma) = object.room(self.data);
-                let role = SiteRole::Defect { defect, instead };
-                self.answer_site(span, ("\"index\":", comma), role);
-            }
-        }
-    }
-
-    fn site(&mut self, written: &'d str, role: SiteRole) {
-        self.answer_site(span(self.data, written), ("", ""), role);
-    }
-
-    fn answer_site(&mut self, span: Range<usize>, around: (&'static str, &'static str), role: SiteRole) {
-        self.sites.push(Site { span, role, around });
-    }
-}
-
-fn within_bounds(at: usize) -> Result<usize, UnreadableAnswer> {
-    if at < MOST_PARTS {
-        Ok(at)
-    } else {
-        Err(UnreadableAnswer::TooManyParts)
     }
 }

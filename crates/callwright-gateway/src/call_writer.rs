@@ -1,0 +1,217 @@
+//! Rescued calls in the form of each API: as a part of a whole answer, and as events of a stream.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use callwright::wire::Provider;
+use callwright_http::sse;
+use serde_json::{Value, json};
+
+use crate::own_events::like;
+use crate::text_fate::{RescuedCall, RescuedCalls};
+
+/// Gemini wants a signature beside each call, and documents this one for calls that it did not make.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// How many events a call is in a stream of responses.
+const EVENTS_OF_RESPONSES: u64 = 4;
+
+/// A call as an entry of the list that the API has for it.
+pub(crate) fn entry(provider: Provider, call: &RescuedCall) -> String {
+    let RescuedCall { id, call } = call;
+    let (name, arguments) = (&call.tool, &call.arguments);
+    match provider {
+        Provider::OpenAiChat => {
+            json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}).to_string()
+        }
+        Provider::OpenAiResponses => item(id, name, arguments, "completed").to_string(),
+        // The arguments as they are: reading them again could change numbers.
+        Provider::Anthropic => {
+            let [id, name] = [id, name].map(|text| json!(text));
+            format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{arguments}}}"#)
+        }
+        _ => {
+            let [id, name] = [id, name].map(|text| json!(text));
+            format!(
+                r#"{{"functionCall":{{"id":{id},"name":{name},"args":{arguments}}},"thoughtSignature":"{NO_SIGNATURE}"}}"#
+            )
+        }
+    }
+}
+
+/// A call of the responses API. Some clients do not take an item without an id.
+fn item(id: &str, name: &str, arguments: &str, status: &str) -> Value {
+    json!({"type": "function_call", "id": item_id(id), "call_id": id, "name": name, "arguments": arguments,
+        "status": status})
+}
+
+fn item_id(call_id: &str) -> String {
+    call_id.replacen("call_", "fc_", 1)
+}
+
+/// The calls as entries of a list, without the brackets.
+pub(crate) fn entries(provider: Provider, calls: &RescuedCalls) -> String {
+    let entries: Vec<String> = calls
+        .calls
+        .iter()
+        .map(|call| entry(provider, call))
+        .collect();
+    entries.join(",")
+}
+
+/// A list of parts with its last ones taken out that were nothing but calls, and `entries` put in: which piece of it
+/// becomes what. `inner` is where the list is, without its brackets.
+pub(crate) fn replaced_parts(
+    inner: &Range<usize>,
+    parts: &[(Range<usize>, Option<usize>)],
+    rest: usize,
+    entries: &str,
+) -> Option<(Range<usize>, String)> {
+    let is_gone = |start: Option<usize>| start.is_some_and(|start| start >= rest);
+    let gone = parts
+        .iter()
+        .rev()
+        .take_while(|(_, start)| is_gone(*start))
+        .count();
+    let kept = parts.get(..parts.len() - gone).unwrap_or_default();
+    if gone == 0 && entries.is_empty() {
+        return None;
+    }
+    let start = kept.last().map_or(inner.start, |(span, _)| span.end);
+    let end = parts.last().map_or(inner.end, |(span, _)| span.end);
+    let comma = if kept.is_empty() || entries.is_empty() {
+        ""
+    } else {
+        ","
+    };
+    Some((start..end, format!("{comma}{entries}")))
+}
+
+/// The number of the last event of a stream, after these calls.
+pub(crate) fn later_number(number: u64, calls: &RescuedCalls) -> u64 {
+    let calls = u64::try_from(calls.calls.len()).unwrap_or_default();
+    number.saturating_add(calls * EVENTS_OF_RESPONSES)
+}
+
+/// The calls as events. `sample` is the data of an earlier event, `number` that of the event before which they come.
+pub(crate) fn events(
+    provider: Provider,
+    calls: &RescuedCalls,
+    choice: u64,
+    sample: Option<&str>,
+    number: Option<u64>,
+) -> Vec<Bytes> {
+    match provider {
+        Provider::OpenAiChat => {
+            let entries: Vec<Value> = calls
+                .calls
+                .iter()
+                .enumerate()
+                .map(|(index, RescuedCall { id, call })| {
+                    json!({"index": index, "id": id, "type": "function",
+                    "function": {"name": call.tool, "arguments": call.arguments}})
+                })
+                .collect();
+            let choice =
+                json!({"index": choice, "delta": {"tool_calls": entries}, "finish_reason": null});
+            let event = sample.and_then(|sample| like(sample, "choices", &choice.to_string()));
+            event.into_iter().collect()
+        }
+        Provider::Gemini => {
+            let parts = entries(provider, calls);
+            let candidate =
+                format!(r#"{{"index":{choice},"content":{{"role":"model","parts":[{parts}]}}}}"#);
+            let event = sample.and_then(|sample| like(sample, "candidates", &candidate));
+            event.into_iter().collect()
+        }
+        Provider::Anthropic => {
+            let numbered = (calls.first_number..).zip(&calls.calls);
+            numbered
+                .flat_map(|(index, call)| block_events(index, call))
+                .collect()
+        }
+        Provider::OpenAiResponses => {
+            let numbered = (calls.first_number..).zip(&calls.calls);
+            let events = numbered.flat_map(|(index, call)| item_events(index, call));
+            let events = events.enumerate().map(|(at, mut event)| {
+                if let (Some(number), Ok(at)) = (number, u64::try_from(at)) {
+                    event["sequence_number"] = number.saturating_add(at).into();
+                }
+                named(&event)
+            });
+            events.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn block_events(index: u64, RescuedCall { id, call }: &RescuedCall) -> [Bytes; 3] {
+    let block = json!({"type": "tool_use", "id": id, "name": call.tool, "input": {}});
+    let delta = json!({"type": "input_json_delta", "partial_json": call.arguments});
+    [
+        json!({"type": "content_block_start", "index": index, "content_block": block}),
+        json!({"type": "content_block_delta", "index": index, "delta": delta}),
+        json!({"type": "content_block_stop", "index": index}),
+    ]
+    .map(|event| named(&event))
+}
+
+fn item_events(index: u64, RescuedCall { id, call }: &RescuedCall) -> [Value; 4] {
+    let (name, arguments) = (&call.tool, &call.arguments);
+    let item_id = item_id(id);
+    [
+        json!({"type": "response.output_item.added", "output_index": index, "item": item(id, name, "", "in_progress")}),
+        json!({"type": "response.function_call_arguments.delta", "item_id": item_id, "output_index": index,
+            "delta": arguments}),
+        json!({"type": "response.function_call_arguments.done", "item_id": item_id, "output_index": index,
+            "name": name, "arguments": arguments}),
+        json!({"type": "response.output_item.done", "output_index": index,
+            "item": item(id, name, arguments, "completed")}),
+    ]
+}
+
+/// An event whose name is its type.
+fn named(event: &Value) -> Bytes {
+    let name = event
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    sse::event(name, event.to_string().as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_were_calls_give_way_to_calls() {
+        for (list, starts, rest, expected) in [
+            ("[]", vec![], 0, "[C]"),
+            ("[ ]", vec![], 0, "[C]"),
+            ("[aa]", vec![Some(0)], 0, "[C]"),
+            ("[aa , bb]", vec![None, Some(0)], 0, "[aa,C]"),
+            ("[aa , bb ]", vec![Some(0), Some(2)], 2, "[aa,C ]"),
+            ("[aa,bb]", vec![Some(0), Some(2)], 1, "[aa,C]"),
+            ("[aa,bb]", vec![Some(0), Some(2)], 3, "[aa,bb,C]"),
+            // A part that holds more than text stays, and so does what is before it.
+            ("[aa,bb]", vec![Some(0), None], 0, "[aa,bb,C]"),
+        ] {
+            let at = |name: &str| list.find(name).map(|at| at..at + 2);
+            let parts = ["aa", "bb"]
+                .iter()
+                .filter_map(|name| at(name))
+                .zip(starts)
+                .collect::<Vec<_>>();
+            let (span, instead) =
+                replaced_parts(&(1..list.len() - 1), &parts, rest, "C").expect("calls go in");
+            let mut written = list.to_owned();
+            written.replace_range(span, &instead);
+            assert_eq!(written, expected);
+        }
+        assert_eq!(replaced_parts(&(1..3), &[(1..3, Some(0))], 1, ""), None);
+        assert_eq!(
+            replaced_parts(&(1..3), &[(1..3, Some(0))], 0, ""),
+            Some((1..3, String::new()))
+        );
+    }
+}

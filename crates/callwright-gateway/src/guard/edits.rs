@@ -1,0 +1,118 @@
+//! What has to be replaced in an event or a whole body, so that it says what was decided about its calls and its text.
+
+use std::ops::Range;
+
+use callwright::wire::{Extent, Provider, Site, SiteRole};
+
+use super::{AnswerGuard, CallJudge, Fate};
+use crate::call_writer;
+use crate::text_fate::{RescuedCalls, TextFate};
+
+impl AnswerGuard {
+    /// What has to be replaced in an event, or in a whole body.
+    pub(super) fn pieces(
+        &mut self,
+        sites: &[Site],
+        is_whole: bool,
+        judge: &mut impl CallJudge,
+    ) -> Vec<(Range<usize>, String)> {
+        let mut pieces: Vec<_> = sites
+            .iter()
+            .filter_map(|site| self.rescued_piece(site, sites, is_whole))
+            .collect();
+        for site in sites {
+            if let Some(json) = self.instead(&site.role) {
+                pieces.push((site.span.clone(), site.filled_with(&json)));
+            }
+        }
+        for site in sites {
+            if let SiteRole::Defect { defect, instead } = &site.role
+                && !pieces.iter().any(|(span, _)| *span == site.span)
+            {
+                judge.mended(*defect);
+                pieces.push((site.span.clone(), site.filled_with(instead)));
+            }
+        }
+        pieces
+    }
+
+    /// What ought to be at a place of text that is calls, or around it.
+    fn rescued_piece(
+        &self,
+        site: &Site,
+        sites: &[Site],
+        is_whole: bool,
+    ) -> Option<(Range<usize>, String)> {
+        let rescued = |choice: usize| match self.texts.get(choice) {
+            Some(TextFate::Calls(calls)) => Some(calls),
+            _ => None,
+        };
+        let json = match &site.role {
+            SiteRole::Text { choice, said } => {
+                let RescuedCalls { rest, .. } = rescued(*choice)?;
+                let text = &self.reader.answer().choices.get(*choice)?.text;
+                let left = text.get(said.start.min(*rest)..said.end.min(*rest))?;
+                match (left, self.provider) {
+                    _ if said.end <= *rest => return None,
+                    ("", Provider::OpenAiChat) => "null".to_owned(),
+                    _ => quoted(left),
+                }
+            }
+            SiteRole::PartList { choice, parts } => {
+                let calls = rescued(*choice)?;
+                let is_end = |site: &Site| matches!(site.role, SiteRole::Finish { choice: of, .. } if of == *choice);
+                let is_place = is_whole || sites.iter().any(is_end);
+                let entries = is_place.then(|| call_writer::entries(self.provider, calls));
+                let entries = entries.unwrap_or_default();
+                return call_writer::replaced_parts(&site.span, parts, calls.rest, &entries);
+            }
+            SiteRole::CallList { choice } => {
+                format!(
+                    "[{}]",
+                    call_writer::entries(self.provider, rescued(*choice)?)
+                )
+            }
+            SiteRole::Finish { choice, with_calls } => {
+                rescued(*choice)?;
+                (*with_calls)?.to_owned()
+            }
+            SiteRole::EventNumber(number) => {
+                call_writer::later_number(*number, rescued(0)?).to_string()
+            }
+            _ => return None,
+        };
+        Some((site.span.clone(), site.filled_with(&json)))
+    }
+
+    /// What ought to be at a place of a call that changes.
+    fn instead(&mut self, role: &SiteRole) -> Option<String> {
+        let (SiteRole::Name { call, extent } | SiteRole::Arguments { call, extent, .. }) = *role
+        else {
+            return None;
+        };
+        let has_pieces = self.reader.answer().calls.get(call)?.has_pieces;
+        let Some(Fate::Changed {
+            new,
+            has_name,
+            has_arguments,
+        }) = self.fates.get_mut(call)
+        else {
+            return None;
+        };
+        let (has_it, new, as_text) = match *role {
+            SiteRole::Arguments { .. } if extent == Extent::Initial && has_pieces => return None,
+            SiteRole::Arguments { as_text, .. } => (has_arguments, &new.arguments, as_text),
+            _ if self.reader.answer().calls.get(call)?.tool == new.tool => return None,
+            _ => (has_name, &new.tool, true),
+        };
+        // The first piece holds it all, and the others nothing.
+        let is_there = extent == Extent::Piece && std::mem::replace(has_it, true);
+        let new = if is_there { "" } else { new };
+        Some(if as_text { quoted(new) } else { new.to_owned() })
+    }
+}
+
+/// A text as a JSON string.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,450 @@
+//! One event while it is read: its data, what was found in it, and the answer that it adds to.
+//!
+//! Each provider's file reads the shape of its events and notes here what they say. Notes become the sites of the event, and
+//! the calls, texts and choices of the answer.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::raw::{RawObject, UnreadableAnswer, span, text};
+use super::streamed::{
+    EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall, StreamedChoice,
+    StreamedText,
+};
+use crate::call::Completeness;
+use crate::json::Value;
+
+/// How many calls and other parts an answer may have. Providers stop at 128 calls; the rest are texts between them.
+const MOST_PARTS: usize = 1_024;
+
+/// A part by which events refer to a call, or to a text: a block, an item, an entry of a list.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) choice: usize,
+    /// How the provider numbers it.
+    pub(super) index: Option<u64>,
+    /// What the provider calls it.
+    pub(super) name: Option<String>,
+    pub(super) call: Option<usize>,
+    pub(super) text: Option<usize>,
+}
+
+impl Part {
+    pub(super) fn new(choice: usize, index: Option<u64>, name: Option<&str>) -> Self {
+        Part {
+            choice,
+            index,
+            name: name.map(str::to_owned),
+            call: None,
+            text: None,
+        }
+    }
+}
+
+/// An event while it is read: its data, what was found in it, and the answer that it adds to.
+pub(super) struct EventData<'d, 's> {
+    pub(super) data: &'d str,
+    pub(super) sites: Vec<Site>,
+    pub(super) answer: &'s mut StreamedAnswer,
+}
+
+impl<'d> EventData<'d, '_> {
+    /// The choice with this number; a new one if there is none.
+    pub(super) fn choice(&mut self, number: u64) -> Result<usize, UnreadableAnswer> {
+        let choices = &mut self.answer.choices;
+        if let Some(at) = choices.iter().position(|choice| choice.number == number) {
+            return Ok(at);
+        }
+        choices.push(StreamedChoice {
+            number,
+            ..StreamedChoice::default()
+        });
+        within_bounds(choices.len() - 1)
+    }
+
+    /// A part that is not a call.
+    pub(super) fn other_part(&mut self, part: Part) -> Result<(), UnreadableAnswer> {
+        self.after_text(part.choice);
+        self.add_part(part)
+    }
+
+    fn add_part(&mut self, part: Part) -> Result<(), UnreadableAnswer> {
+        self.answer.parts.push(part);
+        within_bounds(self.answer.parts.len()).map(|_| ())
+    }
+
+    /// A block or an item that holds text.
+    pub(super) fn text_part(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
+        let choice = part.choice;
+        let start = self
+            .answer
+            .choices
+            .get(choice)
+            .map_or(0, |choice| choice.text.len());
+        let text = self.answer.texts.len();
+        self.answer.texts.push(StreamedText {
+            choice,
+            span: start..start,
+            number: self.answer.number_of_parts(),
+        });
+        self.add_part(Part {
+            text: Some(text),
+            ..part
+        })?;
+        Ok(text)
+    }
+
+    /// The text of a choice that this one is of all of them.
+    pub(super) fn text_of_choice(&self, choice: usize, number: usize) -> Option<usize> {
+        let texts = self.answer.texts.iter().enumerate();
+        let mut own = texts.filter(|(_, text)| text.choice == choice);
+        own.nth(number).map(|(at, _)| at)
+    }
+
+    /// Something that is not text follows the text of a choice, if it has any.
+    pub(super) fn after_text(&mut self, choice: usize) {
+        let has_part = self.answer.texts.iter().any(|text| text.choice == choice);
+        if let Some(of) = self.answer.choices.get_mut(choice) {
+            of.is_mixed |= has_part || !of.text.is_empty();
+        }
+    }
+
+    /// The text of a choice is told in a way that cannot be relied on.
+    pub(super) fn is_mixed(&mut self, choice: usize) {
+        if let Some(of) = self.answer.choices.get_mut(choice) {
+            of.is_mixed = true;
+        }
+    }
+
+    /// Notes the id of the answer.
+    pub(super) fn answer_id(&mut self, object: &RawObject<'d>, key: &str) {
+        if self.answer.id.is_none() {
+            self.answer.id = object.text(key).map(Cow::into_owned);
+        }
+    }
+
+    /// The last part that is this one.
+    pub(super) fn part(&self, is: impl Fn(&Part) -> bool) -> Option<&Part> {
+        self.answer.parts.iter().rfind(|part| is(part))
+    }
+
+    /// How many parts came before the last one that is this.
+    pub(super) fn number_of_part(&self, is: impl Fn(&Part) -> bool) -> Option<u64> {
+        u64::try_from(self.answer.parts.iter().rposition(is)?).ok()
+    }
+
+    /// A call begins. Those of the same choice before it have ended.
+    pub(super) fn begin(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
+        let choice = part.choice;
+        self.end_calls(choice);
+        let call = self.answer.calls.len();
+        self.add_part(Part {
+            call: Some(call),
+            ..part
+        })?;
+        self.answer.calls.push(StreamedCall {
+            choice,
+            ..StreamedCall::default()
+        });
+        Ok(call)
+    }
+
+    pub(super) fn tool(&self, call: usize) -> Option<&str> {
+        let call = self.answer.calls.get(call)?;
+        Some(&call.tool)
+    }
+
+    /// Notes the id of a call.
+    pub(super) fn identify(&mut self, at: usize, id: String) {
+        let mut parts = self.answer.parts.iter_mut();
+        let part = parts.find(|part| part.call == Some(at) && part.name.is_none());
+        if let Some(part) = part {
+            part.name = Some(id.clone());
+        }
+        if let Some(call) = self.call(at) {
+            call.id = Some(id);
+        }
+    }
+
+    pub(super) fn call_with_id(&self, id: &str) -> Option<usize> {
+        let has = |call: &StreamedCall| call.id.as_deref() == Some(id);
+        self.answer.calls.iter().position(has)
+    }
+
+    /// The client's tools do not run it, or not as a call that can be judged.
+    pub(super) fn is_foreign(&mut self, call: usize) {
+        if let Some(call) = self.call(call) {
+            call.is_foreign = true;
+        }
+    }
+
+    /// How many calls of its choice came before a call.
+    pub(super) fn number_in_choice(&self, at: usize) -> u64 {
+        let calls = &self.answer.calls;
+        let choice = calls.get(at).map(|call| call.choice);
+        let before = calls.iter().take(at);
+        before
+            .map(|call| u64::from(Some(call.choice) == choice))
+            .sum()
+    }
+
+    fn call(&mut self, at: usize) -> Option<&mut StreamedCall> {
+        self.answer.calls.get_mut(at)
+    }
+
+    /// The calls of a choice have ended.
+    pub(super) fn end_calls(&mut self, choice: usize) {
+        let calls = self.answer.calls.iter_mut();
+        for call in calls.filter(|call| call.choice == choice) {
+            call.has_ended = true;
+        }
+    }
+
+    pub(super) fn end_call(&mut self, call: usize) {
+        if let Some(call) = self.call(call) {
+            call.has_ended = true;
+        }
+    }
+
+    /// Notes what the model said; returns where that begins in the text of the choice.
+    pub(super) fn say(&mut self, choice: usize, written: &'d str) -> Option<usize> {
+        let said = text(written)?;
+        let of = self.answer.choices.get_mut(choice)?;
+        let start = of.text.len();
+        of.text.push_str(&said);
+        let said = start..of.text.len();
+        self.site(written, SiteRole::Text { choice, said });
+        Some(start)
+    }
+
+    /// Notes what is new of the text in a block or an item.
+    pub(super) fn say_in(&mut self, text: usize, written: &'d str) {
+        let Some(choice) = self.answer.texts.get(text).map(|text| text.choice) else {
+            return;
+        };
+        let start = self.say(choice, written);
+        let end = self
+            .answer
+            .choices
+            .get(choice)
+            .map_or(0, |choice| choice.text.len());
+        if let Some(of) = self.answer.texts.get_mut(text) {
+            let is_last = start.is_none_or(|start| of.span.end == start);
+            of.span.end = end;
+            if !is_last {
+                self.is_mixed(choice);
+            }
+        }
+    }
+
+    /// Notes the whole text in a block or an item, of which all has come before, or nothing.
+    pub(super) fn say_again(&mut self, at: usize, written: &'d str) {
+        let Some(StreamedText { choice, span, .. }) = self.answer.texts.get(at) else {
+            return;
+        };
+        let (choice, span) = (*choice, span.clone());
+        if span.is_empty() {
+            return self.say_in(at, written);
+        }
+        let known = self
+            .answer
+            .choices
+            .get(choice)
+            .and_then(|choice| choice.text.get(span.clone()));
+        if text(written).as_deref() == known {
+            self.site(written, SiteRole::Text { choice, said: span });
+        } else {
+            self.is_mixed(choice);
+        }
+    }
+
+    /// Notes that all of an event is about a block or an item that holds text.
+    pub(super) fn is_of_text(&mut self, text: usize) {
+        if let Some(StreamedText { choice, span, .. }) = self.answer.texts.get(text) {
+            let role = SiteRole::TextPart {
+                choice: *choice,
+                start: span.start,
+            };
+            self.answer_site(0..self.data.len(), ("", ""), role);
+        }
+    }
+
+    /// Notes the list of the parts of a choice: where each begins in its text, if it is nothing but text.
+    pub(super) fn part_list(
+        &mut self,
+        choice: usize,
+        list: &'d str,
+        parts: Vec<(&'d str, Option<usize>)>,
+    ) {
+        let span = span(self.data, list);
+        let place = |(part, start)| (self::span(self.data, part), start);
+        let parts = parts.into_iter().map(place).collect();
+        let inner = span.start + 1..span.end.saturating_sub(1).max(span.start + 1);
+        self.answer_site(inner, ("", ""), SiteRole::PartList { choice, parts });
+    }
+
+    /// Notes where a message that has no calls would have them.
+    pub(super) fn call_list(
+        &mut self,
+        choice: usize,
+        message: &RawObject<'d>,
+        key: &'static str,
+        before: &'static str,
+    ) {
+        let role = SiteRole::CallList { choice };
+        if let Some(written) = message.written(key) {
+            self.site(written, role);
+        } else {
+            let (span, comma) = message.room(self.data);
+            self.answer_site(span, (before, comma), role);
+        }
+    }
+
+    /// Notes the number of the event that ends a stream.
+    pub(super) fn event_number(&mut self, object: &RawObject<'d>, key: &str) {
+        if let (Some(written), Some(number)) = (object.get(key), object.number(key)) {
+            self.site(written, SiteRole::EventNumber(number));
+        }
+    }
+
+    /// Notes the name of a call's tool, or a piece of it.
+    pub(super) fn name(&mut self, at: usize, written: &'d str, extent: Extent) {
+        let name = text(written).unwrap_or_default();
+        if let Some(call) = self.call(at) {
+            if extent != Extent::Piece {
+                call.tool.clear();
+            }
+            call.tool.push_str(&name);
+        }
+        self.site(written, SiteRole::Name { call: at, extent });
+    }
+
+    /// Notes arguments. A provider that wants them as a text (`as_text`) may send the value all the same.
+    pub(super) fn arguments(&mut self, at: usize, written: &'d str, extent: Extent, as_text: bool) {
+        let sent = match text(written).filter(|_| as_text) {
+            Some(text) => text,
+            None => Cow::Borrowed(written),
+        };
+        if as_text && !written.starts_with('"') {
+            let instead = Value::String(Cow::Borrowed(written)).to_string();
+            let defect = EnvelopeDefect::ArgumentsEncoding;
+            self.site(written, SiteRole::Defect { defect, instead });
+        }
+        let Some(call) = self.call(at) else { return };
+        match &mut call.arguments {
+            Some(all) if extent == Extent::Piece && !call.has_only_initial => all.push_str(&sent),
+            Some(_) if extent == Extent::Piece && sent.is_empty() => {}
+            all => {
+                *all = Some(sent.into_owned());
+                call.has_only_initial = extent == Extent::Initial;
+            }
+        }
+        call.has_pieces |= extent == Extent::Piece;
+        let role = SiteRole::Arguments {
+            call: at,
+            extent,
+            as_text,
+        };
+        self.site(written, role);
+    }
+
+    /// Notes where the arguments of a call would be that has none, so that they can be put in.
+    pub(super) fn no_arguments(
+        &mut self,
+        at: usize,
+        object: &RawObject<'d>,
+        key: &'static str,
+        as_text: bool,
+    ) {
+        let (span, comma) = object.room(self.data);
+        self.answer_site(
+            span,
+            (key, comma),
+            SiteRole::Arguments {
+                call: at,
+                extent: Extent::Initial,
+                as_text,
+            },
+        );
+    }
+
+    /// Notes the end of a choice, and that `calls` would be the reason if calls are there.
+    pub(super) fn finish(
+        &mut self,
+        choice: usize,
+        written: &'d str,
+        plain: &[&str],
+        calls: Option<&'static str>,
+    ) {
+        let reason = text(written).unwrap_or_default();
+        self.end_calls(choice);
+        let has_calls = self.answer.calls.iter().any(|call| call.choice == choice);
+        if let Some(of) = self.answer.choices.get_mut(choice) {
+            of.completeness = Some(Completeness::from_finish_reason(&reason));
+        }
+        match calls {
+            Some(calls) if has_calls && plain.contains(&reason.as_ref()) => {
+                self.defect(written, EnvelopeDefect::FinishReason, calls.to_owned());
+            }
+            with_calls => self.site(written, SiteRole::Finish { choice, with_calls }),
+        }
+    }
+
+    /// Notes the end of a choice whose reason is a state.
+    pub(super) fn ended(&mut self, choice: usize, written: &'d str, is_cut: bool) {
+        self.finish(choice, written, &[], None);
+        if let Some(of) = self.answer.choices.get_mut(choice).filter(|_| is_cut) {
+            of.completeness = Some(Completeness::CutOff);
+        }
+    }
+
+    /// Notes a defect, and what ought to be in its place.
+    pub(super) fn defect(&mut self, written: &'d str, defect: EnvelopeDefect, instead: String) {
+        self.site(written, SiteRole::Defect { defect, instead });
+    }
+
+    /// A member that ought not to be there.
+    pub(super) fn surplus(&mut self, object: &RawObject<'d>, key: &str, defect: EnvelopeDefect) {
+        if let Some(span) = object.member_span(self.data, key) {
+            let instead = String::new();
+            self.answer_site(span, ("", ""), SiteRole::Defect { defect, instead });
+        }
+    }
+
+    /// Compares the number of a call with the one that it ought to have.
+    pub(super) fn numbered(&mut self, object: &RawObject<'d>, index: Option<u64>, number: u64) {
+        if index == Some(number) {
+            return;
+        }
+        let defect = EnvelopeDefect::CallIndex;
+        let instead = number.to_string();
+        if let Some(written) = object.get("index") {
+            self.defect(written, defect, instead);
+        } else {
+            let (span, comma) = object.room(self.data);
+            let role = SiteRole::Defect { defect, instead };
+            self.answer_site(span, ("\"index\":", comma), role);
+        }
+    }
+
+    fn site(&mut self, written: &'d str, role: SiteRole) {
+        self.answer_site(span(self.data, written), ("", ""), role);
+    }
+
+    fn answer_site(
+        &mut self,
+        span: Range<usize>,
+        around: (&'static str, &'static str),
+        role: SiteRole,
+    ) {
+        self.sites.push(Site { span, role, around });
+    }
+}
+
+fn within_bounds(at: usize) -> Result<usize, UnreadableAnswer> {
+    if at < MOST_PARTS {
+        Ok(at)
+    } else {
+        Err(UnreadableAnswer::TooManyParts)
+    }
+}
