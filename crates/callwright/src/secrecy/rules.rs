@@ -15,9 +15,9 @@ const LIKELY: usize = 6;
 const LONGEST_INDEX: usize = 4;
 
 /// How many keys that the schema does not list are compared with those that it does, and how many comparisons that may
-/// be: a few milliseconds. With more, nothing of the call is shown.
+/// be: some ten milliseconds. With more, nothing of the call is shown.
 const MOST_STRANGERS: usize = 1_000;
-const MOST_COMPARISONS: usize = 20_000;
+const MOST_COMPARISONS: usize = 200_000;
 
 /// Whose value it is.
 #[derive(Debug, Clone, Copy)]

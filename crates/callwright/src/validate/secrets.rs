@@ -28,7 +28,7 @@ const MOST_PARTS: usize = 1_000_000;
 
 /// How many names of secrets others are compared with, letter by letter. With more, a name that is not listed counts as
 /// one of them.
-const MOST_NAMES: usize = 64;
+const MOST_NAMES: usize = 1_024;
 
 /// The secrets of one schema.
 #[derive(Debug, Default)]

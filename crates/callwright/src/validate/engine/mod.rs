@@ -86,7 +86,7 @@ impl Engine {
     /// Compiles a schema; the error is a sentence for the operator.
     pub(crate) fn compile(schema: &serde_json::Value) -> Result<Engine, String> {
         // Patterns that never step back take linear time. Few need the engine that may.
-        let linear = options().with_pattern_options(PatternOptions::regex());
+        let linear = options(schema).with_pattern_options(PatternOptions::regex());
         if let Ok(validator) = linear.build(schema) {
             let explainer = if can_outline(schema) {
                 Explainer::Outline(OnceLock::new())
@@ -98,7 +98,7 @@ impl Engine {
                 explainer,
             });
         }
-        let validator = options().build(schema);
+        let validator = options(schema).build(schema);
         Ok(Engine {
             validator: validator.map_err(|error| build_error(&error))?,
             explainer: Explainer::Backtracking(Box::new(Backtracking {
@@ -123,7 +123,11 @@ impl Engine {
             Explainer::Backtracking(backtracking) => match backtracking.level(value) {
                 0 => Some(&self.validator),
                 level => {
-                    let make = || options_with(STEPS_PER_TEXT[level]).build(schema).ok();
+                    let make = || {
+                        options_with(schema, STEPS_PER_TEXT[level])
+                            .build(schema)
+                            .ok()
+                    };
                     backtracking.judges[level].get_or_init(make).as_ref()
                 }
             },
@@ -148,7 +152,11 @@ impl Engine {
             }
             Explainer::Backtracking(backtracking) => {
                 let level = backtracking.level(value);
-                let make = || copying_options(STEPS_PER_TEXT[level]).build(schema).ok();
+                let make = || {
+                    copying_options(schema, STEPS_PER_TEXT[level])
+                        .build(schema)
+                        .ok()
+                };
                 let validator = backtracking.copying[level].get_or_init(make).as_ref();
                 let copy = serde_json::Value::from(value);
                 let errors = validator.into_iter().flat_map(|all| all.iter_errors(&copy));
@@ -218,28 +226,38 @@ fn count_patterns(node: &serde_json::Value) -> usize {
     below.sum()
 }
 
-fn options<'o>() -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
-    options_with(MOST_STEPS)
+fn options<'o>(schema: &serde_json::Value) -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
+    options_with(schema, MOST_STEPS)
 }
 
-fn options_with<'o>(steps: usize) -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
-    configured(jsonschema::options_for::<Tree>().offline(), steps)
+fn options_with<'o>(
+    schema: &serde_json::Value,
+    steps: usize,
+) -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
+    configured(jsonschema::options_for::<Tree>().offline(), schema, steps)
 }
 
 /// The same options on the crate's own values.
-fn copying_options<'o>(steps: usize) -> ValidationOptions<'o> {
-    configured(jsonschema::options().offline(), steps)
+fn copying_options<'o>(schema: &serde_json::Value, steps: usize) -> ValidationOptions<'o> {
+    configured(jsonschema::options().offline(), schema, steps)
 }
 
-fn configured<F: Json>(
-    options: ValidationOptions<'_, Arc<dyn Retrieve>, F>,
+fn configured<'o, F: Json>(
+    options: ValidationOptions<'o, Arc<dyn Retrieve>, F>,
+    schema: &serde_json::Value,
     steps: usize,
-) -> ValidationOptions<'_, Arc<dyn Retrieve>, F> {
-    options
+) -> ValidationOptions<'o, Arc<dyn Retrieve>, F> {
+    let options = options
         .should_validate_formats(true)
-        .with_format("uuid", is_uuid)
         .with_email_options(EmailOptions::default().without_display_text())
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(steps))
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(steps));
+    // Drafts 4 to 7 do not know the format.
+    let draft = schema.get("$schema").and_then(serde_json::Value::as_str);
+    if draft.is_some_and(|draft| draft.contains("/draft-0")) {
+        options
+    } else {
+        options.with_format("uuid", is_uuid)
+    }
 }
 
 /// Whether a text is a UUID in one of the ways that the libraries of tools read: with its four dashes or without any, in

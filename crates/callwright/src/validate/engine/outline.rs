@@ -37,7 +37,7 @@ impl Outline {
     pub(super) fn compile(schema: &Schema, draft: Draft) -> Option<Outline> {
         let registry = Registry::new().draft(draft).add(ADDRESS, schema).ok()?;
         let registry = registry.prepare().ok()?;
-        let options = || options().with_draft(draft).with_registry(&registry);
+        let options = || options(schema).with_draft(draft).with_registry(&registry);
         let mut places = vec![String::new()];
         let mut unions = HashMap::new();
         find_unions(schema, &Path::root(), &mut places, &mut unions);
