@@ -27,7 +27,8 @@ count_reads!(
     __sanitizer_cov_load1 __sanitizer_cov_load2 __sanitizer_cov_load4 __sanitizer_cov_load8 __sanitizer_cov_load16
 );
 
-/// What an input may cost: so much in any case, and so much more per byte of it.
+/// What an input may cost: so much in any case, and so much more per byte of it. About eight times what the costliest
+/// inputs of the corpus and their mutations take, so that what grows faster than the input is found at 4 kB.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Reads from memory by our own crates.

@@ -12,9 +12,9 @@ use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (100_000, 20_000),
-    allocated: (1 << 20, 20_000),
-    held: (8 << 20, 4_096),
+    reads: (1_000_000, 500),
+    allocated: (2 << 20, 1_024),
+    held: (64 << 20, 16 << 10),
 };
 
 static GATE: LazyLock<Gate> = LazyLock::new(|| {
@@ -39,7 +39,10 @@ fn judge(call: &Call<'_>) {
 }
 
 fuzz_target!(
-    init: plant(seeds()),
+    init: {
+        plant(seeds());
+        LazyLock::force(&GATE);
+    },
     |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let Ok(value) = read_value(text) else { return };
         for answer in wire::read_whole_answer(value.clone()).into_iter().flatten() {

@@ -13,9 +13,9 @@ use callwright_fuzz::{Bounds, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (3_000_000, 4_000),
+    allocated: (64 << 20, 4_096),
+    held: (64 << 20, 16 << 10),
 };
 
 static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
@@ -63,7 +63,10 @@ fn settle<'c>(gate: &'c Gate, recorded: &'c Recorded<'_>) -> Option<Settled<'c>>
 }
 
 fuzz_target!(
-    init: plant(seeds()),
+    init: {
+        plant(seeds());
+        LazyLock::force(&TOOLS);
+    },
     |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let (straight, moved) = (gate(), gate());
         let feedback = Feedback::default();

@@ -15,9 +15,9 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (2_000_000, 4_000),
+    allocated: (8 << 20, 8_192),
+    held: (64 << 20, 16 << 10),
 };
 
 const STAGES: [&str; 3] = ["parse", "validate", "repair"];

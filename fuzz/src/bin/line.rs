@@ -12,9 +12,9 @@ use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (1_000_000, 500),
+    allocated: (2 << 20, 1_024),
+    held: (64 << 20, 16 << 10),
 };
 
 static GATE: LazyLock<Gate> = LazyLock::new(|| {
@@ -46,7 +46,10 @@ fn seeds() -> Vec<Vec<u8>> {
 }
 
 fuzz_target!(
-    init: plant(seeds()),
+    init: {
+        plant(seeds());
+        LazyLock::force(&GATE);
+    },
     |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let line = wire::read_recorded_line(text);
         if let Ok(RecordedLine::Message(message)) = &line

@@ -16,9 +16,9 @@ use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (200_000, 500),
+    allocated: (64 << 20, 2_048),
+    held: (64 << 20, 16 << 10),
 };
 
 fn seeds() -> Vec<Vec<u8>> {

@@ -7,9 +7,9 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (500_000, 500),
+    allocated: (8 << 20, 4_096),
+    held: (64 << 20, 16 << 10),
 };
 
 fn seeds() -> Vec<Vec<u8>> {

@@ -9,9 +9,9 @@ use callwright_replay::source::Pieces;
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (200_000, 500),
+    allocated: (128 << 20, 256 << 10),
+    held: (64 << 20, 16 << 10),
 };
 
 fn seeds() -> Vec<Vec<u8>> {

@@ -12,9 +12,9 @@ use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (1_000_000, 4_000),
+    allocated: (4 << 20, 8_192),
+    held: (64 << 20, 16 << 10),
 };
 
 static GATE: LazyLock<Gate> = LazyLock::new(|| {
@@ -31,7 +31,10 @@ fn seeds() -> Vec<Vec<u8>> {
 }
 
 fuzz_target!(
-    init: plant(seeds()),
+    init: {
+        plant(seeds());
+        LazyLock::force(&GATE);
+    },
     |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let message = Message::from_text(text);
         let Ok(rescued) = GATE.rescue(&message) else { return };

@@ -14,9 +14,9 @@ use callwright_fuzz::{Bounds, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (200_000, 20_000),
-    allocated: (1 << 20, 20_000),
-    held: (8 << 20, 4_096),
+    reads: (500_000, 500),
+    allocated: (32 << 20, 1_024),
+    held: (64 << 20, 16 << 10),
 };
 
 /// Each looks at all of the result; the last one does so in a loop within a loop.

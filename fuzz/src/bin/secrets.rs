@@ -13,9 +13,9 @@ use cases::{Case, leak};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (50_000_000, 0),
+    allocated: (128 << 20, 0),
+    held: (64 << 20, 16 << 10),
 };
 
 /// Every first choice with every second one; the fuzzer goes on from there.

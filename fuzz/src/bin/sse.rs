@@ -6,9 +6,9 @@ use callwright_http::sse::{EventFields, event, with_data};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (10_000, 1_000),
-    allocated: (10_000, 1_000),
-    held: (1 << 20, 1_000),
+    reads: (100_000, 200),
+    allocated: (100_000, 300),
+    held: (64 << 20, 16 << 10),
 };
 
 const SEEDS: [&str; 4] = [

@@ -9,9 +9,9 @@ use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
-    reads: (1_000_000, 100_000),
-    allocated: (64 << 20, 100_000),
-    held: (64 << 20, 16_384),
+    reads: (2_000_000, 6_000),
+    allocated: (32 << 20, 16 << 10),
+    held: (64 << 20, 16 << 10),
 };
 
 const CALLS: [&str; 4] = [
