@@ -1,7 +1,7 @@
 //! A server on stdio for clients that speak streamable HTTP: each of their sessions has its own process.
 //!
-//! The guard in front of it is that of any HTTP server; this is the server. It listens on this machine only, under a query
-//! that nobody else knows. Takes messages by POST and answers each with an event stream; what the server sends by itself
+//! The guard in front of it is that of any HTTP server; this is the server. It listens on this machine only, under a secret
+//! query. Takes messages by POST and answers each with an event stream; what the server sends by itself
 //! goes to the stream that the client has opened by GET, or else to its newest request.
 
 use std::collections::{HashMap, VecDeque};
