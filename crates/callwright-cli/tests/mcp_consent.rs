@@ -59,6 +59,12 @@ fn behind(kind: &str, python: &str, how: [&str; 3]) -> Vec<String> {
                 .concat(),
             )
         }
+        // The same server, on stdio, for clients that speak HTTP.
+        "listen" => {
+            let arguments = ["--policy", policy, "--", python, bank];
+            let guard = Guard::listen(&mut program(), &arguments);
+            run("pay", &[&guard.url])
+        }
         "bridge" => {
             let server = Server::start_with(python, Path::new(bank), &[Path::new("http")]);
             let url = server.url.replace("https", "http");
@@ -97,6 +103,8 @@ fn a_client_with_forms_asks_its_user() {
         ("several", "legacy", "allow_tool", "ok paid Ann, 2"),
         ("several", "2026-07-28", "allow_once", "ok paid Ann, 2"),
         ("bridge", "legacy", "allow_once", "ok paid Ann, 2"),
+        ("listen", "legacy", "allow_once", "ok paid Ann, 2"),
+        ("listen", "auto", "cancel", "error \""),
         ("http", "legacy", "allow_once", "ok paid Ann, 2"),
         ("http", "legacy", "decline", "error The user has said stop."),
     ] {

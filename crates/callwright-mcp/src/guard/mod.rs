@@ -115,19 +115,14 @@ impl Guard {
                     step.listed(result);
                     return Fate::Keep;
                 }
-                let call = match state.at_server.remove(key.as_ref()).map(|it| it.expects) {
+                let request = step.state.at_server.remove(key.as_ref());
+                let call = match request.map(|it| it.expects) {
                     Some(Expects::Result(call)) => call,
                     Some(Expects::Tools { is_first }) => {
-                        let mut step = GuardStep {
-                            guard: self,
-                            state: &mut state,
-                            now,
-                            out,
-                        };
                         return step.client_listed(message, result, is_first);
                     }
                     Some(Expects::Anything) | None => {
-                        state.answered_early(&key, message);
+                        step.state.answered_early(&key, message);
                         return Fate::Pass;
                     }
                 };

@@ -24,6 +24,7 @@ use super::exchange::{Exchange, answers, has_method, is_batch, one_line, request
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, HttpError, Options};
+use crate::answer::{self, code};
 use crate::guard::{Guard, Settings};
 use crate::members::{member, string};
 use crate::message::Message;
@@ -155,12 +156,14 @@ impl Bridge {
         Ok(())
     }
 
-    /// The next line that is not blank, without its end; `None` at the end of the input.
+    /// The next line that is not blank, without its end; `None` at the end of the input. The client gets an error for one
+    /// that is too long.
     async fn next_line(
         &self,
         input: &mut (impl AsyncBufReadExt + Unpin),
     ) -> Result<Option<Vec<u8>>, HttpError> {
         let max_bytes = self.server.upstream.max_bytes();
+        let mut is_too_long = false;
         loop {
             let mut line = Vec::new();
             let mut limited = (&mut *input).take((max_bytes as u64).saturating_add(1));
@@ -168,9 +171,15 @@ impl Bridge {
             if line.is_empty() {
                 return Ok(None);
             }
-            if line.len() > max_bytes {
-                let why = format!("a message has more than {max_bytes} bytes");
-                return Err(std::io::Error::other(why).into());
+            let has_end = line.ends_with(b"\n");
+            if is_too_long || line.len() > max_bytes {
+                // The rest of it is not a message either.
+                is_too_long = !has_end;
+                if has_end {
+                    let why = format!("a line has more than {max_bytes} bytes");
+                    self.tell(answer::error("null", code::NOT_JSON, &why)).await;
+                }
+                continue;
             }
             let line = line.trim_ascii();
             if !line.is_empty() {

@@ -1,7 +1,7 @@
 //! A server on stdio for clients that speak streamable HTTP: each of their sessions has its own process.
 //!
-//! The guard in front of it is that of any HTTP server; this is the server. It listens on this machine only, under a query
-//! that nobody else knows. Takes messages by POST and answers each with an event stream; what the server sends by itself
+//! The guard in front of it is that of any HTTP server; this is the server. It listens on this machine only, under a secret
+//! query. Takes messages by POST and answers each with an event stream; what the server sends by itself
 //! goes to the stream that the client has opened by GET, or else to its newest request.
 
 use std::collections::{HashMap, VecDeque};
@@ -18,7 +18,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Sender, channel};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -38,7 +38,7 @@ const MOST_SESSIONS: usize = 100;
 /// How long a session may be silent. Another one begins with the next `initialize`, as after a restart.
 const SESSION_LIFE: Duration = Duration::from_secs(60 * 60);
 
-/// How many messages wait for a client that has no stream open.
+/// How many messages wait for a client that has no stream open, or does not read. Then the process waits.
 const MOST_WAITING: usize = 1_000;
 
 /// How long a process may take to end once its input has ended.
@@ -115,7 +115,7 @@ struct Streams {
 }
 
 struct OpenStream {
-    sender: UnboundedSender<Bytes>,
+    sender: Sender<Bytes>,
     /// Requests that have no answer yet; `None` if the stream is for what the server sends by itself.
     ids: Option<Vec<String>>,
 }
@@ -242,12 +242,12 @@ impl ProcessSession {
 
     /// A response whose events are the answers to these requests, or what the server sends by itself.
     fn open(&self, ids: Option<Vec<String>>) -> Response<Body> {
-        let (sender, receiver) = unbounded_channel();
+        let (sender, receiver) = channel(MOST_WAITING);
         let mut streams = self.streams.lock();
         streams.last_used = Instant::now();
         if ids.is_none() {
             for message in std::mem::take(&mut streams.waiting) {
-                let _open = sender.send(message);
+                let _open = sender.try_send(message);
             }
         }
         streams.open.push(OpenStream { sender, ids });
@@ -275,26 +275,31 @@ impl ProcessSession {
             let ids = stream.ids.as_ref();
             ids.is_some_and(|ids| ids.iter().any(|id| answered.contains(id)))
         };
-        if let Some(at) = streams.open.iter().position(waits_for) {
+        let sender = if let Some(at) = streams.open.iter().position(waits_for) {
             let stream = &mut streams.open[at];
-            let _gone = stream.sender.send(message);
+            let sender = stream.sender.clone();
             let ids = stream.ids.get_or_insert_default();
             ids.retain(|id| !answered.contains(id));
             if ids.is_empty() {
                 streams.open.remove(at);
             }
+            sender
+        } else if answered.is_empty() {
+            let listens = streams.open.iter().find(|stream| stream.ids.is_none());
+            let Some(stream) = listens.or(streams.open.last()) else {
+                if streams.waiting.len() < MOST_WAITING {
+                    streams.waiting.push_back(message);
+                }
+                return;
+            };
+            stream.sender.clone()
+        } else {
+            // The client that sent the request has gone.
             return;
-        }
-        // An answer whose request has gone is for nobody.
-        if !answered.is_empty() {
-            return;
-        }
-        let listens = streams.open.iter().find(|stream| stream.ids.is_none());
-        match listens.or(streams.open.last()) {
-            Some(stream) => drop(stream.sender.send(message)),
-            None if streams.waiting.len() < MOST_WAITING => streams.waiting.push_back(message),
-            None => {}
-        }
+        };
+        drop(streams);
+        // This holds up only the process, which must not fill our memory.
+        let _gone = sender.blocking_send(message);
     }
 
     fn is_forgotten(&self) -> bool {

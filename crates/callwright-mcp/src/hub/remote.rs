@@ -37,6 +37,7 @@ pub(super) struct MemoryPipe {
 pub(super) fn connect(
     url: &str,
     headers: &BTreeMap<String, String>,
+    most_bytes: usize,
     warn: Warn,
 ) -> (RemoteServer, LineSink, MemoryPipe) {
     let (to_bridge, input) = duplex(HELD);
@@ -47,6 +48,7 @@ pub(super) fn connect(
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     options.finish = TO_FINISH;
+    options.most_bytes = most_bytes;
     options.warn = warn;
     let in_memory = |stream| MemoryPipe {
         stream,

@@ -135,7 +135,7 @@ pub(super) fn start(
         Endpoint::Url { url, headers } => {
             let (warn, name) = (Arc::clone(&hub.warn), member.name.clone());
             let warn = Arc::new(move |warning: &str| warn(&format!("{name}: {warning}")));
-            let (remote, sink, output) = remote::connect(url, headers, warn);
+            let (remote, sink, output) = remote::connect(url, headers, hub.most_bytes, warn);
             Ok((StartedServer::Remote(Box::new(remote), output), Some(sink)))
         }
         #[cfg(not(feature = "http"))]

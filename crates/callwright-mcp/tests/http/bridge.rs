@@ -27,10 +27,14 @@ struct Client {
 
 impl Client {
     fn start(upstream: &str) -> Self {
+        Client::with(Options::new(upstream))
+    }
+
+    fn with(options: Options) -> Self {
         let (ours, theirs) = tokio::io::duplex(1_000);
         let (input, output) = tokio::io::split(theirs);
         let settings = Arc::new(Settings::default());
-        let bridged = tokio::spawn(bridge(Options::new(upstream), settings, input, output));
+        let bridged = tokio::spawn(bridge(options, settings, input, output));
         let (input, output) = tokio::io::split(ours);
         Client {
             output,
@@ -267,5 +271,21 @@ async fn a_server_that_refuses_is_quoted() {
         answer["error"]["message"],
         "The MCP server answered with HTTP status 401 Unauthorized: log in first"
     );
+    client.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_is_too_long_is_not_the_last() {
+    let server = Odd::start(crate::odd::usual).await;
+    let mut options = Options::new(&server.url);
+    options.most_bytes = 1_000;
+    let mut client = Client::with(options);
+    let answer = client.ask(json!({"text": "x".repeat(5_000)})).await;
+    assert_eq!(
+        answer["error"]["message"],
+        "a line has more than 1000 bytes"
+    );
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    assert_eq!(client.ask(ping).await["id"], 1);
     client.end().await;
 }
