@@ -122,6 +122,9 @@ fn answer(_: &Value, case: &Value) -> Result<(), String> {
                 "output": plain(&result.output),
                 "is_error": result.is_error,
             }),
+            HistoryEntry::Tools(tools) => {
+                json!({"tools": tools.iter().map(plain).collect::<Value>()})
+            }
             other => panic!("unknown: {other:?}"),
         });
         let entries: Value = entries.collect();
@@ -164,8 +167,15 @@ fn told(answer: &WholeAnswer<'_>) -> Value {
             json!({"error": reason.split([':', ',']).nth(1).map(str::trim)})
         }
     });
+    let hosted = answer.hosted.iter().map(|hosted| {
+        json!({
+            "tool": hosted.call.as_ref().map_or("", |call| &call.tool),
+            "output": hosted.result.as_ref().map(|result| plain(&result.output)),
+        })
+    });
     json!({
         "calls": calls.collect::<Value>(),
+        "hosted": hosted.collect::<Value>(),
         "text": answer.message.as_ref().map(|message| message.text.as_ref()),
         "message_id": answer.message.as_ref().and_then(|message| message.id.as_ref().map(plain)),
         "completeness": completeness(answer.completeness),

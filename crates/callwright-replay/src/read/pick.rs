@@ -88,7 +88,7 @@ pub(super) fn object<'a, const N: usize>(
 }
 
 /// Sets a member, whatever it was before.
-pub(super) fn set<'a>(value: &mut Value<'a>, key: &'static str, text: &'static str) {
+pub(super) fn set(value: &mut Value<'_>, key: &'static str, text: &'static str) {
     if let Value::Object(members) = value {
         members.retain(|(name, _)| name != key);
         members.push((key.into(), Value::String(text.into())));
