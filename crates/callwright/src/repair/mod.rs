@@ -100,11 +100,12 @@ pub(crate) struct Terms<'t> {
 }
 
 impl Terms<'_> {
-    fn stakes(&self, arguments: &Value<'_>) -> Stakes {
+    /// What is at stake whatever the arguments are.
+    fn stakes(&self) -> Stakes {
         if self.only_proposes {
             Stakes::Reads
         } else {
-            Stakes::of(self.tool, arguments)
+            Stakes::of_tool(self.tool)
         }
     }
 }
@@ -136,7 +137,7 @@ pub(crate) fn heal_text(
         other => return other,
     };
     // What the call asks for may show only now: `"{'action': 'delete', }"`.
-    if let Some(refusal) = forbidden(&edits, terms.stakes(&arguments), terms) {
+    if let Some(refusal) = forbidden(&edits, terms.stakes().with(&arguments), terms) {
         return refusal;
     }
     edits.extend(more);
@@ -184,7 +185,8 @@ pub(crate) fn seen_cut(text: &str, tool: &Tool, max_depth: usize) -> Option<Path
 pub(crate) fn heal_value(value: Value<'static>, terms: &Terms<'_>, trace: &mut Trace) -> Healing {
     match terms.tool.schema() {
         Some(schema) => {
-            let mut stakes = terms.stakes(&value);
+            let of_tool = terms.stakes();
+            let mut stakes = of_tool.with(&value);
             let work = Work::new(if terms.only_proposes {
                 PROPOSING
             } else {
@@ -193,13 +195,15 @@ pub(crate) fn heal_value(value: Value<'static>, terms: &Terms<'_>, trace: &mut T
             loop {
                 let value = value.clone();
                 let healing = search::search(value, schema, terms.cap, stakes, &work, trace);
-                match &healing {
-                    // What the call asks for showed only in what was made of it: another way has to be found, or none.
-                    Healing::Healed { arguments, .. } if terms.stakes(arguments) > stakes => {
-                        stakes = terms.stakes(arguments);
-                    }
-                    _ => return healing,
+                let Healing::Healed { arguments, .. } = &healing else {
+                    return healing;
+                };
+                // What the call asks for may show only in what was made of it: another way has to be found, or none.
+                let seen = of_tool.with(arguments);
+                if seen <= stakes {
+                    return healing;
                 }
+                stakes = seen;
             }
         }
         // Without a schema nothing can be judged, so nothing is changed.

@@ -53,7 +53,11 @@ pub(super) fn search(
         }
         let rules = Allowed { cap, stakes };
         let places = Indexed::new(&value);
-        if issues.len() >= hopeful && is_hopeless(&value, &places, &issues, &scope, rules) {
+        let sites = issues.iter().take(MOST_ISSUES);
+        let sites: Vec<Site<'_, '_>> = sites
+            .map(|located| Site::new(located, &value, &places, &scope))
+            .collect();
+        if issues.len() >= hopeful && is_hopeless(&sites, &scope, rules) {
             return Healing::Hopeless;
         }
         hopeful = issues.len();
@@ -63,7 +67,7 @@ pub(super) fn search(
             trace,
             halves: Some(Vec::new()),
         };
-        let next = match trials.next_edit(&value, &places, &issues) {
+        let next = match trials.next_edit(&value, &sites, &issues) {
             SearchStep::None => trials.next_pair(&issues),
             step => step,
         };
@@ -89,39 +93,30 @@ pub(super) fn search(
 /// Whether some objection is one about which no rule has anything to say. Keys are left out: an edit of
 /// one may settle the objection to another. Two objections to one value, such as its type and its allowed values, go
 /// together.
-fn is_hopeless(
-    root: &Value<'static>,
-    places: &Indexed<'_, 'static>,
-    issues: &[LocatedIssue],
-    scope: &Scope<'_>,
-    rules: Allowed,
-) -> bool {
-    let unknown_keys = issues
+fn is_hopeless(sites: &[Site<'_, '_>], scope: &Scope<'_>, rules: Allowed) -> bool {
+    let unknown_keys = sites
         .iter()
-        .any(|located| located.issue.code == IssueCode::UnknownKey);
-    let may_wait = |located: &&LocatedIssue| match located.issue.code {
+        .any(|site| site.located.issue.code == IssueCode::UnknownKey);
+    let may_wait = |site: &&Site<'_, '_>| match site.located.issue.code {
         IssueCode::UnknownKey => true,
         IssueCode::Required => unknown_keys,
         _ => false,
     };
-    let speaks = |located: &LocatedIssue| {
-        let site = Site::new(located, root, places, scope);
-        scope.work.take(PER_RULE * RULES.len()) && proposes(&site, rules)
-    };
-    let issues = &issues[..issues.len().min(MOST_ISSUES)];
+    let speaks =
+        |site: &Site<'_, '_>| scope.work.take(PER_RULE * RULES.len()) && proposes(site, rules);
     let (mut silent, mut spoken) = (AHashSet::new(), AHashSet::new());
-    for located in issues.iter().filter(|located| !may_wait(located)) {
-        let path = &located.issue.path;
-        if !spoken.contains(path) && speaks(located) {
+    for site in sites.iter().filter(|site| !may_wait(site)) {
+        let path = &site.located.issue.path;
+        if !spoken.contains(path) && speaks(site) {
             silent.remove(path);
             spoken.insert(path);
         } else if !spoken.contains(path) {
             silent.insert(path);
         }
     }
-    for located in issues.iter().filter(may_wait) {
-        if silent.contains(&located.issue.path) && speaks(located) {
-            silent.remove(&located.issue.path);
+    for site in sites.iter().filter(may_wait) {
+        if silent.contains(&site.located.issue.path) && speaks(site) {
+            silent.remove(&site.located.issue.path);
         }
     }
     !silent.is_empty()
@@ -191,12 +186,12 @@ impl Trials<'_, '_> {
     fn next_edit(
         &mut self,
         value: &Value<'static>,
-        places: &Indexed<'_, 'static>,
+        sites: &[Site<'_, '_>],
         issues: &[LocatedIssue],
     ) -> SearchStep {
         for tier in tiers(self.rules) {
-            for at in 0..issues.len().min(MOST_ISSUES) {
-                match self.settle(value, places, issues, at, tier) {
+            for (at, site) in sites.iter().enumerate() {
+                match self.settle(value, site, issues, at, tier) {
                     SearchStep::None => {}
                     step => return step,
                 }
@@ -209,23 +204,21 @@ impl Trials<'_, '_> {
     fn settle(
         &mut self,
         value: &Value<'static>,
-        places: &Indexed<'_, 'static>,
+        site: &Site<'_, '_>,
         issues: &[LocatedIssue],
         at: usize,
         tier: &'static [RepairRule],
     ) -> SearchStep {
-        let has_work = self.scope.work.take(PER_RULE * tier.len());
-        let Some(located) = issues.get(at).filter(|_| has_work) else {
+        if !self.scope.work.take(PER_RULE * tier.len()) {
             return SearchStep::None;
-        };
-        let site = Site::new(located, value, places, self.scope);
+        }
         let mut found: Option<(Value<'static>, Edit, Vec<LocatedIssue>)> = None;
         let rules = self.rules;
         for rule in tier.iter().filter(|rule| rules.allow(rule)) {
-            let Some((better, edit, after)) = self.attempt(value, rule, &site) else {
+            let Some((better, edit, after)) = self.attempt(value, rule, site) else {
                 continue;
             };
-            let helps = improves(issues, located, &edit.path, &after);
+            let helps = improves(issues, site.located, &edit.path, &after);
             self.note(&edit, rule, helps);
             if !helps {
                 self.remember_half(Half {
@@ -273,12 +266,13 @@ impl Trials<'_, '_> {
         for half in self.halves.take().unwrap_or_default() {
             let places = Indexed::new(&half.value);
             for tier in tiers(self.rules) {
-                for at in 0..half.left.len().min(MOST_ISSUES) {
-                    let at_place = half.left[at].issue.path == half.edit.path;
+                for (at, located) in half.left.iter().enumerate().take(MOST_ISSUES) {
+                    let at_place = located.issue.path == half.edit.path;
                     let Some(removed) = issues.get(half.tried_for).filter(|_| at_place) else {
                         continue;
                     };
-                    let step = self.settle(&half.value, &places, &half.left, at, tier);
+                    let site = Site::new(located, &half.value, &places, self.scope);
+                    let step = self.settle(&half.value, &site, &half.left, at, tier);
                     let SearchStep::Edits(better, second, after) = step else {
                         continue;
                     };

@@ -22,19 +22,25 @@ named! {
 }
 
 impl Stakes {
-    /// The stakes of a call of this tool with these arguments.
-    pub(super) fn of(tool: &Tool, arguments: &Value<'_>) -> Stakes {
+    /// The stakes of any call of this tool.
+    pub(super) fn of_tool(tool: &Tool) -> Stakes {
         let spec = tool.spec();
-        let mut nodes_left = MOST_NODES;
         if spec.only_reads() {
             Stakes::Reads
-        } else if spec.may_destroy()
-            || spec.spends()
-            || names_destruction(arguments, &mut nodes_left)
-        {
+        } else if spec.may_destroy() || spec.spends() {
             Stakes::Destroys
         } else {
             Stakes::Changes
+        }
+    }
+
+    /// The stakes of a call with these arguments, if any call has at least these.
+    pub(super) fn with(self, arguments: &Value<'_>) -> Stakes {
+        match self {
+            Stakes::Changes if names_destruction(arguments, &mut { MOST_NODES }) => {
+                Stakes::Destroys
+            }
+            other => other,
         }
     }
 }

@@ -422,10 +422,10 @@ fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mu
     let explained = found.iter().filter(explains);
     let explained: AHashSet<Path> = explained.map(|it| it.issue.path.parent()).collect();
     let mut named: AHashSet<Path> = AHashSet::new();
-    for at in 0..found.len() {
-        let LocatedIssue { issue, owner } = &found[at];
+    for located in found.iter_mut() {
+        let LocatedIssue { issue, owner } = &*located;
         let place = issue.path.parent();
-        if !is_missing(&found[at]) || !named.insert(place.clone()) {
+        if !is_missing(located) || !named.insert(place.clone()) {
             continue;
         }
         let told_otherwise = explained.contains(&place);
@@ -438,7 +438,7 @@ fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mu
         if !told_otherwise && none_came {
             let unknown: Vec<&str> = unknown_keys(schema, arguments, &place, owner).collect();
             if !unknown.is_empty() {
-                found[at].issue.received = Received::Keys(ReceivedKeys::of(unknown.into_iter()));
+                located.issue.received = Received::Keys(ReceivedKeys::of(unknown.into_iter()));
             }
         }
     }

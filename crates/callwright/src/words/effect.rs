@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use ahash::AHashSet;
 use regex::Regex;
 use serde::Serialize;
 
@@ -85,7 +86,7 @@ pub(crate) fn says_destroy(name: &str) -> bool {
     };
     let has_stem = |stems: &Regex| stems.is_match(&name.folded);
     DESTROYING.as_ref().is_none_or(has_stem)
-        || has(DESTROYING_WORDS)
+        || name.words().any(|word| DESTROYING_WORDS.contains(word))
         || (many() && name.words().any(changes))
 }
 
@@ -110,11 +111,11 @@ const DESTROYING_STEMS: &[&str] = &[
 
 /// Too short, or part of harmless words (`dropdown`, `resetting`, `clearance`).
 #[rustfmt::skip]
-const DESTROYING_WORDS: &[&str] = &[
+static DESTROYING_WORDS: LazyLock<AHashSet<&str>> = LazyLock::new(|| AHashSet::from([
     "drop", "drops", "clear", "clean", "reset", "rm", "del", "kill", "prune", "ban", "kick", "void", "trash", "empty", "unset",
     "detach", "disable", "stop", "abort", "expire", "override", "replace", "revert", "restore", "undo", "force", "zap", "gc",
     "vacuum", "archive", "block", "unassign", "close", "reject", "sell", "fire",
-];
+]));
 
 /// Changing one thing is ordinary; changing many without a filter is not undone by changing one back.
 #[rustfmt::skip]

@@ -79,14 +79,14 @@ impl ToolFailure {
     /// A failure that passes: a rate limit, an overload. The sentence is for the model.
     pub fn transient(detail: impl Into<Cow<'static, str>>) -> Self {
         ToolFailure::of(FailureKind::Transient, |inner| {
-            inner.detail = Some(detail.into())
+            inner.detail = Some(detail.into());
         })
     }
 
     /// The result of a tool that marked it as an error itself, as MCP servers do. It goes on as it is.
     pub fn said(output: impl Into<Output<'static>>) -> Self {
         ToolFailure::of(FailureKind::Reported, |inner| {
-            inner.output = Some(output.into())
+            inner.output = Some(output.into());
         })
     }
 

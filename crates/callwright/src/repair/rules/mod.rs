@@ -142,7 +142,7 @@ const LOOKED_AT: usize = 20;
 
 /// An objection and what is known about it.
 pub(super) struct Site<'s, 'c> {
-    located: &'s LocatedIssue,
+    pub(super) located: &'s LocatedIssue,
     root: &'s Value<'static>,
     places: &'s Indexed<'s, 'static>,
     scope: &'s Scope<'c>,

@@ -53,11 +53,15 @@ fn add_large<'v, 'a>(
                 let index = members.map(|(key, value)| (key.as_ref(), value)).collect();
                 objects.insert(address(value), index);
             }
-            members
-                .iter()
-                .for_each(|(_, inner)| add_large(inner, objects));
+            for (_, inner) in members {
+                add_large(inner, objects);
+            }
         }
-        Value::Array(items) => items.iter().for_each(|inner| add_large(inner, objects)),
+        Value::Array(items) => {
+            for inner in items {
+                add_large(inner, objects);
+            }
+        }
         _ => {}
     }
 }
