@@ -1,7 +1,7 @@
 //! Lines of a recording → the verdicts on them, as text.
 //!
-//! A piece of the input takes three passes: its calls are judged, those of conversations are admitted when it is this
-//! piece's turn, and all verdicts are written. Only the middle pass, which is short, waits for other pieces.
+//! Calls are judged and their verdicts written in batches. Those of conversations must also be admitted in order: a piece
+//! that holds any takes three passes, of which only the one in the middle, which is short, waits for other pieces.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,13 +11,20 @@ use callwright::feedback::Feedback;
 use callwright::rescue::{Message, NoCall};
 use callwright::wire::{self, Recorded, RecordedLine};
 use callwright::{Call, Gate, Opened, Settled, Verdict};
-use callwright_replay::run::Turnstile;
+use callwright_replay::run::{TurnTicket, Turnstile};
 use callwright_replay::source::{NotText, Piece, Record};
 
 use super::table::Table;
 
 /// Why an answer has no call if nothing was looked for in its text.
 const ONLY_TEXT: &str = "the answer has text and no call; --rescue looks for calls in the text";
+
+/// How many records are judged at once: few enough that their memory is still in the cache when the next ones use it.
+const BATCH: usize = 32;
+
+fn is_of_conversation(line: &RecordedLine<'_>) -> bool {
+    matches!(line, RecordedLine::Call(recorded) if recorded.session.is_some())
+}
 
 /// Judges lines; shared by all workers.
 pub(super) struct LineJudge {
@@ -67,29 +74,59 @@ impl LineJudge {
     pub(super) fn judge(&self, turn: usize, piece: &Piece) -> Verdicts {
         let mut verdicts = Verdicts::default();
         // Lets the next piece pass in any case.
-        let ticket = self.admission.ticket(turn);
+        let mut ticket = Some(self.admission.ticket(turn));
         verdicts.text.reserve(piece.bytes.len() * 2);
+        let mut records = piece.records().peekable();
         let mut lines = Vec::new();
-        for Record { line, text } in piece.records() {
-            match text {
-                Ok(text) => wire::read_record(text, self.rescue, &mut |read| match read {
-                    Ok(read) => lines.push((line, read)),
-                    Err(error) => verdicts.malformed.push((line, self.why(&error))),
-                }),
-                Err(NotText { valid_up_to }) => verdicts.malformed.push((
-                    line,
-                    format!("not UTF-8: invalid byte at offset {valid_up_to}; save it as UTF-8"),
-                )),
+        while records.peek().is_some() {
+            for record in records.by_ref().take(BATCH) {
+                self.read(record, &mut lines, &mut verdicts.malformed);
+            }
+            let is_last = records.peek().is_none();
+            // Calls of conversations wait for their turn once, when all calls of the piece are judged.
+            if is_last || !lines.iter().any(|(_, line)| is_of_conversation(line)) {
+                self.judge_lines(&lines, ticket.take_if(|_| is_last), &mut verdicts);
+                lines.clear();
             }
         }
-        let held = self.held(&lines);
+        verdicts
+    }
+
+    /// What a record holds.
+    fn read<'p>(
+        &self,
+        Record { line, text }: Record<'p>,
+        lines: &mut Vec<(u64, RecordedLine<'p>)>,
+        malformed: &mut Vec<(u64, String)>,
+    ) {
+        match text {
+            Ok(text) => wire::read_record(text, self.rescue, &mut |read| match read {
+                Ok(read) => lines.push((line, read)),
+                Err(error) => malformed.push((line, self.why(&error))),
+            }),
+            Err(NotText { valid_up_to }) => malformed.push((
+                line,
+                format!("not UTF-8: invalid byte at offset {valid_up_to}; save it as UTF-8"),
+            )),
+        }
+    }
+
+    /// Judges some lines. Only the last ones of a piece, which have its ticket, may hold calls of conversations.
+    fn judge_lines(
+        &self,
+        lines: &[(u64, RecordedLine<'_>)],
+        ticket: Option<TurnTicket<'_>>,
+        verdicts: &mut Verdicts,
+    ) {
+        let held = self.held(lines);
         let mut settled: Vec<Option<Settled<'_>>> = held
             .iter()
             .map(|(_, held)| Some(self.judge_alone(held.call()?, held.recorded())))
             .collect();
-        if held
-            .iter()
-            .any(|(_, held)| held.in_conversation().is_some())
+        if let Some(ticket) = ticket
+            && held
+                .iter()
+                .any(|(_, held)| held.in_conversation().is_some())
         {
             ticket.wait();
             for ((_, held), settled) in held.iter().zip(&mut settled) {
@@ -98,17 +135,15 @@ impl LineJudge {
                 }
             }
         }
-        drop(ticket);
         for ((number, held), settled) in held.iter().zip(&settled) {
             match (held, held.call(), settled) {
                 (Held::NoCall(message, reason), ..) => {
-                    self.write_no_call(*number, message, reason.as_ref(), &mut verdicts);
+                    self.write_no_call(*number, message, reason.as_ref(), verdicts);
                 }
-                (_, Some(call), Some(settled)) => self.write(*number, call, settled, &mut verdicts),
+                (_, Some(call), Some(settled)) => self.write(*number, call, settled, verdicts),
                 _ => {}
             }
         }
-        verdicts
     }
 
     /// Judges a call and its recorded result by themselves.

@@ -14,9 +14,18 @@ const ARGUMENTS: [&str; 5] = ["arguments", "input", "args", "parameters", "param
 /// The arguments of a shape that carries them as text, though some gateways send values.
 pub(super) fn text_arguments<'a>(value: &mut Value<'a>) -> Result<Arguments<'a>, Error> {
     Ok(match value_arguments(value)? {
-        Arguments::Value(Value::String(text)) => Arguments::Text(text),
+        Arguments::Value(value) => sent_arguments(Some(value)),
         other => other,
     })
+}
+
+/// The same for a member that is not null.
+pub(super) fn sent_arguments(member: Option<Value<'_>>) -> Arguments<'_> {
+    match member {
+        Some(Value::String(text)) => Arguments::Text(text),
+        Some(value) => Arguments::Value(value),
+        None => Arguments::Absent,
+    }
 }
 
 /// The arguments of a shape that carries them as a value. A string there is a value of the wrong

@@ -7,14 +7,45 @@ use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::line::read_json;
+use super::members::sent_arguments;
 use super::{mcp, not_a_call, read_call};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
 use crate::words::{Moment, Output, Place, Ran, ToolFailure};
 
-/// The members that may be beside a call.
-const BESIDE: [&str; 5] = ["session", "turn", "round", "output", "is_error"];
+/// How many members [`member`] knows.
+const MEMBERS: usize = 8;
+
+/// How many of them may be beside a call of any shape; the others belong to our own call lines.
+const BESIDE: usize = 5;
+
+fn member(key: &str) -> Option<usize> {
+    Some(match key {
+        "session" => 0,
+        "turn" => 1,
+        "round" => 2,
+        "output" => 3,
+        "is_error" => 4,
+        "tool" => 5,
+        "arguments" => 6,
+        "id" => 7,
+        _ => return None,
+    })
+}
+
+/// Whether this is one of our own call lines with nothing else in it, which most are: then one look at each member is
+/// enough.
+fn is_own_line(value: &Value<'_>) -> bool {
+    let mut seen = [false; MEMBERS];
+    let once = |(key, _): &(Cow<'_, str>, Value<'_>)| {
+        member(key).is_some_and(|at| !std::mem::replace(&mut seen[at], true))
+    };
+    matches!(value.get("tool"), Some(Value::String(_)))
+        && value
+            .as_object()
+            .is_some_and(|members| members.iter().all(once))
+}
 
 /// One line of a recording.
 #[derive(Debug, Clone)]
@@ -100,18 +131,19 @@ pub fn read_recorded(line: &str) -> Result<Recorded<'_>, Error> {
 /// # Errors
 /// Fails if the value is not a call; the error says why.
 pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
-    let mut beside: [Option<Value<'_>>; BESIDE.len()] = Default::default();
+    let is_own = is_own_line(&value);
+    let mut taken: [Option<Value<'_>>; MEMBERS] = Default::default();
     if let Value::Object(members) = &mut value {
         members.retain_mut(|(key, value)| {
-            let slot = BESIDE.iter().position(|name| name == key);
-            match slot.map(|at| &mut beside[at]) {
+            let slot = member(key).filter(|at| is_own || *at < BESIDE);
+            match slot.map(|at| &mut taken[at]) {
                 Some(slot @ None) => *slot = Some(std::mem::take(value)),
                 _ => return true,
             }
             false
         });
     }
-    let [session, turn, round, output, is_error] = beside;
+    let [session, turn, round, output, is_error, tool, arguments, id] = taken;
     let present = |member: Option<_>| member.filter(|member| *member != Value::Null);
     let session = match present(session) {
         None => None,
@@ -131,8 +163,16 @@ pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
     // An MCP result says so itself.
     let says_so =
         output.as_ref().and_then(|output| output.get("isError")) == Some(&Value::Bool(true));
+    let call = match tool {
+        Some(Value::String(tool)) => {
+            let mut call = Call::new(tool, sent_arguments(present(arguments)));
+            call.id = present(id);
+            call
+        }
+        _ => read_call(value)?,
+    };
     Ok(Recorded {
-        call: read_call(value)?,
+        call,
         session,
         at,
         output,
