@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use callwright::event::Values;
-use callwright_gateway::{Gateway, GatewayError, Mode, Options};
+use callwright_gateway::{Gateway, GatewayError, History, Loops, Mode, Options, Rescue};
 use callwright_http::server::raise_open_file_limit;
 #[cfg(feature = "tls")]
 use callwright_http::tls::ServerTls;
@@ -31,7 +31,7 @@ const NOT_SERVED: u8 = 3;
 /// codes: 0 after SIGTERM or Ctrl-C, 2 if the options are wrong, 3 if the address cannot be used.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// The API to guard, such as https://api.openai.com; paths of requests are appended
+    /// The API to guard, such as `https://api.openai.com`; paths of requests are appended
     #[arg(long, value_name = "URL")]
     upstream: String,
 
@@ -42,6 +42,30 @@ pub(crate) struct ServeArguments {
     /// What happens to calls: `guard` repairs them, `observe` only judges and records them, `off` ignores them
     #[arg(long, value_name = "MODE", default_value = "guard", value_parser = named(&MODES))]
     mode: Mode,
+
+    /// Whether calls that a model wrote as text become proper calls: `auto` means yes, except in front of the official hosts
+    /// of `OpenAI`, Anthropic and Google
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = named(&RESCUES))]
+    rescue: Rescue,
+
+    /// How often the model is asked again for a call that was refused, as a request of the gateway's own; only for tools
+    /// that are declared to read
+    #[arg(long, value_name = "TIMES", default_value = "0", value_parser = clap::value_parser!(u32).range(0..=3))]
+    reask: u32,
+
+    /// Also ask again for tools that write, but never for those that destroy or spend
+    #[arg(long, requires = "reask")]
+    reask_writes: bool,
+
+    /// What happens to calls that repeat what the conversation already holds: `observe` records them, `stop` ends the agent's
+    /// loop with a text that says what was repeated, `off` does not look at the conversation
+    #[arg(long, value_name = "WHAT", default_value = "observe", value_parser = named(&LOOPS))]
+    loops: Loops,
+
+    /// What happens to a conversation that the provider rejects with 400: `mend` mends visible defects (calls without results,
+    /// results without calls, duplicate ids) and sends it once more
+    #[arg(long, value_name = "WHAT", default_value = "off", value_parser = named(&HISTORIES))]
+    history: History,
 
     /// How long a streamed call may be held until it is whole; after that it passes as it came
     #[arg(long, value_name = "SECONDS", default_value = "20")]
@@ -66,7 +90,7 @@ pub(crate) struct ServeArguments {
     )]
     record_values: Values,
 
-    /// A header for every request to the API, such as 'authorization: Bearer ${OPENAI_API_KEY}'; variables come from the
+    /// A header for every request to the API, such as `authorization: Bearer ${OPENAI_API_KEY}`; variables come from the
     /// environment
     #[arg(long, value_name = "HEADER")]
     upstream_header: Vec<String>,
@@ -108,6 +132,20 @@ const MODES: [(&str, Mode); 3] = [
     ("off", Mode::Off),
 ];
 
+const RESCUES: [(&str, Rescue); 3] = [
+    ("auto", Rescue::Auto),
+    ("on", Rescue::On),
+    ("off", Rescue::Off),
+];
+
+const LOOPS: [(&str, Loops); 3] = [
+    ("observe", Loops::Observe),
+    ("stop", Loops::Stop),
+    ("off", Loops::Off),
+];
+
+const HISTORIES: [(&str, History); 2] = [("off", History::Off), ("mend", History::Mend)];
+
 pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     raise_open_file_limit();
     let mut options = options(arguments)?;
@@ -144,7 +182,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
         Ok(()) => Outcome::Clean,
         Err(GatewayError::Io(error)) => {
             let listen = &arguments.listen;
-            tell("error", &format!("cannot listen on {listen}: {error}; choose another address"));
+            tell(
+                "error",
+                &format!("cannot listen on {listen}: {error}; choose another address"),
+            );
             Outcome::Passed(NOT_SERVED)
         }
         Err(error) => {
@@ -161,13 +202,18 @@ async fn serve(
 ) -> Result<(), GatewayError> {
     let listener = TcpListener::bind(&arguments.listen).await?;
     let at = listener.local_addr()?;
-    tell("serving", &format!("http://{at} guards {}", gateway.upstream()));
+    tell(
+        "serving",
+        &format!("http://{at} guards {}", gateway.upstream()),
+    );
     let admin = async {
         if let Some(address) = &arguments.admin {
             let listener = TcpListener::bind(address).await?;
             let at = listener.local_addr()?;
             tell("serving", &format!("http://{at}/ shows what happens"));
-            gateway.serve_admin(listener, std::future::pending()).await?;
+            gateway
+                .serve_admin(listener, std::future::pending())
+                .await?;
         }
         std::future::pending().await
     };
@@ -186,10 +232,16 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
         if let Ok(mut hangup) = signal(SignalKind::hangup()) {
             while hangup.recv().await.is_some() {
                 match reload() {
-                    Ok(()) => tell("serving", "policy, keys, headers and certificates were read again"),
+                    Ok(()) => tell(
+                        "serving",
+                        "policy, keys, headers and certificates were read again",
+                    ),
                     Err(error) => {
                         tell("error", &format!("{error:#}"));
-                        tell("error", "nothing was changed; the old settings stay in force");
+                        tell(
+                            "error",
+                            "nothing was changed; the old settings stay in force",
+                        );
                     }
                 }
             }
@@ -201,6 +253,11 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
 fn options(arguments: &ServeArguments) -> Result<Options> {
     let mut options = Options::new(&arguments.upstream);
     options.mode = arguments.mode;
+    options.rescue = arguments.rescue;
+    options.reask = arguments.reask;
+    options.reask_writes = arguments.reask_writes;
+    options.loops = arguments.loops;
+    options.history = arguments.history;
     options.hold = Duration::from_secs(u64::from(arguments.hold));
     if let Some(path) = &arguments.policy {
         options.policy = input::read_policy(path)?;
@@ -231,8 +288,9 @@ fn read_header(header: &str) -> Result<(String, String)> {
         let Some((variable, after)) = after.split_once('}') else {
             bail!("--upstream-header {name}: `${{` has no `}}`");
         };
-        let value = std::env::var(variable)
-            .with_context(|| format!("--upstream-header {name}: cannot read the variable {variable}"))?;
+        let value = std::env::var(variable).with_context(|| {
+            format!("--upstream-header {name}: cannot read the variable {variable}")
+        })?;
         written.push_str(before);
         written.push_str(&value);
         rest = after;
@@ -244,7 +302,12 @@ fn read_header(header: &str) -> Result<(String, String)> {
 fn read_keys(path: &Path) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read client keys from {}", path.display()))?;
-    let keys: Vec<String> = text.lines().map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    let keys: Vec<String> = text
+        .lines()
+        .map(str::trim)
+        .filter(|key| !key.is_empty())
+        .map(str::to_owned)
+        .collect();
     if keys.is_empty() {
         bail!("{} has no client keys; write one per line", path.display());
     }

@@ -1,6 +1,10 @@
 //! `callwright serve` as a program: in front of an API that runs here, reloaded and ended by signals.
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::print_stderr, reason = "a test may panic, and says what it skips")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may panic, and says what it skips"
+)]
 
 mod support;
 
@@ -87,7 +91,8 @@ impl Serving {
         };
         let line = serving.line("http://");
         let (_, rest) = line.split_once("http://").expect("an address");
-        serving.address = rest.split([' ', '/']).next().unwrap_or_default().to_owned();
+        let address = rest.split([' ', '/']).next().unwrap_or_default();
+        address.clone_into(&mut serving.address);
         serving
     }
 
@@ -132,16 +137,32 @@ const REPAIRED: &str = r#""arguments":"{\"path\":\"a.txt\",\"lines\":3}""#;
 fn a_call_is_repaired_recorded_and_replayed() {
     let folder = Folder::new();
     let record = folder.path().join("calls.jsonl");
-    let serving = Serving::start(&["--upstream", &api(Duration::ZERO), "--record", record.to_str().expect("text")]);
+    let serving = Serving::start(&[
+        "--upstream",
+        &api(Duration::ZERO),
+        "--record",
+        record.to_str().expect("text"),
+    ]);
     let answer = send(&serving.address, "k");
-    assert!(answer.contains(REPAIRED) && answer.contains("x-callwright: calls=1 repaired=1"), "{answer}");
+    assert!(
+        answer.contains(REPAIRED) && answer.contains("x-callwright: calls=1 repaired=1"),
+        "{answer}"
+    );
     assert_eq!(serving.end(), 0);
     let recorded = std::fs::read_to_string(&record).expect("records");
     assert!(recorded.contains(r#""verdict":"repaired""#), "{recorded}");
     let tools = folder.file("tools.json", REQUEST);
-    let run = program().args(["replay", "--format", "json", "--tools"]).arg(&tools).arg(&record).output().expect("runs");
+    let run = program()
+        .args(["replay", "--format", "json", "--tools"])
+        .arg(&tools)
+        .arg(&record)
+        .output()
+        .expect("runs");
     let report = String::from_utf8_lossy(&run.stdout);
-    assert!(report.contains(r#""calls":1"#) || report.contains(r#""calls": 1"#), "{report}");
+    assert!(
+        report.contains(r#""calls":1"#) || report.contains(r#""calls": 1"#),
+        "{report}"
+    );
 }
 
 #[test]
@@ -150,8 +171,14 @@ fn settings_are_read_again_and_a_bad_file_changes_nothing() {
     let keys = folder.file("keys", "one\n");
     let policy = folder.file("policy.toml", "");
     let serving = Serving::start(&[
-        "--upstream", &api(Duration::ZERO), "--upstream-header", "authorization: Bearer ${TEST_KEY}",
-        "--client-key-file", keys.to_str().expect("text"), "--policy", policy.to_str().expect("text"),
+        "--upstream",
+        &api(Duration::ZERO),
+        "--upstream-header",
+        "authorization: Bearer ${TEST_KEY}",
+        "--client-key-file",
+        keys.to_str().expect("text"),
+        "--policy",
+        policy.to_str().expect("text"),
     ]);
     assert!(send(&serving.address, "two").starts_with("HTTP/1.1 401"));
     std::fs::write(&keys, "two\n").expect("written");
@@ -184,7 +211,11 @@ fn the_page_can_have_an_address_of_its_own() {
     let admin = rest.split('/').next().unwrap_or_default();
     let get = |address: &str, path: &str| {
         let mut stream = TcpStream::connect(address).expect("a connection");
-        write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").expect("sent");
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
+        )
+        .expect("sent");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
         answer
@@ -200,11 +231,39 @@ fn the_page_can_have_an_address_of_its_own() {
 fn wrong_options_are_named() {
     for (options, told) in [
         (vec!["--upstream", "ftp://x"], "use `http` or `https`"),
-        (vec!["--upstream", "http://x", "--upstream-header", "authorization"], "needs the form 'name: value'"),
-        (vec!["--upstream", "http://x", "--upstream-header", "a: ${NOT_THERE}"], "cannot read the variable NOT_THERE"),
-        (vec!["--upstream", "http://x", "--listen", "0.0.0.0:0"], "can be reached from other machines"),
+        (
+            vec![
+                "--upstream",
+                "http://x",
+                "--upstream-header",
+                "authorization",
+            ],
+            "needs the form 'name: value'",
+        ),
+        (
+            vec![
+                "--upstream",
+                "http://x",
+                "--upstream-header",
+                "a: ${NOT_THERE}",
+            ],
+            "cannot read the variable NOT_THERE",
+        ),
+        (
+            vec!["--upstream", "http://x", "--listen", "0.0.0.0:0"],
+            "can be reached from other machines",
+        ),
     ] {
-        let run = program().arg("serve").args(["--listen", "127.0.0.1:0"].iter().filter(|_| !options.contains(&"--listen"))).args(&options).output().expect("runs");
+        let run = program()
+            .arg("serve")
+            .args(
+                ["--listen", "127.0.0.1:0"]
+                    .iter()
+                    .filter(|_| !options.contains(&"--listen")),
+            )
+            .args(&options)
+            .output()
+            .expect("runs");
         let said = String::from_utf8_lossy(&run.stderr);
         assert!(said.contains(told), "{said}");
         assert!(matches!(run.status.code(), Some(2 | 3)));
@@ -215,21 +274,46 @@ fn wrong_options_are_named() {
 #[test]
 fn clients_can_be_made_to_use_tls() {
     let folder = Folder::new();
-    let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
+    let (certificate, key) = (
+        folder.path().join("certificate.pem"),
+        folder.path().join("key.pem"),
+    );
     let made = Command::new("openssl")
-        .args(["req", "-x509", "-nodes", "-newkey", "ec", "-days", "2", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
-        .args(["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout"])
+        .args([
+            "req",
+            "-x509",
+            "-nodes",
+            "-newkey",
+            "ec",
+            "-days",
+            "2",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+        ])
+        .args([
+            "-subj",
+            "/CN=127.0.0.1",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-keyout",
+        ])
         .arg(&key)
         .arg("-out")
         .arg(&certificate)
         .output();
-    if !made.is_ok_and(|made| made.status.success()) || Command::new("curl").arg("--version").output().is_err() {
+    if !made.is_ok_and(|made| made.status.success())
+        || Command::new("curl").arg("--version").output().is_err()
+    {
         eprintln!("skipped: there is no `openssl` and `curl`");
         return;
     }
     let serving = Serving::start(&[
-        "--upstream", &api(Duration::ZERO), "--tls-cert", certificate.to_str().expect("text"),
-        "--tls-key", key.to_str().expect("text"),
+        "--upstream",
+        &api(Duration::ZERO),
+        "--tls-cert",
+        certificate.to_str().expect("text"),
+        "--tls-key",
+        key.to_str().expect("text"),
     ]);
     let run = Command::new("curl")
         .args(["-s", "--max-time", "20", "--cacert"])
@@ -238,6 +322,9 @@ fn clients_can_be_made_to_use_tls() {
         .arg(format!("https://{}/v1/chat/completions", serving.address))
         .output()
         .expect("curl");
-    assert!(String::from_utf8_lossy(&run.stdout).contains(REPAIRED), "{run:?}");
+    assert!(
+        String::from_utf8_lossy(&run.stdout).contains(REPAIRED),
+        "{run:?}"
+    );
     assert_eq!(serving.end(), 0);
 }

@@ -62,7 +62,10 @@ mod tests {
             ("/v1/messages", Some("messages")),
             ("/v1/messages/count_tokens", None),
             ("/v1beta/models/gemini-3:generateContent", Some("gemini")),
-            ("/v1beta/models/gemini-3:streamGenerateContent", Some("gemini")),
+            (
+                "/v1beta/models/gemini-3:streamGenerateContent",
+                Some("gemini"),
+            ),
             ("/v1/models", None),
             ("/", None),
         ] {

@@ -36,7 +36,13 @@ impl RequestTools {
         for entry in entries {
             match read_tools(entry.get()) {
                 // Two of the same name, of which the provider takes one: ours is not to choose.
-                Ok(read) if read.iter().any(|new| tools.iter().any(|tool| tool.name == new.name)) => return None,
+                Ok(read)
+                    if read
+                        .iter()
+                        .any(|new| tools.iter().any(|tool| tool.name == new.name)) =>
+                {
+                    return None;
+                }
                 // The provider's own tools have no name here.
                 Ok(read) if read.is_empty() => is_complete = false,
                 Ok(read) => tools.extend(read),
@@ -70,7 +76,10 @@ impl RequestTools {
 #[derive(Debug, Default)]
 pub(crate) struct GateCache(Mutex<Generations>);
 
-type Compiled = HashMap<u128, Option<Arc<RequestTools>>>;
+/// `None` if nothing of the tools can be judged.
+type Entry = Option<Arc<RequestTools>>;
+
+type Compiled = HashMap<u128, Entry>;
 
 #[derive(Debug, Default)]
 struct Generations {
@@ -104,7 +113,7 @@ impl GateCache {
 }
 
 impl Generations {
-    fn find(&mut self, key: u128) -> Option<Option<Arc<RequestTools>>> {
+    fn find(&mut self, key: u128) -> Option<Entry> {
         if let Some(found) = self.young.get(&key) {
             return Some(found.clone());
         }
@@ -114,7 +123,7 @@ impl Generations {
         Some(found)
     }
 
-    fn insert(&mut self, key: u128, bytes: usize, compiled: Option<Arc<RequestTools>>) {
+    fn insert(&mut self, key: u128, bytes: usize, compiled: Entry) {
         // Each entry counts, also one that holds nothing.
         self.young_bytes += bytes + 256;
         if self.young_bytes > GENERATION_BYTES {
@@ -134,8 +143,12 @@ mod tests {
     #[test]
     fn tools_are_compiled_once() {
         let cache = GateCache::default();
-        let first = cache.get(WEATHER, &Policy::default(), None).expect("a gate");
-        let again = cache.get(WEATHER, &Policy::default(), None).expect("a gate");
+        let first = cache
+            .get(WEATHER, &Policy::default(), None)
+            .expect("a gate");
+        let again = cache
+            .get(WEATHER, &Policy::default(), None)
+            .expect("a gate");
         assert!(Arc::ptr_eq(&first, &again));
     }
 

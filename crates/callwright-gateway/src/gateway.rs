@@ -95,7 +95,7 @@ pub struct Options {
     /// Where calls are recorded.
     pub sinks: Sinks,
     /// Takes each list of tools that is compiled, as JSON.
-    pub tools_listed: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    pub tools_listed: Option<ToolsListed>,
     /// How long a call is held until it is whole. Past it, it goes on as it came.
     pub hold: Duration,
     /// How many bytes of an answer are held. Past it, they go on as they came.
@@ -141,6 +141,9 @@ pub struct Options {
     /// Takes warnings for the operator, a sentence each.
     pub warn: Warn,
 }
+
+/// Takes lists of tools, as JSON.
+pub type ToolsListed = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Takes warnings for the operator.
 pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
@@ -302,7 +305,9 @@ impl Gateway {
         self.relay.has_admin_address.store(true, Ordering::Relaxed);
         let relay = Arc::clone(&self.relay);
         let handler = move |_, request| std::future::ready(relay.own_page(&request));
-        HttpServer::new(listener).run(handler, shutdown, Duration::ZERO).await;
+        HttpServer::new(listener)
+            .run(handler, shutdown, Duration::ZERO)
+            .await;
         Ok(())
     }
 
@@ -376,11 +381,27 @@ mod tests {
 
     #[test]
     fn the_providers_own_apis_need_no_rescue() {
-        for host in ["api.openai.com", "API.Anthropic.com.", "generativelanguage.googleapis.com"] {
-            assert!(!Rescue::Auto.is_on(host) && Rescue::On.is_on(host), "{host}");
+        for host in [
+            "api.openai.com",
+            "API.Anthropic.com.",
+            "generativelanguage.googleapis.com",
+        ] {
+            assert!(
+                !Rescue::Auto.is_on(host) && Rescue::On.is_on(host),
+                "{host}"
+            );
         }
-        for host in ["localhost", "127.0.0.1", "api.openai.com.example", "googleapis.com.example", "openrouter.ai"] {
-            assert!(Rescue::Auto.is_on(host) && !Rescue::Off.is_on(host), "{host}");
+        for host in [
+            "localhost",
+            "127.0.0.1",
+            "api.openai.com.example",
+            "googleapis.com.example",
+            "openrouter.ai",
+        ] {
+            assert!(
+                Rescue::Auto.is_on(host) && !Rescue::Off.is_on(host),
+                "{host}"
+            );
         }
     }
 }

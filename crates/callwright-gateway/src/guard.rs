@@ -315,11 +315,13 @@ impl AnswerGuard {
             let read = self.reader.call(at).filter(|_| !call.is_foreign);
             let decision = read.map_or(Decision::Leave, |call| judge.judge(&self.gate, &call));
             *fate = match decision {
-                Decision::Change(new) if !self.only_observes && matches!(fate, Fate::Open) => Fate::Changed {
-                    new,
-                    has_name: false,
-                    has_arguments: false,
-                },
+                Decision::Change(new) if !self.only_observes && matches!(fate, Fate::Open) => {
+                    Fate::Changed {
+                        new,
+                        has_name: false,
+                        has_arguments: false,
+                    }
+                }
                 decision => Fate::AsItCame {
                     is_valid: decision == Decision::Valid,
                 },

@@ -50,7 +50,14 @@ pub(crate) struct Counts {
 impl Counts {
     /// The value of the header `x-callwright`; `None` if there was no call.
     pub(crate) fn header(self) -> Option<String> {
-        let Counts { calls, repaired, refused, rescued, mended, reasked } = self;
+        let Counts {
+            calls,
+            repaired,
+            refused,
+            rescued,
+            mended,
+            reasked,
+        } = self;
         let parts = [
             ("repaired", repaired),
             ("refused", refused),
@@ -59,7 +66,9 @@ impl Counts {
             ("reasked", reasked),
         ];
         let told = parts.iter().filter(|(_, number)| *number > 0);
-        let told: String = told.map(|(name, number)| format!(" {name}={number}")).collect();
+        let told: String = told
+            .map(|(name, number)| format!(" {name}={number}"))
+            .collect();
         (calls > 0).then(|| format!("calls={calls}{told}"))
     }
 }
@@ -89,12 +98,16 @@ impl Refusals {
 impl AnswerJudge {
     /// The calls that were refused, if the model may be asked again.
     pub(crate) fn refused(&self) -> &[RefusedCall] {
-        self.refusals.as_ref().map_or(&[], |refusals| &refusals.refused)
+        self.refusals
+            .as_ref()
+            .map_or(&[], |refusals| &refusals.refused)
     }
 
     /// How many calls were decided on, if the model may be asked again.
     pub(crate) fn decided(&self) -> usize {
-        self.refusals.as_ref().map_or(0, |refusals| refusals.decisions.len())
+        self.refusals
+            .as_ref()
+            .map_or(0, |refusals| refusals.decisions.len())
     }
 
     /// Records the outcome of asking again; returns all decisions with the new calls, if there are any.
@@ -102,7 +115,12 @@ impl AnswerJudge {
         for outcome in &asked.outcomes {
             self.live.count(Counter::Reasks, &[outcome]);
         }
-        let Refusals { decisions, refused, events, .. } = self.refusals.take()?;
+        let Refusals {
+            decisions,
+            refused,
+            events,
+            ..
+        } = self.refusals.take()?;
         let reask = Reask {
             tries: u32::try_from(asked.outcomes.len()).unwrap_or(u32::MAX),
             outcome: asked.outcomes.last().copied().unwrap_or_default(),
@@ -129,7 +147,11 @@ impl AnswerJudge {
         let is_known = gate.tool(&call.tool).is_some();
         let is_judged = self.tools.judges(&call.tool) && (is_known || !self.has_tools_elsewhere);
         if !is_judged {
-            let reason = if is_known { "no_schema" } else { "undeclared_tool" };
+            let reason = if is_known {
+                "no_schema"
+            } else {
+                "undeclared_tool"
+            };
             self.live.count(Counter::Unjudged, &[reason]);
         }
         let is_watched = is_known && self.loops.is_some();
@@ -154,7 +176,9 @@ impl AnswerJudge {
         let settled = match &mut self.loops {
             Some(loops) => {
                 let (tools, elsewhere) = (&self.tools, self.has_tools_elsewhere);
-                loops.admit(gate, call, verdict, |name| AnswerJudge::counts(tools, elsewhere, name))
+                loops.admit(gate, call, verdict, |name| {
+                    AnswerJudge::counts(tools, elsewhere, name)
+                })
             }
             None => Settled::from(verdict),
         };
@@ -168,13 +192,21 @@ impl AnswerJudge {
             self.stop_text = stop_text;
         }
         let event = Event::of(gate, call, &settled.verdict, SystemTime::now());
-        let event = event.with_notice(settled.notice().cloned()).with_gate_time(took);
+        let event = event
+            .with_notice(settled.notice().cloned())
+            .with_gate_time(took);
         self.live.judged(&event, self.api.name, &self.model);
         match (&mut self.refusals, &settled.verdict) {
             (Some(refusals), Verdict::Refused(refused)) => {
                 self.counts.refused += 1;
                 let number = refusals.decisions.len();
-                refusals.refused.push(RefusedCall::new(number, gate, call, refused, refusals.writes));
+                refusals.refused.push(RefusedCall::new(
+                    number,
+                    gate,
+                    call,
+                    refused,
+                    refusals.writes,
+                ));
                 refusals.events.push(event);
             }
             (_, verdict) => {
@@ -189,7 +221,12 @@ impl AnswerJudge {
 /// Calls that were not asked for again, since the client went away or the answer went on, are on record all the same.
 impl Drop for AnswerJudge {
     fn drop(&mut self) {
-        for event in self.refusals.take().into_iter().flat_map(|refusals| refusals.events) {
+        for event in self
+            .refusals
+            .take()
+            .into_iter()
+            .flat_map(|refusals| refusals.events)
+        {
             self.sinks.send(event);
         }
     }
@@ -206,6 +243,7 @@ impl CallJudge for AnswerJudge {
 
     fn mended(&mut self, defect: EnvelopeDefect) {
         self.counts.mended += 1;
-        self.live.count(Counter::Edits, &[defect.name(), "lossless"]);
+        self.live
+            .count(Counter::Edits, &[defect.name(), "lossless"]);
     }
 }

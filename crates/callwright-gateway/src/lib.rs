@@ -35,7 +35,9 @@ mod side_request;
 mod stop;
 mod text_fate;
 
-pub use gateway::{Gateway, GatewayError, History, Loops, Mode, Options, Rescue, Warn};
+pub use gateway::{
+    Gateway, GatewayError, History, Loops, Mode, Options, Rescue, ToolsListed, Warn,
+};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};
 pub use mend::{HistoryDefect, mend};
 pub use rescue_scope::RescueScope;

@@ -21,8 +21,8 @@ use futures_util::stream;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName,
-    HeaderValue, UPGRADE,
+    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+    HeaderName, HeaderValue, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use parking_lot::Mutex;
@@ -82,9 +82,8 @@ impl Relay {
             let text = "This gateway does not speak WebSocket. Send the request over HTTP.";
             return refusal(StatusCode::UPGRADE_REQUIRED, "upgrade_required", text);
         }
-        let api = Api::of_path(request.uri().path()).filter(|_| {
-            *request.method() == Method::POST && self.options.mode != Mode::Off
-        });
+        let api = Api::of_path(request.uri().path())
+            .filter(|_| *request.method() == Method::POST && self.options.mode != Mode::Off);
         let name = api.map_or("other", |api| api.name);
         let answered = match api {
             Some(api) => Arc::clone(&self).judged(api, &settings, request).await,
@@ -146,21 +145,31 @@ impl Relay {
                     };
                     judge = self.judge_of(api, settings, &body);
                     if self.options.history == History::Mend || self.options.reask > 0 {
-                        sent = Some(SentRequest { api, uri: uri.clone(), headers: headers.clone(), body });
+                        sent = Some(SentRequest {
+                            api,
+                            uri: uri.clone(),
+                            headers: headers.clone(),
+                            body,
+                        });
                     }
                 }
                 None => self.unjudged("request_encoding"),
             },
             Portion::Beginning(..) => self.unjudged("request_too_large"),
         }
-        let mut response = self.upstream.pipe(Method::POST, uri, headers, portion.into_body()).await?;
+        let mut response = self
+            .upstream
+            .pipe(Method::POST, uri, headers, portion.into_body())
+            .await?;
         if let Some(sent) = &mut sent {
             response = self.mended(sent, response).await;
         }
         match judge.filter(|_| response.status().is_success()) {
             Some(mut judge) => {
                 let reasker = sent.and_then(|sent| self.reasker(&parts.uri, sent));
-                judge.refusals = reasker.is_some().then(|| Refusals::new(self.options.reask_writes));
+                judge.refusals = reasker
+                    .is_some()
+                    .then(|| Refusals::new(self.options.reask_writes));
                 self.judged_response(judge, reasker, response).await
             }
             None => Ok(body::passed_through(response)),
@@ -169,7 +178,11 @@ impl Relay {
 
     /// A conversation that the provider rejects is mended and sent once more. If that does not help, the first response
     /// is the one that counts.
-    async fn mended(&self, sent: &mut SentRequest, rejected: Response<Incoming>) -> Response<Incoming> {
+    async fn mended(
+        &self,
+        sent: &mut SentRequest,
+        rejected: Response<Incoming>,
+    ) -> Response<Incoming> {
         if self.options.history != History::Mend || rejected.status() != StatusCode::BAD_REQUEST {
             return rejected;
         }
@@ -181,7 +194,10 @@ impl Relay {
         sent.headers.remove(IDEMPOTENCY_KEY);
         sent.body = body.into();
         let body = body::full(sent.body.clone());
-        let second = self.upstream.pipe(Method::POST, sent.uri.clone(), sent.headers.clone(), body).await;
+        let second = self
+            .upstream
+            .pipe(Method::POST, sent.uri.clone(), sent.headers.clone(), body)
+            .await;
         match second {
             Ok(response) if response.status().is_success() => {
                 for defect in defects {
@@ -195,20 +211,36 @@ impl Relay {
 
     /// Asks the model again, if that is wanted and possible.
     fn reasker(&self, asked: &Uri, sent: SentRequest) -> Option<Reasker> {
-        let Options { reask, reask_within, reask_max_tokens, mode, .. } = self.options;
+        let Options {
+            reask,
+            reask_within,
+            reask_max_tokens,
+            mode,
+            ..
+        } = self.options;
         let limits = ReaskLimits {
             tries: reask.min(Options::MOST_REASKS),
             within: reask_within,
             max_tokens: reask_max_tokens,
         };
         let is_wanted = limits.tries > 0 && mode == Mode::Guard;
-        is_wanted.then(|| Reasker::new(sent.api.provider, asked, &sent.headers, sent.body, limits))?
+        is_wanted
+            .then(|| Reasker::new(sent.api.provider, asked, &sent.headers, sent.body, limits))?
     }
 
     /// Sends one of the gateway's own requests; `None` if there is no whole answer.
-    pub(crate) async fn side_request(&self, path: &str, headers: HeaderMap, body: Bytes) -> Option<String> {
+    pub(crate) async fn side_request(
+        &self,
+        path: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Option<String> {
         let uri = self.at(path);
-        let response = self.upstream.pipe(Method::POST, uri, headers, body::full(body)).await.ok()?;
+        let response = self
+            .upstream
+            .pipe(Method::POST, uri, headers, body::full(body))
+            .await
+            .ok()?;
         let is_readable = response.status().is_success()
             && MediaType::of(response.headers()) == MediaType::Json
             && !is_compressed(response.headers());
@@ -224,10 +256,14 @@ impl Relay {
             return None;
         };
         let listed = self.options.tools_listed.as_deref();
-        let tools = settings.gates.get(view.tools()?, &settings.policy, listed)?;
+        let tools = settings
+            .gates
+            .get(view.tools()?, &settings.policy, listed)?;
         let is_watched = self.options.loops != Loops::Off;
         Some(AnswerJudge {
-            loops: is_watched.then(|| LoopCheck::new(request.clone(), &tools.ledger)).flatten(),
+            loops: is_watched
+                .then(|| LoopCheck::new(request.clone(), &tools.ledger))
+                .flatten(),
             stop_text: None,
             refusals: None,
             api,
@@ -281,7 +317,11 @@ impl Relay {
                 if let Some(reason) = guard.unjudged() {
                     self.unjudged(reason.name());
                 }
-                if let Some(told) = judge.counts.header().and_then(|told| HeaderValue::try_from(told).ok()) {
+                if let Some(told) = judge
+                    .counts
+                    .header()
+                    .and_then(|told| HeaderValue::try_from(told).ok())
+                {
                     parts.headers.insert(X_CALLWRIGHT, told);
                 }
                 let bytes = changed.map_or(bytes, Bytes::from);
@@ -290,9 +330,14 @@ impl Relay {
             }
             MediaType::EventStream => {
                 parts.headers.remove(CONTENT_LENGTH);
-                parts.headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+                parts
+                    .headers
+                    .entry(CACHE_CONTROL)
+                    .or_insert(HeaderValue::from_static("no-cache"));
                 // Proxies in front of us would wait for more.
-                parts.headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+                parts
+                    .headers
+                    .insert("x-accel-buffering", HeaderValue::from_static("no"));
                 let stream = JudgedStream {
                     events: EventReader::new(incoming, self.options.max_bytes),
                     guard,
@@ -318,7 +363,10 @@ impl Relay {
             }
             MediaType::Other => {
                 self.unjudged("answer_type");
-                Ok(Response::from_parts(parts, incoming.map_err(BoxError::from).boxed_unsync()))
+                Ok(Response::from_parts(
+                    parts,
+                    incoming.map_err(BoxError::from).boxed_unsync(),
+                ))
             }
         }
     }
@@ -343,7 +391,9 @@ impl Relay {
             return refusal(StatusCode::FORBIDDEN, "forbidden", objection);
         }
         let path = request.uri().path();
-        let path = path.strip_prefix(OWN_PATHS).unwrap_or(path.trim_start_matches('/'));
+        let path = path
+            .strip_prefix(OWN_PATHS)
+            .unwrap_or(path.trim_start_matches('/'));
         match path {
             "health" => body::json(StatusCode::OK, r#"{"status":"ok"}"#),
             "ready" if self.is_draining.load(Ordering::Relaxed) => {
@@ -352,7 +402,10 @@ impl Relay {
             "ready" => body::json(StatusCode::OK, r#"{"status":"ready"}"#),
             _ => {
                 let sinks = self.options.sinks.stats();
-                let dropped = sinks.iter().map(|(_, stats)| stats.dropped + stats.failed).sum();
+                let dropped = sinks
+                    .iter()
+                    .map(|(_, stats)| stats.dropped + stats.failed)
+                    .sum();
                 let Some(page) = self.live.page(path, dropped) else {
                     let text = "The gateway has no such page. Look at /callwright/.";
                     return refusal(StatusCode::NOT_FOUND, "not_found", text);
@@ -385,16 +438,21 @@ impl LiveSettings {
         }
         let bearer = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
         let bearer = bearer.and_then(|value| value.strip_prefix(b"Bearer "));
-        let named = ["x-api-key", "x-goog-api-key", "api-key"].map(|name| headers.get(name).map(HeaderValue::as_bytes));
+        let named = ["x-api-key", "x-goog-api-key", "api-key"]
+            .map(|name| headers.get(name).map(HeaderValue::as_bytes));
         let sent = named.into_iter().chain([bearer]).flatten();
-        let matches = sent.flat_map(|sent| keys.iter().map(move |key| is_equal(sent, key.as_bytes())));
+        let matches =
+            sent.flat_map(|sent| keys.iter().map(move |key| is_equal(sent, key.as_bytes())));
         matches.fold(false, |any, is_equal| any | is_equal)
     }
 }
 
 /// Compares two texts in a time that depends on their lengths only.
 fn is_equal(one: &[u8], other: &[u8]) -> bool {
-    let differs = one.iter().zip(other).fold(0, |differs, (one, other)| differs | (one ^ other));
+    let differs = one
+        .iter()
+        .zip(other)
+        .fold(0, |differs, (one, other)| differs | (one ^ other));
     differs == 0 && one.len() == other.len()
 }
 
@@ -453,7 +511,8 @@ impl JudgedStream {
                     }
                     Err(_) => out.extend(self.guard.keep_alive()),
                 }
-                self.ready.extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
+                self.ready
+                    .extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
                 continue;
             }
             if self.is_over {
@@ -486,19 +545,26 @@ impl JudgedStream {
                 }
                 Err(_) if self.is_holding() => {
                     let is_due = self.sent_at.elapsed() >= self.keep_alive;
-                    self.ready.extend(self.guard.keep_alive().filter(|_| is_due));
+                    self.ready
+                        .extend(self.guard.keep_alive().filter(|_| is_due));
                 }
                 Err(_) => {
                     self.is_over = true;
                     self.failure = Some(TransferError::Silent(self.silence).into());
                 }
             }
-            if self.end.pass(&mut out, &self.guard, &self.judge, self.is_over) {
-                let asking = self.end.ask(&self.guard, &self.judge, Arc::clone(&self.relay));
+            if self
+                .end
+                .pass(&mut out, &self.guard, &self.judge, self.is_over)
+            {
+                let asking = self
+                    .end
+                    .ask(&self.guard, &self.judge, Arc::clone(&self.relay));
                 self.asking = asking.map(|asking| Box::pin(asking) as _);
             }
             self.watch_hold(&mut out);
-            self.ready.extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
+            self.ready
+                .extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
         }
     }
 
@@ -512,7 +578,10 @@ impl JudgedStream {
         if !self.is_holding() {
             return self.silence;
         }
-        let held = self.held_since.map(|since| since.elapsed()).unwrap_or_default();
+        let held = self
+            .held_since
+            .map(|since| since.elapsed())
+            .unwrap_or_default();
         let until_release = self.hold.saturating_sub(held);
         let until_alive = self.keep_alive.saturating_sub(self.sent_at.elapsed());
         until_release.min(until_alive).max(Duration::from_millis(1))

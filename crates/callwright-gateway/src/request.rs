@@ -42,7 +42,11 @@ pub(crate) struct RequestView<'a> {
 }
 
 /// Names of parts of a conversation that bring tools besides those of the list.
-const TOOLS_ELSEWHERE: [&str; 3] = ["\"tool_addition\"", "\"additional_tools\"", "\"tool_search_output\""];
+const TOOLS_ELSEWHERE: [&str; 3] = [
+    "\"tool_addition\"",
+    "\"additional_tools\"",
+    "\"tool_search_output\"",
+];
 
 impl<'a> RequestView<'a> {
     /// Reads a body; `None` if it is not a request with anything to see.
@@ -61,7 +65,13 @@ impl<'a> RequestView<'a> {
         let says = |part: Option<&RawValue>, words: &[&str]| {
             part.is_some_and(|part| words.iter().any(|word| part.get().contains(word)))
         };
-        let formats = [self.response_format, self.text, self.output_config, self.output_format, self.generation_config];
+        let formats = [
+            self.response_format,
+            self.text,
+            self.output_config,
+            self.output_format,
+            self.generation_config,
+        ];
         let json = ["\"json_schema\"", "\"json_object\"", "\"application/json\""];
         let is_older = self.tools.is_none() && self.functions.is_some();
         if is_older || formats.iter().any(|format| says(*format, &json)) {
@@ -78,11 +88,15 @@ impl<'a> RequestView<'a> {
 /// Whether the conversation itself may bring tools, so that the list is not all of them.
 pub(crate) fn has_tools_elsewhere(body: &[u8]) -> bool {
     let has = |mark: &&str| memchr::memmem::find(body, mark.as_bytes()).is_some();
-    TOOLS_ELSEWHERE.iter().any(|mark| has(&mark))
+    TOOLS_ELSEWHERE.iter().any(has)
 }
 
 /// The body as it is to be read; `None` if it is compressed in another way, or larger than that.
-pub(crate) fn decoded<'b>(headers: &HeaderMap, body: &'b [u8], max_bytes: usize) -> Option<Cow<'b, [u8]>> {
+pub(crate) fn decoded<'b>(
+    headers: &HeaderMap,
+    body: &'b [u8],
+    max_bytes: usize,
+) -> Option<Cow<'b, [u8]>> {
     let encoding = match headers.get(CONTENT_ENCODING) {
         None => return Some(Cow::Borrowed(body)),
         Some(encoding) => encoding.to_str().ok()?.trim().to_ascii_lowercase(),
@@ -92,7 +106,10 @@ pub(crate) fn decoded<'b>(headers: &HeaderMap, body: &'b [u8], max_bytes: usize)
     let limit = u64::try_from(max_bytes).ok()?.saturating_add(1);
     match encoding.as_str() {
         "identity" => return Some(Cow::Borrowed(body)),
-        "gzip" => flate2::read::GzDecoder::new(body).take(limit).read_to_end(&mut plain).ok()?,
+        "gzip" => flate2::read::GzDecoder::new(body)
+            .take(limit)
+            .read_to_end(&mut plain)
+            .ok()?,
         "zstd" => {
             let decoder = ruzstd::decoding::StreamingDecoder::new(body).ok()?;
             decoder.take(limit).read_to_end(&mut plain).ok()?

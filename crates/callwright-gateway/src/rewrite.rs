@@ -30,9 +30,19 @@ mod tests {
 
     #[test]
     fn only_the_pieces_change() {
-        let pieces = vec![(4..5, "Y".to_owned()), (0..1, "X".to_owned()), (2..2, "+".to_owned())];
+        let pieces = vec![
+            (4..5, "Y".to_owned()),
+            (0..1, "X".to_owned()),
+            (2..2, "+".to_owned()),
+        ];
         assert_eq!(replace("a-b-c-ü", pieces), "X-+b-Y-ü");
-        assert_eq!(replace("abc", vec![(0..2, "1".to_owned()), (1..3, "2".to_owned())]), "1c");
-        assert_eq!(replace("abc", vec![(0..1, "1".to_owned()), (0..1, "2".to_owned())]), "1bc");
+        assert_eq!(
+            replace("abc", vec![(0..2, "1".to_owned()), (1..3, "2".to_owned())]),
+            "1c"
+        );
+        assert_eq!(
+            replace("abc", vec![(0..1, "1".to_owned()), (0..1, "2".to_owned())]),
+            "1bc"
+        );
     }
 }

@@ -1,4 +1,9 @@
 //! The cases of `corpus/gateway`: events or a whole body in, what the client gets out.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may panic, and says what it skips"
+)]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +23,10 @@ struct Judge {
 
 impl CallJudge for Judge {
     fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
-        if gate.tool(&call.tool).is_some_and(|tool| tool.spec().input_schema.is_none()) {
+        if gate
+            .tool(&call.tool)
+            .is_some_and(|tool| tool.spec().input_schema.is_none())
+        {
             return Decision::Leave;
         }
         match gate.judge(call) {
@@ -79,18 +87,33 @@ fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
         if case["same"] == true {
             assert_eq!(text(&out), text(&written), "{what}");
         }
-        (Value::Array(events.clone()), Value::Array(out.iter().map(read).collect()))
+        (
+            Value::Array(events.clone()),
+            Value::Array(out.iter().map(read).collect()),
+        )
     } else {
         let body = case["body"].to_string();
         let changed = guard.body(&body, &mut judge);
         assert_eq!(changed.is_none(), case["same"] == true, "{what}");
         let changed = changed.map(|body| serde_json::from_str(&body).expect("JSON"));
-        (case["body"].clone(), changed.unwrap_or_else(|| case["body"].clone()))
+        (
+            case["body"].clone(),
+            changed.unwrap_or_else(|| case["body"].clone()),
+        )
     };
-    let expected = if case["expect"].is_null() { &came } else { &case["expect"] };
+    let expected = if case["expect"].is_null() {
+        &came
+    } else {
+        &case["expect"]
+    };
     if case["sorted"] == true {
         let sorted = |value: &Value| {
-            let mut events: Vec<String> = value.as_array().expect("events").iter().map(Value::to_string).collect();
+            let mut events: Vec<String> = value
+                .as_array()
+                .expect("events")
+                .iter()
+                .map(Value::to_string)
+                .collect();
             events.sort();
             events
         };
@@ -98,7 +121,14 @@ fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
     } else {
         assert_eq!(went, *expected, "{what}");
     }
-    let names = |list: &Value| list.as_array().map(|names| names.iter().map(|name| name.as_str().expect("a name").to_owned()).collect());
+    let names = |list: &Value| {
+        list.as_array().map(|names| {
+            names
+                .iter()
+                .map(|name| name.as_str().expect("a name").to_owned())
+                .collect()
+        })
+    };
     let mended: Vec<String> = names(&case["mended"]).unwrap_or_default();
     assert_eq!(judge.mended, mended, "{what}");
     if let Some(verdicts) = names(&case["verdicts"]) {
@@ -109,7 +139,9 @@ fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
 
 /// An event as an API sends it.
 fn written(event: &Value) -> Bytes {
-    let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
+    let data = event
+        .as_str()
+        .map_or_else(|| event.to_string(), str::to_owned);
     match event["type"].as_str() {
         Some(name) => format!("event: {name}\ndata: {data}\n\n").into(),
         None => format!("data: {data}\n\n").into(),
@@ -118,7 +150,10 @@ fn written(event: &Value) -> Bytes {
 
 fn read(event: &Bytes) -> Value {
     let event = String::from_utf8_lossy(event);
-    let data = event.lines().find_map(|line| line.strip_prefix("data: ")).expect("data");
+    let data = event
+        .lines()
+        .find_map(|line| line.strip_prefix("data: "))
+        .expect("data");
     serde_json::from_str(data).unwrap_or_else(|_| Value::from(data))
 }
 

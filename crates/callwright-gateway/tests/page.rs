@@ -1,5 +1,9 @@
 //! The live page in a real browser. Where there is no Chromium, the test says so.
-#![allow(clippy::expect_used, clippy::print_stderr, reason = "a test may panic, and says what it skips")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may panic, and says what it skips"
+)]
 
 #[path = "../../callwright-replay/tests/support/browser.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -19,8 +23,16 @@ const REQUEST: &str = r#"{"model": "<b>small</b>", "messages": [], "tools": [{"t
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_shows_what_happened() {
-    let Some(mut browser) = Browser::start("live") else { return };
-    let call = |arguments: &str| ("a".to_owned(), "get_weather".to_owned(), arguments.to_owned());
+    let Some(mut browser) = Browser::start("live") else {
+        return;
+    };
+    let call = |arguments: &str| {
+        (
+            "a".to_owned(),
+            "get_weather".to_owned(),
+            arguments.to_owned(),
+        )
+    };
     let said = Said {
         text: String::new(),
         calls: vec![
@@ -37,18 +49,47 @@ async fn it_shows_what_happened() {
     let url = format!("http://127.0.0.1:{}/callwright/", gateway.port);
     let stats: Value = serde_json::from_str(&gateway.get("/callwright/stats").await).expect("JSON");
     assert_eq!(stats["calls"]["valid"], 1);
-    assert!(!stats.to_string().contains("hunter2"), "secrets are masked: {stats}");
-    let seen = tokio::task::spawn_blocking(move || look(&mut browser, &url)).await.expect("looked");
-    assert_eq!(seen["totals"], json!(["3", "1", "1", "1", "0", "0", "0"]), "{seen}");
-    assert_eq!(seen["tools"][1], json!(["get_weather", "1", "1", "1", "0", "0"]), "{seen}");
-    assert_eq!(seen["models"][1][0], "<b>small</b>", "names of strangers are text");
-    assert!(seen["refusals"].as_str().expect("text").contains("Please rewrite the input"), "{seen}");
+    assert!(
+        !stats.to_string().contains("hunter2"),
+        "secrets are masked: {stats}"
+    );
+    let seen = tokio::task::spawn_blocking(move || look(&mut browser, &url))
+        .await
+        .expect("looked");
+    assert_eq!(
+        seen["totals"],
+        json!(["3", "1", "1", "1", "0", "0", "0"]),
+        "{seen}"
+    );
+    assert_eq!(
+        seen["tools"][1],
+        json!(["get_weather", "1", "1", "1", "0", "0"]),
+        "{seen}"
+    );
+    assert_eq!(
+        seen["models"][1][0], "<b>small</b>",
+        "names of strangers are text"
+    );
+    assert!(
+        seen["refusals"]
+            .as_str()
+            .expect("text")
+            .contains("Please rewrite the input"),
+        "{seen}"
+    );
     assert!(seen["bars"].as_u64() >= Some(3), "{seen}");
     assert_eq!(seen["markup"], 0, "{seen}");
     assert_eq!(seen["trouble"], "", "{seen}");
-    assert!(seen["phone"].as_u64() <= Some(360), "no sideways scrolling on a phone: {seen}");
+    assert!(
+        seen["phone"].as_u64() <= Some(360),
+        "no sideways scrolling on a phone: {seen}"
+    );
     assert_ne!(seen["light"], seen["dark"]);
-    assert_eq!(seen["elsewhere"], json!([]), "nothing is loaded from elsewhere");
+    assert_eq!(
+        seen["elsewhere"],
+        json!([]),
+        "nothing is loaded from elsewhere"
+    );
 }
 
 fn look(browser: &mut Browser, url: &str) -> Value {
@@ -59,7 +100,11 @@ fn look(browser: &mut Browser, url: &str) -> Value {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    let table = |id: &str| format!("[...document.querySelectorAll('#{id} tr')].map(r => [...r.cells].map(c => c.textContent))");
+    let table = |id: &str| {
+        format!(
+            "[...document.querySelectorAll('#{id} tr')].map(r => [...r.cells].map(c => c.textContent))"
+        )
+    };
     let mut seen = json!({
         "totals": browser.value("[...document.querySelectorAll('#totals b')].map(b => b.textContent)"),
         "tools": browser.value(&table("tools")),
@@ -78,10 +123,17 @@ fn look(browser: &mut Browser, url: &str) -> Value {
     let phone = json!({"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true});
     browser.call("Emulation.setDeviceMetricsOverride", &phone);
     seen["phone"] = browser.value("document.documentElement.scrollWidth");
-    let requested = browser.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
+    let requested = browser
+        .events
+        .iter()
+        .filter(|event| event["method"] == "Network.requestWillBeSent");
     let elsewhere: Vec<&Value> = requested
         .map(|event| &event["params"]["request"]["url"])
-        .filter(|asked| !asked.as_str().is_some_and(|asked| asked.starts_with(url.trim_end_matches("/callwright/"))))
+        .filter(|asked| {
+            !asked
+                .as_str()
+                .is_some_and(|asked| asked.starts_with(url.trim_end_matches("/callwright/")))
+        })
         .collect();
     seen["elsewhere"] = json!(elsewhere);
     seen

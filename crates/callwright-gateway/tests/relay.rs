@@ -1,4 +1,9 @@
 //! Requests and answers through a gateway that runs, in front of an API that sends exact bytes.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may panic, and says what it skips"
+)]
 
 mod support;
 
@@ -42,7 +47,11 @@ fn request(api: Api) -> String {
 fn said(arguments: &str) -> Said {
     Said {
         text: "Let me look.".to_owned(),
-        calls: vec![("call_1".to_owned(), "get_weather".to_owned(), arguments.to_owned())],
+        calls: vec![(
+            "call_1".to_owned(),
+            "get_weather".to_owned(),
+            arguments.to_owned(),
+        )],
         is_cut: false,
         ..Said::default()
     }
@@ -52,7 +61,10 @@ const VALID: &str = r#"{"city":"Paris","days":3}"#;
 const REPAIRABLE: &str = r#"{"city":"Paris","days":"3"}"#;
 
 fn sent(stream: &str) -> Vec<Step> {
-    stream.split_inclusive("\n\n").map(|event| Step::Send(Bytes::copy_from_slice(event.as_bytes()))).collect()
+    stream
+        .split_inclusive("\n\n")
+        .map(|event| Step::Send(Bytes::copy_from_slice(event.as_bytes())))
+        .collect()
 }
 
 #[tokio::test]
@@ -88,13 +100,22 @@ async fn a_call_is_repaired_in_place_and_counted() {
         assert_eq!(response.headers()["x-callwright"], "calls=1 repaired=1");
         assert_eq!(text(response).await, api.whole(&said(VALID)), "{api:?}");
         let metrics = gateway.get("/callwright/metrics").await;
-        assert!(metrics.contains(",verdict=\"repaired\",tool=\"get_weather\""), "{metrics}");
-        assert!(metrics.contains("callwright_edits_total{rule="), "{metrics}");
+        assert!(
+            metrics.contains(",verdict=\"repaired\",tool=\"get_weather\""),
+            "{metrics}"
+        );
+        assert!(
+            metrics.contains("callwright_edits_total{rule="),
+            "{metrics}"
+        );
 
         let upstream = ScriptedApi::events(sent(&api.streamed(&said(REPAIRABLE), 3))).await;
         let gateway = Running::start(upstream.options()).await;
         let stream = text(gateway.post(path(api), request(api)).await).await;
-        let (heard, expected) = (api.hear_stream(&stream), api.hear_whole(&api.whole(&said(VALID))));
+        let (heard, expected) = (
+            api.hear_stream(&stream),
+            api.hear_whole(&api.whole(&said(VALID))),
+        );
         assert_eq!(heard, expected, "{api:?}");
     }
 }
@@ -106,7 +127,10 @@ async fn observing_changes_and_holds_nothing() {
     let mut options = upstream.options();
     options.mode = Mode::Observe;
     let gateway = Running::start(options).await;
-    assert_eq!(text(gateway.post(CHAT, request(Api::Chat)).await).await, stream);
+    assert_eq!(
+        text(gateway.post(CHAT, request(Api::Chat)).await).await,
+        stream
+    );
     let metrics = gateway.get("/callwright/metrics").await;
     assert!(metrics.contains("verdict=\"repaired\""), "{metrics}");
 }
@@ -119,11 +143,17 @@ async fn what_is_not_judged_is_a_pipe() {
     // No tools, another path, another method, a body that is not JSON.
     for (method, path, request) in [
         (Method::POST, CHAT, r#"{"model": "m", "messages": []}"#),
-        (Method::POST, "/v1/embeddings", r#"{"tools": [{"name": "get_weather", "parameters": {}}]}"#),
+        (
+            Method::POST,
+            "/v1/embeddings",
+            r#"{"tools": [{"name": "get_weather", "parameters": {}}]}"#,
+        ),
         (Method::GET, "/v1/models?limit=2", ""),
         (Method::POST, CHAT, "tools"),
     ] {
-        let response = gateway.send(method, path, &[("authorization", "Bearer k")], request).await;
+        let response = gateway
+            .send(method, path, &[("authorization", "Bearer k")], request)
+            .await;
         assert_eq!(text(response).await, body);
         let arrived = upstream.arrived().pop().expect("a request");
         assert!(arrived.head.contains(path), "{}", arrived.head);
@@ -135,7 +165,8 @@ async fn what_is_not_judged_is_a_pipe() {
 async fn errors_of_the_api_pass_as_they_are() {
     let body = r#"{"error": {"message": "slow down"}}"#;
     let head = "HTTP/1.1 429 Too Many Requests\ncontent-type: application/json\nretry-after: 7\nx-ratelimit-remaining: 0";
-    let upstream = ScriptedApi::start(head, vec![Step::Send(Bytes::from_static(body.as_bytes()))]).await;
+    let upstream =
+        ScriptedApi::start(head, vec![Step::Send(Bytes::from_static(body.as_bytes()))]).await;
     let gateway = Running::start(upstream.options()).await;
     let response = gateway.post(CHAT, request(Api::Chat)).await;
     assert_eq!(response.status(), 429);
@@ -155,7 +186,10 @@ async fn an_api_that_is_not_there_is_named() {
     assert_eq!(response.status(), 502);
     let error: Value = serde_json::from_str(&text(response).await).expect("JSON");
     let message = error["error"]["message"].as_str().expect("a message");
-    assert!(message.starts_with("The API at http://127.0.0.1:9/ cannot be reached: "), "{message}");
+    assert!(
+        message.starts_with("The API at http://127.0.0.1:9/ cannot be reached: "),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -163,20 +197,44 @@ async fn a_compressed_request_is_looked_into_and_goes_on_as_it_came() {
     let plain = request(Api::Chat);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(plain.as_bytes()).expect("writes");
-    let zstd = ruzstd::encoding::compress_to_vec(plain.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
+    let zstd = ruzstd::encoding::compress_to_vec(
+        plain.as_bytes(),
+        ruzstd::encoding::CompressionLevel::Fastest,
+    );
     let answer = Api::Chat.whole(&said(REPAIRABLE));
     let upstream = ScriptedApi::json(&answer).await;
     let gateway = Running::start(upstream.options()).await;
     for (encoding, body) in [("gzip", gzip.finish().expect("a file")), ("zstd", zstd)] {
-        let response = gateway.send(Method::POST, CHAT, &[("content-encoding", encoding)], body.clone()).await;
-        assert_eq!(text(response).await, Api::Chat.whole(&said(VALID)), "{encoding}");
+        let response = gateway
+            .send(
+                Method::POST,
+                CHAT,
+                &[("content-encoding", encoding)],
+                body.clone(),
+            )
+            .await;
+        assert_eq!(
+            text(response).await,
+            Api::Chat.whole(&said(VALID)),
+            "{encoding}"
+        );
         assert_eq!(upstream.arrived().pop().expect("a request").body, body);
     }
     // What cannot be decoded is not our business.
-    let response = gateway.send(Method::POST, CHAT, &[("content-encoding", "zstd")], "no zstd").await;
+    let response = gateway
+        .send(
+            Method::POST,
+            CHAT,
+            &[("content-encoding", "zstd")],
+            "no zstd",
+        )
+        .await;
     assert_eq!(text(response).await, answer);
     let metrics = gateway.get("/callwright/metrics").await;
-    assert!(metrics.contains("callwright_unjudged_total{reason=\"request_encoding\"} 1"), "{metrics}");
+    assert!(
+        metrics.contains("callwright_unjudged_total{reason=\"request_encoding\"} 1"),
+        "{metrics}"
+    );
 }
 
 #[tokio::test]
@@ -188,22 +246,34 @@ async fn a_bomb_is_not_unpacked() {
     let answer = Api::Chat.whole(&said(REPAIRABLE));
     let upstream = ScriptedApi::json(&answer).await;
     let gateway = Running::start(upstream.options()).await;
-    let response = gateway.send(Method::POST, CHAT, &[("content-encoding", "zstd")], bomb).await;
+    let response = gateway
+        .send(Method::POST, CHAT, &[("content-encoding", "zstd")], bomb)
+        .await;
     assert_eq!(text(response).await, answer);
 }
 
 #[tokio::test]
 async fn large_bodies_pass_unjudged() {
-    let answer = Api::Chat.whole(&Said { text: "x".repeat(3 << 20), ..said(REPAIRABLE) });
+    let answer = Api::Chat.whole(&Said {
+        text: "x".repeat(3 << 20),
+        ..said(REPAIRABLE)
+    });
     let upstream = ScriptedApi::json(&answer).await;
     let mut options = upstream.options();
     options.max_bytes = 1 << 20;
     let gateway = Running::start(options).await;
-    assert_eq!(text(gateway.post(CHAT, request(Api::Chat)).await).await, answer);
+    assert_eq!(
+        text(gateway.post(CHAT, request(Api::Chat)).await).await,
+        answer
+    );
     let padded = format!("{}{}", request(Api::Chat), " ".repeat(2 << 20));
     assert_eq!(text(gateway.post(CHAT, padded.clone()).await).await, answer);
     let metrics = gateway.get("/callwright/metrics").await;
-    assert!(metrics.contains("reason=\"answer_too_large\"} 1") && metrics.contains("reason=\"request_too_large\"} 1"), "{metrics}");
+    assert!(
+        metrics.contains("reason=\"answer_too_large\"} 1")
+            && metrics.contains("reason=\"request_too_large\"} 1"),
+        "{metrics}"
+    );
 }
 
 #[tokio::test]
@@ -226,7 +296,10 @@ async fn an_api_that_dies_within_a_call_loses_nothing_that_it_sent() {
 async fn a_client_that_leaves_ends_the_request() {
     let stream = Api::Chat.streamed(&said(VALID), 3);
     let mut steps = sent(&stream[..200]);
-    steps.extend([Step::Wait(Duration::from_secs(60)), Step::Send(Bytes::from_static(b"x"))]);
+    steps.extend([
+        Step::Wait(Duration::from_secs(60)),
+        Step::Send(Bytes::from_static(b"x")),
+    ]);
     let upstream = ScriptedApi::events(steps).await;
     let gateway = Running::start(upstream.options()).await;
     let response = gateway.post(CHAT, request(Api::Chat)).await;
@@ -250,10 +323,17 @@ async fn a_call_that_is_held_for_too_long_goes_on_as_it_came() {
         let mut options = upstream.options();
         options.hold = Duration::from_millis(100);
         let gateway = Running::start(options).await;
-        assert_eq!(text(gateway.post(path(api), request(api)).await).await, stream, "{api:?}");
+        assert_eq!(
+            text(gateway.post(path(api), request(api)).await).await,
+            stream,
+            "{api:?}"
+        );
         let metrics = gateway.get("/callwright/metrics").await;
         assert!(metrics.contains("callwright_released_total 1"), "{metrics}");
-        assert!(metrics.contains("verdict=\"repaired\""), "it is judged for the record: {metrics}");
+        assert!(
+            metrics.contains("verdict=\"repaired\""),
+            "it is judged for the record: {metrics}"
+        );
     }
 }
 
@@ -271,10 +351,19 @@ async fn a_client_hears_something_while_a_call_is_held() {
         options.keep_alive = Duration::from_millis(100);
         let gateway = Running::start(options).await;
         let stream = text(gateway.post(path(api), request(api)).await).await;
-        let plain = text(Running::start(upstream.options()).await.post(path(api), request(api)).await).await;
+        let plain = text(
+            Running::start(upstream.options())
+                .await
+                .post(path(api), request(api))
+                .await,
+        )
+        .await;
         let times = |stream: &str| stream.matches(kept_alive).count();
         assert!(times(&stream) >= times(&plain) + 2, "{api:?}: {stream}");
-        assert_eq!(api.hear_stream(&stream), api.hear_whole(&api.whole(&said(VALID))));
+        assert_eq!(
+            api.hear_stream(&stream),
+            api.hear_whole(&api.whole(&said(VALID)))
+        );
     }
 }
 
@@ -297,16 +386,27 @@ async fn clients_need_a_key_where_keys_are_set() {
     }
     let head = upstream.arrived().pop().expect("a request").head;
     assert!(head.contains("authorization: bearer secret"), "{head}");
-    assert_eq!(gateway.get("/callwright/health").await, r#"{"status":"ok"}"#);
+    assert_eq!(
+        gateway.get("/callwright/health").await,
+        r#"{"status":"ok"}"#
+    );
 }
 
 #[tokio::test]
 async fn web_pages_and_sockets_are_turned_away() {
     let upstream = ScriptedApi::json("{}").await;
     let gateway = Running::start(upstream.options()).await;
-    let status = async |headers: &[(&str, &str)]| gateway.send(Method::GET, "/v1/responses", headers, "").await.status();
+    let status = async |headers: &[(&str, &str)]| {
+        gateway
+            .send(Method::GET, "/v1/responses", headers, "")
+            .await
+            .status()
+    };
     assert_eq!(status(&[("origin", "https://evil.example")]).await, 403);
-    assert_eq!(status(&[("upgrade", "websocket"), ("connection", "upgrade")]).await, 426);
+    assert_eq!(
+        status(&[("upgrade", "websocket"), ("connection", "upgrade")]).await,
+        426
+    );
     assert_eq!(upstream.arrived().len(), 0);
 }
 
@@ -322,7 +422,11 @@ async fn settings_change_while_it_runs() {
     options.client_keys = Vec::new();
     options.upstream_headers = vec![("no name".to_owned(), String::new())];
     assert!(gateway.gateway.reload(&options).is_err());
-    assert_eq!(gateway.post(CHAT, "{}").await.status(), 401, "the old settings stay");
+    assert_eq!(
+        gateway.post(CHAT, "{}").await.status(),
+        401,
+        "the old settings stay"
+    );
 }
 
 #[tokio::test]

@@ -2,6 +2,11 @@
 //!
 //! `CALLWRIGHT_TEST_SDK_PYTHON` is a Python with `openai`, `anthropic` and `google-genai`;
 //! `CALLWRIGHT_TEST_SDK_NODE_MODULES` a folder with those and the Vercel AI SDK for Node. Without them the tests say so.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test may panic, and says what it skips"
+)]
 
 mod support;
 
@@ -14,7 +19,13 @@ use support::scripted::{Arrived, Running, ScriptedApi, Step};
 use support::{Api, Said};
 
 fn said() -> Said {
-    let call = |id: &str, arguments: &str| (id.to_owned(), "get_weather".to_owned(), arguments.to_owned());
+    let call = |id: &str, arguments: &str| {
+        (
+            id.to_owned(),
+            "get_weather".to_owned(),
+            arguments.to_owned(),
+        )
+    };
     Said {
         text: "Let me look.".to_owned(),
         calls: vec![
@@ -28,7 +39,10 @@ fn said() -> Said {
 
 /// What every client must hear.
 fn expected_calls() -> Value {
-    json!([["call_1", "get_weather", r#"{"city":"Paris","days":3}"#], ["call_2", "get_weather", r#"{"city":"Rome"}"#]])
+    json!([
+        ["call_1", "get_weather", r#"{"city":"Paris","days":3}"#],
+        ["call_2", "get_weather", r#"{"city":"Rome"}"#]
+    ])
 }
 
 /// Answers in the shape of the path, with what official SDKs insist on beside it.
@@ -41,7 +55,9 @@ fn answer(request: &Arrived) -> (String, Vec<Step>) {
         path if path.contains("/responses") => Api::Responses,
         _ => Api::Gemini,
     };
-    let is_streamed = body.contains("\"stream\":true") || body.contains("\"stream\": true") || path.contains("streamgeneratecontent");
+    let is_streamed = body.contains("\"stream\":true")
+        || body.contains("\"stream\": true")
+        || path.contains("streamgeneratecontent");
     let (kind, text) = if is_streamed {
         ("text/event-stream", api.streamed(&said(), 3))
     } else {
@@ -71,7 +87,9 @@ fn complete(text: &str) -> String {
 async fn heard_by(program: &str, script: &str) -> Map<String, Value> {
     let upstream = ScriptedApi::answering(answer).await;
     let gateway = Running::start(upstream.options()).await;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(script);
     let run = tokio::process::Command::new(program)
         .arg(script)
         .arg(format!("http://127.0.0.1:{}", gateway.port))
@@ -79,7 +97,11 @@ async fn heard_by(program: &str, script: &str) -> Map<String, Value> {
         .output()
         .await
         .expect("it runs");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
     // Libraries write there as well.
     let stdout = String::from_utf8_lossy(&run.stdout);
     let last = stdout.lines().last().unwrap_or_default();

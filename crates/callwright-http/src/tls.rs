@@ -71,7 +71,11 @@ fn config(certificates: &Path, key: &Path) -> Result<Arc<ServerConfig>, Certific
     let ring = Arc::new(rustls::crypto::ring::default_provider());
     let built = ServerConfig::builder_with_provider(ring)
         .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private));
+        .and_then(|builder| {
+            builder
+                .with_no_client_auth()
+                .with_single_cert(chain, private)
+        });
     let mut config = built.map_err(|why| error("certificates", certificates, &why))?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))

@@ -41,7 +41,7 @@ struct Verdicts {
     valid: u64,
     repaired: u64,
     refused: u64,
-    other: u64,
+    unjudged: u64,
     rescued: u64,
 }
 
@@ -71,7 +71,7 @@ impl Verdicts {
             Judgement::Valid => self.valid += 1,
             Judgement::Repaired => self.repaired += 1,
             Judgement::Refused => self.refused += 1,
-            _ => self.other += 1,
+            Judgement::Unjudged => self.unjudged += 1,
         }
         self.rescued += u64::from(event.rescued.is_some());
     }
@@ -156,7 +156,9 @@ impl Row {
         self.example = event.line().to_string();
         if self.example.len() > EXAMPLE_BYTES {
             let ends = (0..=EXAMPLE_BYTES).rev();
-            let end = ends.into_iter().find(|at| self.example.is_char_boundary(*at));
+            let end = ends
+                .into_iter()
+                .find(|at| self.example.is_char_boundary(*at));
             self.example.truncate(end.unwrap_or_default());
             self.example.push('…');
         }
@@ -167,7 +169,11 @@ impl Row {
 /// The entry of a name; of `other` if there are too many names.
 fn bounded<'m, T: Default>(map: &'m mut HashMap<String, T>, name: &str) -> &'m mut T {
     let is_new = !map.contains_key(name);
-    let name = if is_new && map.len() >= MOST_ROWS { "other" } else { name };
+    let name = if is_new && map.len() >= MOST_ROWS {
+        "other"
+    } else {
+        name
+    };
     map.entry(name.to_owned()).or_default()
 }
 

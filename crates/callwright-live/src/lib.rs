@@ -68,16 +68,21 @@ impl Live {
         let labels = [api, verdict, &event.tool, model];
         self.metrics.add(Counter::Calls, &labels, 1);
         for edit in &event.edits {
-            self.metrics.add(Counter::Edits, &[edit.rule, edit.grade.name()], 1);
+            self.metrics
+                .add(Counter::Edits, &[edit.rule, edit.grade.name()], 1);
         }
         if let Some(failure) = &event.failure {
-            self.metrics.add(Counter::Failures, &[failure.code.name()], 1);
+            self.metrics
+                .add(Counter::Failures, &[failure.code.name()], 1);
         }
         if let Some(notation) = event.rescued {
             self.metrics.add(Counter::Rescued, &[notation.name()], 1);
         }
         self.metrics.time(Timer::Gate, event.gate_time);
-        let instruction = event.failure.as_ref().filter(|_| event.verdict == Judgement::Refused);
+        let instruction = event
+            .failure
+            .as_ref()
+            .filter(|_| event.verdict == Judgement::Refused);
         let instruction = instruction.map(|failure| Feedback::default().render(failure));
         self.figures.lock().judged(event, model, instruction);
     }
@@ -86,7 +91,10 @@ impl Live {
     pub fn page(&self, path: &str, dropped: u64) -> Option<Page> {
         let (content_type, text) = match path {
             "" => ("text/html; charset=utf-8", PAGE.to_owned()),
-            "stats" => ("application/json", self.figures.lock().json(SystemTime::now())),
+            "stats" => (
+                "application/json",
+                self.figures.lock().json(SystemTime::now()),
+            ),
             "metrics" => (
                 "text/plain; version=0.0.4; charset=utf-8",
                 self.metrics.text(dropped),

@@ -12,7 +12,9 @@ use parking_lot::Mutex;
 const MOST_VALUES: usize = 100;
 
 /// The bounds of the buckets of times, in seconds: from a lookup to a call that is written for minutes.
-const BUCKETS: [f64; 10] = [0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1.0, 5.0, 20.0, 60.0, 300.0];
+const BUCKETS: [f64; 10] = [
+    0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1.0, 5.0, 20.0, 60.0, 300.0,
+];
 
 // Each counter: its name, its labels, and what it says.
 macro_rules! counters {
@@ -77,7 +79,10 @@ impl Metrics {
     /// Counts several.
     pub(crate) fn add(&self, counter: Counter, labels: &[&str], number: u64) {
         let mut counts = self.counts.lock();
-        let key = (counter, labels.iter().map(|label| (*label).to_owned()).collect());
+        let key = (
+            counter,
+            labels.iter().map(|label| (*label).to_owned()).collect(),
+        );
         if let Some(count) = counts.get_mut(&key) {
             *count += number;
             return;
@@ -92,10 +97,10 @@ impl Metrics {
 
     /// Notes how long something took.
     pub(crate) fn time(&self, timer: Timer, took: Duration) {
-        let mut times = self.times.lock();
+        let mut histograms = self.times.lock();
         let histogram = match timer {
-            Timer::Gate => &mut times[0],
-            Timer::Hold => &mut times[1],
+            Timer::Gate => &mut histograms[0],
+            Timer::Hold => &mut histograms[1],
         };
         let seconds = took.as_secs_f64();
         for (bucket, bound) in histogram.buckets.iter_mut().zip(BUCKETS) {
@@ -107,7 +112,9 @@ impl Metrics {
 
     /// The text that Prometheus reads. `dropped` is how many events could not be recorded.
     pub(crate) fn text(&self, dropped: u64) -> String {
-        self.counts.lock().insert((Counter::Dropped, Vec::new()), dropped);
+        self.counts
+            .lock()
+            .insert((Counter::Dropped, Vec::new()), dropped);
         let mut text = String::new();
         let counts = self.counts.lock();
         for counter in Counter::ALL {
@@ -122,8 +129,16 @@ impl Metrics {
             }
         }
         let [gate, hold] = *self.times.lock();
-        gate.write(&mut text, "callwright_gate_seconds", "How long judging a call took.");
-        hold.write(&mut text, "callwright_hold_seconds", "How long a call was held until it was whole.");
+        gate.write(
+            &mut text,
+            "callwright_gate_seconds",
+            "How long judging a call took.",
+        );
+        hold.write(
+            &mut text,
+            "callwright_hold_seconds",
+            "How long a call was held until it was whole.",
+        );
         text
     }
 }
@@ -150,7 +165,10 @@ fn label_text(labels: &[&str], values: &[String]) -> String {
         .iter()
         .zip(values)
         .map(|(label, value)| {
-            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            let value = value
+                .replace('\\', "\\\\")
+                .replace('"', "\\\"")
+                .replace('\n', "\\n");
             format!("{label}=\"{value}\"")
         })
         .collect();
@@ -170,7 +188,10 @@ mod tests {
         let text = metrics.text(0);
         assert!(text.contains(r#"callwright_failures_total{code="code \"7\"\n"} 1"#));
         assert!(text.contains(r#"callwright_failures_total{code="other"} 900"#));
-        assert_eq!(text.matches("callwright_failures_total{").count(), MOST_VALUES + 1);
+        assert_eq!(
+            text.matches("callwright_failures_total{").count(),
+            MOST_VALUES + 1
+        );
         assert!(text.contains("callwright_released_total 0\n"));
     }
 
@@ -181,6 +202,8 @@ mod tests {
         let text = metrics.text(0);
         assert!(text.contains("callwright_hold_seconds_bucket{le=\"0.01\"} 0\n"));
         assert!(text.contains("callwright_hold_seconds_bucket{le=\"0.1\"} 1\n"));
-        assert!(text.contains("callwright_hold_seconds_sum 0.05\ncallwright_hold_seconds_count 1\n"));
+        assert!(
+            text.contains("callwright_hold_seconds_sum 0.05\ncallwright_hold_seconds_count 1\n")
+        );
     }
 }

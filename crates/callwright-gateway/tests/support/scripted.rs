@@ -71,11 +71,19 @@ impl ScriptedApi {
 
     pub(crate) async fn json(body: &str) -> Self {
         let head = "HTTP/1.1 200 OK\ncontent-type: application/json\nx-request-id: r7";
-        Self::start(head, vec![Step::Send(Bytes::copy_from_slice(body.as_bytes()))]).await
+        Self::start(
+            head,
+            vec![Step::Send(Bytes::copy_from_slice(body.as_bytes()))],
+        )
+        .await
     }
 
     pub(crate) async fn events(steps: Vec<Step>) -> Self {
-        Self::start("HTTP/1.1 200 OK\ncontent-type: text/event-stream; charset=utf-8", steps).await
+        Self::start(
+            "HTTP/1.1 200 OK\ncontent-type: text/event-stream; charset=utf-8",
+            steps,
+        )
+        .await
     }
 
     pub(crate) fn arrived(&self) -> Vec<Arrived> {
@@ -99,7 +107,9 @@ async fn answer(
     arrived: Arc<Mutex<Vec<Arrived>>>,
     closed: Arc<Mutex<usize>>,
 ) {
-    let Some(request) = read_request(&mut stream).await else { return };
+    let Some(request) = read_request(&mut stream).await else {
+        return;
+    };
     let (head, steps) = script(&request);
     arrived.lock().expect("a lock").push(request);
     let head = head.replace('\n', "\r\n");
@@ -145,7 +155,9 @@ async fn read_request(stream: &mut TcpStream) -> Option<Arrived> {
         }
     };
     let head = String::from_utf8_lossy(&bytes[..head_end]).to_lowercase();
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
     let mut body = bytes[head_end..].to_vec();
     let is_over = |body: &Vec<u8>| match length.map(|length| length.trim().parse::<usize>()) {
         Some(Ok(length)) => body.len() >= length,
@@ -198,7 +210,13 @@ impl Running {
         }
     }
 
-    pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response<Incoming> {
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Response<Incoming> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(
@@ -207,11 +225,20 @@ impl Running {
             );
         }
         let uri = self.client.at(path);
-        self.client.pipe(method, uri, map, body::full(body)).await.expect("an answer")
+        self.client
+            .pipe(method, uri, map, body::full(body))
+            .await
+            .expect("an answer")
     }
 
     pub(crate) async fn post(&self, path: &str, body: impl Into<Bytes>) -> Response<Incoming> {
-        self.send(Method::POST, path, &[("content-type", "application/json")], body).await
+        self.send(
+            Method::POST,
+            path,
+            &[("content-type", "application/json")],
+            body,
+        )
+        .await
     }
 
     pub(crate) async fn get(&self, path: &str) -> String {
@@ -235,7 +262,12 @@ impl Running {
 
 /// The whole body of an answer.
 pub(crate) async fn text(response: Response<Incoming>) -> String {
-    let bytes = response.into_body().collect().await.expect("a body").to_bytes();
+    let bytes = response
+        .into_body()
+        .collect()
+        .await
+        .expect("a body")
+        .to_bytes();
     String::from_utf8(bytes.to_vec()).expect("text")
 }
 

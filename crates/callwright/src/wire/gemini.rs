@@ -31,7 +31,11 @@ static VOCABULARY: Vocabulary = Vocabulary {
     parts: &["parts"],
     tool_lists: &["functionDeclarations", "function_declarations"],
     // The SDK for Python keeps the names of its own.
-    input_schema: &["parameters", "parametersJsonSchema", "parameters_json_schema"],
+    input_schema: &[
+        "parameters",
+        "parametersJsonSchema",
+        "parameters_json_schema",
+    ],
     output_schema: &["responseJsonSchema", "response_json_schema"],
     hosted_tools: word_list![
         googlesearch googlesearchretrieval googlemaps codeexecution urlcontext filesearch computeruse

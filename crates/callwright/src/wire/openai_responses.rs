@@ -21,7 +21,13 @@ pub(super) struct OpenAiResponses;
 
 static VOCABULARY: Vocabulary = Vocabulary {
     finished: &["completed"],
-    cut_off: &["max_output_tokens", "max_messages", "steered", "incomplete", "in_progress"],
+    cut_off: &[
+        "max_output_tokens",
+        "max_messages",
+        "steered",
+        "incomplete",
+        "in_progress",
+    ],
     history: Some("input"),
     parts: &["content"],
     input_schema: &["parameters"],

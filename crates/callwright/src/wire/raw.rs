@@ -53,8 +53,7 @@ impl<'a> RawObject<'a> {
     /// # Errors
     /// Fails if the text is not a JSON object, or has a key twice.
     pub fn read(text: &'a str) -> Read<Self> {
-        let Members(members) =
-            serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
+        let Members(members) = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
         let is_twice = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
             members.iter().take(at).any(|(before, _)| before == key)
         };
