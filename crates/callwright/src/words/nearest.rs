@@ -282,6 +282,7 @@ pub(crate) fn nearest<'n>(
     let (wanted, work) = (Wanted::new(name), Work::new(STEPS_FOR_ONE));
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()
+        .take_while(|_| work.left() > 0)
         .map(|candidate| (wanted.similarity(candidate, &work), candidate))
         .filter(|(score, _)| *score >= CLOSE)
         .collect();
@@ -310,6 +311,9 @@ pub(crate) fn single_nearest<'n>(
     let mut best: Option<(f64, &str)> = None;
     let mut tied = false;
     for candidate in candidates {
+        if work.left() == 0 {
+            return None;
+        }
         let score = wanted.similarity(candidate, work);
         if score < CLOSE {
             continue;

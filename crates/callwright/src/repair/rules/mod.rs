@@ -138,7 +138,7 @@ impl<'c> Scope<'c> {
 }
 
 /// What looking at one key or one allowed value costs, in steps.
-const LOOKED_AT: usize = 20;
+const LOOKED_AT: usize = 60;
 
 /// An objection and what is known about it.
 pub(super) struct Site<'s, 'c> {
