@@ -106,7 +106,7 @@ impl Stage {
     /// The places from which the text is read on.
     fn places(self) -> [usize; 2] {
         match self {
-            Stage::Start => [0, 0],
+            Stage::Start | Stage::Decided(Beginning::Never) => [0, 0],
             Stage::Reasoning { searched, .. } => [0, searched],
             Stage::Body { start } => [0, start],
             Stage::Fenced {
@@ -114,7 +114,6 @@ impl Stage {
             } => [content, searched],
             Stage::Harmony { message, searched } => [message, searched],
             Stage::Decided(Beginning::From(hold)) => [0, hold],
-            Stage::Decided(Beginning::Never) => [0, 0],
         }
     }
 }

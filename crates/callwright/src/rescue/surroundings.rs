@@ -34,7 +34,8 @@ pub(super) const HEADERS: [&str; 4] = [
 ];
 
 /// The tags around reasoning.
-pub(super) const REASONING: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+pub(super) const REASONING: [(&str, &str); 2] =
+    [("<think>", "</think>"), ("<thinking>", "</thinking>")];
 
 /// The languages of code blocks in which models write calls.
 pub(super) const LANGUAGES: [&str; 6] = ["", "json", "xml", "python", "tool_call", "tool_code"];

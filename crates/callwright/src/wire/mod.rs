@@ -34,8 +34,8 @@ pub use raw::UnreadableAnswer;
 pub use recorded::{Recorded, into_recorded_output, read_recorded, recorded, recorded_output};
 pub use settled::{render_round, render_settled};
 pub use streamed::{
-    AnswerReader, EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall, StreamedChoice,
-    StreamedText,
+    AnswerReader, EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall,
+    StreamedChoice, StreamedText,
 };
 pub use tools::{declare, read_tools};
 pub use verdict_line::VerdictLine;
