@@ -114,14 +114,14 @@ pub(crate) fn events(
                 .collect();
             let choice =
                 json!({"index": choice, "delta": {"tool_calls": entries}, "finish_reason": null});
-            let event = sample.and_then(|sample| like(sample, "choices", &choice.to_string()));
+            let event = like(sample.unwrap_or("{}"), "choices", &choice.to_string());
             event.into_iter().collect()
         }
         Provider::Gemini => {
             let parts = entries(provider, calls);
             let candidate =
                 format!(r#"{{"index":{choice},"content":{{"role":"model","parts":[{parts}]}}}}"#);
-            let event = sample.and_then(|sample| like(sample, "candidates", &candidate));
+            let event = like(sample.unwrap_or("{}"), "candidates", &candidate);
             event.into_iter().collect()
         }
         Provider::Anthropic => {

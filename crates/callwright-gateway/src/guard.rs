@@ -189,7 +189,7 @@ impl AnswerGuard {
             self.go_on(judge, out);
             self.add_missing_end(judge, out);
         }
-        if self.sample.is_none() && !is_done {
+        if self.sample.is_none() && own_events::is_sample(self.provider, &data) {
             self.sample = Some(String::from_utf8_lossy(&data).into_owned());
         }
         if self.only_observes || self.waiting.is_empty() && !self.concerns(&sites) {
@@ -261,8 +261,8 @@ impl AnswerGuard {
         own_events::keep_alive(self.provider, self.sample.as_deref())
     }
 
-    /// Sends rescued calls of a choice of which nobody said that it ended. Says that a choice has ended that ended with
-    /// calls, all of them sound.
+    /// Sends the rescued calls of choices whose end was not announced, and announces the end of those whose calls are all
+    /// sound.
     fn add_missing_end(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         let is_first = !std::mem::replace(&mut self.has_ended, true);
         if self.only_observes || self.unjudged.is_some() || !is_first {

@@ -48,7 +48,7 @@ impl CallJudge for Judge {
     fn mended(&mut self, _: EnvelopeDefect) {}
 }
 
-/// A tool that only reads, and one of which nobody knows what it does.
+/// A tool that only reads, and one whose effect is unknown.
 fn gate() -> Arc<Gate> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
         "required": ["city"], "additionalProperties": false});
@@ -623,9 +623,12 @@ fn quirks_of_servers_do_no_harm() {
         );
         (heard, judged)
     };
-    // Everything in one event.
+    // An event of another kind first, and everything else in one event.
     let chunk = json!({"id": "c", "choices": [{"index": 0, "delta": {"content": call}, "finish_reason": "stop"}]});
-    let (heard, _) = hear(Api::Chat, &format!("data: {chunk}\n\ndata: [DONE]\n\n"));
+    let (heard, _) = hear(
+        Api::Chat,
+        &format!("data: {{\"x\": 1}}\n\ndata: {chunk}\n\ndata: [DONE]\n\n"),
+    );
     assert_eq!(heard.finish, "tool_calls");
     let chunk =
         json!({"candidates": [{"content": {"parts": [{"text": call}]}, "finishReason": "STOP"}]});

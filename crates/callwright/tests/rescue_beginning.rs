@@ -10,7 +10,7 @@ use callwright::{Gate, ToolSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Two tools that only read, one of which nobody knows what it does.
+/// Two tools that only read, and one whose effect is unknown.
 fn gate() -> Gate {
     let schema = json!({"type": "object"});
     let reader = |name: &str| {
