@@ -4,6 +4,7 @@
 //! the system (Linux only). A client sends to them in turns, so that a busy machine slows all of them alike. What counts are
 //! the differences and ratios, not the times.
 #![allow(
+    clippy::cast_precision_loss,
     clippy::expect_used,
     clippy::print_stdout,
     clippy::unwrap_used,

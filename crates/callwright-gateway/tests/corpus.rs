@@ -76,7 +76,7 @@ fn every_case_comes_out_as_expected() {
 fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
     let mut judge = Judge::default();
     let mut guard = AnswerGuard::new(Arc::clone(gate), provider);
-    let (came, went) = if case["body"].is_null() {
+    let (sent, received) = if case["body"].is_null() {
         let events = case["events"].as_array().expect("events");
         let written: Vec<Bytes> = events.iter().map(written).collect();
         let mut out = Vec::new();
@@ -102,7 +102,7 @@ fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
         )
     };
     let expected = if case["expect"].is_null() {
-        &came
+        &sent
     } else {
         &case["expect"]
     };
@@ -117,9 +117,9 @@ fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
             events.sort();
             events
         };
-        assert_eq!(sorted(&went), sorted(expected), "{what}");
+        assert_eq!(sorted(&received), sorted(expected), "{what}");
     } else {
-        assert_eq!(went, *expected, "{what}");
+        assert_eq!(received, *expected, "{what}");
     }
     let names = |list: &Value| {
         list.as_array().map(|names| {

@@ -1,5 +1,6 @@
 //! Answers in the shapes of all APIs, streamed and whole, and clients that put them together without a thought.
 #![allow(dead_code, reason = "each test uses a part")]
+#![allow(clippy::too_many_lines, reason = "a list of shapes")]
 
 pub(crate) mod scripted;
 

@@ -107,7 +107,7 @@ async fn answer(
     arrived: Arc<Mutex<Vec<Arrived>>>,
     closed: Arc<Mutex<usize>>,
 ) {
-    let Some(request) = read_request(&mut stream).await else {
+    let Some(request) = Box::pin(read_request(&mut stream)).await else {
         return;
     };
     let (head, steps) = script(&request);
