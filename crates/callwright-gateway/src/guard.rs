@@ -26,9 +26,6 @@ use crate::{call_writer, own_events};
 /// The data of the last event of a chat completion.
 const DONE: &[u8] = b"[DONE]";
 
-/// Events that only keep the connection alive: Anthropic's, and OpenAI's in its responses.
-const KEEP_ALIVE: [&[u8]; 2] = [b"ping", b"keepalive"];
-
 /// Decides what becomes of the calls of an answer.
 pub trait CallJudge {
     /// Judges a call.
@@ -106,6 +103,16 @@ struct WaitingEvent {
     sites: Vec<Site>,
 }
 
+impl WaitingEvent {
+    fn without_data(bytes: Bytes) -> Self {
+        WaitingEvent {
+            bytes,
+            data: String::new(),
+            sites: Vec::new(),
+        }
+    }
+}
+
 impl AnswerGuard {
     /// For an answer of this provider.
     pub fn new(gate: Arc<Gate>, provider: Provider) -> Self {
@@ -160,13 +167,17 @@ impl AnswerGuard {
 
     /// Takes the next event, and adds what goes to the client now.
     pub fn event(&mut self, event: Bytes, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
-        let fields = EventFields::read(&event);
-        let (Some(data), None) = (fields.data, self.unjudged) else {
+        let (data, None) = (EventFields::read(&event).data, self.unjudged) else {
             return out.push(event);
         };
-        if fields.name.is_some_and(|name| KEEP_ALIVE.contains(&name)) {
-            return out.push(event);
-        }
+        let Some(data) = data else {
+            // A comment keeps its place, like everything else: while it waits, the client gets keep-alives of ours.
+            return if self.waiting.is_empty() {
+                out.push(event);
+            } else {
+                self.waiting.push_back(WaitingEvent::without_data(event));
+            };
+        };
         let is_done = data.as_ref() == DONE;
         let sites = if is_done {
             self.reader.end();

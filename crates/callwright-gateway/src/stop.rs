@@ -15,6 +15,8 @@ pub(crate) struct StoppedAnswer {
     has_text: bool,
     /// How many blocks were left out so far; later ones are numbered without them.
     left_out: u64,
+    /// How many events came instead of one; later ones are numbered after them.
+    added: u64,
     /// The blocks and items that were calls, by what later events call them.
     calls: Vec<Value>,
 }
@@ -43,6 +45,7 @@ impl StoppedAnswer {
             text: format!("{gap}{text}"),
             has_text: false,
             left_out: 0,
+            added: 0,
             calls: Vec::new(),
         }
     }
@@ -213,6 +216,11 @@ impl StoppedAnswer {
             self.response(event);
             return None;
         }
+        if let Some(number) = event.get_mut("sequence_number")
+            && let Some(own) = number.as_u64()
+        {
+            *number = own.saturating_add(self.added).into();
+        }
         let kind = event
             .get("type")
             .and_then(Value::as_str)
@@ -229,8 +237,11 @@ impl StoppedAnswer {
                 let Some(text) = self.text_once().map(str::to_owned) else {
                     return Some(Vec::new());
                 };
-                let event = event.as_object()?;
-                Some(message_events(event, &id, &text))
+                let events = message_events(event.as_object()?, &id, &text);
+                self.added += u64::try_from(events.len())
+                    .unwrap_or_default()
+                    .saturating_sub(1);
+                Some(events)
             }
             "response.output_item.done" if event.get("item").is_some_and(is_call) => {
                 Some(Vec::new())
@@ -287,11 +298,15 @@ fn message(id: &str, text: &str) -> Value {
 
 /// The events of a whole message, where a call was announced.
 fn message_events(announced: &Map<String, Value>, id: &str, text: &str) -> Vec<Value> {
-    let place = |event: Value| {
-        let mut event = event;
-        for key in ["output_index", "sequence_number"] {
-            if let (Some(value), Some(event)) = (announced.get(key), event.as_object_mut()) {
-                event.insert(key.to_owned(), value.clone());
+    let first = announced.get("sequence_number").and_then(Value::as_u64);
+    let place = |(at, mut event): (u64, Value)| {
+        if let Some(members) = event.as_object_mut() {
+            let index = announced.get("output_index").cloned();
+            let number = first.map(|first| Value::from(first.saturating_add(at)));
+            for (key, value) in [("output_index", index), ("sequence_number", number)] {
+                if let Some(value) = value {
+                    members.insert(key.to_owned(), value);
+                }
             }
         }
         event
@@ -300,15 +315,13 @@ fn message_events(announced: &Map<String, Value>, id: &str, text: &str) -> Vec<V
     let mut begun = message(id, "");
     begun["status"] = "in_progress".into();
     begun["content"] = json!([]);
-    [
+    let events = [
         json!({"type": "response.output_item.added", "item": begun}),
         json!({"type": "response.content_part.added", "item_id": id, "content_index": 0, "part": part("")}),
         json!({"type": "response.output_text.delta", "item_id": id, "content_index": 0, "delta": text}),
         json!({"type": "response.output_text.done", "item_id": id, "content_index": 0, "text": text}),
         json!({"type": "response.content_part.done", "item_id": id, "content_index": 0, "part": part(text)}),
         json!({"type": "response.output_item.done", "item": message(id, text)}),
-    ]
-    .into_iter()
-    .map(place)
-    .collect()
+    ];
+    (0..).zip(events).map(place).collect()
 }

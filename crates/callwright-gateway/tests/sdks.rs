@@ -67,9 +67,6 @@ fn answer(request: &Arrived) -> (String, Vec<Step>) {
     (head, vec![Step::Send(Bytes::from(complete(&text)))])
 }
 
-const PART_ADDED: &str = "event: response.content_part.added\ndata: {\"type\":\"response.content_part.added\",\"item_id\":\"msg_1\",\
-    \"output_index\":0,\"content_index\":0,\"part\":{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[]}}\n\n";
-
 /// Members that the SDKs need and the tests of the guard do not.
 fn complete(text: &str) -> String {
     text.replace(r#""role":"assistant","content":[]"#, r#""role":"assistant","type":"message","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}"#)
@@ -78,9 +75,6 @@ fn complete(text: &str) -> String {
         .replace(r#""id":"r1","object":"response""#, r#""id":"r1","created_at":1,"model":"m","parallel_tool_calls":true,"tools":[],"tool_choice":"auto","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2,"input_tokens_details":{"cached_tokens":0},"output_tokens_details":{"reasoning_tokens":0}},"object":"response""#)
         .replace(r#""response":{"id":"r1","status":"in_progress""#, r#""response":{"id":"r1","object":"response","created_at":1,"model":"m","parallel_tool_calls":true,"tools":[],"tool_choice":"auto","status":"in_progress""#)
         .replace(r#""thoughtSignature":"s""#, r#""thoughtSignature":"c2ln""#)
-        .replace(r#""type":"output_text","text""#, r#""type":"output_text","annotations":[],"text""#)
-        .replace(r#""item_id":"msg_1","output_index":0"#, r#""item_id":"msg_1","output_index":0,"content_index":0"#)
-        .replacen("event: response.output_text.delta", &format!("{PART_ADDED}event: response.output_text.delta"), 1)
         .replace(r#""type":"message","id":"msg_1","status""#, r#""type":"message","id":"msg_1","role":"assistant","status""#)
 }
 

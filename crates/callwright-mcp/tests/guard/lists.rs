@@ -318,9 +318,8 @@ fn tools_that_cannot_be_read_are_known() {
         r#"
         C= {{"id":1,"method":"tools/list"}}
         S= {{"id":1,"result":{{"tools":[{surrogate},{deep},{{"name":"good","inputSchema":{{"type":"object","required":["x"]}}}},{{"title":"none"}}]}}}}
-        w  tool "odd": its calls pass unvalidated
-        w  tool "deep": its calls pass unvalidated
         w  entry 3 of the list of tools is not a tool with a name
+        w  tool "deep": its calls pass unvalidated
         C= {{"id":2,"method":"tools/call","params":{{"name":"odd","arguments":{{"x":1}}}}}}
         C= {{"id":3,"method":"tools/call","params":{{"name":"deep"}}}}
         C> {{"id":4,"method":"tools/call","params":{{"name":"good","arguments":{{}}}}}}
@@ -328,7 +327,8 @@ fn tools_that_cannot_be_read_are_known() {
         "#
     ));
     let counts = status.unwrap().tools();
-    assert_eq!((counts["odd"].unjudged, counts["deep"].unjudged), (1, 1));
+    // Only the description of the odd one cannot be read.
+    assert_eq!((counts["odd"].unjudged, counts["deep"].unjudged), (0, 1));
 }
 
 /// While a list is compiled, calls wait for it, and nothing else does.

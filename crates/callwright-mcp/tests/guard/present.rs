@@ -6,7 +6,7 @@ use callwright_mcp::guard::{Guard, Now, Settings};
 use serde_json::{Value, json};
 
 use crate::present_cases::{PresentCase, TOOL, cases};
-use crate::sides::Sides;
+use crate::sides::{Sides, compile};
 
 /// What the client gets for the last of its calls.
 fn answered(case: &PresentCase) -> Value {
@@ -18,13 +18,13 @@ fn answered(case: &PresentCase) -> Value {
     let from_client = |message: &Value| {
         let (message, mut out) = (message.to_string(), Vec::new());
         guard.from_client(message.as_bytes(), now, &mut out);
-        Sides::of(&out)
+        Sides::of(&compile(&guard, out, now))
     };
     let from_server = |id: u64, result: Value| {
         let message = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
         let mut out = Vec::new();
         guard.from_server(message.as_bytes(), now, &mut out);
-        Sides::of(&out)
+        Sides::of(&compile(&guard, out, now))
     };
     from_client(&json!({"jsonrpc": "2.0", "id": 0, "method": "tools/list"}));
     from_server(0, json!({"tools": [case.tool()]}));
