@@ -1,7 +1,9 @@
 //! How much of a value the engine may look at: counted, not timed.
 //!
 //! A schema can make the engine look at one value any number of times: two parts that refer to the same two parts, and
-//! so on, double at each level. Each look counts, and past the limit the engine is stopped and there is no answer.
+//! so on, double at each level. Each look at an object or a list counts, and past the limit the engine is stopped and there
+//! is no answer. Looks at texts and numbers do not count: how often a schema asks for one value by itself is known before it
+//! is compiled (`cost.rs`), and each level of a value has an object or a list around it.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
