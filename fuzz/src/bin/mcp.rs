@@ -71,7 +71,9 @@ fn run(mode: Validation, script: &[(bool, &[u8])]) -> [Vec<Vec<u8>>; 2] {
         } else {
             guard.from_server(message, Now::by_clock(), &mut out);
         }
-        if let Some(at) = out.iter().position(|it| matches!(it, Action::CompileTools(_)))
+        if let Some(at) = out
+            .iter()
+            .position(|it| matches!(it, Action::CompileTools(_)))
             && let Action::CompileTools(compilation) = out.remove(at)
         {
             guard.tools_compiled(compilation.run(), Now::by_clock(), &mut out);

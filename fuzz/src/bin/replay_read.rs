@@ -57,7 +57,7 @@ fn records(pieces: Pieces) -> Vec<(u64, Option<String>)> {
                     let text = record.text.ok();
                     if let Some(text) = text {
                         let place = RecordPlace {
-                            file: piece.file(),
+                            file: &piece.file,
                             line: record.line,
                         };
                         reader.read(text, place, &mut reading);
