@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use callwright::event::Values;
-use callwright_gateway::{Gateway, GatewayError, History, Loops, Mode, Options, Rescue};
+use callwright_gateway::{Gateway, GatewayError, GatewayOptions, History, Loops, Mode, Rescue};
 use callwright_http::server::raise_open_file_limit;
 #[cfg(feature = "tls")]
 use callwright_http::tls::ServerTls;
@@ -250,8 +250,8 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
     std::future::pending::<()>().await;
 }
 
-fn options(arguments: &ServeArguments) -> Result<Options> {
-    let mut options = Options::new(&arguments.upstream);
+fn options(arguments: &ServeArguments) -> Result<GatewayOptions> {
+    let mut options = GatewayOptions::new(&arguments.upstream);
     options.mode = arguments.mode;
     options.rescue = arguments.rescue;
     options.reask = arguments.reask;

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use callwright_gateway::{Gateway, Mode, Options};
+use callwright_gateway::{Gateway, GatewayOptions, Mode};
 use callwright_http::body;
 use callwright_http::upstream::{Upstream, UpstreamLimits};
 use http_body_util::{BodyExt, Full};
@@ -192,7 +192,7 @@ async fn serve<B, F>(
 }
 
 async fn gateway(listener: TcpListener, api: u16, mode: Mode) {
-    let mut options = Options::new(format!("http://127.0.0.1:{api}"));
+    let mut options = GatewayOptions::new(format!("http://127.0.0.1:{api}"));
     options.mode = mode;
     Gateway::new(options)
         .unwrap()

@@ -17,9 +17,9 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use crate::first_answer::FirstAnswer;
 use crate::guard::{AnswerGuard, CallJudge, Decision};
 use crate::judge::AnswerJudge;
-use crate::reask::{Asked, Reasker};
+use crate::reask::{AskedAgain, Reasker};
 use crate::relay::Relay;
-use crate::stop::{Stopped, StoppedAnswer};
+use crate::stop::{StoppedAnswer, StoppedEvent};
 
 /// How many bytes of a stream are kept to ask again. Envelopes are most of it: ten thousand tokens have about two megabytes.
 const MOST_LOGGED: usize = 4 * 1024 * 1024;
@@ -190,7 +190,7 @@ impl AnswerEnd {
         guard: &AnswerGuard,
         judge: &AnswerJudge,
         relay: Arc<Relay>,
-    ) -> Option<impl Future<Output = Asked> + Send + use<>> {
+    ) -> Option<impl Future<Output = AskedAgain> + Send + use<>> {
         let reasker = self.reasker.take()?;
         let first = FirstAnswer::of_events(self.provider, &self.log);
         let gate = Arc::clone(&judge.tools.gate);
@@ -202,7 +202,7 @@ impl AnswerEnd {
     /// The stream goes on, now that the outcome of asking again is known.
     pub(crate) fn conclude(
         &mut self,
-        asked: &Asked,
+        asked: &AskedAgain,
         judge: &mut AnswerJudge,
         out: &mut Vec<Bytes>,
     ) {
@@ -275,10 +275,10 @@ fn without_calls(stopped: &mut StoppedAnswer, events: &[Bytes]) -> Vec<Bytes> {
         let data = data
             .as_deref()
             .and_then(|data| std::str::from_utf8(data).ok());
-        let instead = data.map_or(Stopped::Same, |data| stopped.event(data));
+        let instead = data.map_or(StoppedEvent::Same, |data| stopped.event(data));
         match instead {
-            Stopped::Same => out.push(bytes.clone()),
-            Stopped::Instead(events) => {
+            StoppedEvent::Same => out.push(bytes.clone()),
+            StoppedEvent::Instead(events) => {
                 let is_named = EventFields::read(bytes).name.is_some();
                 out.extend(events.iter().map(|new| {
                     let data = new.to_string();

@@ -83,7 +83,7 @@ impl Rescue {
 /// Options of a gateway.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Options {
+pub struct GatewayOptions {
     /// The URL of the API: `https://api.openai.com`. The path of a request is put after it.
     pub upstream: String,
     /// What is done with calls.
@@ -107,7 +107,7 @@ pub struct Options {
     /// What is done about calls that go round in circles.
     pub loops: Loops,
     /// How often the model is asked again for calls that were refused, by requests that the client does not see. At most
-    /// [`Options::MOST_REASKS`].
+    /// [`GatewayOptions::MOST_REASKS`].
     pub reask: u32,
     /// Whether calls of tools are asked for again that are not declared to only read. Those that destroy something or
     /// spend money never are.
@@ -148,13 +148,13 @@ pub type ToolsListed = Arc<dyn Fn(&str) + Send + Sync>;
 /// Takes warnings for the operator.
 pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
-impl Options {
+impl GatewayOptions {
     /// The most times that a model is asked again: what it has not corrected by then it does not understand.
     pub const MOST_REASKS: u32 = 3;
 
     /// The defaults, in front of an API.
     pub fn new(upstream: impl Into<String>) -> Self {
-        Options {
+        GatewayOptions {
             upstream: upstream.into(),
             mode: Mode::default(),
             rescue: Rescue::default(),
@@ -197,7 +197,7 @@ impl Options {
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for GatewayOptions {
     /// Without the URL, the headers and the keys, which may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
@@ -245,7 +245,7 @@ impl Gateway {
     /// # Errors
     ///
     /// If an option is invalid.
-    pub fn new(options: Options) -> Result<Self, GatewayError> {
+    pub fn new(options: GatewayOptions) -> Result<Self, GatewayError> {
         let limits = UpstreamLimits {
             connect: options.connect,
             silence: options.silence,
@@ -286,7 +286,7 @@ impl Gateway {
     /// # Errors
     ///
     /// If an option is invalid; then nothing changes.
-    pub fn reload(&self, options: &Options) -> Result<(), GatewayError> {
+    pub fn reload(&self, options: &GatewayOptions) -> Result<(), GatewayError> {
         *self.relay.settings.lock() = Arc::new(LiveSettings::of(options)?);
         Ok(())
     }
@@ -319,7 +319,7 @@ impl Gateway {
         Ok(())
     }
 
-    /// Serves clients until `shutdown`. Then no client is accepted, and answers in progress have [`Options::finish`] to
+    /// Serves clients until `shutdown`. Then no client is accepted, and answers in progress have [`GatewayOptions::finish`] to
     /// end.
     ///
     /// # Errors
@@ -357,7 +357,7 @@ pub(crate) struct LiveSettings {
 }
 
 impl LiveSettings {
-    fn of(options: &Options) -> Result<Self, GatewayError> {
+    fn of(options: &GatewayOptions) -> Result<Self, GatewayError> {
         let mut headers = HeaderMap::new();
         for (name, value) in &options.upstream_headers {
             let key = name.parse::<HeaderName>().ok();

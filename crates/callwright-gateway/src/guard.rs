@@ -61,7 +61,7 @@ pub struct AnswerGuard {
     gate: Arc<Gate>,
     reader: AnswerReader,
     /// What becomes of each call, by its number.
-    fates: Vec<Fate>,
+    fates: Vec<CallFate>,
     /// What becomes of the text of each choice.
     texts: Vec<TextFate>,
     /// Which calls are made of text.
@@ -79,7 +79,7 @@ pub struct AnswerGuard {
 
 /// What becomes of a call.
 #[derive(Debug)]
-enum Fate {
+enum CallFate {
     /// It is not known how it ends.
     Open,
     /// It goes on as it came, and is judged later.
@@ -260,8 +260,8 @@ impl AnswerGuard {
             }
         }
         for fate in &mut self.fates {
-            if matches!(fate, Fate::Open) {
-                *fate = Fate::Released;
+            if matches!(fate, CallFate::Open) {
+                *fate = CallFate::Released;
             }
         }
         self.go_on(judge, out);
@@ -286,14 +286,14 @@ impl AnswerGuard {
         for (at, choice) in answer.choices.iter().enumerate() {
             let is_rescued = matches!(self.texts.get(at), Some(TextFate::Calls(_)));
             let calls = answer.calls.iter().zip(&self.fates);
-            let own: Vec<&Fate> = calls
+            let own: Vec<&CallFate> = calls
                 .filter(|(call, _)| call.choice == at)
                 .map(|(_, fate)| fate)
                 .collect();
-            let is_sound = |fate: &&Fate| {
+            let is_sound = |fate: &&CallFate| {
                 matches!(
                     fate,
-                    Fate::AsItCame { is_valid: true } | Fate::Changed { .. }
+                    CallFate::AsItCame { is_valid: true } | CallFate::Changed { .. }
                 )
             };
             if choice.completeness.is_none()
@@ -311,9 +311,10 @@ impl AnswerGuard {
     /// Judges the calls that have ended as soon as it is known how: the last one of a choice when the choice ends.
     fn judge_ended(&mut self, is_over: bool, judge: &mut impl CallJudge) {
         let answer = self.reader.answer();
-        self.fates.resize_with(answer.calls.len(), || Fate::Open);
+        self.fates
+            .resize_with(answer.calls.len(), || CallFate::Open);
         for (at, (call, fate)) in answer.calls.iter().zip(&mut self.fates).enumerate() {
-            if !matches!(fate, Fate::Open | Fate::Released) {
+            if !matches!(fate, CallFate::Open | CallFate::Released) {
                 continue;
             }
             let mut later = answer.calls.iter().skip(at + 1);
@@ -326,14 +327,14 @@ impl AnswerGuard {
             let read = self.reader.call(at).filter(|_| !call.is_foreign);
             let decision = read.map_or(Decision::Leave, |call| judge.judge(&self.gate, &call));
             *fate = match decision {
-                Decision::Change(new) if !self.only_observes && matches!(fate, Fate::Open) => {
-                    Fate::Changed {
+                Decision::Change(new) if !self.only_observes && matches!(fate, CallFate::Open) => {
+                    CallFate::Changed {
                         new,
                         has_name: false,
                         has_arguments: false,
                     }
                 }
-                decision => Fate::AsItCame {
+                decision => CallFate::AsItCame {
                     is_valid: decision == Decision::Valid,
                 },
             };
@@ -377,7 +378,7 @@ impl AnswerGuard {
 
     /// Whether it belongs to a call that is still open, or to text that may be one.
     fn waits(&self, event: &WaitingEvent) -> bool {
-        let is_open = |call| matches!(self.fates.get(call), None | Some(Fate::Open));
+        let is_open = |call| matches!(self.fates.get(call), None | Some(CallFate::Open));
         let text = |choice: usize| self.texts.get(choice);
         event.sites.iter().any(|site| match &site.role {
             SiteRole::Text { choice, said } => text(*choice).is_some_and(|text| text.holds(said)),

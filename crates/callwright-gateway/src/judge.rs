@@ -13,7 +13,7 @@ use crate::api::Api;
 use crate::gates::RequestTools;
 use crate::guard::{CallJudge, Decision, NewCall};
 use crate::loops::{LoopCheck, stop_text};
-use crate::reask::{Asked, RefusedCall};
+use crate::reask::{AskedAgain, RefusedCall};
 use crate::rescue_scope::RescueScope;
 
 /// Judges the calls of one answer.
@@ -27,7 +27,7 @@ pub(crate) struct AnswerJudge {
     pub(crate) rescue: Option<RescueScope>,
     pub(crate) sinks: Sinks,
     pub(crate) live: Arc<Live>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: AnswerCounts,
     /// Knows whether calls repeat what the conversation holds.
     pub(crate) loops: Option<LoopCheck>,
     /// What is said to the user if the calls go round in circles.
@@ -38,7 +38,7 @@ pub(crate) struct AnswerJudge {
 
 /// How many calls an answer had.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Counts {
+pub(crate) struct AnswerCounts {
     calls: u32,
     repaired: u32,
     refused: u32,
@@ -47,10 +47,10 @@ pub(crate) struct Counts {
     reasked: u32,
 }
 
-impl Counts {
+impl AnswerCounts {
     /// The value of the header `x-callwright`; `None` if there was no call.
     pub(crate) fn header(self) -> Option<String> {
-        let Counts {
+        let AnswerCounts {
             calls,
             repaired,
             refused,
@@ -111,7 +111,7 @@ impl AnswerJudge {
     }
 
     /// Records the outcome of asking again; returns all decisions with the new calls, if there are any.
-    pub(crate) fn asked_again(&mut self, asked: &Asked) -> Option<Vec<Decision>> {
+    pub(crate) fn asked_again(&mut self, asked: &AskedAgain) -> Option<Vec<Decision>> {
         for outcome in &asked.outcomes {
             self.live.count(Counter::Reasks, &[outcome]);
         }

@@ -36,7 +36,7 @@ mod stop;
 mod text_fate;
 
 pub use gateway::{
-    Gateway, GatewayError, History, Loops, Mode, Options, Rescue, ToolsListed, Warn,
+    Gateway, GatewayError, GatewayOptions, History, Loops, Mode, Rescue, ToolsListed, Warn,
 };
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};
 pub use mend::{HistoryDefect, mend};

@@ -127,7 +127,7 @@ pub(crate) struct Reasker {
 
 /// The outcome of asking again.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct AskedAgain {
     /// The outcome of each try: `accepted`, or why not.
     pub(crate) outcomes: Vec<&'static str>,
     pub(crate) tokens: u64,
@@ -135,11 +135,11 @@ pub(crate) struct Asked {
     pub(crate) new_calls: Option<Vec<(NewCall, Event)>>,
 }
 
-impl Asked {
+impl AskedAgain {
     fn not(outcome: &'static str) -> Self {
-        Asked {
+        AskedAgain {
             outcomes: vec![outcome],
-            ..Asked::default()
+            ..AskedAgain::default()
         }
     }
 
@@ -212,23 +212,23 @@ impl Reasker {
         first: Option<FirstAnswer>,
         calls: Vec<Call<'static>>,
         refused: Vec<RefusedCall>,
-    ) -> Asked {
+    ) -> AskedAgain {
         let Some(first) = first else {
-            return Asked::not("answer_shape");
+            return AskedAgain::not("answer_shape");
         };
         let guessed = || u64::try_from(self.body.len()).unwrap_or(u64::MAX) / BYTES_PER_TOKEN;
         if first.prompt_tokens.unwrap_or_else(guessed) > self.limits.max_tokens {
-            return Asked::not("prompt_too_long");
+            return AskedAgain::not("prompt_too_long");
         }
         let body = std::str::from_utf8(&self.body).ok();
         let body = body
             .and_then(|body| side_request(self.provider, body, &first.messages, &calls, &refused));
         let Some(body) = body else {
-            return Asked::not("request_shape");
+            return AskedAgain::not("request_shape");
         };
         let body = Bytes::from(body);
         let deadline = Instant::now() + self.limits.within;
-        let mut asked = Asked::default();
+        let mut asked = AskedAgain::default();
         for _ in 0..self.limits.tries {
             let answer = relay.side_request(&self.path, self.headers.clone(), body.clone());
             let answer = match timeout_at(deadline, answer).await {

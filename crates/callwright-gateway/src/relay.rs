@@ -31,12 +31,12 @@ use tokio::time::timeout;
 
 use crate::answer_end::AnswerEnd;
 use crate::api::Api;
-use crate::gateway::{History, LiveSettings, Loops, Mode, Options};
+use crate::gateway::{GatewayOptions, History, LiveSettings, Loops, Mode};
 use crate::guard::AnswerGuard;
-use crate::judge::{AnswerJudge, Counts, Refusals};
+use crate::judge::{AnswerCounts, AnswerJudge, Refusals};
 use crate::loops::LoopCheck;
 use crate::mend::mend;
-use crate::reask::{Asked, IDEMPOTENCY_KEY, ReaskLimits, Reasker};
+use crate::reask::{AskedAgain, IDEMPOTENCY_KEY, ReaskLimits, Reasker};
 use crate::request::{RequestView, decoded, has_tools_elsewhere};
 
 /// Paths of our own. No API has them.
@@ -59,7 +59,7 @@ pub(crate) struct Relay {
     pub(crate) is_draining: AtomicBool,
     /// Whether our own pages are at another address.
     pub(crate) has_admin_address: AtomicBool,
-    pub(crate) options: Options,
+    pub(crate) options: GatewayOptions,
 }
 
 impl Relay {
@@ -211,7 +211,7 @@ impl Relay {
 
     /// Asks the model again, if that is wanted and possible.
     fn reasker(&self, asked: &Uri, sent: SentRequest) -> Option<Reasker> {
-        let Options {
+        let GatewayOptions {
             reask,
             reask_within,
             reask_max_tokens,
@@ -219,7 +219,7 @@ impl Relay {
             ..
         } = self.options;
         let limits = ReaskLimits {
-            tries: reask.min(Options::MOST_REASKS),
+            tries: reask.min(GatewayOptions::MOST_REASKS),
             within: reask_within,
             max_tokens: reask_max_tokens,
         };
@@ -273,7 +273,7 @@ impl Relay {
             tools,
             sinks: self.options.sinks.clone(),
             live: Arc::clone(&self.live),
-            counts: Counts::default(),
+            counts: AnswerCounts::default(),
         })
     }
 
@@ -338,7 +338,7 @@ impl Relay {
                 parts
                     .headers
                     .insert("x-accel-buffering", HeaderValue::from_static("no"));
-                let stream = JudgedStream {
+                let stream = JudgedAnswerStream {
                     events: EventReader::new(incoming, self.options.max_bytes),
                     guard,
                     judge,
@@ -472,7 +472,7 @@ struct SentRequest {
 }
 
 /// An answer that is judged while it streams.
-struct JudgedStream {
+struct JudgedAnswerStream {
     events: EventReader,
     guard: AnswerGuard,
     judge: AnswerJudge,
@@ -489,11 +489,11 @@ struct JudgedStream {
     silence: Duration,
     end: AnswerEnd,
     /// The model is being asked again.
-    asking: Option<Pin<Box<dyn Future<Output = Asked> + Send>>>,
+    asking: Option<Pin<Box<dyn Future<Output = AskedAgain> + Send>>>,
     relay: Arc<Relay>,
 }
 
-impl JudgedStream {
+impl JudgedAnswerStream {
     /// The next bytes for the client; `None` at the end.
     async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         loop {

@@ -23,7 +23,7 @@ pub(crate) struct StoppedAnswer {
 
 /// What an event becomes.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Stopped {
+pub(crate) enum StoppedEvent {
     /// It stays as it is.
     Same,
     /// The data of the events that come instead; none, if it is left out. Each is named by its own `type`, if it has one.
@@ -53,15 +53,15 @@ impl StoppedAnswer {
     /// A whole body.
     pub(crate) fn body(&mut self, body: &str) -> Option<String> {
         match self.event(body) {
-            Stopped::Instead(events) => events.first().map(Value::to_string),
-            Stopped::Same => None,
+            StoppedEvent::Instead(events) => events.first().map(Value::to_string),
+            StoppedEvent::Same => None,
         }
     }
 
     /// One event.
-    pub(crate) fn event(&mut self, data: &str) -> Stopped {
+    pub(crate) fn event(&mut self, data: &str) -> StoppedEvent {
         let Ok(mut event) = serde_json::from_str::<Value>(data) else {
-            return Stopped::Same;
+            return StoppedEvent::Same;
         };
         let before = event.clone();
         let events = match self.provider {
@@ -74,9 +74,9 @@ impl StoppedAnswer {
             _ => self.responses(&mut event),
         };
         match events {
-            Some(events) => Stopped::Instead(events),
-            None if event == before => Stopped::Same,
-            None => Stopped::Instead(vec![event]),
+            Some(events) => StoppedEvent::Instead(events),
+            None if event == before => StoppedEvent::Same,
+            None => StoppedEvent::Instead(vec![event]),
         }
     }
 

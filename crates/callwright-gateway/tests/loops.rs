@@ -13,7 +13,7 @@ mod upstream;
 use callwright::check::Checked;
 use callwright::wire::read_recorded;
 use callwright::{Gate, Opened, Settled, ToolSpec, Verdict};
-use callwright_gateway::{Loops, Options};
+use callwright_gateway::{GatewayOptions, Loops};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{APIS, Api, Said};
@@ -237,7 +237,7 @@ async fn a_loop_is_on_record() {
     }
 }
 
-fn stops(options: &mut Options) {
+fn stops(options: &mut GatewayOptions) {
     options.loops = Loops::Stop;
 }
 

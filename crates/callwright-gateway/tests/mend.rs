@@ -459,14 +459,14 @@ fn ten_thousand_calls_of_one_id_take_no_time() {
 mod through_the_gateway {
     use std::io::Write as _;
 
-    use callwright_gateway::{History, Options};
+    use callwright_gateway::{GatewayOptions, History};
     use serde_json::json;
 
     use crate::upstream::{Reply, World};
 
     const PATH: &str = "/v1/chat/completions";
 
-    fn mends(options: &mut Options) {
+    fn mends(options: &mut GatewayOptions) {
         options.history = History::Mend;
     }
 

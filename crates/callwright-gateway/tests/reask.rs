@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use callwright::policy::{Policy, ToolPolicy};
 use callwright::tool::Effect;
-use callwright_gateway::{Mode, Options};
+use callwright_gateway::{GatewayOptions, Mode};
 use serde_json::{Value, json};
 use support::{APIS, Api, Heard, Said};
 use upstream::{Reply, World};
@@ -61,7 +61,7 @@ fn request(api: Api) -> String {
     }
 }
 
-fn asks(options: &mut Options) {
+fn asks(options: &mut GatewayOptions) {
     options.reask = 1;
     let reads = |name: &str| {
         let mut tool = ToolPolicy::new(name);
@@ -93,7 +93,7 @@ async fn asked(
     is_stream: bool,
     first: &Said,
     second: Reply,
-    change: impl FnOnce(&mut Options),
+    change: impl FnOnce(&mut GatewayOptions),
 ) -> (World, Heard, String) {
     let reply = if is_stream {
         Reply::events(api.streamed(first, 5))
@@ -158,7 +158,7 @@ async fn is_not_accepted(api: Api, first: &Said, second: Reply, outcome: &str) {
 }
 
 /// The model is not asked again.
-async fn is_never_asked(api: Api, body: &str, first: &Said, change: impl Fn(&mut Options)) {
+async fn is_never_asked(api: Api, body: &str, first: &Said, change: impl Fn(&mut GatewayOptions)) {
     for is_stream in [false, true] {
         let reply = if is_stream {
             Reply::events(api.streamed(first, 5))
@@ -509,7 +509,7 @@ async fn it_is_never_done_unless_it_is_asked_for() {
 #[tokio::test]
 async fn writes_are_never_asked_for_unless_that_is_asked_for_and_destruction_never() {
     let first = said(&[("get_weather", BAD)]);
-    let undeclared = |options: &mut Options| options.policy = Policy::default();
+    let undeclared = |options: &mut GatewayOptions| options.policy = Policy::default();
     is_never_asked(Api::Chat, &request(Api::Chat), &first, undeclared).await;
     let destroys = said(&[("delete_city", BAD)]);
     is_never_asked(Api::Chat, &request(Api::Chat), &destroys, |options| {

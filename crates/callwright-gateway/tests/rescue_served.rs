@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use callwright_gateway::{Gateway, Options, Rescue};
+use callwright_gateway::{Gateway, GatewayOptions, Rescue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -41,7 +41,7 @@ async fn upstream(kind: &'static str, body: String) -> std::net::SocketAddr {
 async fn gateway(upstream: std::net::SocketAddr, rescue: Rescue) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
-    let mut options = Options::new(format!("http://{upstream}"));
+    let mut options = GatewayOptions::new(format!("http://{upstream}"));
     options.rescue = rescue;
     tokio::spawn(async move {
         let gateway = Gateway::new(options).expect("valid options");

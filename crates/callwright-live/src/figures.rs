@@ -24,20 +24,20 @@ pub(crate) struct Figures {
     /// Seconds since 1970.
     started: u64,
     now: u64,
-    calls: Verdicts,
+    calls: VerdictCounts,
     released: u64,
     unjudged: HashMap<String, u64>,
     reasks: HashMap<String, u64>,
     /// The last minutes, the newest last.
     minutes: VecDeque<Minute>,
-    tools: HashMap<String, Verdicts>,
-    models: HashMap<String, Verdicts>,
+    tools: HashMap<String, VerdictCounts>,
+    models: HashMap<String, VerdictCounts>,
     edits: HashMap<String, Row>,
     refusals: HashMap<String, Row>,
 }
 
 #[derive(Debug, Default, Clone, Copy, Serialize)]
-struct Verdicts {
+struct VerdictCounts {
     valid: u64,
     repaired: u64,
     refused: u64,
@@ -50,7 +50,7 @@ struct Minute {
     /// Minutes since 1970.
     at: u64,
     #[serde(flatten)]
-    calls: Verdicts,
+    calls: VerdictCounts,
 }
 
 /// One kind of edit or refusal, with its newest example.
@@ -65,7 +65,7 @@ struct Row {
     instruction: Option<String>,
 }
 
-impl Verdicts {
+impl VerdictCounts {
     fn add(&mut self, event: &Event) {
         match event.verdict {
             Judgement::Valid => self.valid += 1,
@@ -83,7 +83,7 @@ impl Figures {
             guarded,
             started: seconds(started),
             now: 0,
-            calls: Verdicts::default(),
+            calls: VerdictCounts::default(),
             released: 0,
             unjudged: HashMap::new(),
             reasks: HashMap::new(),
@@ -127,11 +127,11 @@ impl Figures {
     }
 
     /// The minute of a call. One from before the newest is counted there: clocks are set back now and then.
-    fn minute(&mut self, at: u64) -> &mut Verdicts {
+    fn minute(&mut self, at: u64) -> &mut VerdictCounts {
         if self.minutes.back().is_none_or(|newest| newest.at < at) {
             self.minutes.push_back(Minute {
                 at,
-                calls: Verdicts::default(),
+                calls: VerdictCounts::default(),
             });
         }
         if self.minutes.len() > MINUTES {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use callwright::wire::{Extent, Provider, Site, SiteRole};
 
-use super::{AnswerGuard, CallJudge, Fate};
+use super::{AnswerGuard, CallFate, CallJudge};
 use crate::call_writer;
 use crate::text_fate::{RescuedCalls, TextFate};
 
@@ -91,7 +91,7 @@ impl AnswerGuard {
             return None;
         };
         let has_pieces = self.reader.answer().calls.get(call)?.has_pieces;
-        let Some(Fate::Changed {
+        let Some(CallFate::Changed {
             new,
             has_name,
             has_arguments,

@@ -16,10 +16,10 @@ const MOST_CALLS: usize = 10_000;
 
 /// A conversation.
 #[derive(Debug)]
-pub(super) struct Conversation<'a> {
+pub(super) struct MendedHistory<'a> {
     pub(super) body: &'a str,
     pub(super) provider: Provider,
-    pub(super) messages: Vec<Message<'a>>,
+    pub(super) messages: Vec<HistoryMessage<'a>>,
     pub(super) calls: Vec<CallInHistory<'a>>,
     pub(super) results: Vec<ResultInHistory<'a>>,
     /// New ids of calls, by their numbers.
@@ -28,17 +28,17 @@ pub(super) struct Conversation<'a> {
 
 /// A message, or an item.
 #[derive(Debug)]
-pub(super) struct Message<'a> {
+pub(super) struct HistoryMessage<'a> {
     pub(super) text: &'a str,
-    pub(super) side: Side,
+    pub(super) side: SpokenBy,
     /// The list that its parts are in, where results are parts.
     pub(super) list: Option<&'a str>,
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) parts: Vec<HistoryPart<'a>>,
 }
 
 /// A part of a message; all of it, where results are messages.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct HistoryPart<'a> {
     pub(super) text: &'a str,
     /// The result that it is.
     pub(super) result: Option<usize>,
@@ -46,7 +46,7 @@ pub(super) struct Part<'a> {
 
 /// Who a message is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum SpokenBy {
     Model,
     /// The user, the system, or the developer.
     User,
@@ -99,10 +99,10 @@ pub(super) struct ResultInHistory<'a> {
     pub(super) is_in_place: bool,
 }
 
-impl<'a> Conversation<'a> {
+impl<'a> MendedHistory<'a> {
     /// Reads a list of messages; `None` if it is not one, or too long.
     pub(super) fn read(body: &'a str, list: &'a str, provider: Provider) -> Option<Self> {
-        let mut conversation = Conversation {
+        let mut conversation = MendedHistory {
             body,
             provider,
             messages: Vec::new(),
@@ -208,7 +208,7 @@ impl<'a> Conversation<'a> {
         let is_answer = |at: usize| {
             self.messages
                 .get(at)
-                .is_some_and(|message| message.side == Side::Model)
+                .is_some_and(|message| message.side == SpokenBy::Model)
         };
         let mut ends: Vec<usize> = (0..self.messages.len()).collect();
         if self.provider != Provider::OpenAiChat {

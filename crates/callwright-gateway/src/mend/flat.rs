@@ -2,13 +2,13 @@
 
 use callwright::internal::raw_span;
 
-use super::conversation::Conversation;
-use super::list::{Replacements, Slot};
+use super::conversation::MendedHistory;
+use super::list::{ListSlot, Replacements};
 use super::words;
 
 /// The messages in their order, with the results of an answer directly after it.
-pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Vec<Slot> {
-    let Conversation {
+pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> Vec<ListSlot> {
+    let MendedHistory {
         body,
         provider,
         messages,
@@ -35,9 +35,9 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
     let mut at = 0;
     while at < messages.len() {
         match result_of(at) {
-            Some(result) if result.is_in_place => slots.push(Slot::Kept(at)),
-            Some(_) => slots.extend(orphan(at).map(|text| Slot::Changed(at, text))),
-            None => slots.push(Slot::Kept(at)),
+            Some(result) if result.is_in_place => slots.push(ListSlot::Kept(at)),
+            Some(_) => slots.extend(orphan(at).map(|text| ListSlot::Changed(at, text))),
+            None => slots.push(ListSlot::Kept(at)),
         }
         let round = at;
         at += 1;
@@ -49,17 +49,19 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
             slots.extend(
                 result_of(at)
                     .filter(|result| result.is_in_place)
-                    .map(|_| Slot::Kept(at)),
+                    .map(|_| ListSlot::Kept(at)),
             );
             at += 1;
         }
         for result in conversation.misplaced(round) {
-            slots.push(Slot::New(edits.written(body, raw_span(body, result.text))));
+            slots.push(ListSlot::New(
+                edits.written(body, raw_span(body, result.text)),
+            ));
         }
         for (call, id) in conversation.unanswered(round) {
-            slots.push(Slot::New(words::interrupted(*provider, call, id)));
+            slots.push(ListSlot::New(words::interrupted(*provider, call, id)));
         }
-        slots.extend((first..at).filter_map(|at| Some(Slot::Changed(at, orphan(at)?))));
+        slots.extend((first..at).filter_map(|at| Some(ListSlot::Changed(at, orphan(at)?))));
     }
     slots
 }

@@ -28,7 +28,7 @@ impl Replacements {
 
 /// What comes next in a list.
 #[derive(Debug, PartialEq)]
-pub(super) enum Slot {
+pub(super) enum ListSlot {
     /// The item that had this number.
     Kept(usize),
     /// The item that had this number, in other words.
@@ -37,11 +37,11 @@ pub(super) enum Slot {
     New(String),
 }
 
-impl Slot {
+impl ListSlot {
     fn number(&self) -> Option<usize> {
         match self {
-            Slot::Kept(at) | Slot::Changed(at, _) => Some(*at),
-            Slot::New(_) => None,
+            ListSlot::Kept(at) | ListSlot::Changed(at, _) => Some(*at),
+            ListSlot::New(_) => None,
         }
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn rebuilt(
     body: &str,
     list: Range<usize>,
     items: &[Range<usize>],
-    slots: Vec<Slot>,
+    slots: Vec<ListSlot>,
     edits: &Replacements,
 ) -> String {
     let start = |at: usize| items.get(at).map_or(0, |item| item.start);
@@ -70,8 +70,8 @@ pub(super) fn rebuilt(
         }
         before = Some(number);
         match slot {
-            Slot::Kept(at) => written.push_str(&edits.written(body, start(at)..end(at))),
-            Slot::Changed(_, text) | Slot::New(text) => written.push_str(&text),
+            ListSlot::Kept(at) => written.push_str(&edits.written(body, start(at)..end(at))),
+            ListSlot::Changed(_, text) | ListSlot::New(text) => written.push_str(&text),
         }
     }
     let after = items.last().map_or(first, |item| item.end);
@@ -88,11 +88,15 @@ mod tests {
         let body = "x[ 1 ,\n 2, 3 ]y";
         let items = [3..4, 8..9, 11..12];
         let list = |slots| rebuilt(body, 1..14, &items, slots, &Replacements::default());
-        let kept = || (0..3).map(Slot::Kept).collect::<Vec<_>>();
+        let kept = || (0..3).map(ListSlot::Kept).collect::<Vec<_>>();
         assert_eq!(list(kept()), "[ 1 ,\n 2, 3 ]");
-        assert_eq!(list(vec![Slot::Kept(0), Slot::Kept(2)]), "[ 1,3 ]");
+        assert_eq!(list(vec![ListSlot::Kept(0), ListSlot::Kept(2)]), "[ 1,3 ]");
         assert_eq!(
-            list(vec![Slot::New("9".into()), Slot::Kept(1), Slot::Kept(2)]),
+            list(vec![
+                ListSlot::New("9".into()),
+                ListSlot::Kept(1),
+                ListSlot::Kept(2)
+            ]),
             "[ 9,2, 3 ]"
         );
         assert_eq!(list(Vec::new()), "[  ]");

@@ -21,7 +21,7 @@ use callwright::internal::{RawObject, first_bytes, raw_span};
 use callwright::wire::Provider;
 use serde_json::value::RawValue;
 
-use self::conversation::Conversation;
+use self::conversation::MendedHistory;
 use self::list::{Replacements, rebuilt};
 
 /// A defect of a conversation that providers reject.
@@ -88,7 +88,7 @@ pub fn mend(body: &str, provider: Provider) -> Option<(String, Vec<HistoryDefect
         Provider::Gemini => request.get("contents")?,
         _ => return None,
     };
-    let conversation = Conversation::read(body, list, provider)?;
+    let conversation = MendedHistory::read(body, list, provider)?;
     let mut defects = conversation.defects();
     let mut edits = Replacements::default();
     for (span, instead) in conversation.new_ids() {

@@ -3,22 +3,22 @@
 use callwright::internal::{RawObject, raw_span, raw_text};
 use callwright::wire::Provider;
 
-use super::conversation::{Conversation, Message, Side};
-use super::list::{Replacements, Slot, rebuilt};
+use super::conversation::{HistoryMessage, MendedHistory, SpokenBy};
+use super::list::{ListSlot, Replacements, rebuilt};
 use super::words;
 
 /// The messages in their order; those of the user after an answer begin with its results.
-pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Vec<Slot> {
-    let Conversation {
+pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> Vec<ListSlot> {
+    let MendedHistory {
         provider, messages, ..
     } = conversation;
     let mut slots = Vec::with_capacity(messages.len());
     let mut at = 0;
     while let Some(message) = messages.get(at) {
-        let is_answer = message.side == Side::Model;
+        let is_answer = message.side == SpokenBy::Model;
         let is_last = messages
             .get(at + 1)
-            .is_none_or(|next| next.side != Side::Model);
+            .is_none_or(|next| next.side != SpokenBy::Model);
         if !is_answer || !is_last {
             slots.extend(written(conversation, edits, at, Vec::new(), None));
             at += 1;
@@ -32,7 +32,7 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
         let mut last: Option<(usize, usize)> = None;
         while let Some(message) = messages
             .get(at)
-            .filter(|message| message.side == Side::User)
+            .filter(|message| message.side == SpokenBy::User)
         {
             let leading = message
                 .parts
@@ -60,10 +60,10 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
         at = first;
         if messages
             .get(first)
-            .is_none_or(|message| message.side != Side::User)
+            .is_none_or(|message| message.side != SpokenBy::User)
         {
             if !added.is_empty() {
-                slots.push(Slot::New(words::user_message(*provider, &added)));
+                slots.push(ListSlot::New(words::user_message(*provider, &added)));
             }
             continue;
         }
@@ -83,7 +83,7 @@ pub(super) fn place(conversation: &Conversation<'_>, edits: &Replacements) -> Ve
 }
 
 /// Results of an answer that are somewhere else, or nowhere.
-fn added(conversation: &Conversation<'_>, edits: &Replacements, round: usize) -> Vec<String> {
+fn added(conversation: &MendedHistory<'_>, edits: &Replacements, round: usize) -> Vec<String> {
     let misplaced = conversation.misplaced(round);
     let misplaced = misplaced
         .map(|result| edits.written(conversation.body, raw_span(conversation.body, result.text)));
@@ -94,7 +94,7 @@ fn added(conversation: &Conversation<'_>, edits: &Replacements, round: usize) ->
 }
 
 /// The results without a call among the first parts of a message, as texts.
-fn orphan_parts(conversation: &Conversation<'_>, message: usize, end: usize) -> Vec<String> {
+fn orphan_parts(conversation: &MendedHistory<'_>, message: usize, end: usize) -> Vec<String> {
     let parts = conversation
         .messages
         .get(message)
@@ -114,13 +114,13 @@ fn orphan_parts(conversation: &Conversation<'_>, message: usize, end: usize) -> 
 /// A message with `new` parts after the first `zone` ones, from which results without a call are left out; without the
 /// results that belong elsewhere. `None` if nothing is left of it.
 fn written(
-    conversation: &Conversation<'_>,
+    conversation: &MendedHistory<'_>,
     edits: &Replacements,
     at: usize,
     mut new: Vec<String>,
     zone: Option<usize>,
-) -> Option<Slot> {
-    let Conversation {
+) -> Option<ListSlot> {
+    let MendedHistory {
         body,
         provider,
         results,
@@ -134,10 +134,10 @@ fn written(
     };
     let mut changing = message.parts.iter().filter_map(|part| part.result);
     if new.is_empty() && !changing.any(is_changed) {
-        return Some(Slot::Kept(at));
+        return Some(ListSlot::Kept(at));
     }
     let Some(list) = message.list else {
-        return Some(Slot::Changed(
+        return Some(ListSlot::Changed(
             at,
             with_list(conversation, edits, message, new),
         ));
@@ -146,19 +146,19 @@ fn written(
     let mut slots = Vec::new();
     for (number, part) in message.parts.iter().enumerate() {
         if number == zone {
-            slots.extend(new.drain(..).map(Slot::New));
+            slots.extend(new.drain(..).map(ListSlot::New));
         }
         let result = part.result.and_then(|number| results.get(number));
         match result {
             Some(result) if result.call.is_none() && number >= zone => {
                 let texts = words::orphan(*provider, result, conversation.tool_of(result));
-                slots.extend(texts.into_iter().map(Slot::New));
+                slots.extend(texts.into_iter().map(ListSlot::New));
             }
             Some(result) if !result.is_in_place => {}
-            _ => slots.push(Slot::Kept(number)),
+            _ => slots.push(ListSlot::Kept(number)),
         }
     }
-    slots.extend(new.drain(..).map(Slot::New));
+    slots.extend(new.drain(..).map(ListSlot::New));
     if slots.is_empty() {
         return None;
     }
@@ -172,14 +172,14 @@ fn written(
     let whole = raw_span(body, message.text);
     let before = edits.written(body, whole.start..span.start);
     let after = edits.written(body, span.end..whole.end);
-    Some(Slot::Changed(at, [before, parts, after].concat()))
+    Some(ListSlot::Changed(at, [before, parts, after].concat()))
 }
 
 /// A message whose content is a text, with parts before it.
 fn with_list(
-    conversation: &Conversation<'_>,
+    conversation: &MendedHistory<'_>,
     edits: &Replacements,
-    message: &Message<'_>,
+    message: &HistoryMessage<'_>,
     mut parts: Vec<String>,
 ) -> String {
     let body = conversation.body;

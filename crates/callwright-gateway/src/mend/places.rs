@@ -2,9 +2,9 @@
 
 use callwright::wire::Provider;
 
-use super::conversation::{CallInHistory, Conversation, Part, ResultInHistory, Side};
+use super::conversation::{CallInHistory, HistoryPart, MendedHistory, ResultInHistory, SpokenBy};
 
-impl<'a> Conversation<'a> {
+impl<'a> MendedHistory<'a> {
     /// Which results are where the provider wants them.
     pub(super) fn find_places(&mut self) {
         let is_in_place: Vec<bool> = match self.provider {
@@ -28,7 +28,7 @@ impl<'a> Conversation<'a> {
         let mut last = None;
         for (at, message) in self.messages.iter().enumerate() {
             before.push(last);
-            if message.side != Side::Neutral {
+            if message.side != SpokenBy::Neutral {
                 last = Some(at);
             }
         }
@@ -44,7 +44,7 @@ impl<'a> Conversation<'a> {
     /// Responses: a result comes after its call, and the user says nothing between them. A result without a call will be
     /// words of the user.
     fn before_the_user_speaks(&self) -> Vec<bool> {
-        let is_orphan = |part: &Part<'_>| {
+        let is_orphan = |part: &HistoryPart<'_>| {
             let result = part.result.and_then(|number| self.results.get(number));
             result.is_some_and(|result| result.call.is_none())
         };
@@ -53,7 +53,7 @@ impl<'a> Conversation<'a> {
             .messages
             .iter()
             .map(|message| {
-                let speaks = message.side == Side::User || message.parts.iter().any(is_orphan);
+                let speaks = message.side == SpokenBy::User || message.parts.iter().any(is_orphan);
                 spoken += usize::from(speaks);
                 spoken
             })
@@ -73,8 +73,8 @@ impl<'a> Conversation<'a> {
         // The answer whose results may come now.
         let mut round = None;
         for (at, message) in self.messages.iter().enumerate() {
-            if message.side != Side::User {
-                round = (message.side == Side::Model).then_some(at);
+            if message.side != SpokenBy::User {
+                round = (message.side == SpokenBy::Model).then_some(at);
                 continue;
             }
             // A text instead of parts.

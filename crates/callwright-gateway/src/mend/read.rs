@@ -6,19 +6,20 @@ use callwright::internal::{RawObject, raw_items};
 use callwright::wire::Provider;
 
 use super::conversation::{
-    ArgumentsInHistory, CallInHistory, Conversation, Id, Message, Part, ResultInHistory, Side,
+    ArgumentsInHistory, CallInHistory, HistoryMessage, HistoryPart, Id, MendedHistory,
+    ResultInHistory, SpokenBy,
 };
 
-impl<'a> Conversation<'a> {
+impl<'a> MendedHistory<'a> {
     pub(super) fn read_chat(
         &mut self,
         text: &'a str,
         message: &RawObject<'a>,
-    ) -> Option<Message<'a>> {
-        let (mut side, mut result) = (Side::User, None);
+    ) -> Option<HistoryMessage<'a>> {
+        let (mut side, mut result) = (SpokenBy::User, None);
         match message.text("role").as_deref() {
             Some("assistant") => {
-                side = Side::Model;
+                side = SpokenBy::Model;
                 for entry in message.list("tool_calls").ok()? {
                     let entry = RawObject::read(entry).ok()?;
                     let function = entry.object("function").ok()?;
@@ -32,28 +33,30 @@ impl<'a> Conversation<'a> {
                 }
             }
             Some("tool") => {
-                side = Side::Neutral;
+                side = SpokenBy::Neutral;
                 let (id, tool) = (identity(message, "tool_call_id"), message.text("name"));
                 result = Some(self.result(text, id, tool));
             }
             _ => {}
         }
-        Some(Message {
+        Some(HistoryMessage {
             text,
             side,
             list: None,
-            parts: vec![Part { text, result }],
+            parts: vec![HistoryPart { text, result }],
         })
     }
 
-    pub(super) fn read_item(&mut self, text: &'a str, item: &RawObject<'a>) -> Message<'a> {
+    pub(super) fn read_item(&mut self, text: &'a str, item: &RawObject<'a>) -> HistoryMessage<'a> {
         let kind = item.text("type").unwrap_or("message".into());
-        let (mut side, mut result) = (Side::Neutral, None);
+        let (mut side, mut result) = (SpokenBy::Neutral, None);
         match kind.as_ref() {
-            "message" if item.text("role").as_deref() == Some("assistant") => side = Side::Model,
-            "message" => side = Side::User,
+            "message" if item.text("role").as_deref() == Some("assistant") => {
+                side = SpokenBy::Model
+            }
+            "message" => side = SpokenBy::User,
             "function_call" | "custom_tool_call" => {
-                side = Side::Model;
+                side = SpokenBy::Model;
                 let arguments =
                     (kind == "function_call").then(|| self.arguments(item, "arguments"));
                 self.call(
@@ -66,15 +69,15 @@ impl<'a> Conversation<'a> {
             "function_call_output" | "custom_tool_call_output" => {
                 result = Some(self.result(text, identity(item, "call_id"), None));
             }
-            "reasoning" => side = Side::Model,
-            kind if kind.ends_with("_call") => side = Side::Model,
+            "reasoning" => side = SpokenBy::Model,
+            kind if kind.ends_with("_call") => side = SpokenBy::Model,
             _ => {}
         }
-        Message {
+        HistoryMessage {
             text,
             side,
             list: None,
-            parts: vec![Part { text, result }],
+            parts: vec![HistoryPart { text, result }],
         }
     }
 
@@ -83,14 +86,14 @@ impl<'a> Conversation<'a> {
         &mut self,
         text: &'a str,
         message: &RawObject<'a>,
-    ) -> Option<Message<'a>> {
+    ) -> Option<HistoryMessage<'a>> {
         let is_gemini = self.provider == Provider::Gemini;
         let side = match message.text("role").as_deref() {
-            Some("assistant" | "model") => Side::Model,
-            Some("user" | "function" | "tool") => Side::User,
+            Some("assistant" | "model") => SpokenBy::Model,
+            Some("user" | "function" | "tool") => SpokenBy::User,
             // Contents without a role are the user's.
-            None if is_gemini => Side::User,
-            _ => Side::Neutral,
+            None if is_gemini => SpokenBy::User,
+            _ => SpokenBy::Neutral,
         };
         let list = message.get(if is_gemini { "parts" } else { "content" });
         let list = list.filter(|list| list.starts_with('['));
@@ -102,7 +105,7 @@ impl<'a> Conversation<'a> {
                 if let Some(call) = object
                     .object("functionCall")
                     .ok()?
-                    .filter(|_| side == Side::Model)
+                    .filter(|_| side == SpokenBy::Model)
                 {
                     let arguments = self.arguments(&call, "args");
                     self.call(
@@ -115,7 +118,7 @@ impl<'a> Conversation<'a> {
                     result =
                         Some(self.result(block, identity(&of_call, "id"), of_call.text("name")));
                 }
-            } else if object.is_a("tool_use") && side == Side::Model {
+            } else if object.is_a("tool_use") && side == SpokenBy::Model {
                 let arguments = self.arguments(&object, "input");
                 self.call(
                     identity(&object, "id"),
@@ -126,12 +129,12 @@ impl<'a> Conversation<'a> {
             } else if object.is_a("tool_result") {
                 result = Some(self.result(block, identity(&object, "tool_use_id"), None));
             }
-            parts.push(Part {
+            parts.push(HistoryPart {
                 text: block,
                 result,
             });
         }
-        Some(Message {
+        Some(HistoryMessage {
             text,
             side,
             list,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use callwright_gateway::{Gateway, Options};
+use callwright_gateway::{Gateway, GatewayOptions};
 use callwright_http::body;
 use callwright_http::upstream::{Upstream, UpstreamLimits};
 use http_body_util::BodyExt;
@@ -94,8 +94,8 @@ impl ScriptedApi {
         *self.closed.lock().expect("a lock")
     }
 
-    pub(crate) fn options(&self) -> Options {
-        Options::new(format!("http://127.0.0.1:{}", self.port))
+    pub(crate) fn options(&self) -> GatewayOptions {
+        GatewayOptions::new(format!("http://127.0.0.1:{}", self.port))
     }
 }
 
@@ -182,7 +182,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) async fn start(options: Options) -> Self {
+    pub(crate) async fn start(options: GatewayOptions) -> Self {
         let gateway = Arc::new(Gateway::new(options).expect("valid options"));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();

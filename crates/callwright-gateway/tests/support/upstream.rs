@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callwright::event::{Event, Sinks, callback};
-use callwright_gateway::{Gateway, Options};
+use callwright_gateway::{Gateway, GatewayOptions};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -87,7 +87,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) async fn new(replies: Vec<Reply>, change: impl FnOnce(&mut Options)) -> Self {
+    pub(crate) async fn new(replies: Vec<Reply>, change: impl FnOnce(&mut GatewayOptions)) -> Self {
         let upstream = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = upstream.local_addr().expect("an address");
         let requests: Arc<Mutex<Vec<Message>>> = Arc::default();
@@ -108,7 +108,7 @@ impl World {
             .sink("test", sink)
             .start()
             .expect("a thread");
-        let mut options = Options::new(format!("http://{address}"));
+        let mut options = GatewayOptions::new(format!("http://{address}"));
         options.sinks = sinks.clone();
         change(&mut options);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
