@@ -3,7 +3,7 @@
 //! Knows the tools of every request, judges every call in every answer, repairs in place what is provably safe, and
 //! touches nothing else. [`Gateway`] runs it.
 //!
-//! - `relay`: one request on its way to the API, and the answer on its way back
+//! - `relay`, `judged_stream`: one request on its way to the API, and the answer on its way back
 //! - `api`, `request`: which API a path belongs to, and what a request says
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
@@ -23,6 +23,7 @@ mod gates;
 mod gateway;
 mod guard;
 mod judge;
+mod judged_stream;
 mod loops;
 mod mend;
 mod own_events;

@@ -4,11 +4,8 @@
 //! Whatever cannot be looked into passes as it is, and is counted with its reason.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callwright_http::body::{self, Body, BoxError, Portion};
@@ -16,7 +13,7 @@ use callwright_http::headers::{self, MediaType, is_compressed, strip_hop_by_hop}
 use callwright_http::host_check::HostCheck;
 use callwright_http::sse::EventReader;
 use callwright_http::upstream::{TransferError, Upstream};
-use callwright_live::{Counter, Live, Timer};
+use callwright_live::{Counter, Live};
 use futures_util::stream;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
@@ -27,23 +24,20 @@ use hyper::header::{
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use parking_lot::Mutex;
 use serde_json::json;
-use tokio::time::timeout;
 
 use crate::answer_end::AnswerEnd;
 use crate::api::Api;
 use crate::gateway::{GatewayOptions, History, LiveSettings, Loops, Mode};
 use crate::guard::AnswerGuard;
 use crate::judge::{AnswerCounts, AnswerJudge, Refusals};
+use crate::judged_stream::JudgedAnswerStream;
 use crate::loops::LoopCheck;
 use crate::mend::mend;
-use crate::reask::{AskedAgain, IDEMPOTENCY_KEY, ReaskLimits, Reasker};
+use crate::reask::{IDEMPOTENCY_KEY, ReaskLimits, Reasker};
 use crate::request::{RequestView, decoded, has_tools_elsewhere};
 
 /// Paths of our own. No API has them.
 const OWN_PATHS: &str = "/callwright/";
-
-/// How long the last bytes before a failure have to reach the client's socket.
-const LAST_BYTES: Duration = Duration::from_millis(100);
 
 const X_CALLWRIGHT: HeaderName = HeaderName::from_static("x-callwright");
 
@@ -338,23 +332,8 @@ impl Relay {
                 parts
                     .headers
                     .insert("x-accel-buffering", HeaderValue::from_static("no"));
-                let stream = JudgedAnswerStream {
-                    events: EventReader::new(incoming, self.options.max_bytes),
-                    guard,
-                    judge,
-                    ready: VecDeque::new(),
-                    failure: None,
-                    held_since: None,
-                    sent_at: Instant::now(),
-                    is_over: false,
-                    hold: self.options.hold,
-                    hold_bytes: self.options.hold_bytes,
-                    keep_alive: self.options.keep_alive,
-                    silence: self.options.silence,
-                    end,
-                    asking: None,
-                    relay: self,
-                };
+                let events = EventReader::new(incoming, self.options.max_bytes);
+                let stream = JudgedAnswerStream::new(self, events, guard, judge, end);
                 let frames = stream::unfold(stream, |mut stream| async move {
                     let frame = stream.next().await?;
                     Some((frame.map(Frame::data), stream))
@@ -469,138 +448,4 @@ struct SentRequest {
     headers: HeaderMap,
     /// Its body, not compressed.
     body: Bytes,
-}
-
-/// An answer that is judged while it streams.
-struct JudgedAnswerStream {
-    events: EventReader,
-    guard: AnswerGuard,
-    judge: AnswerJudge,
-    /// What goes to the client next.
-    ready: VecDeque<Bytes>,
-    /// Why the stream broke off; told after what came before.
-    failure: Option<BoxError>,
-    held_since: Option<Instant>,
-    sent_at: Instant,
-    is_over: bool,
-    hold: Duration,
-    hold_bytes: usize,
-    keep_alive: Duration,
-    silence: Duration,
-    end: AnswerEnd,
-    /// The model is being asked again.
-    asking: Option<Pin<Box<dyn Future<Output = AskedAgain> + Send>>>,
-    relay: Arc<Relay>,
-}
-
-impl JudgedAnswerStream {
-    /// The next bytes for the client; `None` at the end.
-    async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
-        loop {
-            if let Some(bytes) = self.ready.pop_front() {
-                self.sent_at = Instant::now();
-                return Some(Ok(bytes));
-            }
-            let mut out = Vec::new();
-            if let Some(asking) = &mut self.asking {
-                match timeout(self.keep_alive, asking).await {
-                    Ok(asked) => {
-                        self.asking = None;
-                        self.end.conclude(&asked, &mut self.judge, &mut out);
-                        self.watch_hold(&mut out);
-                    }
-                    Err(_) => out.extend(self.guard.keep_alive()),
-                }
-                self.ready
-                    .extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
-                continue;
-            }
-            if self.is_over {
-                let failure = self.failure.take()?;
-                // The connection is dropped at once, with everything that has not been written to it yet.
-                tokio::time::sleep(LAST_BYTES).await;
-                return Some(Err(failure));
-            }
-            match timeout(self.patience(), self.events.next()).await {
-                Ok(Ok(Some(event))) => {
-                    self.end.note(&event);
-                    self.guard.event(event, &mut self.judge, &mut out);
-                }
-                // An event without its end is the client's to judge.
-                Ok(Ok(None) | Err(TransferError::Unfinished)) => {
-                    self.is_over = true;
-                    self.guard.end(&mut self.judge, &mut out);
-                    let rest = self.events.rest();
-                    if !rest.is_empty() {
-                        self.end.never_ask();
-                        out.push(rest);
-                    }
-                }
-                Ok(Err(error)) => {
-                    self.is_over = true;
-                    self.guard.break_off(&mut self.judge, &mut out);
-                    out.push(self.events.rest());
-                    self.end.release(&mut out);
-                    self.failure = Some(error.into());
-                }
-                Err(_) if self.is_holding() => {
-                    let is_due = self.sent_at.elapsed() >= self.keep_alive;
-                    self.ready
-                        .extend(self.guard.keep_alive().filter(|_| is_due));
-                }
-                Err(_) => {
-                    self.is_over = true;
-                    self.failure = Some(TransferError::Silent(self.silence).into());
-                }
-            }
-            if self
-                .end
-                .pass(&mut out, &self.guard, &self.judge, self.is_over)
-            {
-                let asking = self
-                    .end
-                    .ask(&self.guard, &self.judge, Arc::clone(&self.relay));
-                self.asking = asking.map(|asking| Box::pin(asking) as _);
-            }
-            self.watch_hold(&mut out);
-            self.ready
-                .extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
-        }
-    }
-
-    /// Whether something waits for the end of a call, or of the answer.
-    fn is_holding(&self) -> bool {
-        self.guard.is_holding() || self.end.is_holding()
-    }
-
-    /// How long to wait for the upstream before something else has to be done.
-    fn patience(&self) -> Duration {
-        if !self.is_holding() {
-            return self.silence;
-        }
-        let held = self
-            .held_since
-            .map(|since| since.elapsed())
-            .unwrap_or_default();
-        let until_release = self.hold.saturating_sub(held);
-        let until_alive = self.keep_alive.saturating_sub(self.sent_at.elapsed());
-        until_release.min(until_alive).max(Duration::from_millis(1))
-    }
-
-    /// Notes when holding began, and lets go of what has been held for too long.
-    fn watch_hold(&mut self, out: &mut Vec<Bytes>) {
-        if !self.is_holding() {
-            if let Some(since) = self.held_since.take() {
-                self.relay.live.time(Timer::Hold, since.elapsed());
-            }
-            return;
-        }
-        let since = *self.held_since.get_or_insert_with(Instant::now);
-        let held = self.guard.held_bytes() + self.end.held_bytes();
-        if self.asking.is_none() && (since.elapsed() >= self.hold || held > self.hold_bytes) {
-            self.relay.live.count(Counter::Released, &[]);
-            self.guard.release(&mut self.judge, out);
-            self.end.release(out);
-        }
-    }
 }

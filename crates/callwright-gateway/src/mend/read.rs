@@ -52,7 +52,7 @@ impl<'a> MendedHistory<'a> {
         let (mut side, mut result) = (SpokenBy::Neutral, None);
         match kind.as_ref() {
             "message" if item.text("role").as_deref() == Some("assistant") => {
-                side = SpokenBy::Model
+                side = SpokenBy::Model;
             }
             "message" => side = SpokenBy::User,
             "function_call" | "custom_tool_call" => {

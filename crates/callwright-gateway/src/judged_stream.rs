@@ -1,0 +1,188 @@
+//! An answer that is judged while it streams: events of the upstream in, bytes for the client out.
+//!
+//! Knows the clock: what is held too long is let go, a client that waits hears something, and an upstream that is silent
+//! for too long has failed. What becomes of an event is for the guard to say.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use callwright_http::body::BoxError;
+use callwright_http::sse::EventReader;
+use callwright_http::upstream::TransferError;
+use callwright_live::{Counter, Timer};
+use tokio::time::timeout;
+
+use crate::answer_end::AnswerEnd;
+use crate::gateway::GatewayOptions;
+use crate::guard::AnswerGuard;
+use crate::judge::AnswerJudge;
+use crate::reask::AskedAgain;
+use crate::relay::Relay;
+
+/// How long the last bytes before a failure have to reach the client's socket.
+const LAST_BYTES: Duration = Duration::from_millis(100);
+
+/// An answer that is judged while it streams.
+pub(crate) struct JudgedAnswerStream {
+    events: EventReader,
+    guard: AnswerGuard,
+    judge: AnswerJudge,
+    /// What goes to the client next.
+    ready: VecDeque<Bytes>,
+    /// Why the stream broke off; told after what came before.
+    failure: Option<BoxError>,
+    held_since: Option<Instant>,
+    sent_at: Instant,
+    is_over: bool,
+    end: AnswerEnd,
+    /// The model is being asked again.
+    asking: Option<Pin<Box<dyn Future<Output = AskedAgain> + Send>>>,
+    relay: Arc<Relay>,
+}
+
+impl JudgedAnswerStream {
+    pub(crate) fn new(
+        relay: Arc<Relay>,
+        events: EventReader,
+        guard: AnswerGuard,
+        judge: AnswerJudge,
+        end: AnswerEnd,
+    ) -> Self {
+        JudgedAnswerStream {
+            events,
+            guard,
+            judge,
+            ready: VecDeque::new(),
+            failure: None,
+            held_since: None,
+            sent_at: Instant::now(),
+            is_over: false,
+            end,
+            asking: None,
+            relay,
+        }
+    }
+
+    fn options(&self) -> &GatewayOptions {
+        &self.relay.options
+    }
+
+    /// The next bytes for the client; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
+        loop {
+            if let Some(bytes) = self.ready.pop_front() {
+                self.sent_at = Instant::now();
+                return Some(Ok(bytes));
+            }
+            let mut out = Vec::new();
+            if let Some(asking) = &mut self.asking {
+                let keep_alive = self.relay.options.keep_alive;
+                match timeout(keep_alive, asking).await {
+                    Ok(asked) => {
+                        self.asking = None;
+                        self.end.conclude(&asked, &mut self.judge, &mut out);
+                        self.watch_hold(&mut out);
+                    }
+                    Err(_) => out.extend(self.guard.keep_alive()),
+                }
+                self.ready
+                    .extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
+                continue;
+            }
+            if self.is_over {
+                let failure = self.failure.take()?;
+                // The connection is dropped at once, with everything that has not been written to it yet.
+                tokio::time::sleep(LAST_BYTES).await;
+                return Some(Err(failure));
+            }
+            match timeout(self.patience(), self.events.next()).await {
+                Ok(Ok(Some(event))) => {
+                    self.end.note(&event);
+                    self.guard.event(event, &mut self.judge, &mut out);
+                }
+                // An event without its end is the client's to judge.
+                Ok(Ok(None) | Err(TransferError::Unfinished)) => {
+                    self.is_over = true;
+                    self.guard.end(&mut self.judge, &mut out);
+                    let rest = self.events.rest();
+                    if !rest.is_empty() {
+                        self.end.never_ask();
+                        out.push(rest);
+                    }
+                }
+                Ok(Err(error)) => {
+                    self.is_over = true;
+                    self.guard.break_off(&mut self.judge, &mut out);
+                    self.end.release(&mut out);
+                    out.push(self.events.rest());
+                    self.failure = Some(error.into());
+                }
+                Err(_) if self.is_holding() => {
+                    let is_due = self.sent_at.elapsed() >= self.options().keep_alive;
+                    self.ready
+                        .extend(self.guard.keep_alive().filter(|_| is_due));
+                }
+                Err(_) => {
+                    self.is_over = true;
+                    self.failure = Some(TransferError::Silent(self.options().silence).into());
+                }
+            }
+            if self
+                .end
+                .pass(&mut out, &self.guard, &self.judge, self.is_over)
+            {
+                let asking = self
+                    .end
+                    .ask(&self.guard, &self.judge, Arc::clone(&self.relay));
+                self.asking = asking.map(|asking| Box::pin(asking) as _);
+            }
+            self.watch_hold(&mut out);
+            self.ready
+                .extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
+        }
+    }
+
+    /// Whether something waits for the end of a call, or of the answer.
+    fn is_holding(&self) -> bool {
+        self.guard.is_holding() || self.end.is_holding()
+    }
+
+    /// How long to wait for the upstream before something else has to be done.
+    fn patience(&self) -> Duration {
+        if !self.is_holding() {
+            return self.options().silence;
+        }
+        let held = self
+            .held_since
+            .map(|since| since.elapsed())
+            .unwrap_or_default();
+        let until_release = self.options().hold.saturating_sub(held);
+        let until_alive = self
+            .options()
+            .keep_alive
+            .saturating_sub(self.sent_at.elapsed());
+        until_release.min(until_alive).max(Duration::from_millis(1))
+    }
+
+    /// Notes when holding began, and lets go of what has been held for too long.
+    fn watch_hold(&mut self, out: &mut Vec<Bytes>) {
+        if !self.is_holding() {
+            if let Some(since) = self.held_since.take() {
+                self.relay.live.time(Timer::Hold, since.elapsed());
+            }
+            return;
+        }
+        let since = *self.held_since.get_or_insert_with(Instant::now);
+        let held = self.guard.held_bytes() + self.end.held_bytes();
+        if self.asking.is_none()
+            && (since.elapsed() >= self.options().hold || held > self.options().hold_bytes)
+        {
+            self.relay.live.count(Counter::Released, &[]);
+            self.guard.release(&mut self.judge, out);
+            self.end.release(out);
+        }
+    }
+}
