@@ -135,7 +135,8 @@ fn assert_fixed(gate: &Gate, tool: &str, arguments: &json::Value<'_>) {
     let text = arguments.to_string();
     let again = Call::from_text(tool, text.as_str());
     let verdict = gate.judge(&again);
-    assert_eq!(verdict.name(), "valid", "{text}");
+    // Of a tool whose schema cannot be used nobody can say more.
+    assert!(matches!(verdict, Verdict::Valid(_)), "{text}");
     assert_eq!(verdict.arguments(), Some(arguments));
 }
 

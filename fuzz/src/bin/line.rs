@@ -3,11 +3,11 @@
 
 use std::sync::LazyLock;
 
-use callwright::Gate;
 use callwright::feedback::Feedback;
 use callwright::parse::read_value;
 use callwright::wire::read_tools;
 use callwright::wire::{self, Provider, RecordedLine};
+use callwright::{Gate, Verdict};
 use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
@@ -69,7 +69,7 @@ fuzz_target!(
             if verdict.failure().is_none() {
                 let again = wire::read_call(value).expect("a rendered call is a call");
                 let second = GATE.judge(&again);
-                assert_eq!(second.name(), "valid", "{name}: {rendered}");
+                assert!(matches!(second, Verdict::Valid(_)), "{name}: {rendered}");
                 assert_eq!(second.arguments(), verdict.arguments(), "{name}: {rendered}");
             }
         }

@@ -57,7 +57,7 @@ fuzz_target!(
                 assert_presentable(&call, &verdict);
                 if let Verdict::Repaired(repaired) = &verdict {
                     let again = Call::from_value(name.as_str(), repaired.arguments().clone());
-                    assert_eq!(gate.judge(&again).name(), "valid");
+                    assert!(matches!(gate.judge(&again), Verdict::Valid(_)));
                 }
             }
         }
