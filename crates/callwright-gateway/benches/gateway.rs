@@ -207,7 +207,9 @@ async fn main() {
         println!("this system does not say how much CPU time a thread took");
         return;
     }
-    let api = Server::start(api).port;
+    // It serves until it is dropped.
+    let upstream = Server::start(api);
+    let api = upstream.port;
     let servers = [
         (
             "bare proxy",
