@@ -161,7 +161,8 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     let sinks = options.sinks.clone();
     #[cfg(feature = "tls")]
     let tls = options.tls.clone();
-    let gateway = Gateway::new(options)?;
+    // Its text already says why; the chain of causes would say it twice.
+    let gateway = Gateway::new(options).map_err(|error| anyhow::anyhow!("{error}"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
