@@ -178,6 +178,17 @@ impl<'c> Refused<'c> {
         self.tool.as_deref().map(AsRef::as_ref)
     }
 
+    /// The same without borrowing from anything.
+    pub fn into_owned(self) -> Refused<'static> {
+        let owned = |arguments: Lent<'_>| Lent::Owned(arguments.into_owned().into_owned());
+        Refused {
+            failure: self.failure,
+            tool: self.tool.map(|tool| Cow::Owned(tool.into_owned())),
+            arguments: self.arguments.map(owned),
+            notice: self.notice,
+        }
+    }
+
     /// The name of the tool as it may be shown: one that no tool has is the model's own word.
     pub fn shown_name<'r>(&'r self, call: &'r Call<'_>) -> &'r str {
         match (self.tool(), &self.failure.cause) {
@@ -270,6 +281,15 @@ impl<'c> Verdict<'c> {
             Verdict::Valid(valid) => Some(valid.tool()),
             Verdict::Repaired(repaired) => Some(repaired.tool()),
             Verdict::Refused(refused) => refused.tool(),
+        }
+    }
+
+    /// The same verdict without borrowing from anything, for programs that ask about it later.
+    pub fn into_owned(self) -> Verdict<'static> {
+        match self {
+            Verdict::Valid(valid) => Verdict::Valid(valid.into_owned()),
+            Verdict::Repaired(repaired) => Verdict::Repaired(Box::new(repaired.into_owned())),
+            Verdict::Refused(refused) => Verdict::Refused(Box::new(refused.into_owned())),
         }
     }
 

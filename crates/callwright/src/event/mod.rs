@@ -191,7 +191,7 @@ impl Event {
             tool_sent: (name != call.tool).then(|| call.tool.to_string()),
             fingerprint: Some(gate.fingerprint(call, verdict)),
             verdict: judgement,
-            sent: owned(&call.arguments),
+            sent: call.arguments.clone().into_owned(),
             completeness: call.completeness,
             rescued: call.rescued,
             edits: verdict.edits().to_vec(),
@@ -383,12 +383,4 @@ fn weight(value: &Value<'_>) -> usize {
                 .sum(),
             Value::Null | Value::Bool(_) => 0,
         }
-}
-
-fn owned(arguments: &Arguments<'_>) -> Arguments<'static> {
-    match arguments {
-        Arguments::Absent => Arguments::Absent,
-        Arguments::Text(text) => Arguments::Text(Cow::Owned(text.clone().into_owned())),
-        Arguments::Value(value) => Arguments::Value(value.clone().into_owned()),
-    }
 }

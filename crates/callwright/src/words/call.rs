@@ -84,6 +84,28 @@ impl<'a> Call<'a> {
         self.completeness = completeness;
         self
     }
+
+    /// The same call without borrowing from anything.
+    pub fn into_owned(self) -> Call<'static> {
+        Call {
+            id: self.id.map(Value::into_owned),
+            tool: Cow::Owned(self.tool.into_owned()),
+            arguments: self.arguments.into_owned(),
+            completeness: self.completeness,
+            rescued: self.rescued,
+        }
+    }
+}
+
+impl Arguments<'_> {
+    /// The same without borrowing from anything.
+    pub fn into_owned(self) -> Arguments<'static> {
+        match self {
+            Arguments::Absent => Arguments::Absent,
+            Arguments::Text(text) => Arguments::Text(Cow::Owned(text.into_owned())),
+            Arguments::Value(value) => Arguments::Value(value.into_owned()),
+        }
+    }
 }
 
 /// How much a call may hold.

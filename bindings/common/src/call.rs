@@ -1,0 +1,183 @@
+//! A call that ends later: its tool runs in another language, and says then how it went.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use callwright::admit::{Moment, Place, Ticket};
+use callwright::check::{Output, Ran};
+use callwright::event::Event;
+use callwright::feedback::Feedback;
+use callwright::json::Value;
+use callwright::wire::{self, Provider};
+use callwright::{Call, Settled};
+
+use crate::guard::Guard;
+
+/// When a call came, by both clocks.
+type Arrival = (SystemTime, Instant);
+
+/// A session and a moment in it.
+type OwnedPlace = (String, Moment);
+
+/// A call that may run, or was refused.
+#[derive(Debug)]
+pub struct OpenCall(State);
+
+#[derive(Debug)]
+enum State {
+    Admitted {
+        call: Box<Call<'static>>,
+        ticket: Box<Ticket<'static>>,
+        came: Arrival,
+    },
+    Refused(Box<SettledCall>),
+}
+
+impl OpenCall {
+    pub(crate) fn admitted(call: Call<'static>, ticket: Ticket<'static>, came: Arrival) -> Self {
+        OpenCall(State::Admitted {
+            call: Box::new(call),
+            ticket: Box::new(ticket),
+            came,
+        })
+    }
+
+    pub(crate) fn refused(settled: SettledCall) -> Self {
+        OpenCall(State::Refused(Box::new(settled)))
+    }
+
+    /// The permission to run the call; `None` if it was refused.
+    pub fn ticket(&self) -> Option<&Ticket<'static>> {
+        match &self.0 {
+            State::Admitted { ticket, .. } => Some(ticket),
+            State::Refused(_) => None,
+        }
+    }
+
+    /// The refusal; `None` if the call may run.
+    pub fn refusal(&self) -> Option<&SettledCall> {
+        match &self.0 {
+            State::Admitted { .. } => None,
+            State::Refused(settled) => Some(settled),
+        }
+    }
+
+    /// The call as it came.
+    pub fn call(&self) -> &Call<'static> {
+        match &self.0 {
+            State::Admitted { call, .. } => call,
+            State::Refused(settled) => settled.call(),
+        }
+    }
+
+    /// Ends the call: its outcome is judged and counted. `latency` is how long the tool ran, and `attempts` how often
+    /// it was started. A refused call stays what it is.
+    pub fn close(
+        self,
+        guard: &Guard,
+        ran: Ran<'static>,
+        attempts: u32,
+        latency: Duration,
+    ) -> SettledCall {
+        self.end(guard, Some((attempts, latency)), |ticket| {
+            guard.gate().close(ticket, ran)
+        })
+    }
+
+    /// Ends the call for the gate only: its outcome will not be known.
+    pub fn close_unknown(self, guard: &Guard) -> SettledCall {
+        self.end(guard, None, Settled::from)
+    }
+
+    fn end(
+        self,
+        guard: &Guard,
+        run: Option<(u32, Duration)>,
+        settle: impl FnOnce(Ticket<'static>) -> Settled<'static>,
+    ) -> SettledCall {
+        match self.0 {
+            State::Refused(settled) => *settled,
+            State::Admitted { call, ticket, came } => {
+                let place = ticket.place();
+                let place = place.map(|place| (place.session.to_owned(), place.at));
+                let settled = SettledCall::new(*call, settle(*ticket));
+                settled.report(guard, place.as_ref(), came, run);
+                settled
+            }
+        }
+    }
+}
+
+/// A call with its outcome.
+#[derive(Debug)]
+pub struct SettledCall {
+    call: Call<'static>,
+    settled: Settled<'static>,
+}
+
+impl SettledCall {
+    /// A call, and what became of it.
+    pub fn new(call: Call<'static>, settled: Settled<'static>) -> Self {
+        SettledCall { call, settled }
+    }
+
+    /// The call as it came.
+    pub fn call(&self) -> &Call<'static> {
+        &self.call
+    }
+
+    /// What became of it.
+    pub fn settled(&self) -> &Settled<'static> {
+        &self.settled
+    }
+
+    /// The line of the contract.
+    pub fn line(&self, feedback: &Feedback) -> String {
+        self.settled.line(&self.call, feedback).to_string()
+    }
+
+    /// What the model gets.
+    pub fn text(&self, feedback: &Feedback) -> String {
+        self.settled.text(feedback).into_owned()
+    }
+
+    /// The tool result in a provider's shape.
+    pub fn message(&self, provider: Provider, feedback: &Feedback) -> Value<'_> {
+        wire::render_settled(provider, &self.call, &self.settled, feedback)
+    }
+
+    /// Sends the event, if there is a sink.
+    pub(crate) fn report(
+        &self,
+        guard: &Guard,
+        place: Option<&OwnedPlace>,
+        (time, came): Arrival,
+        run: Option<(u32, Duration)>,
+    ) {
+        let sinks = guard.sinks();
+        if sinks.is_empty() {
+            return;
+        }
+        let settled = &self.settled;
+        let latency = run.map_or(Duration::ZERO, |(_, latency)| latency);
+        let mut event = Event::of(guard.gate(), &self.call, &settled.verdict, time)
+            .with_notice(settled.notice().cloned())
+            .with_uncounted(settled.uncounted)
+            .with_gate_time(came.elapsed().saturating_sub(latency));
+        if let Some((session, at)) = place {
+            event = event.at(Place { session, at: *at });
+        }
+        if let Some(result) = &settled.result {
+            if let Some((attempts @ 1.., latency)) = run {
+                event = event.ran(attempts, latency);
+            }
+            event = event.with_result(result);
+            if let Some(output) = result.output.as_ref().filter(|_| guard.keeps_output()) {
+                event = event.with_output(match output {
+                    Output::Value(value) => value.clone(),
+                    other => Value::String(other.text()),
+                });
+            }
+        }
+        sinks.send(event);
+    }
+}

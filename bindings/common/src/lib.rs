@@ -1,0 +1,22 @@
+//! What the bindings of all languages share, so that it is written once.
+//!
+//! Options and outcomes come in as plain data; verdicts go out as the contract's lines of JSON, and messages in a
+//! provider's shape. A [`Guard`] is a gate with its wording and its sinks; an [`OpenCall`] is a call that ends later,
+//! after the tool has run in another language. Nothing is decided here: every decision is the gate's.
+
+mod call;
+mod guard;
+mod names;
+mod options;
+mod outcome;
+mod sinks;
+
+pub use call::{OpenCall, SettledCall};
+pub use guard::Guard;
+pub use names::{effect, next, provider, repair, style, values};
+pub use options::{Options, Reply};
+pub use outcome::{FailedOutcome, FindingOutcome};
+pub use sinks::{JsonLinesFile, event_text};
+
+/// Why a guard cannot be built, in a sentence for the operator.
+pub type Fault = String;

@@ -1,0 +1,87 @@
+//! Names that callers of all languages use → what they mean in the core. A name that is not known is an error that
+//! lists those that are.
+
+use callwright::event::Values;
+use callwright::failure::Next;
+use callwright::feedback::Style;
+use callwright::repair::{Grade, RepairPolicy};
+use callwright::tool::Effect;
+use callwright::wire::Provider;
+
+use crate::Fault;
+
+/// A provider: `openai_chat`, `openai_responses`, `anthropic`, `gemini`, `mcp`.
+///
+/// # Errors
+/// Fails if there is no provider of this name.
+pub fn provider(name: &str) -> Result<Provider, Fault> {
+    named("provider", name, &Provider::ALL)
+}
+
+/// A feedback style: `instruction`, `numbered`, `json`, `tool_error`.
+///
+/// # Errors
+/// Fails if there is no style of this name.
+pub fn style(name: &str) -> Result<Style, Fault> {
+    named("style", name, &Style::ALL)
+}
+
+/// The highest grade of repair: `none`, `lossless`, `lossy`, `guess`, or `by_effect`.
+///
+/// # Errors
+/// Fails if there is no grade of this name.
+pub fn repair(name: &str) -> Result<RepairPolicy, Fault> {
+    let rules = [
+        ("none", RepairPolicy::Never),
+        ("lossless", RepairPolicy::UpTo(Grade::Lossless)),
+        ("lossy", RepairPolicy::UpTo(Grade::Lossy)),
+        ("guess", RepairPolicy::UpTo(Grade::Guess)),
+        ("by_effect", RepairPolicy::ByEffect),
+    ];
+    named("grade of repair", name, &rules)
+}
+
+/// What a tool does to the world: `unknown`, `read`, `write`, `destructive`.
+///
+/// # Errors
+/// Fails if there is no effect of this name.
+pub fn effect(name: &str) -> Result<Effect, Fault> {
+    let effects = [
+        ("unknown", Effect::Unknown),
+        ("read", Effect::Read),
+        ("write", Effect::Write),
+        ("destructive", Effect::Destructive),
+    ];
+    named("effect", name, &effects)
+}
+
+/// Which values events show: `all`, `masked`, `none`.
+///
+/// # Errors
+/// Fails if there is no such choice.
+pub fn values(name: &str) -> Result<Values, Fault> {
+    let choices = [
+        ("all", Values::All),
+        ("masked", Values::Masked),
+        ("none", Values::None),
+    ];
+    named("choice of values", name, &choices)
+}
+
+/// What the model should do next: `fix_arguments`, `ask_user`, …
+///
+/// # Errors
+/// Fails if there is no next step of this name.
+pub fn next(name: &str) -> Result<Next, Fault> {
+    let steps: Vec<(&str, Next)> = Next::ALL.iter().map(|next| (next.name(), *next)).collect();
+    named("next step", name, &steps)
+}
+
+fn named<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> Result<T, Fault> {
+    let found = known.iter().find(|(known, _)| *known == name);
+    let found = found.map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        format!("unknown {what} `{name}`; known are {}", known.join(", "))
+    })
+}
