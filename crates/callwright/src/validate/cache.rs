@@ -6,9 +6,10 @@
 //! hash if it was seen before. The cache is bounded; what was used least leaves first.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock};
 
-use moka::sync::Cache;
+use parking_lot::Mutex;
 use serde_json::Value as Schema;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -44,9 +45,12 @@ impl CompileBudget {
     }
 }
 
+/// How many bytes an entry takes beside its schema, about: its key twice, its place and its lock.
+const ENTRY_BYTES: u64 = 256;
+
 /// A bounded cache of compiled schemas. Cheap to clone: clones share their content.
 #[derive(Debug, Clone)]
-pub struct SchemaCache(Cache<u128, Entry>);
+pub struct SchemaCache(Arc<Mutex<Store>>);
 
 /// A schema as it was declared, and its compiled form or why there is none: that is not tried again either.
 #[derive(Debug, Clone)]
@@ -56,17 +60,94 @@ struct Entry {
     compiled: Result<Arc<CompiledSchema>, Arc<str>>,
 }
 
+/// The place of an entry. Its lock is held while the schema is compiled, so that this happens once.
+type Slot = Arc<Mutex<Option<Entry>>>;
+
+/// Slots by the hash of their schema, in the order of their last use. Uses are counted; there is no clock.
+#[derive(Debug)]
+struct Store {
+    capacity: u64,
+    held: u64,
+    uses: u64,
+    slots: HashMap<u128, Place>,
+    by_last_use: BTreeMap<u64, u128>,
+}
+
+#[derive(Debug)]
+struct Place {
+    slot: Slot,
+    bytes: u64,
+    last_use: u64,
+}
+
+impl Store {
+    /// The slot of a schema, which is empty if it is new here. It becomes the last one to leave.
+    fn slot(&mut self, key: u128) -> Slot {
+        self.uses += 1;
+        if let Some(place) = self.slots.get_mut(&key) {
+            self.by_last_use.remove(&place.last_use);
+            place.last_use = self.uses;
+            self.by_last_use.insert(self.uses, key);
+            return Arc::clone(&place.slot);
+        }
+        let slot = Slot::default();
+        self.insert(key, Arc::clone(&slot), ENTRY_BYTES);
+        slot
+    }
+
+    fn insert(&mut self, key: u128, slot: Slot, bytes: u64) {
+        let last_use = self.uses;
+        self.held += bytes;
+        self.by_last_use.insert(last_use, key);
+        self.slots.insert(
+            key,
+            Place {
+                slot,
+                bytes,
+                last_use,
+            },
+        );
+    }
+
+    fn remove(&mut self, key: u128) -> Option<Slot> {
+        let place = self.slots.remove(&key)?;
+        self.by_last_use.remove(&place.last_use);
+        self.held -= place.bytes;
+        Some(place.slot)
+    }
+
+    /// Counts what was compiled into a slot. What was used least leaves; what is larger than the cache leaves at once,
+    /// before it drives out everything else.
+    fn weigh(&mut self, key: u128, bytes: usize) {
+        let bytes = u64::try_from(bytes)
+            .unwrap_or(u64::MAX)
+            .saturating_add(ENTRY_BYTES);
+        let Some(slot) = self.remove(key) else { return };
+        if bytes > self.capacity {
+            return;
+        }
+        self.uses += 1;
+        self.insert(key, slot, bytes);
+        while self.held > self.capacity {
+            let Some((_, &oldest)) = self.by_last_use.first_key_value() else {
+                return;
+            };
+            self.remove(oldest);
+        }
+    }
+}
+
 impl SchemaCache {
     /// A cache that remembers compiled schemas of up to `capacity` bytes in all, by an estimate. Compiled, a schema takes
     /// about thirty times as much as its text, and patterns take some ten thousand bytes each.
     pub fn new(capacity: u64) -> Self {
-        let weigher = |_: &u128, entry: &Entry| u32::try_from(entry.bytes).unwrap_or(u32::MAX);
-        SchemaCache(
-            Cache::builder()
-                .max_capacity(capacity)
-                .weigher(weigher)
-                .build(),
-        )
+        SchemaCache(Arc::new(Mutex::new(Store {
+            capacity,
+            held: 0,
+            uses: 0,
+            slots: HashMap::new(),
+            by_last_use: BTreeMap::new(),
+        })))
     }
 
     /// The cache of this process, which every gate uses unless it is given another.
@@ -91,15 +172,26 @@ impl SchemaCache {
         budget: &mut CompileBudget,
     ) -> Result<Arc<CompiledSchema>, Arc<str>> {
         let key = content_hash(declared);
-        let entry = self.0.try_get_with(key, || compile(declared, budget));
-        let entry = entry.map_err(|too_much| Arc::clone(&*too_much))?;
-        // The hash is fast, not cryptographic, and schemas come from strangers: two that were made to collide must not
-        // be taken for each other.
-        if Arc::ptr_eq(&entry.declared, declared) || entry.declared == *declared {
-            entry.compiled
-        } else {
-            compile(declared, budget)?.compiled
+        let slot = self.0.lock().slot(key);
+        let mut entry = slot.lock();
+        if let Some(entry) = &*entry {
+            // The hash is fast, not cryptographic, and schemas come from strangers: two that were made to collide must
+            // not be taken for each other.
+            return if Arc::ptr_eq(&entry.declared, declared) || entry.declared == *declared {
+                entry.compiled.clone()
+            } else {
+                compile(declared, budget)?.compiled
+            };
         }
+        let compiled = compile(declared, budget);
+        // What a list had no budget for is not remembered: another list may have it.
+        let bytes = match &compiled {
+            Ok(compiled) => compiled.bytes,
+            Err(_) => usize::MAX,
+        };
+        *entry = compiled.as_ref().ok().cloned();
+        self.0.lock().weigh(key, bytes);
+        compiled?.compiled
     }
 }
 
@@ -194,8 +286,52 @@ mod tests {
                 .compile(&Arc::new(json!({"const": n})))
                 .expect("compiles");
         }
-        cache.0.run_pending_tasks();
-        assert!(cache.0.weighted_size() <= 20_000);
+        let store = cache.0.lock();
+        assert!(store.held <= 20_000, "{} bytes", store.held);
+        let sum: u64 = store.slots.values().map(|place| place.bytes).sum();
+        assert_eq!(store.held, sum);
+        assert_eq!(store.slots.len(), store.by_last_use.len());
+        assert!(store.slots.len() > 3, "{} are kept", store.slots.len());
+    }
+
+    #[test]
+    fn what_was_used_least_leaves_first() {
+        let cache = SchemaCache::new(20_000);
+        let often = Arc::new(json!({"const": "often"}));
+        let first = cache.compile(&often).expect("compiles");
+        for n in 0..1_000 {
+            let other = Arc::new(json!({"const": n}));
+            cache.compile(&other).expect("compiles");
+            let again = cache.compile(&often).expect("compiles");
+            assert!(Arc::ptr_eq(&first, &again));
+        }
+    }
+
+    #[test]
+    fn a_schema_larger_than_the_cache_drives_out_nothing() {
+        let cache = SchemaCache::new(20_000);
+        let small = Arc::new(json!({"const": 1}));
+        let first = cache.compile(&small).expect("compiles");
+        let values: Vec<u32> = (0..5_000).collect();
+        let large = Arc::new(json!({"enum": values}));
+        cache.compile(&large).expect("compiles");
+        let again = cache.compile(&small).expect("compiles");
+        assert!(Arc::ptr_eq(&first, &again));
+    }
+
+    #[test]
+    fn threads_compile_a_schema_once() {
+        let cache = SchemaCache::new(1 << 20);
+        let schema = Arc::new(json!({"enum": (0..500).collect::<Vec<u32>>()}));
+        let compile = || cache.compile(&schema).expect("compiles");
+        let all: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(compile)).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("ends"))
+                .collect()
+        });
+        assert!(all.iter().all(|each| Arc::ptr_eq(each, &all[0])));
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub use into_type::to_type;
 pub use mismatch::Mismatch;
 #[cfg(feature = "toolbox")]
 pub(crate) use mismatch::MismatchCause;
-pub use number::Number;
 pub(crate) use number::overflows;
+pub use number::{NotANumber, Number};
 pub use path::{Path, Segment};
 pub(crate) use read::{LINE_DEPTH, inspect, is_deeper, parse_at, read_value_within};
 pub use read::{read_value, size};

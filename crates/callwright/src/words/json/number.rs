@@ -5,6 +5,11 @@
 //! they are needed.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use super::Value;
+use super::strict;
 
 /// A JSON number as its digits. Always a literal of the JSON grammar within the range of `f64`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +75,46 @@ impl From<u64> for Number<'_> {
 impl From<i64> for Number<'_> {
     fn from(number: i64) -> Self {
         Number(Cow::Owned(number.to_string()))
+    }
+}
+
+/// The text is not a JSON number, or the number is outside the range of `f64`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotANumber;
+
+impl fmt::Display for NotANumber {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("not a JSON number within the range of a double")
+    }
+}
+
+impl std::error::Error for NotANumber {}
+
+/// From a literal of JSON. Its digits are kept as they are.
+impl FromStr for Number<'static> {
+    type Err = NotANumber;
+
+    fn from_str(literal: &str) -> Result<Self, NotANumber> {
+        match strict::parse(literal, 0).map(|document| document.value) {
+            // The reader takes blanks around a value; a literal has none.
+            Ok(Value::Number(number)) if number.as_str().len() == literal.len() => {
+                Ok(number.into_owned())
+            }
+            _ => Err(NotANumber),
+        }
+    }
+}
+
+/// From a float that is neither infinite nor `NaN`, with as many digits as tell it from its neighbours.
+impl TryFrom<f64> for Number<'static> {
+    type Error = NotANumber;
+
+    fn try_from(number: f64) -> Result<Self, NotANumber> {
+        if !number.is_finite() {
+            return Err(NotANumber);
+        }
+        // Rust writes a finite float as a JSON number, the shortest that reads back as the same float.
+        Ok(Number::from_literal(format!("{number:?}")))
     }
 }
 
@@ -154,7 +199,7 @@ pub(crate) fn overflows(literal: &str, has_exponent: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Number, Whole};
+    use super::{NotANumber, Number, Whole};
 
     fn whole(literal: &str) -> Option<i128> {
         let Whole {
@@ -178,6 +223,31 @@ mod tests {
             whole("12345678901234567890123.0"),
             Some(12_345_678_901_234_567_890_123)
         );
+    }
+
+    #[test]
+    fn only_literals_of_json_become_numbers() {
+        for literal in ["0", "-0", "12345678901234567890123", "1.50", "1e3", "-2E-7"] {
+            let number: Number<'_> = literal.parse().expect(literal);
+            assert_eq!(number.as_str(), literal);
+        }
+        for text in [
+            "", " 1", "1 ", "+1", "01", ".5", "1.", "1e", "1e999", "NaN", "\"1\"", "[1]", "١",
+        ] {
+            assert_eq!(text.parse::<Number<'_>>(), Err(NotANumber), "{text}");
+        }
+    }
+
+    #[test]
+    fn finite_floats_become_numbers() {
+        for number in [0.0, -0.0, 0.1, 1e300, f64::MIN_POSITIVE, f64::MAX] {
+            let read = Number::try_from(number).expect("finite");
+            assert_eq!(read.as_f64().to_bits(), number.to_bits());
+            assert_eq!(read.as_str().parse(), Ok(read.clone()));
+        }
+        for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(Number::try_from(number), Err(NotANumber));
+        }
     }
 
     #[test]
