@@ -12,6 +12,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::clients::ClientArguments;
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -144,10 +146,6 @@ pub(crate) struct ExplainArguments {
 /// server's own, 2 if the options are wrong, 3 if the server cannot be started. With `--servers`: 0 when
 /// the client disconnects, 3 if no server is left.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub(crate) struct McpArguments {
     /// The policy, a TOML file (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
@@ -221,17 +219,8 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "SECONDS", default_value = "7")]
     pub(crate) start_limit: u32,
 
-    /// Accept clients from other machines; they are not authenticated
-    #[arg(long, requires = "listen")]
-    pub(crate) allow_remote: bool,
-
-    /// Accept requests for this host name, besides `localhost` and IP addresses
-    #[arg(long, value_name = "NAME", requires = "listen")]
-    pub(crate) allow_host: Vec<String>,
-
-    /// Accept requests from web pages of this origin, such as `https://app.example`
-    #[arg(long, value_name = "ORIGIN", requires = "listen")]
-    pub(crate) allow_origin: Vec<String>,
+    #[command(flatten)]
+    pub(crate) clients: ClientArguments,
 
     /// A request header that identifies the conversation, for servers without session ids; without it, the calls of
     /// such clients are judged one by one and not remembered

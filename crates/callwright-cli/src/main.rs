@@ -6,6 +6,7 @@
 
 mod args;
 mod check;
+mod clients;
 mod explain;
 mod input;
 mod mcp;

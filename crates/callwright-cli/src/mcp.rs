@@ -17,6 +17,7 @@ use anyhow::{Context, Result, bail};
 use callwright::event::Sinks;
 use callwright::feedback::Feedback;
 use callwright::policy::Validation;
+use callwright_live::Live;
 use callwright_mcp::guard::Settings;
 use callwright_mcp::hub::{self, ServerGroup};
 use callwright_mcp::status::Status;
@@ -34,10 +35,11 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
     if arguments.print_config {
         return print_config::print(arguments);
     }
-    let settings = Arc::new(settings(arguments)?);
+    let live = live(arguments)?;
+    let settings = Arc::new(settings(arguments, live.as_ref())?);
     let outcome = match (&arguments.upstream, &arguments.servers) {
-        (Some(_), _) => http::serve(arguments, &settings)?,
-        (None, None) if arguments.listen.is_some() => http::serve(arguments, &settings)?,
+        (Some(_), _) => http::serve(arguments, &settings, live)?,
+        (None, None) if arguments.listen.is_some() => http::serve(arguments, &settings, live)?,
         (None, servers) => {
             let mut group = match servers {
                 Some(file) => servers::read(file)?,
@@ -52,7 +54,22 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
     Ok(outcome)
 }
 
-fn settings(arguments: &McpArguments) -> Result<Settings> {
+/// What the page shows, if HTTP clients can ask for it.
+fn live(arguments: &McpArguments) -> Result<Option<Arc<Live>>> {
+    if arguments.listen.is_none() {
+        arguments.clients.check_unused()?;
+        return Ok(None);
+    }
+    let guarded = match (&arguments.upstream, arguments.command.first()) {
+        // Its query may hold a secret.
+        (Some(url), _) => url.split('?').next().unwrap_or_default().to_owned(),
+        (None, Some(program)) => program.to_string_lossy().into_owned(),
+        (None, None) => bail!(NO_COMMAND),
+    };
+    Ok(Some(Arc::new(Live::new(guarded))))
+}
+
+fn settings(arguments: &McpArguments, live: Option<&Arc<Live>>) -> Result<Settings> {
     let mut settings = Settings::default();
     if let Some(path) = &arguments.policy {
         settings.policy = input::read_policy(path)?;
@@ -66,12 +83,17 @@ fn settings(arguments: &McpArguments) -> Result<Settings> {
     }
     settings.most_bytes = arguments.max_message_bytes;
     settings.limits.max_bytes = arguments.max_argument_bytes;
+    let mut sinks = Sinks::builder();
     if let Some(path) = &arguments.record {
-        let (sinks, tools_listed) = record::start(path, arguments.record_values)?;
-        settings.sinks = sinks;
+        let (lines, tools_listed) = record::open(path, arguments.record_values)?;
+        sinks = sinks.sink("record", lines);
         settings.tools_listed = Some(tools_listed);
         settings.keep_output = true;
     }
+    if let Some(live) = live {
+        sinks = sinks.sink("live", live.sink("mcp"));
+    }
+    settings.sinks = sinks.start().context("cannot start threads")?;
     Ok(settings)
 }
 

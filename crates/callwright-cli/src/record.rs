@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
-use callwright::event::{JsonLines, Sinks, Values};
+use callwright::event::{JsonLines, Sink, Values};
 
 use crate::mcp::tell;
 
@@ -34,21 +34,18 @@ impl Write for Record {
 pub(crate) type ToolsListed = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Records calls, their results and the tools in a file that only its owner can read.
-pub(crate) fn start(path: &Path, values: Values) -> Result<(Sinks, ToolsListed)> {
-    let cannot = || format!("cannot write records to {}", path.display());
+pub(crate) fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, ToolsListed)> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).with_context(cannot)?;
+    let file = options
+        .open(path)
+        .with_context(|| format!("cannot write records to {}", path.display()))?;
     let record = Record(Arc::new(Mutex::new(file)));
     let lines = JsonLines::new(record.clone())
         .with_values(values)
         .with_output(true);
-    let sinks = Sinks::builder()
-        .sink("record", lines)
-        .start()
-        .with_context(cannot)?;
     let written = Mutex::new(HashSet::new());
     let tools_listed = move |tools: &str| {
         let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,5 +59,5 @@ pub(crate) fn start(path: &Path, values: Values) -> Result<(Sinks, ToolsListed)>
             tell("warning", &format!("the tools were not recorded: {error}"));
         }
     };
-    Ok((sinks, Box::new(tools_listed)))
+    Ok((lines, Box::new(tools_listed)))
 }

@@ -4,12 +4,11 @@
 //! Ctrl-C let answers in progress finish.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use callwright::event::Values;
-use callwright_gateway::{Gateway, GatewayError, GatewayOptions, History, Loops, Mode, Rescue};
+use callwright::event::{Sinks, Values};
+use callwright_gateway::{Gateway, GatewayOptions, History, Loops, Mode, ProxyError, Rescue};
 use callwright_http::server::raise_open_file_limit;
 #[cfg(feature = "tls")]
 use callwright_http::tls::ServerTls;
@@ -17,6 +16,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 
 use crate::args::{VALUES, named};
+use crate::clients::ClientArguments;
 use crate::mcp::{ended, tell, warn_of_lost_records};
 use crate::{Outcome, input, record};
 
@@ -109,21 +109,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// Another address for the page, the metrics and the health checks, which are then not on the clients' address
-    #[arg(long, value_name = "ADDRESS")]
-    admin: Option<String>,
-
-    /// Accept clients from other machines
-    #[arg(long)]
-    allow_remote: bool,
-
-    /// Accept requests for this host name, besides `localhost` and IP addresses
-    #[arg(long, value_name = "NAME")]
-    allow_host: Vec<String>,
-
-    /// Accept requests from web pages of this origin, such as `https://app.example`
-    #[arg(long, value_name = "ORIGIN")]
-    allow_origin: Vec<String>,
+    #[command(flatten)]
+    clients: ClientArguments,
 }
 
 const MODES: [(&str, Mode); 3] = [
@@ -150,8 +137,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     raise_open_file_limit();
     let mut options = options(arguments)?;
     if let Some(path) = &arguments.record {
-        let (sinks, tools_listed) = record::start(path, arguments.record_values)?;
-        options.sinks = sinks;
+        let (lines, tools_listed) = record::open(path, arguments.record_values)?;
+        let sinks = Sinks::builder().sink("record", lines).start();
+        options.sinks = sinks.context("cannot start threads")?;
         options.tools_listed = Some(tools_listed.into());
     }
     #[cfg(feature = "tls")]
@@ -181,7 +169,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     warn_of_lost_records(&sinks);
     Ok(match served {
         Ok(()) => Outcome::Clean,
-        Err(GatewayError::Io(error)) => {
+        Err(ProxyError::Io(error)) => {
             let listen = &arguments.listen;
             tell(
                 "error",
@@ -200,7 +188,7 @@ async fn serve(
     arguments: &ServeArguments,
     gateway: &Gateway,
     reload: impl Fn() -> Result<()>,
-) -> Result<(), GatewayError> {
+) -> Result<(), ProxyError> {
     let listener = TcpListener::bind(&arguments.listen).await?;
     let at = listener.local_addr()?;
     tell(
@@ -208,13 +196,11 @@ async fn serve(
         &format!("http://{at} guards {}", gateway.upstream()),
     );
     let admin = async {
-        if let Some(address) = &arguments.admin {
+        if let Some(address) = &arguments.clients.admin {
             let listener = TcpListener::bind(address).await?;
             let at = listener.local_addr()?;
             tell("serving", &format!("http://{at}/ shows what happens"));
-            gateway
-                .serve_admin(listener, std::future::pending())
-                .await?;
+            gateway.serve_admin(listener).await?;
         }
         std::future::pending().await
     };
@@ -271,10 +257,7 @@ fn options(arguments: &ServeArguments) -> Result<GatewayOptions> {
     if let Some(path) = &arguments.client_key_file {
         options.client_keys = read_keys(path)?;
     }
-    options.allow_remote = arguments.allow_remote;
-    options.hosts.clone_from(&arguments.allow_host);
-    options.origins.clone_from(&arguments.allow_origin);
-    options.warn = Arc::new(|warning| tell("warning", warning));
+    arguments.clients.apply(&mut options.proxy);
     Ok(options)
 }
 

@@ -276,3 +276,40 @@ fn a_command_is_served_over_http() {
         assert!(!runs(&number));
     }
 }
+
+#[test]
+fn the_page_shows_the_calls_of_http_clients() {
+    let server = server(&plain_tool(), ANSWER);
+    let command: Vec<&str> = server.iter().map(String::as_str).collect();
+    let guard = http::Guard::listen(&mut program(), &[&["--"], &command[..]].concat());
+    let session = http::session(&guard.url);
+    for (id, n) in [json!(1), json!("2"), json!("many")].iter().enumerate() {
+        let call = http::call(id, "t", &json!({"n": n}));
+        http::rest(http::post(&guard.url, Some(&session), &call));
+    }
+    let metrics = || http::get(&guard.url.replace("/mcp", "/callwright/metrics"));
+    for verdict in ["valid", "repaired", "refused"] {
+        let line = format!(
+            "callwright_calls_total{{api=\"mcp\",verdict=\"{verdict}\",tool=\"t\",model=\"\"}} 1"
+        );
+        // Events take a moment.
+        eventually(&line, || metrics().contains(&line));
+    }
+    let stats = http::get(&guard.url.replace("/mcp", "/callwright/stats"));
+    assert!(stats.contains("Please rewrite the input"), "{stats}");
+    let page = http::get(&guard.url.replace("/mcp", "/callwright/"));
+    assert!(page.contains("<title>callwright</title>"), "{page}");
+    let ready = http::get(&guard.url.replace("/mcp", "/callwright/ready"));
+    assert!(ready.starts_with("HTTP/1.1 200"), "{ready}");
+}
+
+#[test]
+fn options_for_http_clients_need_an_address() {
+    let run = program()
+        .args(["mcp", "--admin", "127.0.0.1:0", "--", "python3"])
+        .output()
+        .expect("runs");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(said.contains("--admin needs `--listen`"), "{said}");
+    assert_eq!(run.status.code(), Some(2));
+}

@@ -1,17 +1,16 @@
 //! The gateway itself: its options, and the server that runs it.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use callwright::event::Sinks;
 use callwright::policy::Policy;
 use callwright_http::host_check::HostCheck;
+use callwright_http::proxy::{ProxyError, ProxyOptions};
 use callwright_http::server::HttpServer;
-use callwright_http::upstream::{Upstream, UpstreamLimits, UpstreamSetupError};
-use callwright_live::Live;
+use callwright_http::upstream::UpstreamLimits;
+use callwright_live::{Live, OperatorPages};
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
@@ -84,8 +83,9 @@ impl Rescue {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GatewayOptions {
-    /// The URL of the API: `https://api.openai.com`. The path of a request is put after it.
-    pub upstream: String,
+    /// The API (`https://api.openai.com`; the path of a request is put after it), its clients, and how long things may take. A
+    /// body larger than its limit passes as it is.
+    pub proxy: ProxyOptions,
     /// What is done with calls.
     pub mode: Mode,
     /// What is done with calls that come as text.
@@ -121,32 +121,13 @@ pub struct GatewayOptions {
     /// Keys of which a client has to send one, as `Authorization: Bearer …` or `x-api-key`. Anyone may connect if there
     /// are none.
     pub client_keys: Vec<String>,
-    /// Whether clients on other machines may connect.
-    pub allow_remote: bool,
-    /// Names that the gateway is known by, besides `localhost` and IP addresses.
-    pub hosts: Vec<String>,
-    /// Origins of web pages that may send requests, besides this machine.
-    pub origins: Vec<String>,
-    /// How long connecting to the upstream may take.
-    pub connect: Duration,
-    /// How long the upstream may be silent.
-    pub silence: Duration,
-    /// How long answers in progress may take to finish on shutdown.
-    pub finish: Duration,
-    /// How many bytes of a body are looked at. A larger one passes as it is.
-    pub max_bytes: usize,
     /// The certificate, if clients have to use TLS.
     #[cfg(feature = "tls")]
     pub tls: Option<callwright_http::tls::ServerTls>,
-    /// Takes warnings for the operator, a sentence each.
-    pub warn: Warn,
 }
 
 /// Takes lists of tools, as JSON.
 pub type ToolsListed = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// Takes warnings for the operator.
-pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl GatewayOptions {
     /// The most times that a model is asked again: what it has not corrected by then it does not understand.
@@ -155,7 +136,23 @@ impl GatewayOptions {
     /// The defaults, in front of an API.
     pub fn new(upstream: impl Into<String>) -> Self {
         GatewayOptions {
-            upstream: upstream.into(),
+            proxy: ProxyOptions {
+                upstream: upstream.into(),
+                limits: UpstreamLimits {
+                    connect: Duration::from_secs(10),
+                    // SDKs wait ten minutes for an answer.
+                    silence: Duration::from_secs(600),
+                    // Requests with pictures have some megabytes; a body is in memory twice while it is looked at.
+                    max_bytes: 64 * 1024 * 1024,
+                    // Providers keep connections for a minute or more.
+                    idle_connection: Duration::from_secs(30),
+                },
+                allow_remote: false,
+                host_check: HostCheck::default(),
+                // Streams last for minutes.
+                finish: Duration::from_secs(120),
+                warn: Arc::new(|_| {}),
+            },
             mode: Mode::default(),
             rescue: Rescue::default(),
             policy: Policy::default(),
@@ -180,27 +177,17 @@ impl GatewayOptions {
             reask_max_tokens: 100_000,
             upstream_headers: Vec::new(),
             client_keys: Vec::new(),
-            allow_remote: false,
-            hosts: Vec::new(),
-            origins: Vec::new(),
-            connect: Duration::from_secs(10),
-            // SDKs wait ten minutes for an answer.
-            silence: Duration::from_secs(600),
-            // Streams last for minutes.
-            finish: Duration::from_secs(120),
-            // Requests with pictures have some megabytes; a body is in memory twice while it is looked at.
-            max_bytes: 64 * 1024 * 1024,
             #[cfg(feature = "tls")]
             tls: None,
-            warn: Arc::new(|_| {}),
         }
     }
 }
 
 impl fmt::Debug for GatewayOptions {
-    /// Without the URL, the headers and the keys, which may hold secrets.
+    /// Without the headers and the keys, which may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("GatewayOptions")
+            .field("proxy", &self.proxy)
             .field("mode", &self.mode)
             .field("history", &self.history)
             .field("loops", &self.loops)
@@ -208,35 +195,14 @@ impl fmt::Debug for GatewayOptions {
             .field("rescue", &self.rescue)
             .field("hold", &self.hold)
             .field("hold_bytes", &self.hold_bytes)
-            .field("allow_remote", &self.allow_remote)
             .finish_non_exhaustive()
     }
-}
-
-/// Why a gateway cannot run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum GatewayError {
-    /// Requests cannot be sent to the upstream.
-    #[error("invalid upstream URL: {0}")]
-    Upstream(#[from] UpstreamSetupError),
-    /// A header cannot be sent. Its value is not shown: it may be a secret.
-    #[error("the header {0:?} has an invalid name or value")]
-    Header(String),
-    /// Other machines could connect, which is not allowed.
-    #[error("{0} can be reached from other machines; listen on 127.0.0.1, or allow remote clients")]
-    Remote(SocketAddr),
-    /// The network does not work.
-    #[error("cannot listen: {0}")]
-    Io(#[from] std::io::Error),
 }
 
 /// A gateway in front of an API.
 #[derive(Debug)]
 pub struct Gateway {
     relay: Arc<Relay>,
-    allow_remote: bool,
-    finish: Duration,
 }
 
 impl Gateway {
@@ -245,31 +211,19 @@ impl Gateway {
     /// # Errors
     ///
     /// If an option is invalid.
-    pub fn new(options: GatewayOptions) -> Result<Self, GatewayError> {
-        let limits = UpstreamLimits {
-            connect: options.connect,
-            silence: options.silence,
-            max_bytes: options.max_bytes,
-            // Providers keep connections for a minute or more.
-            idle_connection: Duration::from_secs(30),
-        };
-        let upstream = Upstream::new(&options.upstream, limits)?;
+    pub fn new(options: GatewayOptions) -> Result<Self, ProxyError> {
+        let upstream = options.proxy.connect()?;
+        let live = Arc::new(Live::new(upstream.to_string()));
+        let (sinks, hosts) = (options.sinks.clone(), options.proxy.host_check.clone());
         Ok(Gateway {
-            allow_remote: options.allow_remote,
-            finish: options.finish,
             relay: Arc::new(Relay {
-                live: Arc::new(Live::new(upstream.to_string())),
+                pages: Arc::new(OperatorPages::new(Arc::clone(&live), sinks, hosts)),
+                live,
                 is_rescuing: options
                     .rescue
                     .is_on(upstream.at("/").host().unwrap_or_default()),
                 upstream,
-                host_check: HostCheck {
-                    hosts: options.hosts.clone(),
-                    origins: options.origins.clone(),
-                },
                 settings: Mutex::new(Arc::new(LiveSettings::of(&options)?)),
-                is_draining: AtomicBool::new(false),
-                has_admin_address: AtomicBool::new(false),
                 options,
             }),
         })
@@ -286,40 +240,23 @@ impl Gateway {
     /// # Errors
     ///
     /// If an option is invalid; then nothing changes.
-    pub fn reload(&self, options: &GatewayOptions) -> Result<(), GatewayError> {
+    pub fn reload(&self, options: &GatewayOptions) -> Result<(), ProxyError> {
         *self.relay.settings.lock() = Arc::new(LiveSettings::of(options)?);
         Ok(())
     }
 
-    /// Serves only the gateway's own pages until `shutdown`, for operators. They are then not on the clients' address.
+    /// Serves only the pages for operators, until the future is dropped. They are then not on the clients' address.
     ///
     /// # Errors
     ///
     /// If other machines can reach the listener and that is not allowed.
-    pub async fn serve_admin(
-        &self,
-        listener: TcpListener,
-        shutdown: impl Future<Output = ()>,
-    ) -> Result<(), GatewayError> {
-        self.check_address(&listener)?;
-        self.relay.has_admin_address.store(true, Ordering::Relaxed);
-        let relay = Arc::clone(&self.relay);
-        let handler = move |_, request| std::future::ready(relay.own_page(&request));
-        HttpServer::new(listener)
-            .run(handler, shutdown, Duration::ZERO)
-            .await;
+    pub async fn serve_admin(&self, listener: TcpListener) -> Result<(), ProxyError> {
+        self.relay.options.proxy.check_listener(&listener)?;
+        Arc::clone(&self.relay.pages).serve(listener).await;
         Ok(())
     }
 
-    fn check_address(&self, listener: &TcpListener) -> Result<(), GatewayError> {
-        let address = listener.local_addr()?;
-        if !address.ip().is_loopback() && !self.allow_remote {
-            return Err(GatewayError::Remote(address));
-        }
-        Ok(())
-    }
-
-    /// Serves clients until `shutdown`. Then no client is accepted, and answers in progress have [`GatewayOptions::finish`] to
+    /// Serves clients until `shutdown`. Then no client is accepted, and answers in progress have [`ProxyOptions::finish`] to
     /// end.
     ///
     /// # Errors
@@ -329,19 +266,20 @@ impl Gateway {
         &self,
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
-    ) -> Result<(), GatewayError> {
-        self.check_address(&listener)?;
+    ) -> Result<(), ProxyError> {
+        let options = &self.relay.options;
+        options.proxy.check_listener(&listener)?;
         let relay = Arc::clone(&self.relay);
-        let handler = move |_, request| Arc::clone(&relay).handle(request);
-        let relay = Arc::clone(&self.relay);
+        let handler = move |from, request| Arc::clone(&relay).handle(from, request);
+        let pages = Arc::clone(&self.relay.pages);
         let shutdown = async move {
             shutdown.await;
-            relay.is_draining.store(true, Ordering::Relaxed);
+            pages.drain();
         };
         let server = HttpServer::new(listener);
         #[cfg(feature = "tls")]
-        let server = server.with_tls(self.relay.options.tls.clone());
-        server.run(handler, shutdown, self.finish).await;
+        let server = server.with_tls(options.tls.clone());
+        server.run(handler, shutdown, options.proxy.finish).await;
         Ok(())
     }
 }
@@ -357,12 +295,12 @@ pub(crate) struct LiveSettings {
 }
 
 impl LiveSettings {
-    fn of(options: &GatewayOptions) -> Result<Self, GatewayError> {
+    fn of(options: &GatewayOptions) -> Result<Self, ProxyError> {
         let mut headers = HeaderMap::new();
         for (name, value) in &options.upstream_headers {
             let key = name.parse::<HeaderName>().ok();
             let parsed = key.zip(HeaderValue::from_str(value).ok());
-            let (key, mut value) = parsed.ok_or_else(|| GatewayError::Header(name.clone()))?;
+            let (key, mut value) = parsed.ok_or_else(|| ProxyError::Header(name.clone()))?;
             value.set_sensitive(true);
             headers.append(key, value);
         }

@@ -115,6 +115,7 @@ impl AnswerJudge {
         for outcome in &asked.outcomes {
             self.live.count(Counter::Reasks, &[outcome]);
         }
+        self.live.add(Counter::ReaskTokens, &[], asked.tokens);
         let Refusals {
             decisions,
             refused,

@@ -127,7 +127,8 @@ impl JudgedAnswerStream {
                 }
                 Err(_) => {
                     self.is_over = true;
-                    self.failure = Some(TransferError::Silent(self.options().silence).into());
+                    self.failure =
+                        Some(TransferError::Silent(self.options().proxy.limits.silence).into());
                 }
             }
             if self
@@ -153,7 +154,7 @@ impl JudgedAnswerStream {
     /// How long to wait for the upstream before something else has to be done.
     fn patience(&self) -> Duration {
         if !self.is_holding() {
-            return self.options().silence;
+            return self.options().proxy.limits.silence;
         }
         let held = self
             .held_since

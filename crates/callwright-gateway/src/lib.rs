@@ -36,9 +36,8 @@ mod side_request;
 mod stop;
 mod text_fate;
 
-pub use gateway::{
-    Gateway, GatewayError, GatewayOptions, History, Loops, Mode, Rescue, ToolsListed, Warn,
-};
+pub use callwright_http::proxy::{ProxyError, ProxyOptions};
+pub use gateway::{Gateway, GatewayOptions, History, Loops, Mode, Rescue, ToolsListed};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};
 pub use mend::{HistoryDefect, mend};
 pub use rescue_scope::RescueScope;

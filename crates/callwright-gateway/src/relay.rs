@@ -4,22 +4,21 @@
 //! Whatever cannot be looked into passes as it is, and is counted with its reason.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use callwright_http::body::{self, Body, BoxError, Portion};
 use callwright_http::headers::{self, MediaType, is_compressed, strip_hop_by_hop};
-use callwright_http::host_check::HostCheck;
 use callwright_http::sse::EventReader;
-use callwright_http::upstream::{TransferError, Upstream};
-use callwright_live::{Counter, Live};
+use callwright_http::upstream::{TransferError, Upstream, UpstreamLimits};
+use callwright_live::{Counter, Live, OperatorPages};
 use futures_util::stream;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
-    HeaderName, HeaderValue, UPGRADE,
+    ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, HeaderName,
+    HeaderValue, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use parking_lot::Mutex;
@@ -36,34 +35,32 @@ use crate::mend::mend;
 use crate::reask::{IDEMPOTENCY_KEY, ReaskLimits, Reasker};
 use crate::request::{RequestView, decoded, has_tools_elsewhere};
 
-/// Paths of our own. No API has them.
-const OWN_PATHS: &str = "/callwright/";
-
 const X_CALLWRIGHT: HeaderName = HeaderName::from_static("x-callwright");
 
 /// What all requests share.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pub(crate) upstream: Upstream,
-    pub(crate) host_check: HostCheck,
+    pub(crate) pages: Arc<OperatorPages>,
     pub(crate) settings: Mutex<Arc<LiveSettings>>,
     pub(crate) live: Arc<Live>,
     /// Whether calls that come as text are made proper calls.
     pub(crate) is_rescuing: bool,
-    pub(crate) is_draining: AtomicBool,
-    /// Whether our own pages are at another address.
-    pub(crate) has_admin_address: AtomicBool,
     pub(crate) options: GatewayOptions,
 }
 
 impl Relay {
     /// Answers one request.
-    pub(crate) async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
-        let is_own = request.uri().path().starts_with(OWN_PATHS);
-        if is_own && !self.has_admin_address.load(Ordering::Relaxed) {
-            return self.own_page(&request);
+    pub(crate) async fn handle(
+        self: Arc<Self>,
+        from: IpAddr,
+        request: Request<Incoming>,
+    ) -> Response<Body> {
+        if self.pages.has(request.uri()) {
+            return self.pages.answer(from, &request);
         }
-        if let Some(objection) = self.host_check.objection(request.headers()) {
+        let host_check = &self.options.proxy.host_check;
+        if let Some(objection) = host_check.objection(request.headers()) {
             return refusal(StatusCode::FORBIDDEN, "forbidden", objection);
         }
         let settings = Arc::clone(&self.settings.lock());
@@ -85,7 +82,7 @@ impl Relay {
         };
         let response = answered.unwrap_or_else(|error| {
             let text = format!("The API at {} {error}", self.upstream);
-            (self.options.warn)(&text);
+            (self.options.proxy.warn)(&text);
             refusal(StatusCode::BAD_GATEWAY, "upstream_error", &text)
         });
         let status = response.status();
@@ -118,7 +115,9 @@ impl Relay {
         request: Request<Incoming>,
     ) -> Result<Response<Body>, TransferError> {
         let (parts, body) = request.into_parts();
-        let (max_bytes, silence) = (self.options.max_bytes, self.options.silence);
+        let UpstreamLimits {
+            max_bytes, silence, ..
+        } = self.options.proxy.limits;
         let portion = body::read_portion(body, max_bytes, silence).await;
         let portion = match portion {
             Ok(portion) => portion,
@@ -297,7 +296,9 @@ impl Relay {
         strip_hop_by_hop(&mut parts.headers);
         match kind {
             MediaType::Json => {
-                let (max_bytes, silence) = (self.options.max_bytes, self.options.silence);
+                let UpstreamLimits {
+                    max_bytes, silence, ..
+                } = self.options.proxy.limits;
                 let portion = body::read_portion(incoming, max_bytes, silence).await?;
                 let Portion::Whole(bytes) = portion else {
                     self.unjudged("answer_too_large");
@@ -332,7 +333,7 @@ impl Relay {
                 parts
                     .headers
                     .insert("x-accel-buffering", HeaderValue::from_static("no"));
-                let events = EventReader::new(incoming, self.options.max_bytes);
+                let events = EventReader::new(incoming, self.options.proxy.limits.max_bytes);
                 let stream = JudgedAnswerStream::new(self, events, guard, judge, end);
                 let frames = stream::unfold(stream, |mut stream| async move {
                     let frame = stream.next().await?;
@@ -362,39 +363,6 @@ impl Relay {
     fn at(&self, path: &str) -> Uri {
         let base = self.upstream.path().trim_end_matches('/');
         self.upstream.at(&format!("{base}{path}"))
-    }
-
-    /// A page of our own, for operators.
-    pub(crate) fn own_page(&self, request: &Request<Incoming>) -> Response<Body> {
-        if let Some(objection) = self.host_check.objection(request.headers()) {
-            return refusal(StatusCode::FORBIDDEN, "forbidden", objection);
-        }
-        let path = request.uri().path();
-        let path = path
-            .strip_prefix(OWN_PATHS)
-            .unwrap_or(path.trim_start_matches('/'));
-        match path {
-            "health" => body::json(StatusCode::OK, r#"{"status":"ok"}"#),
-            "ready" if self.is_draining.load(Ordering::Relaxed) => {
-                body::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"draining"}"#)
-            }
-            "ready" => body::json(StatusCode::OK, r#"{"status":"ready"}"#),
-            _ => {
-                let sinks = self.options.sinks.stats();
-                let dropped = sinks
-                    .iter()
-                    .map(|(_, stats)| stats.dropped + stats.failed)
-                    .sum();
-                let Some(page) = self.live.page(path, dropped) else {
-                    let text = "The gateway has no such page. Look at /callwright/.";
-                    return refusal(StatusCode::NOT_FOUND, "not_found", text);
-                };
-                let mut response = Response::new(body::full(page.text));
-                let kind = HeaderValue::from_static(page.content_type);
-                response.headers_mut().insert(CONTENT_TYPE, kind);
-                response
-            }
-        }
     }
 }
 

@@ -180,7 +180,7 @@ async fn errors_of_the_api_pass_as_they_are() {
 async fn an_api_that_is_not_there_is_named() {
     let upstream = ScriptedApi::json("{}").await;
     let mut options = upstream.options();
-    options.upstream = "http://127.0.0.1:9/".to_owned();
+    options.proxy.upstream = "http://127.0.0.1:9/".to_owned();
     let gateway = Running::start(options).await;
     let response = gateway.post(CHAT, request(Api::Chat)).await;
     assert_eq!(response.status(), 502);
@@ -260,7 +260,7 @@ async fn large_bodies_pass_unjudged() {
     });
     let upstream = ScriptedApi::json(&answer).await;
     let mut options = upstream.options();
-    options.max_bytes = 1 << 20;
+    options.proxy.limits.max_bytes = 1 << 20;
     let gateway = Running::start(options).await;
     assert_eq!(
         text(gateway.post(CHAT, request(Api::Chat)).await).await,

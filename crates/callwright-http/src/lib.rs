@@ -6,6 +6,7 @@
 //!
 //! | module | takes | returns |
 //! |---|---|---|
+//! | [`proxy`] | the options that all proxies have | why one cannot run |
 //! | [`server`] | connections | requests for a handler; drains on shutdown |
 //! | `tls` | a certificate and its key | connections that nobody else can read |
 //! | [`host_check`] | the headers of a request | why a web page may not send it, if it may not |
@@ -17,6 +18,7 @@
 pub mod body;
 pub mod headers;
 pub mod host_check;
+pub mod proxy;
 pub mod server;
 pub mod sse;
 #[cfg(feature = "tls")]

@@ -1,7 +1,7 @@
 //! The figures behind the page: minutes, tools, models, edits and refusals, each bounded in number.
 
 use std::collections::{HashMap, VecDeque};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use callwright::event::{Event, Judgement};
 use serde::Serialize;
@@ -25,9 +25,14 @@ pub(crate) struct Figures {
     started: u64,
     now: u64,
     calls: VerdictCounts,
+    /// Calls that were held until they were whole, and for how long in all.
+    held: u64,
+    held_seconds: f64,
     released: u64,
     unjudged: HashMap<String, u64>,
     reasks: HashMap<String, u64>,
+    /// What asking again cost.
+    reask_tokens: u64,
     /// The last minutes, the newest last.
     minutes: VecDeque<Minute>,
     tools: HashMap<String, VerdictCounts>,
@@ -84,9 +89,12 @@ impl Figures {
             started: seconds(started),
             now: 0,
             calls: VerdictCounts::default(),
+            held: 0,
+            held_seconds: 0.0,
             released: 0,
             unjudged: HashMap::new(),
             reasks: HashMap::new(),
+            reask_tokens: 0,
             minutes: VecDeque::new(),
             tools: HashMap::new(),
             models: HashMap::new(),
@@ -96,14 +104,21 @@ impl Figures {
     }
 
     /// Counts what is not a call.
-    pub(crate) fn count(&mut self, counter: Counter, labels: &[&str]) {
+    pub(crate) fn count(&mut self, counter: Counter, labels: &[&str], number: u64) {
         let label = labels.first().copied().unwrap_or_default();
         match counter {
-            Counter::Released => self.released += 1,
-            Counter::Unjudged => *bounded(&mut self.unjudged, label) += 1,
-            Counter::Reasks => *bounded(&mut self.reasks, label) += 1,
+            Counter::Released => self.released += number,
+            Counter::Unjudged => *bounded(&mut self.unjudged, label) += number,
+            Counter::Reasks => *bounded(&mut self.reasks, label) += number,
+            Counter::ReaskTokens => self.reask_tokens += number,
             _ => {}
         }
+    }
+
+    /// Notes how long a call was held.
+    pub(crate) fn held(&mut self, took: Duration) {
+        self.held += 1;
+        self.held_seconds += took.as_secs_f64();
     }
 
     pub(crate) fn judged(&mut self, event: &Event, model: &str, instruction: Option<String>) {

@@ -1,28 +1,33 @@
 //! What happens in a running guard: metrics for Prometheus, figures as JSON, and a page that shows them.
 //!
-//! A guard tells [`Live`] of every call it judges. [`Live::page`] answers the paths under which operators look:
+//! A guard tells [`Live`] of every call it judges, or sends its events to a [sink](Live::sink). [`OperatorPages`] answers the
+//! paths under which operators look:
 //!
 //! | path | what |
 //! |---|---|
 //! | (empty) | a page for people: calls by verdict over time, by tool and model, top edits, top refusals with an example |
 //! | `stats` | the same figures as JSON |
 //! | `metrics` | counters in the text format of Prometheus |
+//! | `health`, `ready` | whether the process lives, and whether it takes requests |
 //!
 //! Everything is bounded in number and size, whatever names strangers choose. Values that a schema marks as secret are
 //! masked. Nothing is sent anywhere, and the page loads nothing from elsewhere.
 
 mod figures;
 mod metrics;
+mod operator_pages;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use callwright::event::{Event, Judgement};
+use callwright::event::{Event, Judgement, Sink, callback};
 use callwright::feedback::Feedback;
 use parking_lot::Mutex;
 
 use self::figures::Figures;
 use self::metrics::Metrics;
 pub use self::metrics::{Counter, Timer};
+pub use self::operator_pages::OperatorPages;
 
 const PAGE: &str = include_str!("page.html");
 
@@ -53,13 +58,21 @@ impl Live {
 
     /// Counts one.
     pub fn count(&self, counter: Counter, labels: &[&str]) {
-        self.metrics.add(counter, labels, 1);
-        self.figures.lock().count(counter, labels);
+        self.add(counter, labels, 1);
+    }
+
+    /// Counts several.
+    pub fn add(&self, counter: Counter, labels: &[&str], number: u64) {
+        self.metrics.add(counter, labels, number);
+        self.figures.lock().count(counter, labels, number);
     }
 
     /// Notes how long something took.
     pub fn time(&self, timer: Timer, took: Duration) {
         self.metrics.time(timer, took);
+        if timer == Timer::Hold {
+            self.figures.lock().held(took);
+        }
     }
 
     /// Counts a call that was judged: `api` is how it came, `model` who wrote it, if that is known.
@@ -85,6 +98,12 @@ impl Live {
             .filter(|_| event.verdict == Judgement::Refused);
         let instruction = instruction.map(|failure| Feedback::default().render(failure));
         self.figures.lock().judged(event, model, instruction);
+    }
+
+    /// A sink that counts calls, for guards that send events.
+    pub fn sink(self: &Arc<Self>, api: &'static str) -> impl Sink + use<> {
+        let live = Arc::clone(self);
+        callback(move |event: &Event| live.judged(event, api, ""))
     }
 
     /// The page at a path; `None` if there is none. `dropped` is how many events could not be recorded.

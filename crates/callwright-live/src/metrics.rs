@@ -45,6 +45,7 @@ counters! {
     Failures, "callwright_failures_total", ["code"], "Calls that were refused, by failure.";
     Rescued, "callwright_rescued_total", ["notation"], "Calls that came as text.";
     Reasks, "callwright_reasks_total", ["outcome"], "Answers that the model was asked for again.";
+    ReaskTokens, "callwright_reask_tokens_total", [], "Tokens that asking again took.";
     Released, "callwright_released_total", [], "Calls that were held for too long, and went on as they came.";
     Unjudged, "callwright_unjudged_total", ["reason"], "Answers and calls that were not judged.";
     Mended, "callwright_history_mended_total", ["defect"], "Conversations that were mended.";

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
 use callwright_mcp::http::{
-    HttpError, Options, bridge, raise_open_file_limit, serve as serve_http, serve_command,
+    Options, ProxyError, bridge, raise_open_file_limit, serve as serve_http, serve_command,
 };
+
+use callwright_live::{Live, OperatorPages};
 
 use super::tell;
 use crate::Outcome;
@@ -16,20 +18,25 @@ use crate::args::McpArguments;
 const NOT_SERVED: u8 = 3;
 
 /// Serves clients until the program is told to end.
-pub(super) fn serve(arguments: &McpArguments, settings: &Arc<Settings>) -> Result<Outcome> {
+pub(super) fn serve(
+    arguments: &McpArguments,
+    settings: &Arc<Settings>,
+    live: Option<Arc<Live>>,
+) -> Result<Outcome> {
     raise_open_file_limit();
     let mut options = Options::new(arguments.upstream.clone().unwrap_or_default());
-    options.allow_remote = arguments.allow_remote;
-    options.hosts.clone_from(&arguments.allow_host);
-    options.origins.clone_from(&arguments.allow_origin);
+    arguments.clients.apply(&mut options.proxy);
     options.session_header.clone_from(&arguments.session_header);
-    options.most_bytes = arguments.max_message_bytes;
-    options.warn = Arc::new(|warning| tell("warning", warning));
+    options.proxy.limits.max_bytes = arguments.max_message_bytes;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start threads")?;
     let settings = Arc::clone(settings);
+    options.pages = live.map(|live| {
+        let (sinks, hosts) = (settings.sinks.clone(), options.proxy.host_check.clone());
+        Arc::new(OperatorPages::new(live, sinks, hosts))
+    });
     let Some(listen) = arguments.listen.as_deref() else {
         let bridged = bridge(options, settings, tokio::io::stdin(), tokio::io::stdout());
         let bridged = runtime.block_on(bridged);
@@ -47,25 +54,44 @@ pub(super) fn serve(arguments: &McpArguments, settings: &Arc<Settings>) -> Resul
         let listener = tokio::net::TcpListener::bind(listen).await?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("http://{at}/ leads to the server"));
-        match arguments.command.split_first() {
-            Some((program, rest)) => {
-                let command = (program.clone(), rest.to_vec());
-                serve_command(listener, options, settings, command, ended()).await
+        let admin = serve_admin(arguments, options.clone());
+        let guard = async {
+            match arguments.command.split_first() {
+                Some((program, rest)) => {
+                    let command = (program.clone(), rest.to_vec());
+                    serve_command(listener, options, settings, command, ended()).await
+                }
+                None => serve_http(listener, options, settings, ended()).await,
             }
-            None => serve_http(listener, options, settings, ended()).await,
+        };
+        tokio::select! {
+            served = guard => served,
+            failed = admin => failed,
         }
     });
     Ok(match served {
         Ok(()) => Outcome::Clean,
         Err(error) => {
             let told = match error {
-                HttpError::Io(_) => format!("{listen}: {error}; choose another address"),
+                ProxyError::Io(_) => format!("{listen}: {error}; choose another address"),
                 other => other.to_string(),
             };
             tell("error", &told);
             Outcome::Passed(NOT_SERVED)
         }
     })
+}
+
+/// Serves the pages for operators at their own address, if they have one. Returns only if that fails.
+async fn serve_admin(arguments: &McpArguments, options: Options) -> Result<(), ProxyError> {
+    if let (Some(address), Some(pages)) = (&arguments.clients.admin, options.pages) {
+        let listener = tokio::net::TcpListener::bind(address).await?;
+        options.proxy.check_listener(&listener)?;
+        let at = listener.local_addr()?;
+        tell("guarding", &format!("http://{at}/ shows what happens"));
+        pages.serve(listener).await;
+    }
+    std::future::pending().await
 }
 
 /// Ready when the program is told to end.

@@ -136,6 +136,17 @@ pub(crate) fn post(url: &str, session: Option<&str>, message: &Value) -> BufRead
     BufReader::new(stream)
 }
 
+/// What is at a URL, with its head.
+pub(crate) fn get(url: &str) -> String {
+    let rest = url.strip_prefix("http://").expect("http");
+    let (host, path) = rest.split_once('/').expect("a path");
+    let mut stream = TcpStream::connect(host).expect("it listens");
+    stream.set_read_timeout(Some(LONG)).expect("a socket");
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("it reads");
+    self::rest(BufReader::new(stream))
+}
+
 /// All that is left of an answer.
 pub(crate) fn rest(mut answer: BufReader<TcpStream>) -> String {
     let mut bytes = Vec::new();

@@ -23,7 +23,7 @@ use super::client_session::{CallCancelled, ClientSession, Route, cancelled};
 use super::exchange::{Exchange, answers, has_method, is_batch, one_line, requests, together};
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
-use super::{GuardedServer, HttpError, Options};
+use super::{GuardedServer, Options, ProxyError};
 use crate::answer::{self, code};
 use crate::guard::{Guard, Settings};
 use crate::members::{member, string};
@@ -52,7 +52,7 @@ pub async fn bridge(
     settings: Arc<Settings>,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
-) -> Result<(), HttpError> {
+) -> Result<(), ProxyError> {
     let (lines, to_write) = mpsc::channel(MAX_LINES);
     let server = GuardedServer::new(&options)?;
     let name = format!("stdio-{:016x}", fastrand::u64(..));
@@ -65,22 +65,22 @@ pub async fn bridge(
         has_new_session: Notify::new(),
     });
     let writing = tokio::spawn(write_lines(to_write, output));
-    let done = bridge.read(input, options.finish).await;
-    bridge.end_session(options.connect).await;
+    let done = bridge.read(input, options.proxy.finish).await;
+    bridge.end_session(options.proxy.limits.connect).await;
     drop(bridge);
     match writing.await {
-        Ok(written) => done.and(written.map_err(HttpError::from)),
+        Ok(written) => done.and(written.map_err(ProxyError::from)),
         Err(_) => done,
     }
 }
 
 /// What goes with every request: the operator's headers, and those of messages.
-fn own_headers(options: &Options) -> Result<HeaderMap, HttpError> {
+fn own_headers(options: &Options) -> Result<HeaderMap, ProxyError> {
     let mut headers = HeaderMap::new();
     for (key, value) in &options.headers {
         let name = HeaderName::from_bytes(key.as_bytes());
         let (Ok(name), Ok(mut value)) = (name, HeaderValue::from_str(value)) else {
-            return Err(HttpError::Header(key.clone()));
+            return Err(ProxyError::Header(key.clone()));
         };
         value.set_sensitive(true);
         headers.append(name, value);
@@ -120,7 +120,7 @@ impl Bridge {
         self: &Arc<Self>,
         input: impl AsyncRead + Unpin,
         finish: Duration,
-    ) -> Result<(), HttpError> {
+    ) -> Result<(), ProxyError> {
         let mut input = BufReader::new(input);
         let mut in_progress = JoinSet::new();
         let mut handles: HashMap<String, AbortHandle> = HashMap::new();
@@ -161,7 +161,7 @@ impl Bridge {
     async fn next_line(
         &self,
         input: &mut (impl AsyncBufReadExt + Unpin),
-    ) -> Result<Option<Vec<u8>>, HttpError> {
+    ) -> Result<Option<Vec<u8>>, ProxyError> {
         let max_bytes = self.server.upstream.max_bytes();
         let mut is_too_long = false;
         loop {

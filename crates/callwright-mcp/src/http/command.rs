@@ -24,7 +24,7 @@ use tokio::time::timeout;
 
 use super::exchange::{PROXY_ERROR, answers, has_method, one_line, requests};
 use super::headers::SESSION;
-use super::{HttpError, Options, serve};
+use super::{Options, ProxyError, serve};
 use crate::answer::{self, code};
 use crate::guard::Settings;
 use crate::line_reader::LineReader;
@@ -56,10 +56,10 @@ pub async fn serve_command(
     settings: Arc<Settings>,
     (program, arguments): (OsString, Vec<OsString>),
     shutdown: impl Future<Output = ()>,
-) -> Result<(), HttpError> {
+) -> Result<(), ProxyError> {
     let own = TcpListener::bind(("127.0.0.1", 0)).await?;
     let secret = format!("{:032x}", fastrand::u128(..));
-    options.upstream = format!("http://{}/mcp?{secret}", own.local_addr()?);
+    options.proxy.upstream = format!("http://{}/mcp?{secret}", own.local_addr()?);
     let processes = Arc::new(CommandServer {
         command: ServerCommand {
             program,
@@ -68,7 +68,7 @@ pub async fn serve_command(
             folder: None,
         },
         most_bytes: settings.most_bytes,
-        warn: Arc::clone(&options.warn),
+        warn: Arc::clone(&options.proxy.warn),
         secret,
         sessions: Mutex::default(),
     });
@@ -76,7 +76,7 @@ pub async fn serve_command(
         let processes = Arc::clone(&processes);
         move |_, request| Arc::clone(&processes).handle(request)
     };
-    let finish = options.finish;
+    let finish = options.proxy.finish;
     let inner = HttpServer::new(own).run(handler, std::future::pending(), finish);
     let served = tokio::select! {
         served = serve(listener, options, settings, shutdown) => served,

@@ -12,6 +12,7 @@ use callwright_http::headers::{is_compressed, to_upstream};
 use callwright_http::host_check::HostCheck;
 use callwright_http::server::Draining;
 use callwright_http::upstream::TransferError;
+use callwright_live::OperatorPages;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::HeaderName;
 use hyper::http::request::Parts;
@@ -37,6 +38,7 @@ pub(super) struct Proxy {
     /// Tells conversations apart where the server does not.
     pub(super) session_header: Option<HeaderName>,
     pub(super) draining: Draining,
+    pub(super) pages: Option<Arc<OperatorPages>>,
 }
 
 /// Why a request gets no answer of the server.
@@ -72,6 +74,9 @@ impl Proxy {
         from: IpAddr,
         request: Request<Incoming>,
     ) -> Response<Body> {
+        if let Some(pages) = self.pages.as_ref().filter(|pages| pages.has(request.uri())) {
+            return pages.answer(from, &request);
+        }
         let reply = self.reply(from, request).await;
         reply.unwrap_or_else(HttpRefusal::into_response)
     }

@@ -47,9 +47,9 @@ pub(super) fn connect(
     options.headers = pairs
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    options.finish = TO_FINISH;
-    options.most_bytes = most_bytes;
-    options.warn = warn;
+    options.proxy.finish = TO_FINISH;
+    options.proxy.limits.max_bytes = most_bytes;
+    options.proxy.warn = warn;
     let in_memory = |stream| MemoryPipe {
         stream,
         runtime: Handle::current(),

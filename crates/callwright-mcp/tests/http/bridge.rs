@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use callwright_mcp::guard::Settings;
-use callwright_mcp::http::{HttpError, Options, bridge};
+use callwright_mcp::http::{Options, ProxyError, bridge};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -22,7 +22,7 @@ const LONG: Duration = Duration::from_secs(60);
 struct Client {
     output: WriteHalf<DuplexStream>,
     input: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    bridged: JoinHandle<Result<(), HttpError>>,
+    bridged: JoinHandle<Result<(), ProxyError>>,
 }
 
 impl Client {
@@ -278,7 +278,7 @@ async fn a_server_that_refuses_is_quoted() {
 async fn a_line_that_is_too_long_is_not_the_last() {
     let server = Odd::start(crate::odd::usual).await;
     let mut options = Options::new(&server.url);
-    options.most_bytes = 1_000;
+    options.proxy.limits.max_bytes = 1_000;
     let mut client = Client::with(options);
     let answer = client.ask(json!({"text": "x".repeat(5_000)})).await;
     assert_eq!(

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callwright_mcp::guard::Settings;
-use callwright_mcp::http::{HttpError, Options, serve};
+use callwright_mcp::http::{Options, ProxyError, serve};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
@@ -73,7 +73,7 @@ pub(crate) struct Guarded {
     pub(crate) warnings: Arc<Mutex<Vec<String>>>,
     pub(crate) settings: Arc<Settings>,
     end: Option<oneshot::Sender<()>>,
-    served: JoinHandle<Result<(), HttpError>>,
+    served: JoinHandle<Result<(), ProxyError>>,
 }
 
 impl Guarded {
@@ -87,7 +87,7 @@ impl Guarded {
         let (end, ended) = oneshot::channel::<()>();
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let heard = Arc::clone(&warnings);
-        options.warn = Arc::new(move |warning| {
+        options.proxy.warn = Arc::new(move |warning| {
             heard.lock().expect("not poisoned").push(warning.to_owned());
         });
         let settings = Arc::new(Settings::default());

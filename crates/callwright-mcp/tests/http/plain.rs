@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callwright_mcp::guard::Settings;
-use callwright_mcp::http::{HttpError, Options, serve};
+use callwright_mcp::http::{Options, ProxyError, serve};
 use tokio::net::TcpListener;
 
 use crate::parts::{Answer, Guarded, Server, client, has_python, request};
@@ -154,7 +154,7 @@ async fn a_server_that_is_down_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn messages_are_bounded() {
     let mut options = Options::new("http://127.0.0.1:9/mcp");
-    options.most_bytes = 100;
+    options.proxy.limits.max_bytes = 100;
     let guarded = Guarded::start_with(options).await;
     let answer = request(&guarded.url, "POST", &[], INITIALIZE).await;
     assert_eq!(answer.status, 413);
@@ -167,7 +167,7 @@ async fn messages_are_bounded() {
     for kind in [&[][..], &["json"][..]] {
         let server = Server::start(kind).await;
         let mut options = Options::new(&server.url);
-        options.most_bytes = 10_000;
+        options.proxy.limits.max_bytes = 10_000;
         let guarded = Guarded::start_with(options).await;
         let session = session(&guarded.url).await;
         let call = r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"big","arguments":{"length":90000}}}"#;
@@ -185,7 +185,7 @@ async fn calls_in_progress_are_finished() {
     }
     let server = Server::start(&[]).await;
     let mut options = Options::new(&server.url);
-    options.finish = Duration::from_secs(60);
+    options.proxy.finish = Duration::from_secs(60);
     let guarded = Guarded::start_with(options).await;
     let url = guarded.url.clone();
     let session = session(&url).await;
@@ -222,7 +222,7 @@ async fn what_does_not_end_is_cut_off() {
     }
     let server = Server::start(&[]).await;
     let mut options = Options::new(&server.url);
-    options.finish = Duration::from_millis(100);
+    options.proxy.finish = Duration::from_millis(100);
     let guarded = Guarded::start_with(options).await;
     let url = guarded.url.clone();
     let calling = tokio::spawn(async move {
@@ -267,9 +267,9 @@ async fn other_machines_are_refused_unless_allowed() {
     };
     let options = Options::new("http://127.0.0.1:9/mcp");
     let refused = serve_at("0.0.0.0:0", options.clone()).await;
-    assert!(matches!(refused, Err(HttpError::Remote(_))), "{refused:?}");
+    assert!(matches!(refused, Err(ProxyError::Remote(_))), "{refused:?}");
     let mut remote = options.clone();
-    remote.allow_remote = true;
+    remote.proxy.allow_remote = true;
     assert!(serve_at("0.0.0.0:0", remote).await.is_ok());
     assert!(serve_at("127.0.0.1:0", options).await.is_ok());
     for url in [
@@ -280,7 +280,7 @@ async fn other_machines_are_refused_unless_allowed() {
         "http://user:secret@localhost/",
     ] {
         let refused = serve_at("127.0.0.1:0", Options::new(url)).await;
-        let Err(HttpError::Upstream(why)) = refused else {
+        let Err(ProxyError::Upstream(why)) = refused else {
             panic!("{url} is not the URL of a server")
         };
         assert!(!why.to_string().contains("secret"));
