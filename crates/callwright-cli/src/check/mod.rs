@@ -197,11 +197,11 @@ impl Check<'_> {
 }
 
 fn warn_of_forgotten(ledger: &MemoryLedger) {
-    let forgotten = ledger.forgotten();
-    if forgotten > 0 {
+    let returned = ledger.returned();
+    if returned > 0 {
         let what = format!(
-            "only about {SESSIONS} sessions are remembered, and {forgotten} were forgotten for later ones; if the log \
-             returns to one of them, its repetitions are missed. Sort the calls by session"
+            "{returned} sessions went on after they had been forgotten, since only about {SESSIONS} are remembered, so \
+             repetitions across the gap are missed. Sort the calls by session"
         );
         say("warning", &what);
     }

@@ -18,9 +18,10 @@ use std::path::Path;
 use self::exports::list;
 use self::sources::Library;
 
-const LIBRARIES: [&str; 4] = [
+const LIBRARIES: [&str; 5] = [
     "callwright",
     "callwright-redis",
+    "callwright-replay",
     "callwright-rig",
     "callwright-rmcp",
 ];

@@ -1,7 +1,7 @@
 //! Sessions in the memory of this process.
 //!
-//! Bounded in sessions and in calls: the session that was not used for longest leaves first, and is counted. Sessions are spread over shards
-//! by the hash of their name; a shard is locked for one step of one session.
+//! Bounded in sessions and in calls: the session that was not used for longest leaves first, and is counted. Sessions are
+//! spread over shards by the hash of their name; a shard is locked for one step of one session.
 //!
 //! With many sessions, what a step costs is the memory that it touches. So a session lies in the table itself, and
 //! the order of use is a queue that is only written at its end, not a list through all sessions.
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ahash::{AHashMap, RandomState};
 use parking_lot::{Mutex, MutexGuard};
 
+use super::departed::Departed;
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
 use crate::admit::policy::AdmissionPolicy;
 use crate::admit::session::Session;
@@ -54,6 +55,7 @@ struct Shard {
     /// Uses in the order of time; only the last use of a session counts.
     uses: VecDeque<(Name, u64)>,
     clock: u64,
+    departed: Departed,
 }
 
 #[derive(Debug, Default)]
@@ -71,7 +73,10 @@ impl Shard {
             Some((last, used)) if *last == name => *used = self.clock,
             _ => self.uses.push_back((name, self.clock)),
         }
-        let slot = self.sessions.entry(name).or_default();
+        let slot = self.sessions.entry(name).or_insert_with(|| {
+            self.departed.came(short(name));
+            Slot::default()
+        });
         slot.used = self.clock;
         self.calls -= slot.session.remembered();
         let result = step(&mut slot.session);
@@ -96,6 +101,7 @@ impl Shard {
     fn forget_one(&mut self) {
         while let Some((name, used)) = self.uses.pop_front() {
             if is_last_use(&self.sessions, name, used) {
+                self.departed.left(short(name));
                 return self.forget(name);
             }
         }
@@ -105,6 +111,11 @@ impl Shard {
         let slot = self.sessions.remove(&name);
         self.calls -= slot.map_or(0, |slot| slot.session.remembered());
     }
+}
+
+/// The half of a name that does not choose the shard: enough to recognise a session that left.
+fn short(name: Name) -> u64 {
+    (name >> 64) as u64
 }
 
 fn is_last_use(sessions: &AHashMap<Name, Slot>, name: Name, used: u64) -> bool {
@@ -143,6 +154,13 @@ impl MemoryLedger {
     /// How many sessions had to leave for others.
     pub fn forgotten(&self) -> u64 {
         self.forgotten.load(Ordering::Relaxed)
+    }
+
+    /// How many sessions came back after they had to leave: what was known of them is lost. An estimate where some hundred
+    /// thousand had to leave.
+    pub fn returned(&self) -> u64 {
+        let shards = self.shards.iter();
+        shards.map(|shard| shard.lock().departed.returned()).sum()
     }
 
     /// Forgets a session whose conversation is over.
@@ -271,8 +289,10 @@ mod tests {
             open(session);
         }
         assert_eq!((ledger.sessions(), ledger.forgotten()), (3, 1));
+        assert_eq!(ledger.returned(), 0);
         assert_eq!(open("a"), 3, "it was used again");
         assert_eq!(open("b"), 1, "it was forgotten");
+        assert_eq!(ledger.returned(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! the policy allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process; the crate
 //! `callwright-redis` shares them between replicas.
 
+mod departed;
 mod memory;
 
 use serde::{Deserialize, Serialize};

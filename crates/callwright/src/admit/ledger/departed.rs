@@ -1,0 +1,91 @@
+//! Which sessions had to leave for others, and how many of them came back.
+//!
+//! A session that leaves after its last call has lost nothing; one that goes on has lost what was known of it. Both are
+//! told apart by the names of those that left. Where there are too many, a random half of the names is kept, and a session
+//! that comes back counts for all those that it was drawn from.
+
+use ahash::AHashMap;
+
+/// How many names are kept per shard: 64 shards take 6 MB at most, and up to a quarter of a million sessions the count is
+/// exact.
+const NAMES: usize = 4_096;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Departed {
+    /// Whether the session has been counted, by its name.
+    names: AHashMap<u64, bool>,
+    /// How often the names were halved: only those that end in as many zero bits are kept.
+    halvings: u32,
+    returned: u64,
+}
+
+impl Departed {
+    /// A session had to leave.
+    pub(super) fn left(&mut self, name: u64) {
+        if name.trailing_zeros() < self.halvings {
+            return;
+        }
+        self.names.entry(name).or_default();
+        while self.names.len() > NAMES && self.halvings < u64::BITS - 1 {
+            self.halvings += 1;
+            let halvings = self.halvings;
+            self.names
+                .retain(|name, _| name.trailing_zeros() >= halvings);
+        }
+    }
+
+    /// A session begins, or goes on after it had to leave.
+    pub(super) fn came(&mut self, name: u64) {
+        if let Some(counted) = self.names.get_mut(&name)
+            && !std::mem::replace(counted, true)
+        {
+            self.returned += 1 << self.halvings;
+        }
+    }
+
+    /// How many sessions came back; an estimate once names were dropped.
+    pub(super) fn returned(&self) -> u64 {
+        self.returned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names are hashes.
+    fn name(session: u64) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(&session.to_le_bytes())
+    }
+
+    #[test]
+    fn only_sessions_that_come_back_count_and_only_once() {
+        let mut departed = Departed::default();
+        for session in 0..1_000 {
+            departed.came(name(session));
+            departed.left(name(session));
+        }
+        assert_eq!(departed.returned(), 0);
+        for session in (0..10).chain(0..10) {
+            departed.came(name(session));
+            departed.left(name(session));
+        }
+        assert_eq!(departed.returned(), 10);
+    }
+
+    #[test]
+    fn with_more_sessions_than_names_the_count_is_an_estimate() {
+        let mut departed = Departed::default();
+        for session in 0..400_000 {
+            departed.left(name(session));
+        }
+        assert!(departed.names.len() <= NAMES);
+        for session in 0..200_000 {
+            departed.came(name(session));
+        }
+        // One in 128 is kept: about 1,560 of those that come back, so the error is some percent.
+        let returned = departed.returned();
+        assert!((170_000..230_000).contains(&returned), "{returned}");
+    }
+}
