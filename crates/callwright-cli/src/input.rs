@@ -126,6 +126,17 @@ pub(crate) fn policy_of(
 
 /// The text of a file with settings of some kind.
 pub(crate) fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String> {
+    String::from_utf8(read_bytes(path, kind, largest)?).map_err(|error| {
+        anyhow::anyhow!(
+            "the {kind} {} is not UTF-8: invalid byte at offset {}; save it as UTF-8",
+            shown(path),
+            error.utf8_error().valid_up_to()
+        )
+    })
+}
+
+/// The content of such a file, which may be packed.
+pub(crate) fn read_bytes(path: &Path, kind: &str, largest: u64) -> Result<Vec<u8>> {
     let (file, size) = open_file(path, kind)?;
     let mut bytes = Vec::new();
     if size <= largest {
@@ -139,13 +150,7 @@ pub(crate) fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String>
             shown(path)
         );
     }
-    String::from_utf8(bytes).map_err(|error| {
-        anyhow::anyhow!(
-            "the {kind} {} is not UTF-8: invalid byte at offset {}; save it as UTF-8",
-            shown(path),
-            error.utf8_error().valid_up_to()
-        )
-    })
+    Ok(bytes)
 }
 
 fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {

@@ -97,21 +97,51 @@ fn parts_say_the_same_as_the_whole() {
             .map(|(_, line)| line)
             .collect();
         let log = folder.file(&format!("part-{part}.jsonl"), lines.join("\n") + "\n");
-        let summary = folder.path().join(format!("part-{part}.json"));
+        let end = ["json", "json.gz", "json.gz"][part];
+        let summary = folder.path().join(format!("part-{part}.{end}"));
         run(program()
             .args(["replay", "--tools"])
             .arg(&tools)
+            .args(["--part", &part.to_string()])
             .arg("--emit-summary")
             .args([&summary, &log]));
         parts.push(summary);
     }
     parts.rotate_left(1);
+    // A part that is given twice counts once.
+    parts.push(parts[0].clone());
     let merged = run(program()
         .args(["replay", "merge", "--format", "json"])
         .args(&parts));
     assert_eq!(merged.code, code);
+    assert!(
+        merged.stderr.contains("its parts are counted already"),
+        "{}",
+        merged.stderr
+    );
     let merged: Json = serde_json::from_str(&merged.stdout).expect("JSON");
     assert_eq!(without_files(&merged), without_files(&whole));
+    let packed = fs::read(&parts[0]).expect("written");
+    assert_eq!(packed[..2], [0x1f, 0x8b]);
+    // The same part, made of another log.
+    let log = folder.file("other.jsonl", log(30));
+    let other = folder.path().join("other.json.gz");
+    run(program()
+        .args(["replay", "--part", "1", "--tools"])
+        .args([&tools, &log])
+        .arg("--emit-summary")
+        .arg(&other));
+    let refused = run(program()
+        .args(["replay", "merge"])
+        .args([&parts[0], &other]));
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused
+            .stderr
+            .contains("two summaries of the part `1` differ"),
+        "{}",
+        refused.stderr
+    );
     let wrong = run(program().args(["replay", "merge"]).arg(&tools));
     assert_eq!(wrong.code, 2);
     assert!(

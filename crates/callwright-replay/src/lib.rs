@@ -13,7 +13,8 @@
 //! 7. [`propose`]: edge cases → the smallest change of the schema, with its effect and a proof
 //! 8. [`report`]: all of it for people and programs
 //!
-//! [`run`] puts the first five together on all cores.
+//! [`run`] puts the first five together on all cores: [`run::Run`] for files, [`run::replay_records`] for records that the
+//! caller has.
 
 mod conversation;
 pub mod decide;
@@ -27,3 +28,8 @@ mod schema;
 pub mod seen;
 pub mod source;
 pub mod summary;
+
+/// The code in the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/replay-parts.md")]
+struct GuideToParts;

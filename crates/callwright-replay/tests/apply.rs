@@ -10,7 +10,7 @@ mod facts;
 
 use callwright_replay::decide::decide;
 use callwright_replay::propose::{Proof, Proposals, apply, propose, suggestions_file};
-use callwright_replay::summary::{Merge, Summary};
+use callwright_replay::summary::{Merged, Summary};
 use facts::{ClusterFacts, ToolFacts, summary};
 use serde_json::{Value as Json, json};
 
@@ -80,11 +80,12 @@ fn made() -> Proposals {
             json!({"path": "/team", "issue": "required", "calls": 56, "ran_fine": 56}),
         ],
     );
-    all.absorb(part(
+    let booked = all.merge(part(
         "book",
         &file["tools"][2]["input_schema"],
         vec![json!({"path": "/day", "issue": "type", "shape": "null", "values": [null], "calls": 40, "ran_fine": 40})],
     ));
+    assert_eq!(booked, Ok(Merged::Added));
     propose(&all, &decide(&all))
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use callwright::wire::read_tools;
 use callwright_replay::run::{Checkpoint, ReplaySettings, Run};
 use callwright_replay::source::find;
-use callwright_replay::summary::{Merge, Side, Summary};
+use callwright_replay::summary::{Side, Summary};
 
 const TOOLS: &str = r#"[{"name": "search", "inputSchema": {
     "type": "object", "additionalProperties": false, "required": ["query"],
@@ -136,44 +136,6 @@ fn long_log() -> String {
         );
     }
     text
-}
-
-#[test]
-fn parts_merge_into_the_whole() {
-    let text = long_log();
-    let whole = run(&log("whole.jsonl", &text));
-    assert_eq!(whole.calls.calls, 6_000);
-    // By session, since a conversation in two parts is seen as two.
-    let mut merged = Summary::default();
-    for part in [2, 0, 1] {
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| {
-                let at = line
-                    .find("\"s")
-                    .map_or(0, |_| line.rfind("\"session\":\"s").expect("one") + 12);
-                let session: String = line[at..]
-                    .chars()
-                    .take_while(char::is_ascii_digit)
-                    .collect();
-                session.parse::<u64>().expect("a number") % 3 == part
-            })
-            .collect();
-        merged.absorb(run(&log(&format!("part-{part}.jsonl"), &lines.join("\n"))));
-    }
-    // The names of files and the numbers of lines are others.
-    assert_eq!(merged.calls, whole.calls);
-    assert!(merged.time == whole.time);
-    assert_eq!(merged.sessions, whole.sessions);
-    assert!(merged.tools == whole.tools);
-    assert_eq!(merged.combinations, whole.combinations);
-    let led = |summary: &Summary| -> Vec<_> {
-        let clusters = summary.clusters.iter();
-        clusters
-            .map(|(key, it)| (key.clone(), it.calls, it.led_to))
-            .collect()
-    };
-    assert_eq!(led(&merged), led(&whole));
 }
 
 #[test]

@@ -53,8 +53,9 @@ Examples:
     callwright replay --tools tools.json --state replay.state logs/
 
   Parts on several machines, merged
-    callwright replay --tools tools.json --emit-summary part-1.json part-1.jsonl
-    callwright replay merge --report week.html part-*.json";
+    callwright replay --tools tools.json --part 1 \\
+      --emit-summary part-1.json.gz part-1.jsonl
+    callwright replay merge --report week.html part-*.json.gz";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Step {
@@ -94,6 +95,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
 
+    /// The id of the part that these logs are, for `--emit-summary`: `merge` counts a part once, even if it is given twice
+    #[arg(long, value_name = "ID", requires = "emit_summary", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) part: Option<String>,
+
     /// The number of threads; by default one per core
     #[arg(long, value_name = "COUNT")]
     pub(crate) threads: Option<std::num::NonZero<usize>>,
@@ -121,8 +126,9 @@ pub(crate) struct OutputArguments {
     #[arg(long, requires = "suggest")]
     pub(crate) review: bool,
 
-    /// Write only the counts, for `merge`: no calls, just numbers and masked examples
-    #[arg(long, value_name = "PART.json")]
+    /// Write only the counts, for `merge`: no calls, just numbers and masked examples. A name that ends in `.gz` gets a packed
+    /// file, a tenth of the size
+    #[arg(long, value_name = "PART.json.gz")]
     pub(crate) emit_summary: Option<PathBuf>,
 
     /// The output format: text for people, one JSON object for programs
@@ -133,7 +139,8 @@ pub(crate) struct OutputArguments {
 /// Merge the counts of several runs
 ///
 /// Each run covers a part of the logs, with all calls of a conversation in one part. The order does not
-/// matter, and merged counts can be merged again.
+/// matter, and merged counts can be merged again. A part that has an id (`--part`) counts once: a second summary
+/// of it is skipped if its counts are the same, and ends the merge if they differ.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArguments {
     #[command(flatten)]

@@ -15,7 +15,7 @@ use callwright::repair::RepairPolicy;
 use callwright::{Policy, ToolSpec};
 use callwright_replay::run::{Checkpoint, ReplaySettings, Run, SettingsDigest};
 use callwright_replay::source;
-use callwright_replay::summary::{Merge, Summary};
+use callwright_replay::summary::{Merged, Summary};
 
 use self::args::{MergeArguments, ReplayArguments, RunArguments, Step};
 use self::output::About;
@@ -113,9 +113,20 @@ fn merge(arguments: &MergeArguments) -> Result<Outcome> {
     output::check(&arguments.output)?;
     let mut summary = Summary::default();
     for path in &arguments.parts {
-        let text = input::read_text(path, "summary of a replay", LARGEST_STATE)?;
-        let part = Summary::from_json(&text).with_context(|| format!("in {}", shown(path)))?;
-        summary.absorb(part);
+        let bytes = input::read_bytes(path, "summary of a replay", LARGEST_STATE)?;
+        let place = || format!("in {}", shown(path));
+        let part = Summary::from_bytes(&bytes).with_context(place)?;
+        match summary.merge(part).with_context(place)? {
+            Merged::Added => {}
+            Merged::Known => say(
+                "skipped",
+                &format!("{}: its parts are counted already", shown(path)),
+            ),
+            Merged::Replaced => say(
+                "replaced",
+                &format!("{} holds all parts before it", shown(path)),
+            ),
+        }
     }
     let about = About {
         logs: "merged parts",
@@ -157,6 +168,7 @@ fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)
         against,
         against_policy,
         threads,
+        part,
         state: _,
         output: _,
         logs: _,
@@ -198,6 +210,7 @@ fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)
         policy,
         against,
         workers: *threads,
+        part: part.clone(),
         digest: sources.digest,
         ..ReplaySettings::default()
     };

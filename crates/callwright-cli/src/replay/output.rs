@@ -58,7 +58,15 @@ pub(super) fn write_all(
     arguments: &OutputArguments,
 ) -> Result<()> {
     if let Some(path) = &arguments.emit_summary {
-        write(path, &summary.to_json()?)?;
+        let is_packed = path
+            .extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("gz"));
+        let bytes = if is_packed {
+            summary.to_bytes()?
+        } else {
+            summary.to_json()?.into_bytes()
+        };
+        write(path, bytes)?;
     }
     let report = Report::new(summary);
     if let Some(path) = &arguments.report {
@@ -112,12 +120,12 @@ fn print(report: &Report, arguments: &OutputArguments) -> Result<()> {
 }
 
 /// Writes a file as a whole or not at all.
-pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let cannot = || format!("cannot write {}", shown(path));
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let beside: PathBuf = path.with_file_name(name);
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    let written = fs::write(&beside, content).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         let _: io::Result<()> = fs::remove_file(&beside);
     }

@@ -21,7 +21,6 @@ pub(crate) struct Waiting {
     /// In the order in which they came, including those that are gone.
     order: VecDeque<(Key, u64)>,
     next: u64,
-    forgotten: u64,
 }
 
 #[derive(Debug)]
@@ -99,7 +98,6 @@ impl Waiting {
         };
         let is_there = self.calls.get(&key).map(|call| call.number) == Some(number);
         if is_there && let Some(call) = self.calls.remove(&key) {
-            self.forgotten += 1;
             gave_up(&call, effects);
         }
     }
@@ -131,11 +129,6 @@ impl Waiting {
         for (_, call) in self.calls.drain() {
             gave_up(&call, effects);
         }
-    }
-
-    /// How many calls were given up on because there were too many.
-    pub(crate) fn forgotten(&self) -> u64 {
-        self.forgotten
     }
 
     pub(crate) fn save(&self) -> Vec<Saved> {

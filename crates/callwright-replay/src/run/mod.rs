@@ -7,6 +7,8 @@
 mod against;
 mod checkpoint;
 mod counts;
+mod engine;
+mod records;
 mod sighting;
 mod tools;
 mod turn;
@@ -15,32 +17,20 @@ mod worker;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex};
 
-use callwright::admit::MemoryLedger;
-use callwright::validate::SchemaCache;
 use callwright::{Policy, ToolSpec};
 
 pub use self::checkpoint::{Checkpoint, CheckpointError, SettingsDigest};
+pub use self::records::replay_records;
 pub use self::tools::ToolSet;
 pub(crate) use self::turn::AwaitedCall;
 pub use self::turnstile::{TurnTicket, Turnstile};
 
-use self::against::Against;
-use self::counts::Counts;
-use self::tools::{FromLog, Tools};
-use self::worker::Shared;
+use self::engine::Engine;
 use crate::conversation::Conversations;
-use crate::judge::Judge;
-use crate::read::Reader;
 use crate::source::{Input, Pieces, Position, Progress, SourceError};
-use crate::summary::{Merge, Summary, Trouble};
-
-/// How many conversations admission remembers. The least recently used one is forgotten first. Between two calls of a loop
-/// some seconds pass, and in a minute not even a fleet that makes a hundred million calls a week has as many conversations.
-/// More sessions overflow the CPU cache and measurably slow the run down.
-const SESSIONS: usize = 5_000;
+use crate::summary::Summary;
 
 /// How much text is counted between two checkpoints by default.
 const LEG_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -58,8 +48,11 @@ pub struct ReplaySettings {
     pub workers: Option<NonZero<usize>>,
     /// How much text is counted between two checkpoints; two gigabytes, a few seconds' worth, if not given.
     pub leg_bytes: Option<u64>,
-    /// When set, stops looking for tools in the log. The run can only end then.
+    /// When set, stops looking for tools in the log, and reading records. The run can only end then.
     pub stop: Option<Arc<AtomicBool>>,
+    /// The id of the part of a log that the run is about: [`Summary::merge`] counts a part once. Without one, the counts
+    /// are added as often as they are merged.
+    pub part: Option<String>,
     /// Where the tools, the policies and their options come from: only a run with the same sources can be resumed.
     pub digest: SettingsDigest,
 }
@@ -93,15 +86,11 @@ pub enum RunError {
 /// A run over some inputs.
 #[derive(Debug)]
 pub struct Run {
-    shared: Shared,
+    engine: Engine,
     pieces: Mutex<Pieces>,
     progress: Arc<Progress>,
-    calls: Arc<AtomicU64>,
-    ledger: Arc<MemoryLedger>,
-    workers: usize,
     inputs: Vec<(String, Option<u64>)>,
     position: Option<Position>,
-    summary: Mutex<Summary>,
     files_before: u64,
     ended: bool,
     digest: SettingsDigest,
@@ -114,7 +103,25 @@ impl Run {
     /// # Errors
     /// Fails if the tools cannot be used.
     pub fn new(inputs: Vec<Input>, settings: ReplaySettings) -> Result<Self, RunError> {
-        Run::prepare(inputs, settings, None)
+        let names = inputs
+            .iter()
+            .map(|input| (input.name.to_string(), input.bytes))
+            .collect();
+        let digest = settings.digest.clone();
+        let leg_bytes = settings.leg_bytes.unwrap_or(LEG_BYTES);
+        let engine = Engine::new(settings, &inputs)?;
+        let pieces = Pieces::new(inputs);
+        Ok(Run {
+            engine,
+            progress: pieces.progress(),
+            pieces: Mutex::new(pieces),
+            inputs: names,
+            position: None,
+            files_before: 0,
+            ended: false,
+            digest,
+            leg_bytes,
+        })
     }
 
     /// Continues where another run stopped, with the same inputs and settings.
@@ -126,93 +133,25 @@ impl Run {
         settings: ReplaySettings,
         checkpoint: Checkpoint,
     ) -> Result<Self, RunError> {
-        Run::prepare(inputs, settings, Some(checkpoint))
-    }
-
-    fn prepare(
-        inputs: Vec<Input>,
-        settings: ReplaySettings,
-        checkpoint: Option<Checkpoint>,
-    ) -> Result<Self, RunError> {
-        if let Some(checkpoint) = &checkpoint {
-            let before = checkpoint
-                .settings
-                .as_ref()
-                .ok_or(RunError::UnknownSettings)?;
-            let differences = settings.digest.differences(before);
-            if !differences.is_empty() {
-                return Err(RunError::OtherSettings(differences));
-            }
+        let before = checkpoint.settings.as_ref();
+        let before = before.ok_or(RunError::UnknownSettings)?;
+        let differences = settings.digest.differences(before);
+        if !differences.is_empty() {
+            return Err(RunError::OtherSettings(differences));
         }
-        let ledger = Arc::new(MemoryLedger::new(SESSIONS));
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let mut workers = settings.workers.map_or(cores, NonZero::get);
-        let tools = if let Some(tools) = settings.tools {
-            let ledger = Arc::clone(&ledger) as _;
-            Tools::Given(Arc::new(ToolSet::new(tools, &settings.policy, ledger)?))
-        } else {
-            let log = FromLog::new(settings.policy.clone(), Arc::clone(&ledger) as _);
-            if inputs.iter().all(|input| input.bytes.is_some()) {
-                log.learn_all(inputs.clone(), settings.stop.as_deref());
-            } else {
-                // A pipe can be read only once: tools are learned on the way, one record after the other.
-                workers = 1;
-            }
-            Tools::FromLog(Box::new(log))
+        let left = match &checkpoint.position {
+            _ if checkpoint.ended => Pieces::new(Vec::new()),
+            Some(position) => Pieces::resume(inputs.clone(), position.clone())?,
+            None => Pieces::new(inputs.clone()),
         };
-        let against = match settings.against {
-            None => None,
-            Some((tools, policy)) => Some(Against {
-                judge: Judge::new(
-                    tools,
-                    &policy,
-                    Arc::new(MemoryLedger::new(1)),
-                    SchemaCache::shared(),
-                )?,
-            }),
-        };
-        let names = inputs
-            .iter()
-            .map(|input| (input.name.to_string(), input.bytes))
-            .collect();
-        let mut conversations = Conversations::default();
-        let mut summary = Summary {
-            compared: against.is_some(),
-            ..Summary::default()
-        };
-        let (mut position, mut ended, mut files_before) = (None, false, 0);
-        if let Some(checkpoint) = checkpoint {
-            files_before = checkpoint.summary.input.files;
-            summary = checkpoint.summary;
-            conversations = Conversations::resume(checkpoint.conversations);
-            summary.input.interrupted = false;
-            (position, ended) = (checkpoint.position, checkpoint.ended);
-        }
-        let pieces = match &position {
-            _ if ended => Pieces::new(Vec::new()),
-            Some(position) => Pieces::resume(inputs, position.clone())?,
-            None => Pieces::new(inputs),
-        };
-        Ok(Run {
-            shared: Shared {
-                tools,
-                against,
-                turnstile: Turnstile::default(),
-                conversations: Mutex::new(conversations),
-            },
-            progress: pieces.progress(),
-            pieces: Mutex::new(pieces),
-            calls: Arc::default(),
-            ledger,
-            workers,
-            inputs: names,
-            position,
-            summary: Mutex::new(summary),
-            files_before,
-            ended,
-            digest: settings.digest,
-            leg_bytes: settings.leg_bytes.unwrap_or(LEG_BYTES),
-        })
+        let mut run = Run::new(inputs, settings)?;
+        run.progress = left.progress();
+        run.pieces = Mutex::new(left);
+        run.files_before = checkpoint.summary.input.files;
+        *run.engine.conversations() = Conversations::resume(checkpoint.conversations);
+        *run.engine.summary() = checkpoint.summary;
+        (run.position, run.ended) = (checkpoint.position, checkpoint.ended);
+        Ok(run)
     }
 
     /// How far reading has come.
@@ -222,7 +161,7 @@ impl Run {
 
     /// How many calls have been counted by now, for a progress bar.
     pub fn calls(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.calls)
+        self.engine.calls()
     }
 
     /// Runs until the end, until some gigabytes are done, or until `stop` is set. Returns whether that was the end.
@@ -231,71 +170,16 @@ impl Run {
     /// Fails if a worker died, which is a defect.
     pub fn leg(&mut self, stop: &AtomicBool) -> Result<bool, RunError> {
         let until = self.progress.text_bytes().saturating_add(self.leg_bytes);
-        let (run, last) = (&*self, Mutex::new(None));
-        let parts: Vec<thread::Result<Counts>> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..run.workers)
-                .map(|_| scope.spawn(|| run.work(stop, until, &last)))
-                .collect();
-            workers
-                .into_iter()
-                .map(thread::ScopedJoinHandle::join)
-                .collect()
-        });
-        for part in parts {
-            let counts = part.map_err(|_| RunError::Worker)?;
-            self.absorb(counts);
-        }
-        if let Some((_, position)) = last.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            self.position = Some(position);
-        }
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        let is_far = || self.progress.text_bytes() >= until;
+        let last = self
+            .engine
+            .count(&self.pieces, &|| is_stopped() || is_far())?;
+        self.ended = !is_stopped() && !is_far();
         // Files that turned out to have nothing in them have no piece, and count all the same.
-        self.summary().input.files = self.progress.files().max(self.files_before);
-        let stopped = stop.load(Ordering::Relaxed);
-        self.ended = !stopped && self.progress.text_bytes() < until;
+        self.engine.summary().input.files = self.progress.files().max(self.files_before);
+        self.position = last.or(self.position.take());
         Ok(self.ended)
-    }
-
-    fn work(&self, stop: &AtomicBool, until: u64, last: &Mutex<Option<(u64, Position)>>) -> Counts {
-        let (mut reader, mut counts) = (Reader::new(), Counts::default());
-        while !stop.load(Ordering::Relaxed) && self.progress.text_bytes() < until {
-            let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-            let next = pieces.next();
-            drop(pieces);
-            let piece = match next {
-                None => break,
-                Some(Ok(piece)) => piece,
-                Some(Err(trouble)) => {
-                    let at = Trouble::at(&trouble.file, trouble.line);
-                    let troubles = &mut counts.summary.input.troubles;
-                    troubles.add(trouble.kind.to_string(), at);
-                    continue;
-                }
-            };
-            let before = counts.calls();
-            let turn = usize::try_from(piece.number).unwrap_or(usize::MAX);
-            self.shared.piece(turn, &piece, &mut reader, &mut counts);
-            let done = counts.calls() - before;
-            self.calls.fetch_add(done, Ordering::Relaxed);
-            if counts.is_large() {
-                self.absorb(std::mem::take(&mut counts));
-            }
-            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = last.as_ref().map(|(number, _)| *number);
-            if known < Some(piece.number) {
-                *last = Some((piece.number, piece.end()));
-            }
-        }
-        counts
-    }
-
-    fn summary(&self) -> MutexGuard<'_, Summary> {
-        self.summary.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds what a worker has counted.
-    fn absorb(&self, counts: Counts) {
-        let counted = counts.into_summary();
-        self.summary().absorb(counted);
     }
 
     /// Everything as it is between two legs.
@@ -305,28 +189,13 @@ impl Run {
             inputs: self.inputs.clone(),
             position: self.position.clone(),
             ended: self.ended,
-            summary: self.summary().clone(),
-            conversations: self.shared.conversations().save(),
+            summary: self.engine.summary().clone(),
+            conversations: self.engine.conversations().save(),
         }
     }
 
     /// What was counted. A run that has not ended is marked as interrupted.
     pub fn finish(self) -> Summary {
-        let mut effects = Vec::new();
-        let mut counts = Counts::default();
-        let mut conversations = self.shared.conversations();
-        let forgotten = self.ledger.forgotten() + conversations.waiting.forgotten();
-        conversations.end(&mut effects);
-        drop(conversations);
-        counts.effects(&mut effects);
-        self.absorb(counts);
-        let mut summary = self
-            .summary
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        summary.input.forgotten_sessions += forgotten;
-        self.shared.tools.add_idle(&mut summary);
-        summary.input.interrupted = !self.ended;
-        summary
+        self.engine.finish(self.ended)
     }
 }

@@ -12,12 +12,14 @@ mod gzip;
 mod open;
 mod piece;
 mod pieces;
+mod records;
 mod zstd;
 
 pub(crate) use chunk::end_of_json;
 pub use find::{Input, STANDARD_INPUT, SourceError, find};
 pub use piece::{Form, NotText, Piece, Position, Record, Records};
 pub use pieces::{Pieces, Progress, Trouble, TroubleKind};
+pub(crate) use records::RecordPieces;
 
 /// The longest record that is read: the largest call there may be, as text inside JSON, escaped.
 pub const LONGEST_RECORD: usize = 64 * 1024 * 1024;

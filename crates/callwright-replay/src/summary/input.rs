@@ -26,7 +26,7 @@ pub struct Input {
     pub shown_again: u64,
     /// Results whose call was never seen.
     pub results_without_call: u64,
-    /// Conversations that were forgotten for later ones.
+    /// Conversations that went on after they were forgotten for later ones.
     pub forgotten_sessions: u64,
     /// The first and the last time that was seen, in microseconds since 1970.
     pub first: Option<i64>,

@@ -1,7 +1,7 @@
 //! What a replay has seen, in numbers.
 //!
 //! A [`Summary`] does not grow with the log: what could grow is bounded, and a bound keeps the same things whatever the
-//! order in which they came. So summaries merge: `a.absorb(b)` is what one run over both logs would have counted, in any
+//! order in which they came. So summaries merge: `a.merge(b)` is what one run over both logs would have counted, in any
 //! order and any grouping. Only a conversation that is spread over several parts counts as several.
 //!
 //! It holds no value that a schema marks as a secret.
@@ -13,6 +13,8 @@ mod cluster_key;
 mod distinct;
 mod example;
 mod input;
+mod packed;
+mod parts;
 mod tally;
 mod timeline;
 mod tool;
@@ -28,6 +30,8 @@ pub use cluster_key::{ClusterKey, HeldInText, Side, ValueShape, ViolationCode};
 pub use distinct::Distinct;
 pub use example::{Example, Examples};
 pub use input::{Input, Trouble};
+pub use packed::SummaryError;
+pub use parts::{MergeError, Merged, Parts};
 pub use tally::Tally;
 pub use timeline::Timeline;
 pub use tool::{FieldUse, ToolSummary, Version};
@@ -81,6 +85,9 @@ pub struct Summary {
     /// Whether another judge was compared.
     #[serde(default)]
     pub compared: bool,
+    /// Which parts of a log these are the counts of.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub parts: Parts,
 }
 
 /// The faults of a call: a tool and the [`ClusterKey::hash`] of each, sorted.
@@ -125,31 +132,12 @@ impl Default for Summary {
             loops: BTreeMap::new(),
             changes: Bounded::default(),
             compared: false,
+            parts: Parts::default(),
         }
     }
 }
 
-/// Why a summary cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SummaryError {
-    /// It is something else.
-    #[error("not a summary of a replay: {0}; give files that `--emit-summary` wrote")]
-    NotOne(serde_json::Error),
-    /// Another version wrote it: this one.
-    #[error("written by another version ({0} instead of {VERSION}); make it again")]
-    Version(u32),
-}
-
 impl Summary {
-    /// Writes it as JSON.
-    ///
-    /// # Errors
-    /// Fails if it cannot be written as JSON.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self)
-    }
-
     /// Calls that were not judged, because nothing declares their tools.
     pub fn undeclared_calls(&self) -> u64 {
         self.tools.iter().fold(0, |sum, (_, tool)| {
@@ -157,17 +145,42 @@ impl Summary {
         })
     }
 
-    /// Reads one that was written as JSON.
+    /// Adds what another part of the log has counted: in any order and any grouping, the sum is what one run over all parts
+    /// counts. A part that has an id counts once, however often it is merged.
     ///
     /// # Errors
-    /// Fails if it is something else, or of another version.
-    pub fn from_json(text: &str) -> Result<Self, SummaryError> {
-        let summary: Summary = serde_json::from_str(text).map_err(SummaryError::NotOne)?;
-        match summary.v {
-            VERSION => Ok(summary),
-            found => Err(SummaryError::Version(found)),
+    /// Fails if a part would count twice and cannot be left out.
+    pub fn merge(&mut self, other: Summary) -> Result<Merged, MergeError> {
+        let merged = self.parts.compare(&other.parts)?;
+        match merged {
+            Merged::Added => self.absorb(other),
+            Merged::Known => {}
+            Merged::Replaced => *self = other,
         }
+        Ok(merged)
     }
+
+    /// Adds other counts, whatever parts they are of.
+    pub(crate) fn absorb(&mut self, other: Summary) {
+        self.input.absorb(other.input);
+        self.calls.absorb(other.calls);
+        self.tools.absorb(other.tools);
+        self.models.absorb(other.models);
+        self.time.absorb(other.time);
+        self.sessions.absorb(other.sessions);
+        self.clusters.absorb(other.clusters);
+        self.combinations.absorb(other.combinations);
+        self.repairs.absorb(other.repairs);
+        self.loops.absorb(other.loops);
+        self.changes.absorb(other.changes);
+        self.compared.absorb(other.compared);
+        self.parts.absorb(other.parts);
+    }
+}
+
+/// Whether there is nothing to write down.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Something that is counted in parts.
@@ -216,21 +229,6 @@ merge!(Stopped {
     result_bytes,
     tools,
     examples
-});
-
-merge!(Summary {
-    input,
-    calls,
-    tools,
-    models,
-    time,
-    sessions,
-    clusters,
-    combinations,
-    repairs,
-    loops,
-    changes,
-    compared
 });
 
 /// The earlier of two times, where either may be unknown.
