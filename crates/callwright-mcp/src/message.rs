@@ -159,9 +159,8 @@ pub(crate) fn comma(of: &RawValue) -> &'static str {
 mod tests {
     use super::*;
 
-    #[test]
-    fn kinds_are_told_apart() {
-        let kind = |text: &str| match Message::read(text.as_bytes()) {
+    fn kind(text: &str) -> String {
+        match Message::read(text.as_bytes()) {
             Message::Request { id, method, .. } => format!("request {} {method}", id.0),
             Message::Notification { method, .. } => format!("notification {method}"),
             Message::Response { id, error, .. } => {
@@ -169,7 +168,11 @@ mod tests {
             }
             Message::Batch(parts) => format!("batch {}", parts.len()),
             Message::Other => "other".to_owned(),
-        };
+        }
+    }
+
+    #[test]
+    fn kinds_are_told_apart() {
         assert_eq!(kind(r#"{"id":7,"method":"ping"}"#), "request 7 ping");
         assert_eq!(kind(r#"{"id":"7","method":"a\/b"}"#), r#"request "7" a/b"#);
         assert_eq!(kind(r#" {"method":"x","params":{}} "#), "notification x");
@@ -203,6 +206,16 @@ mod tests {
         ] {
             assert_ne!(Id(one).key(), Id(other).key());
         }
+    }
+
+    #[test]
+    fn an_id_has_only_so_many_bytes() {
+        let request = |id: &str| kind(&format!(r#"{{"id":{id},"method":"ping"}}"#));
+        let id = format!("\"{}\"", "7".repeat(LONGEST_ID - 2));
+        assert_eq!(request(&id), format!("request {id} ping"));
+        let long = format!("\"{}\"", "7".repeat(LONGEST_ID - 1));
+        assert_eq!(request(&long), "other");
+        assert_eq!(kind(&format!(r#"{{"id":{long},"result":{{}}}}"#)), "other");
     }
 
     #[test]

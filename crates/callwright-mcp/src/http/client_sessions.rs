@@ -87,7 +87,7 @@ impl ClientSessions {
     }
 
     fn known(&self, known: &mut Clients, key: u128) -> Arc<ClientSession> {
-        let sessions = entry(known, key);
+        let sessions = entry(known, key, Instant::now());
         if sessions.is_empty() {
             // The name of a session is as good as a password, so events get a hash of it.
             let guard = Guard::new(Arc::clone(&self.settings), format!("{key:032x}"));
@@ -100,7 +100,7 @@ impl ClientSessions {
     fn forgetful(&self, caller: &Caller, ids: &[String]) -> Option<Arc<ClientSession>> {
         let key = caller.alike(self.seed);
         let mut all = self.alike.lock();
-        let alike = entry(&mut all, key);
+        let alike = entry(&mut all, key, Instant::now());
         if let Some(free) = alike.iter().find(|session| session.begin(ids)) {
             return Some(Arc::clone(free));
         }
@@ -144,13 +144,12 @@ impl ClientSessions {
 
 /// The guards of a client. With a new one, those are forgotten that have been away for too long, and if there is no room,
 /// the one that has been away for longest; one with a request in progress stays.
-fn entry(clients: &mut Clients, key: u128) -> &mut Vec<Arc<ClientSession>> {
+fn entry(clients: &mut Clients, key: u128, now: Instant) -> &mut Vec<Arc<ClientSession>> {
     if !clients.contains_key(&key) {
         let last_usage = |sessions: &[Arc<ClientSession>]| {
             let usage = sessions.iter().map(|session| session.usage());
             usage.map(|(count, last)| (count > 0, last)).max()
         };
-        let now = Instant::now();
         clients.retain(|_, sessions| {
             last_usage(sessions).is_some_and(|(is_used, last)| {
                 is_used || now.saturating_duration_since(last) < CLIENT_LIFE
@@ -164,4 +163,108 @@ fn entry(clients: &mut Clients, key: u128) -> &mut Vec<Arc<ClientSession>> {
         }
     }
     clients.entry(key).or_default()
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test may panic")]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use hyper::header::HeaderMap;
+    use hyper::{Request, Uri};
+
+    use super::*;
+    use crate::http::Options;
+    use crate::http::headers::SESSION;
+
+    fn sessions() -> ClientSessions {
+        let server = GuardedServer::new(&Options::new("http://localhost:1/mcp"));
+        ClientSessions::new(Arc::default(), server.expect("a URL"))
+    }
+
+    fn caller(session: Option<&str>) -> Caller {
+        let mut request = Request::builder();
+        if let Some(session) = session {
+            request = request.header(SESSION, session);
+        }
+        let (parts, ()) = request.body(()).expect("a request").into_parts();
+        Caller::new(Ipv4Addr::LOCALHOST.into(), &parts, b"{}", None)
+    }
+
+    fn begin(sessions: &ClientSessions, caller: &Caller, ids: Vec<String>) -> Option<Exchange> {
+        let route = Route {
+            headers: HeaderMap::new(),
+            endpoint: Uri::from_static("http://localhost:1/mcp"),
+        };
+        sessions.exchange(caller, route, ids)
+    }
+
+    fn client(sessions: &ClientSessions) -> Arc<ClientSession> {
+        let guard = Guard::new(Arc::clone(&sessions.settings), "a client");
+        ClientSession::new(guard, Arc::clone(&sessions.server))
+    }
+
+    #[test]
+    fn a_client_is_forgotten_after_a_day_unless_a_request_is_in_progress() {
+        let (sessions, mut clients) = (sessions(), Clients::new());
+        let now = Instant::now();
+        for key in [1, 2] {
+            entry(&mut clients, key, now).push(client(&sessions));
+        }
+        assert!(clients[&2][0].begin(&["7".to_owned()]));
+        let almost = now + CLIENT_LIFE - Duration::from_secs(1);
+        entry(&mut clients, 3, almost).push(client(&sessions));
+        assert_eq!(clients.len(), 3);
+        entry(&mut clients, 4, now + 2 * CLIENT_LIFE);
+        let mut left: Vec<u128> = clients.keys().copied().collect();
+        left.sort_unstable();
+        assert_eq!(left, [2, 4]);
+        clients[&2][0].answered("7");
+        entry(&mut clients, 5, now + 4 * CLIENT_LIFE);
+        assert!(!clients.contains_key(&2));
+    }
+
+    #[test]
+    fn beyond_the_most_clients_the_one_that_was_away_for_longest_leaves() {
+        let (sessions, mut clients) = (sessions(), Clients::new());
+        let busy = client(&sessions);
+        assert!(busy.begin(&["7".to_owned()]));
+        entry(&mut clients, 0, Instant::now()).push(busy);
+        for key in 1..MAX_CLIENTS as u128 {
+            entry(&mut clients, key, Instant::now()).push(client(&sessions));
+        }
+        assert_eq!(clients.len(), MAX_CLIENTS);
+        entry(&mut clients, u128::MAX, Instant::now()).push(client(&sessions));
+        assert_eq!(clients.len(), MAX_CLIENTS);
+        assert!(clients.contains_key(&0), "it has a request in progress");
+        assert!(!clients.contains_key(&1), "it was away for longest");
+        assert!(clients.contains_key(&2));
+    }
+
+    #[test]
+    fn a_client_has_only_so_many_requests_in_progress() {
+        let sessions = sessions();
+        let caller = caller(Some("s"));
+        sessions.named(&caller, "s", false);
+        let many = (0..MAX_IN_PROGRESS).map(|id| id.to_string()).collect();
+        let first = begin(&sessions, &caller, many).expect("there is room");
+        assert!(begin(&sessions, &caller, vec!["more".to_owned()]).is_none());
+        first.session.answered("0");
+        assert!(begin(&sessions, &caller, vec!["more".to_owned()]).is_some());
+        // A caller outside of the session is another client.
+        assert!(begin(&sessions, &self::caller(None), vec!["more".to_owned()]).is_some());
+    }
+
+    #[test]
+    fn clients_that_look_alike_use_an_id_only_so_often_at_once() {
+        let (sessions, caller) = (sessions(), caller(None));
+        let ids = || vec!["1".to_owned()];
+        let same: Vec<Exchange> = (0..MAX_ALIKE)
+            .map(|_| begin(&sessions, &caller, ids()).expect("there is room"))
+            .collect();
+        assert!(begin(&sessions, &caller, ids()).is_none());
+        assert!(begin(&sessions, &caller, vec!["2".to_owned()]).is_some());
+        same[9].session.answered("1");
+        assert!(begin(&sessions, &caller, ids()).is_some());
+    }
 }

@@ -202,7 +202,8 @@ impl CommandServer {
     /// Starts a process for a client.
     fn begin(self: &Arc<Self>) -> std::io::Result<(String, Arc<ProcessSession>)> {
         let mut sessions = self.sessions.lock();
-        sessions.retain(|_, session| !session.is_forgotten());
+        let now = Instant::now();
+        sessions.retain(|_, session| !session.streams.lock().are_forgotten(now));
         if sessions.len() >= MOST_SESSIONS {
             return Err(std::io::Error::other("there are too many sessions"));
         }
@@ -302,12 +303,6 @@ impl ProcessSession {
         let _gone = sender.blocking_send(message);
     }
 
-    fn is_forgotten(&self) -> bool {
-        let mut streams = self.streams.lock();
-        streams.open.retain(|stream| !stream.sender.is_closed());
-        streams.open.is_empty() && streams.last_used.elapsed() > SESSION_LIFE
-    }
-
     /// The client has gone: the process gets the end of its input, and is killed if it does not end.
     async fn end(&self) {
         self.stdin.close();
@@ -318,6 +313,15 @@ impl ProcessSession {
     }
 }
 
+impl Streams {
+    /// Whether the client has gone: no stream is open, and nothing was sent for long.
+    fn are_forgotten(&mut self, now: Instant) -> bool {
+        self.open.retain(|stream| !stream.sender.is_closed());
+        let silence = now.saturating_duration_since(self.last_used);
+        self.open.is_empty() && silence > SESSION_LIFE
+    }
+}
+
 fn refused(status: StatusCode, id: &str, why: &str) -> Response<Body> {
     body::json(status, answer::error(id, PROXY_ERROR, why))
 }
@@ -325,4 +329,27 @@ fn refused(status: StatusCode, id: &str, why: &str) -> Response<Body> {
 fn no_session(id: &str) -> Response<Body> {
     let why = "There is no such session. Send `initialize`.";
     refused(StatusCode::NOT_FOUND, id, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_was_silent_for_an_hour_is_forgotten_unless_a_client_listens() {
+        let began = Instant::now();
+        let mut streams = Streams {
+            open: Vec::new(),
+            waiting: VecDeque::new(),
+            last_used: began,
+        };
+        assert!(!streams.are_forgotten(began + SESSION_LIFE));
+        let later = began + SESSION_LIFE + Duration::from_secs(1);
+        assert!(streams.are_forgotten(later));
+        let (sender, receiver) = channel(1);
+        streams.open.push(OpenStream { sender, ids: None });
+        assert!(!streams.are_forgotten(later), "the client listens");
+        drop(receiver);
+        assert!(streams.are_forgotten(later));
+    }
 }
