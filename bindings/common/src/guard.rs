@@ -1,16 +1,21 @@
 //! A gate with its wording and its sinks: what one object of a binding holds.
 
 use std::sync::{PoisonError, RwLock};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use callwright::admit::Place;
+use callwright::check::ToolFailure;
 use callwright::event::Sinks;
 use callwright::feedback::Feedback;
-use callwright::policy::RunSettings;
+use callwright::policy::{RunPlan, RunSettings};
 use callwright::rescue::Message;
+use callwright::tool::Tool;
 use callwright::wire::{self, Provider};
 use callwright::{Call, Gate, Opened, Policy, Settled, Verdict};
 
+use serde_json::json;
+
+use crate::Fault;
 use crate::call::{OpenCall, SettledCall};
 
 /// A gate, how it words failures, and where its events go. Shared freely between threads.
@@ -21,12 +26,20 @@ pub struct Guard {
     sinks: RwLock<Sinks>,
     keeps_output: bool,
     warnings: Vec<String>,
-    run: Vec<(String, RunSettings)>,
+    policy: Policy,
+    /// The names of the tools, in the order in which they were given.
+    names: Vec<String>,
 }
 
 impl Guard {
-    pub(crate) fn new(gate: Gate, policy: &Policy, feedback: Feedback, keeps_output: bool) -> Self {
-        let mut warnings = policy.warnings(gate.tools().map(callwright::tool::Tool::name));
+    pub(crate) fn new(
+        gate: Gate,
+        names: Vec<String>,
+        policy: Policy,
+        feedback: Feedback,
+        keeps_output: bool,
+    ) -> Self {
+        let mut warnings = policy.warnings(gate.tools().map(Tool::name));
         for tool in gate.tools() {
             let unvalidated = [
                 ("calls", tool.quarantined()),
@@ -39,14 +52,9 @@ impl Guard {
             }
         }
         warnings.sort();
-        let settings = gate.tools().map(|tool| {
-            let run = policy.settings(tool.spec()).run;
-            (tool.name().to_owned(), run)
-        });
         Guard {
-            run: settings
-                .filter(|(_, run)| *run != RunSettings::default())
-                .collect(),
+            policy,
+            names,
             gate,
             feedback,
             sinks: RwLock::default(),
@@ -73,8 +81,63 @@ impl Guard {
 
     /// How the policy wants a tool to be run: its time limit, its retries.
     pub fn run_settings(&self, tool: &str) -> RunSettings {
-        let own = self.run.iter().find(|(name, _)| name == tool);
-        own.map(|(_, run)| *run).unwrap_or_default()
+        let tool = self.gate.tool(tool);
+        tool.map_or_else(RunSettings::default, |tool| {
+            self.policy.settings(tool.spec()).run
+        })
+    }
+
+    /// How a tool is run: the same with defaults, and without retries where a second run could do harm.
+    pub fn run_plan(&self, tool: &Tool) -> RunPlan {
+        RunPlan::new(tool.spec(), self.run_settings(tool.name()))
+    }
+
+    /// How long to wait before a call that failed runs again, `runs` tries after it came; `None` if it does not.
+    pub fn wait_before_retry(
+        &self,
+        tool: &Tool,
+        failure: &ToolFailure,
+        runs: u32,
+        random: f64,
+    ) -> Option<Duration> {
+        let plan = self.run_plan(tool);
+        plan.wait_before_retry(runs, failure, tool.output_policy(), random)
+    }
+
+    /// What the policy says about a tool, as JSON.
+    ///
+    /// # Errors
+    /// Fails if there is no such tool.
+    pub fn settings(&self, tool: &str) -> Result<String, Fault> {
+        let known = self.gate.tool(tool);
+        let known = known.ok_or_else(|| format!("there is no tool `{tool}`"))?;
+        Ok(json!(self.policy.settings(known.spec())).to_string())
+    }
+
+    /// The thresholds for repeated calls, as JSON.
+    pub fn admission(&self) -> String {
+        json!(self.policy.admission).to_string()
+    }
+
+    /// The tools in the order in which they were given, as the gate read them: an array of JSON.
+    pub fn tools(&self) -> String {
+        let tools = self.in_order().map(|tool| {
+            let spec = tool.spec();
+            json!({
+                "name": tool.name(),
+                "description": spec.description,
+                "effect": spec.effect,
+                "idempotent": spec.idempotent,
+                "quarantined": tool.quarantined(),
+                "input_schema": spec.input_schema.as_deref(),
+                "output_schema": spec.output_schema.as_deref(),
+            })
+        });
+        serde_json::Value::from_iter(tools).to_string()
+    }
+
+    fn in_order(&self) -> impl Iterator<Item = &Tool> {
+        self.names.iter().filter_map(|name| self.gate.tool(name))
     }
 
     /// Sends events here from now on. A process that was forked needs new sinks: threads are not copied.
@@ -107,13 +170,9 @@ impl Guard {
 
     /// All tools as a request of the provider declares them, as an array of JSON.
     pub fn declarations(&self, provider: Provider) -> String {
-        let mut specs: Vec<_> = self
-            .gate
-            .tools()
-            .map(callwright::tool::Tool::spec)
-            .collect();
-        specs.sort_by(|left, right| left.name.cmp(&right.name));
-        let declared = specs.into_iter().map(|spec| wire::declare(provider, spec));
+        let declared = self
+            .in_order()
+            .map(|tool| wire::declare(provider, tool.spec()));
         declared.collect::<serde_json::Value>().to_string()
     }
 

@@ -15,7 +15,7 @@ pub use call::{OpenCall, SettledCall};
 pub use guard::Guard;
 pub use names::{effect, next, provider, repair, style, values};
 pub use options::{Options, Reply};
-pub use outcome::{FailedOutcome, FindingOutcome};
+pub use outcome::{FailedOutcome, FindingOutcome, Objection};
 pub use sinks::{JsonLinesFile, event_text};
 
 /// Why a guard cannot be built, in a sentence for the operator.

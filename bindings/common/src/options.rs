@@ -94,6 +94,7 @@ impl Options {
             let spec = declared.ok_or_else(|| format!("effects: there is no tool `{name}`"))?;
             *spec = spec.clone().with_effect(effect);
         }
+        let names = specs.iter().map(|spec| spec.name.clone()).collect();
         let mut limits = ParseLimits::default();
         limits.max_bytes = self.max_bytes.unwrap_or(limits.max_bytes);
         limits = limits.with_max_depth(self.max_depth.unwrap_or(limits.max_depth));
@@ -109,7 +110,7 @@ impl Options {
             None => Feedback::default(),
         };
         feedback.receipts = self.receipts;
-        Ok(Guard::new(gate, &policy, feedback, self.keep_output))
+        Ok(Guard::new(gate, names, policy, feedback, self.keep_output))
     }
 
     fn ledger(&self) -> Result<Arc<dyn Ledger>, Fault> {

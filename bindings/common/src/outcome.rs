@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use callwright::check::{Finding, FindingKind, ToolFailure};
+use callwright::json::Path;
 use serde::Deserialize;
 
 use crate::{Fault, names};
@@ -32,6 +33,18 @@ pub struct FailedOutcome {
     pub after_ms: Option<u64>,
     /// How long to wait before the next try.
     pub retry_after_ms: Option<u64>,
+    /// What the caller's own types object to.
+    pub objection: Option<Objection>,
+}
+
+/// What a type of the caller's language objects to in arguments that the schema accepts.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Objection {
+    /// Where, as a JSON Pointer.
+    pub path: String,
+    /// In its own words, for the model.
+    pub message: String,
 }
 
 impl FailedOutcome {
@@ -73,6 +86,9 @@ impl FailedOutcome {
         }
         if let Some(wait) = self.retry_after_ms {
             failure = failure.with_retry_after(Duration::from_millis(wait));
+        }
+        if let Some(Objection { path, message }) = self.objection {
+            failure = failure.with_objection(Path::from_pointer(path), message);
         }
         Ok(failure)
     }

@@ -6,6 +6,7 @@
 mod advice;
 #[cfg(feature = "policy")]
 mod file;
+mod run_plan;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use serde::{Serialize, Serializer};
 pub use self::advice::Advice;
 #[cfg(feature = "policy")]
 pub use self::file::known_keys;
+pub use self::run_plan::RunPlan;
 pub use crate::words::Validation;
 
 use crate::admit::{AdmissionPolicy, Names, Steps, matches_name};

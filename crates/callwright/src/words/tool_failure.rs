@@ -137,10 +137,11 @@ impl ToolFailure {
         ToolFailure::internal(chain(&*error.into()))
     }
 
-    /// The same with what the type of an argument objects to, in its own words.
-    #[cfg(feature = "toolbox")]
-    pub(crate) fn with_objection(mut self, path: Path, message: &str) -> Self {
-        self.0.objection = Some((path, message.to_owned()));
+    /// The same with what the type of an argument objects to, in its own words. The model hears of it as of any other
+    /// issue, because it can act on it.
+    #[must_use]
+    pub fn with_objection(mut self, path: Path, message: impl Into<String>) -> Self {
+        self.0.objection = Some((path, message.into()));
         self
     }
 
