@@ -1,0 +1,18 @@
+// The same package for `import`. There is one implementation, so both see the same classes.
+import callwright from './index.js';
+
+export const {
+  CallwrightError,
+  Gate,
+  Settled,
+  Ticket,
+  ToolDefinition,
+  ToolError,
+  Toolbox,
+  TransientError,
+  Verdict,
+  readAnswer,
+  readHistory,
+  tool,
+} = callwright;
+export default callwright;

@@ -1,0 +1,229 @@
+'use strict';
+// The gate: the tools it knows, and what can be asked of it.
+
+const { readFileSync } = require('node:fs');
+
+const native = require('./native.js');
+const { CallwrightError, checked, rethrown } = require('./errors.js');
+const { fromText, toText, wholeText } = require('./json.js');
+const { policyText } = require('./policy.js');
+const { Ticket } = require('./ticket.js');
+const { Verdict } = require('./verdict.js');
+
+/** Options that go to the core as they are, under its names. */
+const CORE_OPTIONS = {
+  repair: 'repair',
+  style: 'style',
+  receipts: 'receipts',
+  maxBytes: 'max_bytes',
+  maxDepth: 'max_depth',
+  effects: 'effects',
+  admission: 'admission',
+  sessions: 'sessions',
+  ledger: 'ledger',
+  keepOutput: 'keep_output',
+};
+
+const OWN_OPTIONS = ['policy', 'policyText', 'record', 'on', 'largeIntegers'];
+
+const LARGE_INTEGERS = ['bigint', 'text', 'number'];
+
+/** Gates with sinks, whose last events are handed over when the process ends. */
+const gatesWithSinks = new Set();
+
+class Gate {
+  #largeIntegers;
+
+  constructor(tools, options = {}) {
+    const { largeIntegers = 'bigint', record, on = {} } = options;
+    if (!LARGE_INTEGERS.includes(largeIntegers)) {
+      throw new CallwrightError(`unknown largeIntegers ${largeIntegers}; known are ${LARGE_INTEGERS.join(', ')}`);
+    }
+    this.#largeIntegers = largeIntegers;
+    const file = typeof record === 'string' ? { path: record } : record;
+    const text = typeof tools === 'string' ? wholeText(tools, 'tools') : toText(tools);
+    const listeners = Object.entries(on).map(([wants, listener]) => ({
+      wants: snakeCase(wants),
+      function: harmless(listener, wants, largeIntegers),
+    }));
+    /** The addon's own object; for this package only. */
+    Object.defineProperty(this, 'native', {
+      value: checked(() => new native.NativeGate(text, coreOptions(options), file, listeners)),
+    });
+    if (file) handOverAtExit(this);
+  }
+
+  /** Judges a call by itself: a call line or a provider's call, as an object or as text; or a tool's name and its arguments. */
+  judge(call, args) {
+    if (args !== undefined) return this.#judgeParts(wholeText(call, 'the name of the tool'), args);
+    const line = typeof call === 'string' ? wholeText(call, 'the call') : toText(call);
+    const text = checked(() => this.native.judgeLine(line));
+    return new Verdict(this, text, undefined, line);
+  }
+
+  #judgeParts(tool, args) {
+    const text =
+      typeof args === 'string'
+        ? this.native.judge(tool, wholeText(args, 'the arguments'))
+        : checked(() => this.native.judgeValue(tool, toText(args)));
+    return new Verdict(this, text, tool, args);
+  }
+
+  /** Takes calls out of a message in which the model wrote them as text, and judges them. */
+  rescue(message) {
+    if (typeof message !== 'string') return this.rescueLine(toText(message));
+    return this.#rescued(this.native.rescue(wholeText(message, 'the message')));
+  }
+
+  #rescued(text) {
+    const { calls, rest, no_call: noCall, why } = this.read(text);
+    if (noCall) return { calls: [], rest: undefined, noCall, why };
+    const verdicts = calls.map((line) => new Verdict(this, toText(line), undefined, undefined));
+    return { calls: verdicts, rest, noCall: undefined, why: undefined };
+  }
+
+  /** The same for a line of a log that holds a message, in any shape. */
+  rescueLine(line) {
+    return this.#rescued(checked(() => this.native.rescueLine(wholeText(line, 'the line'))));
+  }
+
+  /** Judges a call and asks whether it may run now. A call without a session belongs to no conversation. */
+  open(call, place) {
+    const opened = checked(() => this.native.open(...asked(call, place)));
+    return new Ticket(this, opened, sentObject(call));
+  }
+
+  /** The same without holding up the event loop: for sessions on a server. */
+  async openAsync(call, place) {
+    const question = asked(call, place);
+    try {
+      return new Ticket(this, await this.native.openAsync(...question), sentObject(call));
+    } catch (error) {
+      throw rethrown(error);
+    }
+  }
+
+  /** Whether sessions are on a server, so that calls are opened and closed with `openAsync` and `closeAsync`. */
+  get waits() {
+    return this.native.waits;
+  }
+
+  /** A user's answer to a question that a refusal asked: `{allowOnce: fingerprint}`, `{allowTool: name}` or `'stop'`. */
+  async answer(session, reply) {
+    const known = reply === 'stop' ? reply : { allow_once: reply.allowOnce, allow_tool: reply.allowTool };
+    const text = checked(() => toText(known));
+    await checked(() => this.native.answer(wholeText(session, 'the session'), text));
+  }
+
+  /** The tools as the gate read them. */
+  get tools() {
+    return this.read(this.native.tools());
+  }
+
+  /** The tools as a provider's API takes them. */
+  declare(provider) {
+    return this.read(checked(() => this.native.declare(provider)));
+  }
+
+  /** What the policy says about a tool. */
+  settings(tool) {
+    return this.read(checked(() => this.native.settings(tool)));
+  }
+
+  /** The thresholds for repeated calls. */
+  get admission() {
+    return this.read(this.native.admission());
+  }
+
+  /** Problems worth a look: tools in quarantine, names in the policy that match no tool. */
+  get warnings() {
+    return this.native.warnings();
+  }
+
+  /** Waits until the events so far are handed over; `false` if that took too long. */
+  async flush(timeoutMs = 5000) {
+    return this.native.flush(timeoutMs);
+  }
+
+  /** How many events each sink got and lost. */
+  get sinkStats() {
+    return this.read(this.native.sinkStats());
+  }
+
+  /** Reads JSON of the addon's; for this package only. */
+  read(text) {
+    return fromText(text, this.#largeIntegers);
+  }
+}
+
+/** The options of the core, as JSON. */
+function coreOptions(options) {
+  const core = {};
+  for (const [name, value] of Object.entries(options)) {
+    if (OWN_OPTIONS.includes(name) || value === undefined) continue;
+    if (!CORE_OPTIONS[name]) {
+      const known = [...Object.keys(CORE_OPTIONS), ...OWN_OPTIONS].join(', ');
+      throw new CallwrightError(`unknown option ${name}; known are ${known}`);
+    }
+    core[CORE_OPTIONS[name]] = value;
+  }
+  // A record without results could not be replayed.
+  if (options.record) core.keep_output = true;
+  const policy = policyOf(options);
+  if (policy !== undefined) core.policy = policy;
+  return toText(core);
+}
+
+/** The text of a policy: of a file, given as text, or out of an object. */
+function policyOf({ policy, policyText: text }) {
+  if (policy !== undefined && text !== undefined) throw new CallwrightError('give policy or policyText, not both');
+  if (text !== undefined) return text;
+  if (typeof policy === 'object' && policy !== null) return policyText(policy);
+  if (policy === undefined) return undefined;
+  try {
+    return readFileSync(policy, 'utf8');
+  } catch (error) {
+    throw new CallwrightError(`cannot read the policy file ${policy}: ${error.message}`, { cause: error });
+  }
+}
+
+/** A call and its place, as the addon takes them. */
+function asked(call, place = {}) {
+  const line = typeof call === 'string' ? wholeText(call, 'the call') : toText(call);
+  const { session, turn, round, ...unknown } = place;
+  const [stray] = Object.keys(unknown);
+  if (stray) throw new CallwrightError(`unknown key ${stray} in a place; known are session, turn, round`);
+  if (session === undefined) return [line];
+  // As it would be beside a recorded call, which is how the core reads it.
+  return [line, toText({ tool: 'any', session, turn, round })];
+}
+
+/** The arguments of a call that came as an object, so that unchanged ones go back as they are. */
+function sentObject(call) {
+  const candidates = typeof call === 'object' && call !== null ? [call.arguments, call.input, call.args] : [];
+  return candidates.find((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
+}
+
+/** A listener that cannot end the process: what it throws, or its promise rejects with, becomes a warning. */
+function harmless(listener, name, largeIntegers) {
+  if (typeof listener !== 'function') throw new TypeError(`on.${name} must be a function`);
+  const warn = (error) => process.emitWarning(`the listener for ${name} failed: ${error?.stack ?? error}`, 'CallwrightWarning');
+  return (line) => {
+    try {
+      Promise.resolve(listener(fromText(line, largeIntegers))).catch(warn);
+    } catch (error) {
+      warn(error);
+    }
+  };
+}
+
+function handOverAtExit(gate) {
+  if (gatesWithSinks.size === 0) process.on('exit', () => gatesWithSinks.forEach((held) => held.deref()?.native.flushNow(2000)));
+  gatesWithSinks.add(new WeakRef(gate));
+}
+
+function snakeCase(name) {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+module.exports = { Gate };

@@ -1,0 +1,73 @@
+'use strict';
+// A tool: its name, the schema of its arguments, and the function that runs it.
+
+const { CallwrightError } = require('./errors.js');
+
+const EFFECTS = { read: { readOnlyHint: true }, write: { destructiveHint: false }, destructive: { destructiveHint: true } };
+
+/** A tool with its function. It is written as a declaration in MCP's shape, so a gate takes it as any other tool. */
+class ToolDefinition {
+  constructor({ name, description, input = { type: 'object' }, output, effect, idempotent, timeoutMs, retries, check, run }) {
+    if (typeof name !== 'string' || name === '') throw new TypeError('a tool has a name');
+    if (run !== undefined && typeof run !== 'function') throw new TypeError(`${name}: run must be a function`);
+    if (effect !== undefined && effect !== 'unknown' && !EFFECTS[effect]) {
+      throw new TypeError(`${name}: unknown effect ${effect}; known are unknown, ${Object.keys(EFFECTS).join(', ')}`);
+    }
+    Object.assign(this, { name, description, effect, idempotent, timeoutMs, retries, check, run });
+    this.input = input;
+    this.output = output;
+    this.inputSchema = jsonSchema(input, 'input', name);
+    this.outputSchema = output && jsonSchema(output, 'output', name);
+  }
+
+  /** What the caller's own types make of arguments that the gate accepted, or what they object to. */
+  async typed(args) {
+    const validate = this.input?.['~standard']?.validate;
+    if (!validate) return { value: args };
+    const result = await validate(args);
+    if (!result.issues) return { value: result.value };
+    const [issue] = result.issues;
+    const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step));
+    return { objection: { path: path.map((key) => `/${key.replace(/~/g, '~0').replace(/\//g, '~1')}`).join(''), message: issue.message } };
+  }
+
+  toJSON() {
+    const { name, description, inputSchema, outputSchema, effect, idempotent } = this;
+    const annotations = { ...EFFECTS[effect], ...(idempotent && { idempotentHint: true }) };
+    return { name, description, inputSchema, outputSchema, annotations };
+  }
+}
+
+/** Declares a tool. The arguments of `run` have the type of `input`. */
+function tool(definition) {
+  return new ToolDefinition(definition);
+}
+
+/** The JSON Schema of a Zod schema, of any Standard Schema that has one, or a JSON Schema as it is. */
+function jsonSchema(schema, io, name) {
+  const standard = schema?.['~standard'];
+  if (!standard) {
+    if (typeof schema !== 'object' || schema === null) throw new TypeError(`${name}: ${io} must be a schema`);
+    return schema;
+  }
+  const converted = ownSchema(schema, standard, io) ?? zodSchema(schema, standard, io);
+  if (converted) return converted;
+  throw new CallwrightError(
+    `${name}: this ${standard.vendor} schema has no JSON Schema; give one as \`input\`, or use a version that has \`~standard.jsonSchema\``,
+  );
+}
+
+/** Standard Schema's own way, and the method that Zod gives its schemas. */
+function ownSchema(schema, standard, io) {
+  if (standard.jsonSchema?.[io]) return standard.jsonSchema[io]({ target: 'draft-2020-12' });
+  if (standard.vendor === 'zod' && typeof schema.toJSONSchema === 'function') return schema.toJSONSchema({ io });
+  return undefined;
+}
+
+/** Zod before it had the method: the function of the package, which must be there, since the schema was made with it. */
+function zodSchema(schema, standard, io) {
+  if (standard.vendor !== 'zod' || !schema._zod) return undefined;
+  return require('zod').toJSONSchema(schema, { io });
+}
+
+module.exports = { ToolDefinition, jsonSchema, tool };

@@ -1,0 +1,151 @@
+'use strict';
+// What the gate says about a call, as an object. Nothing of it is read before it is asked for.
+
+const { checked } = require('./errors.js');
+const { fromText, toText } = require('./json.js');
+
+/** The verdict on one call. `toJSON()` is the verdict line of the contract. */
+class Verdict {
+  #gate;
+  #text;
+  #tool;
+  #sent;
+  #line;
+
+  /** `text` is the verdict line; `null` for a valid call, of which the tool and the arguments as sent say everything. */
+  constructor(gate, text, tool, sent) {
+    this.#gate = gate;
+    this.#text = text;
+    this.#tool = tool;
+    this.#sent = sent;
+  }
+
+  /** `valid`, `repaired`, `refused` or `unjudged`. */
+  get verdict() {
+    return this.#text === null ? 'valid' : this.#read().verdict;
+  }
+
+  /** Whether the call may run. */
+  get ok() {
+    return this.#text === null || this.#read().verdict !== 'refused';
+  }
+
+  /** The tool; of a repaired call the one that was meant. */
+  get tool() {
+    return this.#text === null ? this.#tool : this.#read().tool;
+  }
+
+  get id() {
+    return this.#text === null ? undefined : this.#read().id;
+  }
+
+  /** The arguments to run the tool with; of a refused call what the model sent, if it could be read. */
+  get arguments() {
+    const isAsSent = this.#text === null || this.#read().verdict === 'valid';
+    if (isAsSent && typeof this.#sent === 'object') return this.#sent;
+    return this.#read().arguments;
+  }
+
+  get edits() {
+    return this.#read().edits;
+  }
+
+  get failure() {
+    return this.#text === null ? undefined : this.#read().failure;
+  }
+
+  /** What to tell the model, if the call was refused. */
+  get feedback() {
+    return this.#text === null ? undefined : this.#read().feedback;
+  }
+
+  get warning() {
+    return this.#text === null ? undefined : this.#read().warning;
+  }
+
+  /** How the model wrote a call that was taken out of a message. */
+  get rescued() {
+    return this.#read().rescued;
+  }
+
+  /** The verdict in a provider's shape: a call that may run as the call it is, a refused one as its tool result. */
+  render(provider) {
+    const line = this.#callLine();
+    return this.#gate.read(checked(() => this.#gate.native.render(line, provider)));
+  }
+
+  /** The verdict line of the contract, as text. */
+  get line() {
+    if (this.#text === null) {
+      const sent = typeof this.#sent === 'string' ? spaceless(this.#sent) : toText(this.#sent);
+      return `{"tool":${JSON.stringify(this.#tool)},"verdict":"valid","arguments":${sent},"edits":[]}`;
+    }
+    return this.#text;
+  }
+
+  toJSON() {
+    return { ...this.#read() };
+  }
+
+  #read() {
+    this.#line ??= this.#gate.read(this.line);
+    return this.#line;
+  }
+
+  #callLine() {
+    if (typeof this.#tool !== 'string') return this.#sent;
+    return `{"tool":${JSON.stringify(this.#tool)},"arguments":${toText(this.#sent)}}`;
+  }
+}
+
+/** Arguments that were sent as text and are valid: an object, or nothing at all, which means `{}`. */
+function spaceless(text) {
+  const trimmed = text.trim();
+  return trimmed === '' || trimmed === 'null' ? '{}' : trimmed;
+}
+
+/** A call that is over: refused, or with its outcome judged. This is what the model hears of it. */
+class Settled {
+  #gate;
+  #native;
+
+  constructor(gate, native) {
+    this.#gate = gate;
+    this.#native = native;
+  }
+
+  /** What the model gets, as one text. */
+  get text() {
+    return this.#native.text();
+  }
+
+  /** Whether the model gets it as an error. */
+  get isError() {
+    return this.#native.isError;
+  }
+
+  /** The same in its parts: `content` (`kept`, `cut`, `withheld`), `shown`, `note`. */
+  get presented() {
+    return this.#gate.read(this.#native.presented());
+  }
+
+  /** Of a call that was refused because of what came before it: its identity, for the user's answer. */
+  get question() {
+    return this.#native.question ?? undefined;
+  }
+
+  /** The tool result in a provider's shape. */
+  message(provider) {
+    return this.#gate.read(checked(() => this.#native.render(provider)));
+  }
+
+  get line() {
+    return this.#native.line();
+  }
+
+  toJSON() {
+    return this.#gate.read(this.line);
+  }
+}
+
+module.exports = { Settled, Verdict };

@@ -1,0 +1,141 @@
+// Tools with functions: types, time limits, retries, aborts, and what the model hears of what they throw.
+
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'node:test';
+
+import { Toolbox, ToolError, TransientError, tool } from '../index.mjs';
+import { load, releases } from './support/frameworks.mjs';
+
+const lookup = (definition) => tool({ name: 'lookup', input: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }, ...definition });
+const call = { tool: 'lookup', id: 'c1', arguments: { id: 7 } };
+
+async function heard(definition, options, invoke = {}) {
+  const events = [];
+  const toolbox = new Toolbox([lookup(definition)], { ...options, on: { any: (event) => events.push(event) } });
+  const settled = await toolbox.invoke(call, invoke);
+  await toolbox.gate.flush();
+  for (let wait = 0; wait < 100 && events.length === 0; wait++) await sleep(5);
+  return { text: settled.text, isError: settled.isError, line: settled.toJSON(), event: events[0] };
+}
+
+test('a call is judged, run and answered', async () => {
+  const { text, isError } = await heard({ run: ({ id }) => ({ total: id * 2 }) });
+  assert.deepEqual([text, isError], ['{"total":14}', false]);
+});
+
+test('what a tool throws, in the classes of the core', async () => {
+  const thrown = async (error, definition) => heard({ ...definition, run: () => { throw error; } });
+  const reported = await thrown(new ToolError('no_such_order', 'There is no order 7.', { hint: 'List the orders first.' }));
+  assert.equal(reported.line.output_failure.code, 'no_such_order');
+  assert.match(reported.text, /There is no order 7\. .*List the orders first\./);
+  const internal = await thrown(new TypeError('secret-host: x is undefined'));
+  assert.equal(internal.line.output_failure.code, 'tool_error');
+  assert.doesNotMatch(internal.text + JSON.stringify(internal.line), /secret-host/);
+  assert.match(internal.event.operator_detail, /TypeError: secret-host/);
+  const odd = await thrown('just a text');
+  assert.equal(odd.line.output_failure.code, 'tool_error');
+  const rejected = await heard({ run: async () => Promise.reject(new Error('x')) });
+  assert.equal(rejected.isError, true);
+});
+
+test('transient failures are tried again where that does no harm', async () => {
+  let runs = 0;
+  const flaky = async () => {
+    runs += 1;
+    if (runs < 3) throw new TransientError('busy', { retryAfterMs: 1 });
+    return 'done';
+  };
+  const read = await heard({ effect: 'read', run: flaky });
+  assert.deepEqual([read.text, runs, read.event.attempts], ['done', 3, 3]);
+  runs = 0;
+  const write = await heard({ effect: 'write', run: flaky });
+  assert.deepEqual([write.line.output_failure.code, runs], ['transient', 1]);
+  runs = 0;
+  await heard({ effect: 'read', retries: 0, run: flaky });
+  assert.equal(runs, 1);
+});
+
+test('a tool that takes too long is over, and is told so', async () => {
+  let aborted;
+  const run = (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => (aborted = true)));
+  const { line, text } = await heard({ timeoutMs: 30, run });
+  assert.equal(line.output_failure.code, 'timeout');
+  assert.match(text, /did not answer within 30 ms/);
+  assert.equal(aborted, true);
+  const policy = await heard({ timeoutMs: 60_000, run }, { policy: { timeout: '20ms' } });
+  assert.equal(policy.line.output_failure.code, 'timeout', 'the policy counts');
+});
+
+test('an abort ends the call for its caller', async () => {
+  const controller = new AbortController();
+  const ended = heard({ run: () => new Promise(() => {}) }, {}, { signal: controller.signal });
+  await sleep(10);
+  controller.abort();
+  assert.equal((await ended).isError, true);
+  let ran = false;
+  const never = await heard({ run: () => (ran = true) }, {}, { signal: AbortSignal.abort() });
+  assert.deepEqual([never.isError, ran], [true, false]);
+});
+
+test('so many at once, in order', async () => {
+  let now = 0;
+  let most = 0;
+  const run = async () => {
+    most = Math.max(most, ++now);
+    await sleep(5);
+    now -= 1;
+    return 'ok';
+  };
+  const toolbox = new Toolbox([lookup({ effect: 'read', run })], { policy: { tool: { lookup: { concurrency: 2 } } } });
+  const calls = Array.from({ length: 6 }, (_, id) => ({ tool: 'lookup', arguments: { id } }));
+  const settled = await toolbox.invokeAll(calls, { session: 's', round: 1 });
+  assert.deepEqual([settled.every(({ text }) => text === 'ok'), most], [true, 2]);
+});
+
+test('loops are stopped', async () => {
+  const toolbox = new Toolbox([lookup({ run: () => { throw new ToolError('gone', 'no such order'); } })]);
+  const codes = [];
+  for (let round = 0; round < 5; round++) {
+    const line = (await toolbox.invoke(call, { session: 's', round })).toJSON();
+    codes.push(line.failure?.code ?? line.output_failure.code);
+  }
+  assert.deepEqual(codes, ['gone', 'gone', 'gone', 'repeated_call', 'repeated_call']);
+});
+
+test('a check finds what a schema cannot', async () => {
+  const check = (output) => (output.has_more && output.rows.length === 0 ? { class: 'semantic_garbage', code: 'empty_first_page', detail: 'More pages, and none here.' } : undefined);
+  const { line } = await heard({ check, run: () => ({ has_more: true, rows: [] }) });
+  assert.equal(line.output_failure.code, 'empty_first_page');
+});
+
+for (const release of releases) {
+  test(`Zod, ${release}: schema, transformed arguments, and its own objections with their places`, async () => {
+    const { z } = await load(release, 'zod');
+    const input = z.object({
+      query: z.string().transform((text) => text.toUpperCase()),
+      page: z.object({ size: z.number().int().refine((size) => size % 2 === 0, 'must be even') }).optional(),
+      limit: z.number().int().default(10),
+    });
+    const search = tool({ name: 'search', input, effect: 'read', run: ({ query, limit }) => `${query} ${limit}` });
+    assert.deepEqual(search.inputSchema.required, ['query']);
+    const toolbox = new Toolbox([search]);
+    const hear = async (args) => (await toolbox.invoke({ tool: 'search', arguments: args })).text;
+    assert.equal(await hear('{"query": "lamp", "limit": "5"}'), 'LAMP 5');
+    assert.equal(await hear('{"query": "lamp"}'), 'LAMP 10');
+    assert.match(await hear('{"query": "lamp", "page": {"size": 3}}'), /page\.size: must be even/);
+    assert.match(await hear('{"limit": 5}'), /query: Required/);
+  });
+}
+
+test('a Standard Schema without JSON Schema says what is missing', async () => {
+  const { object, string } = await load('newest', 'valibot');
+  assert.throws(() => tool({ name: 'x', input: object({ a: string() }) }), /valibot schema has no JSON Schema/);
+});
+
+test('wrong definitions are exceptions', () => {
+  assert.throws(() => tool({ input: {} }), TypeError);
+  assert.throws(() => tool({ name: 'x', effect: 'reads' }), /unknown effect/);
+  assert.throws(() => new Toolbox([{ name: 'x' }]), TypeError);
+  assert.throws(() => new Toolbox([tool({ name: 'x' })]), TypeError);
+});
