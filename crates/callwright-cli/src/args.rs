@@ -13,6 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::clients::ClientArguments;
+use crate::version;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -22,16 +23,20 @@ const STYLES: Styles = Styles::styled()
 
 /// A guard between language models and their tools.
 #[derive(Debug, Parser)]
-#[command(name = "callwright", version, styles = STYLES)]
+#[command(name = "callwright", version = version::SHORT, long_version = version::LONG, styles = STYLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(CheckArguments),
+    Completions(crate::shell::CompletionsArguments),
+    Doctor(crate::doctor::DoctorArguments),
     Explain(ExplainArguments),
+    Init(crate::init::InitArguments),
+    Man(crate::shell::ManArguments),
     Mcp(McpArguments),
     Replay(Box<crate::replay::args::ReplayArguments>),
     Serve(crate::serve::ServeArguments),

@@ -7,13 +7,19 @@
 mod args;
 mod check;
 mod clients;
+mod doctor;
 mod explain;
+mod init;
 mod input;
 mod mcp;
+mod mcp_clients;
 mod progress;
 mod record;
 mod replay;
 mod serve;
+mod shell;
+mod version;
+mod welcome;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -40,9 +46,16 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
-    let result = match arguments.command {
+    let Some(command) = arguments.command else {
+        return welcome::print();
+    };
+    let result = match command {
         Command::Check(arguments) => check::run(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),

@@ -1,0 +1,140 @@
+//! `callwright doctor`: what this program can do here, which clients are guarded, and what the tests would find.
+//!
+//! Only looks: nothing is started and nothing is written.
+
+use std::env;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::mcp_clients::entries::{self, State};
+use crate::mcp_clients::{Client, Folders};
+use crate::input::{self, printable, shown};
+use crate::{Outcome, version};
+
+/// As `init` has it.
+const LARGEST_CONFIGURATION: u64 = 64 * 1024 * 1024;
+
+/// Show which clients were found and guarded, and what is installed
+///
+/// Looks for the configurations of MCP clients and says which of their servers are guarded; lists the programs that
+/// integrations and tests use. Starts and changes nothing. Exit codes: 0, or 1 if a configuration cannot be read.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {}
+
+/// Programs that something of ours uses where they are: any of the names will do.
+const PROGRAMS: [(&[&str], &str); 6] = [
+    (&["npx"], "MCP servers from npm"),
+    (&["uvx", "uv"], "MCP servers from PyPI"),
+    (
+        &["redis-server", "valkey-server"],
+        "sessions shared between replicas; tests of callwright-redis",
+    ),
+    (
+        &["python3", "python"],
+        "tests with official clients and SDKs",
+    ),
+    (&["node"], "tests with official servers and SDKs"),
+    (
+        &["chromium", "chromium-browser", "google-chrome"],
+        "tests of the pages",
+    ),
+];
+
+pub(crate) fn run(_: &DoctorArguments) -> Result<Outcome> {
+    let mut report = format!("callwright {}\n", version::LONG.replace('\n', "\n  "));
+    if let Ok(own) = env::current_exe() {
+        report += &format!("  program   {}\n", shown(&own));
+    }
+    let unreadable = clients(&mut report);
+    report += "\nPrograms\n";
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    for (names, used_for) in PROGRAMS {
+        let found = names.iter().find_map(|name| find(&folders, name));
+        let found = found.map_or_else(|| "not found".to_owned(), |file| shown(&file));
+        report += &format!("  {:13} {found} ({used_for})\n", names[0]);
+    }
+    let mut stdout = std::io::stdout().lock();
+    write!(stdout, "{report}").context("cannot write to standard output")?;
+    Ok(if unreadable {
+        Outcome::Findings
+    } else {
+        Outcome::Clean
+    })
+}
+
+/// Adds the clients to a report. Returns whether a configuration cannot be read.
+fn clients(report: &mut String) -> bool {
+    *report += "\nClients\n";
+    let Some(folders) = Folders::of_user() else {
+        *report += "  not looked for: the environment names no home folder\n";
+        return false;
+    };
+    let mut unreadable = false;
+    for client in Client::ALL {
+        let files = client.found(&folders);
+        if files.is_empty() {
+            *report += &format!("  {:14} not found\n", client.title());
+        }
+        let mut plain = false;
+        for file in files {
+            *report += &format!("  {:14} {}\n", client.title(), folders.short(&file));
+            let servers =
+                input::read_text(&file, "configuration", LARGEST_CONFIGURATION).and_then(|text| {
+                    entries::servers(text.trim_start_matches('\u{feff}'), &[client.key()])
+                });
+            match servers {
+                Ok(servers) if servers.is_empty() => *report += "    no servers in it\n",
+                Ok(servers) => {
+                    for server in servers {
+                        plain |= server.state == State::Plain;
+                        let name = printable(&server.name);
+                        *report += &format!("    {name}: {}\n", server.state.words());
+                    }
+                }
+                Err(error) => {
+                    unreadable = true;
+                    *report += &format!("    {}\n", printable(&format!("{error:#}")));
+                }
+            }
+        }
+        if plain {
+            *report += &format!(
+                "    guard them: callwright init --client {}\n",
+                client.name()
+            );
+        }
+    }
+    unreadable
+}
+
+/// A program in the folders of the search path.
+fn find(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) {
+        &[".exe", ".cmd", ".bat"]
+    } else {
+        &[""]
+    };
+    let names: Vec<String> = endings
+        .iter()
+        .map(|ending| format!("{name}{ending}"))
+        .collect();
+    let files = folders
+        .iter()
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+    files.into_iter().find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        file.metadata()
+            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    file.is_file()
+}

@@ -1,0 +1,247 @@
+//! `callwright init`: writes a policy file for some tools, and puts the guard before the servers of a client.
+//!
+//! Nothing is written before it was shown, no policy file is replaced, and a configuration is kept as a backup first.
+
+mod diff;
+mod policy;
+mod replace;
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::mcp_clients::entries::{self, Change, Server, State};
+use crate::mcp_clients::{Client, Folders};
+use crate::input::{printable, shown};
+use crate::{Outcome, input, say};
+
+/// The largest configuration that is edited. Claude Code keeps its history in the same file.
+const LARGEST_CONFIGURATION: u64 = 64 * 1024 * 1024;
+
+/// All keys that servers are under, for a file that is given by its path.
+const ANY_KEY: [&str; 3] = ["mcpServers", "servers", "context_servers"];
+
+/// Write a policy file for your tools, or guard the MCP servers of a client
+///
+/// With `--tools`, writes a commented policy file. With `--client` or `--config`, puts `callwright mcp --` before the
+/// command of every server in the client's configuration: shows the difference, asks, keeps a backup next to the file, and
+/// edits the text in place, so that comments and everything else stay. Servers that are guarded already or reached by a URL
+/// are left alone. Restart the client afterwards.
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// The tools to write a policy file for: a JSON array, or an object with `tools`
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["client", "config"])]
+    tools: Option<PathBuf>,
+
+    /// The policy file: written with `--tools` (`callwright.toml` by default), used by the guarded servers
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+
+    /// The client whose servers are guarded; its files are looked for where it keeps them, and in the working directory
+    #[arg(long, value_name = "CLIENT")]
+    client: Option<Client>,
+
+    /// A client's configuration by its path
+    #[arg(long, value_name = "FILE", conflicts_with = "client")]
+    config: Option<PathBuf>,
+
+    /// Only this server; may be repeated
+    #[arg(long, value_name = "NAME")]
+    server: Vec<String>,
+
+    /// What the client starts as callwright; by default this very program, by its full path
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "undo")]
+    program: Option<String>,
+
+    /// Take the guard away again
+    #[arg(long, conflicts_with_all = ["tools", "policy"])]
+    undo: bool,
+
+    /// Write without asking
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) fn run(arguments: &InitArguments) -> Result<Outcome> {
+    let policy_file = arguments.policy.clone();
+    if let Some(tools) = &arguments.tools {
+        let file = policy_file.unwrap_or_else(|| PathBuf::from("callwright.toml"));
+        policy::write(tools, &file)?;
+    }
+    let folders = Folders::of_user();
+    let short = |file: &Path| {
+        folders
+            .as_ref()
+            .map_or_else(|| shown(file), |it| it.short(file))
+    };
+    let (files, keys) = match (arguments.client, &arguments.config) {
+        (Some(client), _) => {
+            let folders = folders
+                .as_ref()
+                .context("the environment names no home folder; use --config")?;
+            let found = client.found(folders);
+            if found.is_empty() {
+                let places = client.files(folders);
+                let places: Vec<String> = places.iter().map(|file| folders.short(file)).collect();
+                let places = places.join(" or ");
+                bail!(
+                    "{} has no configuration at {places}; use --config",
+                    client.title()
+                );
+            }
+            (found, vec![client.key()])
+        }
+        (None, Some(file)) => (vec![file.clone()], ANY_KEY.to_vec()),
+        (None, None) => return Ok(Outcome::Clean),
+    };
+    let options = options(arguments)?;
+    let program = match &arguments.program {
+        Some(program) => program.clone(),
+        None if arguments.undo => String::new(),
+        None => own_path()?,
+    };
+    let change = if arguments.undo {
+        Change::Undo
+    } else {
+        Change::Guard {
+            program: &program,
+            options: &options,
+        }
+    };
+    let wanted =
+        |name: &str| arguments.server.is_empty() || arguments.server.iter().any(|it| it == name);
+    let mut seen = Vec::new();
+    for file in files {
+        let name = short(&file);
+        let text = input::read_text(&file, "configuration", LARGEST_CONFIGURATION)?;
+        let place = || name.clone();
+        // Some editors on Windows put a mark before the text.
+        let (mark, body) = text.split_at(text.len() - text.trim_start_matches('\u{feff}').len());
+        let servers = entries::servers(body, &keys).with_context(place)?;
+        seen.extend(servers.iter().map(|server| server.name.clone()));
+        let edited = entries::edit(body, &keys, &wanted, change).with_context(place)?;
+        show(&name, body, &edited, &servers, &wanted)?;
+        if edited != body {
+            offer(
+                arguments.yes,
+                &file,
+                &name,
+                &text,
+                &format!("{mark}{edited}"),
+            )?;
+        }
+    }
+    if let Some(missing) = arguments.server.iter().find(|name| !seen.contains(name)) {
+        bail!(
+            "no server is named {:?}; there are {}",
+            missing,
+            seen.join(", ")
+        );
+    }
+    Ok(Outcome::Clean)
+}
+
+/// The options of `callwright mcp` for every server. A client starts us in another folder.
+fn options(arguments: &InitArguments) -> Result<Vec<String>> {
+    let default = arguments
+        .tools
+        .as_ref()
+        .map(|_| PathBuf::from("callwright.toml"));
+    let Some(policy) = arguments.policy.clone().or(default) else {
+        return Ok(Vec::new());
+    };
+    // One that cannot be read would keep every server from starting.
+    input::read_policy(&policy)?;
+    let policy = std::path::absolute(&policy).with_context(|| shown(&policy))?;
+    Ok(vec![
+        "--policy".to_owned(),
+        policy.to_string_lossy().into_owned(),
+    ])
+}
+
+/// Clients of a desktop do not know the search path of a shell.
+fn own_path() -> Result<String> {
+    let own =
+        std::env::current_exe().context("cannot tell where this program is; use --program")?;
+    let own = own.to_string_lossy().into_owned();
+    // `npx` and `uvx` unpack a program into a cache, from which it may disappear.
+    if ["/_npx/", "\\_npx\\", "/uv/archive-", "\\uv\\cache\\"]
+        .iter()
+        .any(|cache| own.contains(cache))
+    {
+        bail!("this program runs from a cache; install it first, or name it with --program");
+    }
+    Ok(own)
+}
+
+/// The difference, and what happens to each server that does not change.
+fn show(
+    name: &str,
+    before: &str,
+    after: &str,
+    servers: &[Server],
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    let written = "cannot write to standard output";
+    if before != after {
+        writeln!(stdout, "--- {name}\n+++ {name}").context(written)?;
+        for (mark, line) in diff::lines(before, after) {
+            let style = match mark {
+                '+' => anstyle::AnsiColor::Green.on_default(),
+                '-' => anstyle::AnsiColor::Red.on_default(),
+                _ => anstyle::Style::new(),
+            };
+            writeln!(stdout, "{style}{mark}{}{style:#}", printable(&line)).context(written)?;
+        }
+        stdout.flush().context(written)?;
+    }
+    drop(stdout);
+    let left = servers
+        .iter()
+        .filter(|server| server.state != State::Plain || before == after);
+    for server in left.filter(|server| wanted(&server.name)) {
+        let server_name = printable(&server.name);
+        say(
+            "note",
+            &format!("{name}: {server_name}: {}", server.state.words()),
+        );
+    }
+    if servers.is_empty() {
+        say("note", &format!("{name}: no servers in it"));
+    }
+    Ok(())
+}
+
+/// Writes a file if the user agrees.
+fn offer(yes: bool, file: &Path, name: &str, before: &str, after: &str) -> Result<()> {
+    if !yes {
+        if !io::stdin().is_terminal() {
+            say(
+                "note",
+                &format!("{name}: nothing was written; add --yes to write it"),
+            );
+            return Ok(());
+        }
+        let mut stderr = io::stderr();
+        write!(stderr, "write {name}? [y/N] ").context("cannot ask")?;
+        stderr.flush().context("cannot ask")?;
+        let mut answer = String::new();
+        io::stdin()
+            .lock()
+            .read_line(&mut answer)
+            .context("cannot read the answer")?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            say("note", &format!("{name}: nothing was written"));
+            return Ok(());
+        }
+    }
+    let backup = replace::replace(file, before, after)?;
+    say(
+        "written",
+        &format!("{name}; the file as it was is {}", shown(&backup)),
+    );
+    Ok(())
+}

@@ -1,0 +1,474 @@
+//! The servers in the text of a client's configuration, and the guard in front of them.
+//!
+//! Takes a text; returns what is in it, or the text with the guard put before its servers or taken away. Only the command
+//! and the arguments of a server are edited, in place: comments, order, indentation and everything else stay as they are.
+
+use std::ops::Range;
+
+use anyhow::{Result, anyhow, bail};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+
+/// The word that separates our options from the server's command.
+const SEPARATOR: &str = "--";
+
+/// A server in a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Started by its own command.
+    Plain,
+    /// Started through `callwright mcp`.
+    Guarded,
+    /// Reached over HTTP. The client may sign in there, which a guard in front of it cannot do.
+    ByUrl,
+    /// Neither a command nor a URL: an extension, say.
+    NoCommand,
+    /// A command with its arguments in one string, or arguments that are not strings.
+    Unusual,
+}
+
+impl State {
+    /// For a list, after the server's name.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            State::Plain => "not guarded",
+            State::Guarded => "guarded",
+            State::ByUrl => "reached by URL, left alone; see `callwright mcp --upstream`",
+            State::NoCommand => "has no command, left alone",
+            State::Unusual => "left alone; give a command and a list of strings as its arguments",
+        }
+    }
+}
+
+/// What is done to the servers of a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Change<'a> {
+    /// Puts a guard before those that have none: this program with these options of `mcp`.
+    Guard {
+        program: &'a str,
+        options: &'a [String],
+    },
+    /// Takes the guard away.
+    Undo,
+}
+
+/// The servers under these keys, in the order of the file.
+pub(crate) fn servers(text: &str, keys: &[&str]) -> Result<Vec<Server>> {
+    let Some(file) = parse(text)? else {
+        return Ok(Vec::new());
+    };
+    let found = entries(&file, keys).into_iter();
+    Ok(found
+        .map(|(name, entry)| Server {
+            name: name.to_owned(),
+            state: Command::of(entry).map_or_else(|state| state, |command| command.state()),
+        })
+        .collect())
+}
+
+/// The text with a change made to the servers whose names are wanted.
+pub(crate) fn edit(
+    text: &str,
+    keys: &[&str],
+    wanted: &dyn Fn(&str) -> bool,
+    change: Change<'_>,
+) -> Result<String> {
+    let Some(file) = parse(text)? else {
+        return Ok(text.to_owned());
+    };
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    for (name, entry) in entries(&file, keys) {
+        let Ok(command) = Command::of(entry) else {
+            continue;
+        };
+        if !wanted(name) {
+            continue;
+        }
+        match change {
+            Change::Guard { program, options } => {
+                edits.extend(command.guarded(text, program, options));
+            }
+            Change::Undo => edits.extend(command.unguarded(text)),
+        }
+    }
+    edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+    let mut edited = text.to_owned();
+    for (range, new) in edits {
+        edited.replace_range(range, &new);
+    }
+    // A file that its client could not read any more must not be written.
+    parse(&edited)?;
+    Ok(edited)
+}
+
+/// JSON with comments and trailing commas, as editors allow them in their settings.
+fn parse(text: &str) -> Result<Option<Object<'_>>> {
+    let collect = CollectOptions {
+        comments: CommentCollectionStrategy::Off,
+        tokens: false,
+    };
+    let liberties = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_missing_commas: false,
+        allow_loose_object_property_names: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &collect, &liberties);
+    match parsed
+        .map_err(|error| anyhow!("this is not JSON: {error}"))?
+        .value
+    {
+        None => Ok(None),
+        Some(Value::Object(file)) => Ok(Some(file)),
+        Some(_) => bail!("expected an object with the servers in it"),
+    }
+}
+
+/// The entries of all servers. Claude Code also keeps some for each project.
+fn entries<'f, 'a>(file: &'f Object<'a>, keys: &[&str]) -> Vec<(&'f str, &'f Object<'a>)> {
+    let projects = file.get_object("projects").into_iter();
+    let projects = projects.flat_map(|projects| &projects.properties);
+    let projects = projects.filter_map(|project| project.value.as_object());
+    let places = std::iter::once(file).chain(projects);
+    let groups = places.flat_map(|place| keys.iter().filter_map(|key| place.get_object(key)));
+    let members = groups.flat_map(|group| &group.properties);
+    members
+        .filter_map(|member| Some((member.name.as_str(), member.value.as_object()?)))
+        .collect()
+}
+
+/// How a server is started.
+struct Command<'f, 'a> {
+    /// The member with the program.
+    program: &'f ObjectProp<'a>,
+    /// The program and its arguments.
+    words: Vec<&'f str>,
+    args: Option<&'f Array<'a>>,
+}
+
+impl<'f, 'a> Command<'f, 'a> {
+    fn of(entry: &'f Object<'a>) -> Result<Self, State> {
+        let Some(command) = entry.get("command") else {
+            let by_url = ["url", "serverUrl", "httpUrl"];
+            let by_url = by_url.iter().any(|key| entry.get(key).is_some());
+            return Err(if by_url {
+                State::ByUrl
+            } else {
+                State::NoCommand
+            });
+        };
+        // Zed had an object there.
+        let (program, args) = match &command.value {
+            Value::Object(inner) => (inner.get("path").ok_or(State::Unusual)?, inner.get("args")),
+            _ => (command, entry.get("args")),
+        };
+        let first = program.value.as_string_lit().ok_or(State::Unusual)?;
+        let args = match args.map(|args| &args.value) {
+            None => None,
+            Some(Value::Array(args)) => Some(args),
+            Some(_) => return Err(State::Unusual),
+        };
+        let mut words = vec![first.value.as_ref()];
+        for arg in args.into_iter().flat_map(|args| &args.elements) {
+            words.push(arg.as_string_lit().ok_or(State::Unusual)?.value.as_ref());
+        }
+        // `npx -y server` in one string: a shell would split it, and not every client asks one.
+        let mut parts = words[0].split_whitespace();
+        let is_line = parts.next().is_some_and(|part| !part.contains(['/', '\\']));
+        if is_line && parts.next().is_some() {
+            return Err(State::Unusual);
+        }
+        Ok(Command {
+            program,
+            words,
+            args,
+        })
+    }
+
+    fn state(&self) -> State {
+        match self.guard() {
+            Some(_) => State::Guarded,
+            None => State::Plain,
+        }
+    }
+
+    /// Which word is our `mcp`. We may be started by `uvx` or `npx -y`.
+    fn guard(&self) -> Option<usize> {
+        let pairs = self.words.windows(2).take(3);
+        let ours = pairs.map(|pair| is_callwright(pair[0]) && pair[1] == "mcp");
+        ours.enumerate()
+            .find_map(|(at, ours)| ours.then_some(at + 1))
+    }
+
+    /// The edits that put a guard before the server; none if there is one.
+    fn guarded(
+        &self,
+        text: &str,
+        program: &str,
+        options: &[String],
+    ) -> Vec<(Range<usize>, String)> {
+        if self.guard().is_some() {
+            return Vec::new();
+        }
+        let own = self.program.value.range();
+        let literal = &text[own.start..own.end];
+        let mut words = vec![quoted("mcp")];
+        words.extend(options.iter().map(|option| quoted(option)));
+        words.extend([quoted(SEPARATOR), literal.to_owned()]);
+        let before = (own.start..own.end, quoted(program));
+        let inserted = match self.args.map(|args| (args, args.elements.first())) {
+            Some((args, Some(first))) => {
+                let between = &text[args.range.start + 1..first.range().start];
+                let separator = if between.contains('\n') && between.trim().is_empty() {
+                    format!(",{between}")
+                } else {
+                    ", ".to_owned()
+                };
+                let at = first.range().start;
+                (at..at, words.join(&separator) + &separator)
+            }
+            Some((args, None)) => {
+                let at = args.range.start + 1;
+                (at..at, words.join(", "))
+            }
+            None => {
+                let line = line_before(text, self.program.range.start);
+                let args = format!(",{line}\"args\": [{}]", words.join(", "));
+                (own.end..own.end, args)
+            }
+        };
+        vec![before, inserted]
+    }
+
+    /// The edits that take the guard away; none if there is none, or if it has no separator.
+    fn unguarded(&self, text: &str) -> Vec<(Range<usize>, String)> {
+        let (Some(mcp), Some(args)) = (self.guard(), self.args) else {
+            return Vec::new();
+        };
+        let after = self
+            .words
+            .iter()
+            .skip(mcp)
+            .position(|word| *word == SEPARATOR);
+        // The program itself is the first word, and not among the arguments.
+        let Some(command) = after.and_then(|after| args.elements.get(mcp + after)) else {
+            return Vec::new();
+        };
+        let at = mcp + after.unwrap_or_default();
+        let own = self.program.value.range();
+        let literal = text[command.range().start..command.range().end].to_owned();
+        let program = (own.start..own.end, literal);
+        let begin = args.elements[0].range().start;
+        let rest = match args.elements.get(at + 1) {
+            Some(next) => begin..next.range().start,
+            // Only a comma and blanks are between the two members: the second one is ours.
+            None if text.get(own.end..args.range.start).is_some_and(is_next) => {
+                own.end..args.range.end
+            }
+            None => begin..command.range().end,
+        };
+        vec![program, (rest, String::new())]
+    }
+}
+
+/// Whether `"args":` is all that is between a command and the list.
+fn is_next(between: &str) -> bool {
+    let mut letters = between.chars().filter(|letter| !letter.is_whitespace());
+    letters.by_ref().eq(",\"args\":".chars())
+}
+
+/// The line break and the indentation before a place, or a blank if it is not the first on its line.
+fn line_before(text: &str, at: usize) -> &str {
+    let before = &text[..at];
+    let blanks = before.trim_end_matches([' ', '\t']);
+    match blanks.strip_suffix('\n') {
+        Some(rest) => &before[rest.strip_suffix('\r').unwrap_or(rest).len()..],
+        None => " ",
+    }
+}
+
+/// Whether a word names this program: a path to it, or a package with a version.
+fn is_callwright(word: &str) -> bool {
+    let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let file = file.split_once('@').map_or(file, |(name, _)| name);
+    let file = file.strip_suffix(".exe").unwrap_or(file);
+    file.eq_ignore_ascii_case("callwright")
+}
+
+fn quoted(word: &str) -> String {
+    serde_json::Value::from(word).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: [&str; 3] = ["mcpServers", "servers", "context_servers"];
+
+    fn guarded(text: &str) -> String {
+        let options = ["--policy".to_owned(), "/p q.toml".to_owned()];
+        let program = "/bin/callwright";
+        let options = &options;
+        edit(text, &KEYS, &|_| true, Change::Guard { program, options }).expect("it can be edited")
+    }
+
+    fn undone(text: &str) -> String {
+        edit(text, &KEYS, &|_| true, Change::Undo).expect("it can be edited")
+    }
+
+    #[test]
+    fn only_the_command_is_edited() {
+        let text = r#"{
+  // the files
+  "mcpServers": {
+    "files": {
+      "command": "npx", // from npm
+      "args": [
+        "-y",
+        "server-filesystem", /* which one */
+        "/data",
+      ],
+      "env": {"KEY": "1"},
+    },
+    "git": {"command": "uvx", "args": ["mcp-server-git"]},
+  },
+}
+"#;
+        let expected = r#"{
+  // the files
+  "mcpServers": {
+    "files": {
+      "command": "/bin/callwright", // from npm
+      "args": [
+        "mcp",
+        "--policy",
+        "/p q.toml",
+        "--",
+        "npx",
+        "-y",
+        "server-filesystem", /* which one */
+        "/data",
+      ],
+      "env": {"KEY": "1"},
+    },
+    "git": {"command": "/bin/callwright", "args": ["mcp", "--policy", "/p q.toml", "--", "uvx", "mcp-server-git"]},
+  },
+}
+"#;
+        assert_eq!(guarded(text), expected);
+        assert_eq!(guarded(expected), expected, "guarded once is enough");
+        assert_eq!(undone(expected), text);
+        assert_eq!(undone(text), text);
+    }
+
+    #[test]
+    fn every_form_comes_back_as_it_was() {
+        for text in [
+            r#"{"mcpServers": {"a": {"command": "server"}}}"#,
+            "{\"servers\": {\r\n\t\"a\": {\r\n\t\t\"type\": \"stdio\",\r\n\t\t\"command\": \"server\",\r\n\t\t\"env\": {}\r\n\t}\r\n}}",
+            r#"{"context_servers": {"a": {"source": "custom", "command": {"path": "x", "args": ["--", "y"]}}}}"#,
+            r#"{"context_servers": {"a": {"command": {"path": "x"}, "settings": {}}}}"#,
+            r#"{"projects": {"/home/me/x": {"mcpServers": {"a": {"args": ["1"], "command": "x"}}}}}"#,
+            r#"{"servers": {"a": {"command": "C:\\Program Files\\node.exe", "args": ["\u0041", "--", "--"]}}}"#,
+            r#"{"servers": {"a": {"command": "x", "args": [ /* none */ "y" ]}}}"#,
+            "{}",
+            "",
+            "// nothing yet\n",
+        ] {
+            let once = guarded(text);
+            let states = servers(&once, &KEYS).expect("still readable");
+            assert!(
+                states.iter().all(|server| server.state == State::Guarded),
+                "{once}"
+            );
+            assert_eq!(undone(&once), text);
+        }
+    }
+
+    #[test]
+    fn an_empty_list_of_arguments_may_go() {
+        let text = r#"{"servers": {"a": {"command": "x", "args": []}}}"#;
+        let once = guarded(text);
+        assert!(
+            once.contains(r#""args": ["mcp", "--policy", "/p q.toml", "--", "x"]"#),
+            "{once}"
+        );
+        assert_eq!(undone(&once), r#"{"servers": {"a": {"command": "x"}}}"#);
+        let apart = r#"{"servers": {"a": {"args": [], "command": "x"}}}"#;
+        assert_eq!(undone(&guarded(apart)), apart);
+    }
+
+    #[test]
+    fn what_cannot_be_guarded_is_left_alone() {
+        let text = r#"{"mcpServers": {
+            "url": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "x"}},
+            "windsurf": {"serverUrl": "https://example.com/mcp"},
+            "extension": {"source": "extension", "settings": {}},
+            "line": {"command": "npx -y server"},
+            "numbers": {"command": "x", "args": ["-p", 80]},
+            "null": {"command": "x", "args": null},
+            "ours": {"command": "callwright", "args": ["mcp", "npx", "server"]},
+            "uvx": {"command": "uvx", "args": ["callwright@0.1.0", "mcp", "--servers", "x.json"]},
+            "npx": {"command": "npx", "args": ["-y", "callwright", "mcp", "--", "server"]}
+        }}"#;
+        let states = servers(text, &KEYS).expect("readable");
+        let states: Vec<State> = states.iter().map(|server| server.state).collect();
+        let (url, odd, guarded_before) = (State::ByUrl, State::Unusual, State::Guarded);
+        assert_eq!(
+            states,
+            [
+                url,
+                url,
+                State::NoCommand,
+                odd,
+                odd,
+                odd,
+                guarded_before,
+                guarded_before,
+                guarded_before
+            ]
+        );
+        assert_eq!(guarded(text), text);
+        let freed = text.replace(
+            r#""npx", "args": ["-y", "callwright", "mcp", "--", "server"]"#,
+            r#""server""#,
+        );
+        assert_eq!(
+            undone(text),
+            freed,
+            "only where the server's command is known"
+        );
+    }
+
+    #[test]
+    fn other_servers_stay() {
+        let text = r#"{"servers": {"a": {"command": "x"}, "b": {"command": "y"}}}"#;
+        let options = &[];
+        let program = "callwright";
+        let change = Change::Guard { program, options };
+        let edited = edit(text, &KEYS, &|name| name == "b", change).expect("edited");
+        assert!(edited.contains(r#""a": {"command": "x"}"#), "{edited}");
+        assert!(edited.contains(r#""args": ["mcp", "--", "y"]"#), "{edited}");
+    }
+
+    #[test]
+    fn what_is_not_json_is_not_touched() {
+        for text in ["{", "[]", "{'a': 1}", "x", &"[".repeat(100_000)] {
+            servers(text, &KEYS).expect_err("not a configuration");
+            edit(text, &KEYS, &|_| true, Change::Undo).expect_err("not a configuration");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! MCP clients: where each keeps the servers that it starts, and under which key.
+//!
+//! Takes the folders of a user; returns paths. `entries` reads and edits the text of such a file.
+
+pub(crate) mod entries;
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+/// A program that starts MCP servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    ClaudeDesktop,
+    ClaudeCode,
+    Cursor,
+    Vscode,
+    Windsurf,
+    Zed,
+}
+
+impl Client {
+    pub(crate) const ALL: [Client; 6] = [
+        Client::ClaudeDesktop,
+        Client::ClaudeCode,
+        Client::Cursor,
+        Client::Vscode,
+        Client::Windsurf,
+        Client::Zed,
+    ];
+
+    /// As its makers write it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Client::ClaudeDesktop => "Claude Desktop",
+            Client::ClaudeCode => "Claude Code",
+            Client::Cursor => "Cursor",
+            Client::Vscode => "VS Code",
+            Client::Windsurf => "Windsurf",
+            Client::Zed => "Zed",
+        }
+    }
+
+    /// As `--client` takes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Client::ClaudeDesktop => "claude-desktop",
+            Client::ClaudeCode => "claude-code",
+            Client::Cursor => "cursor",
+            Client::Vscode => "vscode",
+            Client::Windsurf => "windsurf",
+            Client::Zed => "zed",
+        }
+    }
+
+    /// The key that its servers are under.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Client::Vscode => "servers",
+            Client::Zed => "context_servers",
+            _ => "mcpServers",
+        }
+    }
+
+    /// Where its files may be: the user's first, then those of the project in the working directory.
+    pub(crate) fn files(self, folders: &Folders) -> Vec<PathBuf> {
+        let Folders {
+            home,
+            settings,
+            project,
+        } = folders;
+        match self {
+            Client::ClaudeDesktop => vec![settings.join("Claude/claude_desktop_config.json")],
+            Client::ClaudeCode => vec![home.join(".claude.json"), project.join(".mcp.json")],
+            Client::Cursor => vec![
+                home.join(".cursor/mcp.json"),
+                project.join(".cursor/mcp.json"),
+            ],
+            Client::Vscode => vec![
+                settings.join("Code/User/mcp.json"),
+                project.join(".vscode/mcp.json"),
+            ],
+            Client::Windsurf => vec![home.join(".codeium/windsurf/mcp_config.json")],
+            // On macOS too, Zed keeps its settings where Linux programs do.
+            Client::Zed => {
+                let own = if cfg!(windows) {
+                    settings.join("Zed/settings.json")
+                } else if cfg!(target_os = "macos") {
+                    home.join(".config/zed/settings.json")
+                } else {
+                    settings.join("zed/settings.json")
+                };
+                vec![own, project.join(".zed/settings.json")]
+            }
+        }
+    }
+
+    /// Its files that exist.
+    pub(crate) fn found(self, folders: &Folders) -> Vec<PathBuf> {
+        let mut files = self.files(folders);
+        files.retain(|file| file.is_file());
+        files
+    }
+}
+
+/// Where programs keep what belongs to a user.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    home: PathBuf,
+    settings: PathBuf,
+    project: PathBuf,
+}
+
+impl Folders {
+    /// Those of the user who runs the program; `None` if the environment names no home.
+    pub(crate) fn of_user() -> Option<Self> {
+        let folder = |name: &str| {
+            let path = PathBuf::from(env::var_os(name)?);
+            path.is_absolute().then_some(path)
+        };
+        let home = folder(if cfg!(windows) { "USERPROFILE" } else { "HOME" })?;
+        let settings = if cfg!(windows) {
+            folder("APPDATA").unwrap_or_else(|| home.join("AppData/Roaming"))
+        } else if cfg!(target_os = "macos") {
+            home.join("Library/Application Support")
+        } else {
+            folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"))
+        };
+        let project = env::current_dir().unwrap_or_else(|_| home.clone());
+        Some(Folders {
+            home,
+            settings,
+            project,
+        })
+    }
+
+    /// A path as a user would write it.
+    pub(crate) fn short(&self, path: &Path) -> String {
+        let shown = match (
+            path.strip_prefix(&self.project),
+            path.strip_prefix(&self.home),
+        ) {
+            (Ok(rest), _) => rest.to_path_buf(),
+            (_, Ok(rest)) if !cfg!(windows) => Path::new("~").join(rest),
+            _ => path.to_path_buf(),
+        };
+        crate::input::shown(&shown)
+    }
+}

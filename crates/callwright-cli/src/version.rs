@@ -1,0 +1,20 @@
+//! What `--version` says.
+
+/// The version alone, for `-V`.
+pub(crate) const SHORT: &str = env!("CARGO_PKG_VERSION");
+
+#[cfg(feature = "tls")]
+macro_rules! features {
+    () => {
+        "cel, policy, tls"
+    };
+}
+#[cfg(not(feature = "tls"))]
+macro_rules! features {
+    () => {
+        "cel, policy"
+    };
+}
+
+/// The version and what is built in.
+pub(crate) const LONG: &str = concat!(env!("CARGO_PKG_VERSION"), "\nfeatures  ", features!());
