@@ -67,12 +67,12 @@ fn self_correction() {
 }
 
 #[test]
-fn the_readme_shows_the_transcript() {
-    let readme = fs::read_to_string(folder().join("../README.md")).expect("a README");
+fn the_guide_shows_the_transcript() {
+    let guide = fs::read_to_string(folder().join("../docs/library.md")).expect("a guide");
     let transcript =
         fs::read_to_string(folder().join("self_correction/transcript.txt")).expect("a transcript");
     assert!(
-        readme.contains(&transcript),
-        "put self_correction/transcript.txt into the README as it is"
+        guide.contains(&transcript),
+        "put self_correction/transcript.txt into docs/library.md as it is"
     );
 }

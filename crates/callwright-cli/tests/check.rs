@@ -12,10 +12,10 @@ use support::{Folder, check, check_stdin, program, repository, run};
 const TOOLS: &str = r#"[{"name": "add", "inputSchema": {
     "type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}}]"#;
 
-/// The README shows what `check` prints with these arguments, and something in it is refused.
+/// A document shows what `check` prints with these arguments, and something in it is refused.
 #[track_caller]
-fn readme_shows(arguments: &[&str]) {
-    let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
+fn shows(document: &str, arguments: &[&str]) {
+    let text = std::fs::read_to_string(repository().join(document)).expect("a document");
     let mut check = program();
     check.current_dir(repository());
     let shown = run(check
@@ -24,32 +24,50 @@ fn readme_shows(arguments: &[&str]) {
     assert_eq!(shown.code, 1);
     let whole = format!("{}{}", shown.stdout, shown.stderr);
     assert!(
-        readme.contains(&whole),
-        "README.md should show this:\n{whole}"
+        text.contains(&whole),
+        "{document} should show this:\n{whole}"
     );
 }
 
 #[test]
 fn the_readme_shows_what_is_printed() {
-    readme_shows(&["examples/calls.jsonl"]);
+    shows("README.md", &["examples/calls.jsonl"]);
 }
 
 #[test]
-fn the_readme_shows_a_conversation() {
-    readme_shows(&[
-        "--policy",
-        "examples/callwright.toml",
-        "examples/conversation.jsonl",
-    ]);
+fn the_guide_shows_a_conversation() {
+    let policy = ["--policy", "examples/callwright.toml"];
+    shows(
+        "docs/check.md",
+        &[policy[0], policy[1], "examples/conversation.jsonl"],
+    );
 }
 
 #[test]
-fn the_readme_shows_results() {
-    readme_shows(&[
-        "--policy",
-        "examples/callwright.toml",
-        "examples/results.jsonl",
-    ]);
+fn the_guide_shows_results() {
+    let policy = ["--policy", "examples/callwright.toml"];
+    shows(
+        "docs/results.md",
+        &[policy[0], policy[1], "examples/results.jsonl"],
+    );
+}
+
+/// What the README says that a model hears of its first call.
+#[test]
+fn the_readme_quotes_the_instruction() {
+    let text = std::fs::read_to_string(repository().join("README.md")).expect("a README");
+    let begin = text.find("The model sends `").expect("a call") + "The model sends `".len();
+    let call = &text[begin..begin + text[begin..].find("`.").expect("its end")];
+    let line = format!(r#"{{"tool": "search_orders", "arguments": {call}}}"#);
+    let checked = check_stdin(&repository().join("examples/tools.json"), line.as_bytes());
+    let feedback = checked.lines()[0]["feedback"]
+        .as_str()
+        .expect("refused")
+        .to_owned();
+    assert!(
+        text.contains(&format!("| **callwright** | {feedback} |")),
+        "{feedback}"
+    );
 }
 
 /// A conversation is gone through from its beginning, though its lines are judged on all cores.

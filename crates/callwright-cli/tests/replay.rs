@@ -30,14 +30,6 @@ fn the_documents_show_what_is_printed() {
         guide.contains(whole),
         "docs/replay.md should show this:\n{whole}"
     );
-    // The README shows the beginning.
-    let until = whole.find("\nLoops and limits").expect("more follows");
-    let readme = fs::read_to_string(repository().join("README.md")).expect("a README");
-    let beginning = &whole[..until];
-    assert!(
-        readme.contains(beginning),
-        "README.md should show this:\n{beginning}"
-    );
 }
 
 /// The guide shows a comparison too.

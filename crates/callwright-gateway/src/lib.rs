@@ -14,6 +14,7 @@
 //! - `reask`, `first_answer`, `side_request`: asking the model again for calls that were refused
 //! - `answer_end`: what is only decided when an answer is over
 //! - `mend`: conversations that a provider rejects
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answer_end;
 mod api;

@@ -14,6 +14,7 @@
 //! | [`body`] | a body | its bytes, within limits |
 //! | [`upstream`] | a request | the response of the one host it may go to |
 //! | [`sse`] | the bytes of an event stream | whole events, unchanged |
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod body;
 pub mod headers;

@@ -9,6 +9,7 @@
 //! 4. [`status`]: what happened, in numbers
 //! 5. `http` (feature `http`): the guard in front of a server that speaks streamable HTTP
 //! 6. [`config`]: the servers in the configuration of clients
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod config;
 pub mod guard;

@@ -8,6 +8,7 @@
 //! connection, and when a failing server is given a pause, is in `server`.
 //!
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod breaker;
 mod server;

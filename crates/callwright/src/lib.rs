@@ -83,6 +83,7 @@
 //!
 //! Sessions that replicas share are in the crate `callwright-redis`; guards for the tools of `rig` agents and for `rmcp`
 //! servers are in `callwright-rig` and `callwright-rmcp`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod admit;
 pub mod check;
@@ -120,7 +121,7 @@ pub mod failure {
     pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
 }
 
-/// The README's program is compiled and run with the tests.
-#[cfg(all(doctest, feature = "toolbox"))]
-#[doc = include_str!("../../../README.md")]
+/// The program of the crate's README is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
 struct Readme;
