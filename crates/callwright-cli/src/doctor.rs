@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 
+use crate::input::{self, printable, shown};
 use crate::mcp_clients::entries::{self, State};
 use crate::mcp_clients::{Client, Folders};
-use crate::input::{self, printable, shown};
 use crate::{Outcome, version};
 
 /// As `init` has it.

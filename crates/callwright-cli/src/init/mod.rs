@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
+use crate::input::{printable, shown};
 use crate::mcp_clients::entries::{self, Change, Server, State};
 use crate::mcp_clients::{Client, Folders};
-use crate::input::{printable, shown};
 use crate::{Outcome, input, say};
 
 /// The largest configuration that is edited. Claude Code keeps its history in the same file.
