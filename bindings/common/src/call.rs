@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use callwright::admit::{Moment, Place, Ticket};
+use callwright::admit::{Fingerprint, Moment, Place, Ticket};
 use callwright::check::{Output, Ran};
 use callwright::event::Event;
+use callwright::failure::Cause;
 use callwright::feedback::Feedback;
 use callwright::json::Value;
 use callwright::wire::{self, Provider};
@@ -69,6 +70,22 @@ impl OpenCall {
         }
     }
 
+    /// What makes two calls the same call, where that is known.
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        match &self.0 {
+            State::Admitted { ticket, .. } => Some(ticket.fingerprint()),
+            State::Refused(settled) => settled.objected_fingerprint(),
+        }
+    }
+
+    /// The line of the contract before the call has ended.
+    pub fn verdict_line(&self, guard: &Guard) -> String {
+        match &self.0 {
+            State::Refused(settled) => settled.line(guard.feedback()),
+            State::Admitted { call, .. } => guard.verdict_line(call),
+        }
+    }
+
     /// Ends the call: its outcome is judged and counted. `latency` is how long the tool ran, and `attempts` how often
     /// it was started. A refused call stays what it is.
     pub fn close(
@@ -128,6 +145,14 @@ impl SettledCall {
     /// What became of it.
     pub fn settled(&self) -> &Settled<'static> {
         &self.settled
+    }
+
+    /// The identity of a call that admission refused: the user's answer `allow_once` names it.
+    pub fn objected_fingerprint(&self) -> Option<Fingerprint> {
+        match &self.settled.failure()?.cause {
+            Cause::Objection(objection) => objection.fingerprint,
+            _ => None,
+        }
     }
 
     /// The line of the contract.

@@ -4,9 +4,10 @@ use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use callwright::admit::Place;
-use callwright::check::ToolFailure;
+use callwright::check::{Output, Ran, ToolFailure};
 use callwright::event::Sinks;
 use callwright::feedback::Feedback;
+use callwright::json::{Path, Value};
 use callwright::policy::{RunPlan, RunSettings};
 use callwright::rescue::Message;
 use callwright::tool::Tool;
@@ -133,7 +134,7 @@ impl Guard {
                 "output_schema": spec.output_schema.as_deref(),
             })
         });
-        serde_json::Value::from_iter(tools).to_string()
+        tools.collect::<serde_json::Value>().to_string()
     }
 
     fn in_order(&self) -> impl Iterator<Item = &Tool> {
@@ -189,10 +190,47 @@ impl Guard {
         Ok((rescued.calls, rescued.rest))
     }
 
+    /// Judges a recorded call and the outcome that is recorded with it, as `callwright check` does with a line.
+    ///
+    /// # Errors
+    /// Fails if the value is not a call; the error says why.
+    pub fn check(&self, record: Value<'static>) -> Result<SettledCall, callwright::Error> {
+        let record = wire::recorded(record)?;
+        let session = record.session;
+        let place = session.as_deref().map(|session| Place {
+            session,
+            at: record.at,
+        });
+        let open = self.open(record.call, place);
+        let output = record.output.map(wire::into_recorded_output);
+        let ran = match (output, record.is_error) {
+            (None, false) => return Ok(open.close_unknown(self)),
+            (Some(output), false) => Ran::ok(output),
+            // It failed, and how was perhaps not recorded.
+            (output, true) => Ran::failed(ToolFailure::said(output.unwrap_or(Output::from("")))),
+        };
+        Ok(open.close(self, ran, 1, Duration::ZERO))
+    }
+
     /// Judges a call and asks whether it may run now. A call without a place belongs to no conversation.
     pub fn open(&self, call: Call<'static>, place: Option<Place<'_>>) -> OpenCall {
+        self.open_unless(call, place, Vec::new())
+    }
+
+    /// The same, unless the type of the tool objects to what the schema accepts: each objection has a place in the
+    /// arguments, as a JSON Pointer, and a sentence.
+    pub fn open_unless(
+        &self,
+        call: Call<'static>,
+        place: Option<Place<'_>>,
+        objections: Vec<(String, String)>,
+    ) -> OpenCall {
         let came = (SystemTime::now(), Instant::now());
-        let opened = match self.gate.open(&call, place) {
+        let objections = objections.into_iter();
+        let objections = objections.map(|(at, words)| (Path::from_pointer(at), words));
+        let verdict = self.gate.judge(&call);
+        let verdict = self.gate.object(&call, verdict, objections.collect());
+        let opened = match self.gate.admit(&call, verdict, place) {
             Opened::Admitted(ticket) => Ok(ticket.into_owned()),
             Opened::Refused(refused) => Err(Verdict::Refused(refused).into_owned()),
         };

@@ -1,5 +1,6 @@
 //! How a tool of another language went, as plain data → what the gate judges. The fields are those of the corpus.
 
+use std::io;
 use std::time::Duration;
 
 use callwright::check::{Finding, FindingKind, ToolFailure};
@@ -53,7 +54,7 @@ impl FailedOutcome {
     /// # Errors
     /// Fails if the kind or the next step is not known.
     pub fn into_core(self) -> Result<ToolFailure, Fault> {
-        let for_operator = self.for_operator.unwrap_or_default();
+        let for_operator = self.for_operator.clone().unwrap_or_default();
         let detail = self.detail.unwrap_or_default();
         let mut failure = match self.kind.as_str() {
             "reported" => {
@@ -72,6 +73,9 @@ impl FailedOutcome {
             "not_started" => ToolFailure::not_started(),
             other => return Err(format!("unknown kind of failure `{other}`")),
         };
+        if let Some(told) = self.for_operator {
+            failure = failure.caused_by(&io::Error::other(told));
+        }
         if let Some(code) = self.code {
             failure = failure.with_code(code);
         }

@@ -1,7 +1,6 @@
 //! What `callwright` prints without arguments: what to do first.
 
 use std::io::Write as _;
-use std::process::ExitCode;
 
 const TEXT: &str = "\
 callwright guards the tools of a language model: it judges every call against the tool's own schema, repairs what is
@@ -23,9 +22,9 @@ Start with one of these:
 `callwright help COMMAND` explains each of them, `callwright explain` every code.
 ";
 
-pub(crate) fn print() -> ExitCode {
+pub(crate) fn print() -> u8 {
     let mut stdout = std::io::stdout().lock();
     // A reader that is gone has read enough.
     let _ = stdout.write_all(TEXT.as_bytes());
-    ExitCode::SUCCESS
+    0
 }

@@ -44,7 +44,7 @@ use crate::call::{Arguments, Call};
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Settled, Verdict};
-use crate::words::{Cause, Checked, Code, Failure, Notice, Objection};
+use crate::words::{Cause, Checked, Code, Failure, Issue, Notice, Objection};
 
 /// The stage with its settings and its memory.
 #[derive(Debug)]
@@ -139,6 +139,19 @@ impl Admission {
             }
         }
         Ok(ticket)
+    }
+
+    /// A judged call to which its tool objects, although the schema accepts it.
+    pub(crate) fn object<'c>(
+        call: &Call<'_>,
+        verdict: Verdict<'c>,
+        issues: Vec<Issue>,
+    ) -> Verdict<'c> {
+        let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(issues));
+        match Ready::of(verdict) {
+            Ok(ready) => Verdict::Refused(ready.refuse(call, failure)),
+            Err(refused) => Verdict::Refused(refused),
+        }
     }
 
     /// Notes the outcome of a call.

@@ -6,13 +6,14 @@
 use std::sync::Arc;
 
 use super::{Gate, judge};
-use crate::admit::{Opened, Recalled, Ticket};
+use crate::admit::{Admission, Opened, Recalled, Ticket};
 use crate::call::Call;
+use crate::json::Path;
 use crate::repair::Trial;
 use crate::secrecy::Secrecy;
 use crate::tool::Tool;
 use crate::verdict::{Settled, Verdict};
-use crate::words::{Checked, Failure, Fingerprint, Place};
+use crate::words::{Checked, Expected, Failure, Fingerprint, Issue, IssueCode, Place, Received};
 
 #[doc(hidden)]
 impl Gate {
@@ -32,6 +33,27 @@ impl Gate {
                 Opened::Refused(refused)
             }
         }
+    }
+
+    /// Refuses a judged call to which the type of its tool objects, although the schema accepts it. Each objection has a
+    /// place in the arguments and a sentence. Without any, the verdict stays what it is.
+    pub fn object<'c>(
+        &self,
+        call: &Call<'_>,
+        verdict: Verdict<'c>,
+        objections: Vec<(Path, String)>,
+    ) -> Verdict<'c> {
+        if objections.is_empty() {
+            return verdict;
+        }
+        let arguments = verdict.arguments();
+        let issue = |(path, words): (Path, String)| {
+            let value = arguments.and_then(|arguments| arguments.at(&path));
+            let received = value.map_or(Received::Nothing, Received::value);
+            Issue::new(path, IssueCode::Other, Expected::Stated(words), received)
+        };
+        let issues = objections.into_iter().map(issue).collect();
+        Admission::object(call, verdict, issues)
     }
 
     /// The second half of [`Gate::close`], when the result has already been judged.

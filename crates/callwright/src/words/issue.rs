@@ -129,6 +129,8 @@ pub enum Expected {
         /// Its value, if that is a text.
         rule: Option<String>,
     },
+    /// What the tool's own type asks for beyond its schema, in its own words: a whole sentence.
+    Stated(String),
     /// What the keyword for this code asks for, where naming it could give a secret away.
     Hidden(IssueCode),
     /// A phrase of which secrets were masked.

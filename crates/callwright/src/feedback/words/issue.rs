@@ -10,7 +10,8 @@ use serde_json::Value as Schema;
 
 use super::{NAME, PATH};
 use crate::text::{
-    cut_line, dotted_within, fitting, list, list_of, push_cut, push_dotted_within, quoted, snippet,
+    cut_line, dotted_within, fitting, list, list_of, one_line, push_cut, push_dotted_within,
+    quoted, snippet,
 };
 use crate::words::{
     Comparison, Correction, Expected, Issue, IssueCode, Received, ReceivedKeys, Unit,
@@ -31,6 +32,9 @@ const ALTERNATIVES: usize = 60;
 
 /// How many characters of a regular expression are shown.
 const REGEX: usize = 40;
+
+/// How many characters a tool's own words about an argument may have: they are all that the line says.
+const STATED: usize = 100;
 
 /// Appends `limit: expected integer, received string "abc"` in at most `max` characters.
 pub(in crate::feedback) fn push_issue_line(out: &mut String, issue: &Issue, max: usize) {
@@ -176,6 +180,7 @@ fn push_message(out: &mut String, sentence: &Sentence<'_>) {
         (IssueCode::UnknownKey, None) => &[Text("unknown key, expected "), Expected],
         (IssueCode::DuplicateKey, _) => &[Text("duplicate key, send it once")],
         (IssueCode::NotAllowed, _) => &[Text("not allowed here, leave it out")],
+        (IssueCode::Other, _) if matches!(issue.expected, self::Expected::Stated(_)) => &[Expected],
         _ => &[
             Text("expected "),
             Expected,
@@ -208,6 +213,9 @@ fn push_numbered(out: &mut String, sentence: &Sentence<'_>) {
         (IssueCode::UnknownKey, None) => &[Text("is unknown, expected "), Expected],
         (IssueCode::DuplicateKey, _) => &[Text("stands there twice, send it once")],
         (IssueCode::NotAllowed, _) => &[Text("is not allowed here, leave it out")],
+        (IssueCode::Other, _) if matches!(issue.expected, self::Expected::Stated(_)) => {
+            &[Text("is refused: "), Expected]
+        }
         (IssueCode::Type, _) => &[Text("expected "), Expected, Text(", got "), ReceivedType],
         _ => &[
             Text("expected "),
@@ -311,6 +319,7 @@ fn push_expected(out: &mut String, expected: &Expected) {
             IssueCode::Const => "the allowed value",
             _ => "another value",
         }),
+        Expected::Stated(text) => out.push_str(&one_line(text, STATED)),
         Expected::Masked(text) => out.push_str(text),
     }
 }

@@ -1,0 +1,39 @@
+"""A guard between language models and their tools.
+
+>>> import callwright
+>>> gate = callwright.Gate([{"name": "add", "inputSchema": {
+...     "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}}])
+>>> gate.judge("add", '{"a": "three"}').feedback
+'Please rewrite the input with valid arguments. Errors: a: expected integer, received string "three"'
+"""
+
+from __future__ import annotations
+
+import atexit as _atexit
+import os as _os
+
+from . import _callwright
+from ._callwright import Call, Error, Settled, Ticket, Verdict, __version__
+from ._gate import Gate, Rescued
+from ._toolbox import Tool, Toolbox, ToolFailure, TransientFailure, tool
+
+# Sinks of events have threads that may call Python: they end before the interpreter does, and start again in a fork.
+_atexit.register(_callwright.close_all)
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_callwright.after_fork)
+
+__all__ = [
+    "Call",
+    "Error",
+    "Gate",
+    "Rescued",
+    "Settled",
+    "Ticket",
+    "Tool",
+    "ToolFailure",
+    "Toolbox",
+    "TransientFailure",
+    "Verdict",
+    "__version__",
+    "tool",
+]

@@ -1,0 +1,196 @@
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, final
+
+from typing_extensions import Self, disjoint_base
+
+__all__ = [
+    "Call",
+    "Error",
+    "Gate",
+    "Settled",
+    "Ticket",
+    "Verdict",
+    "__version__",
+    "after_fork",
+    "close_all",
+    "main",
+]
+
+__version__: str
+
+class Error(ValueError):
+    """A mistake of the program, never of the model: a tool file or a policy that cannot be read, a call in no known shape."""
+
+@final
+class Call:
+    """A call that a model wrote into a message as text."""
+
+    @property
+    def tool(self) -> str: ...
+    @property
+    def id(self) -> Any: ...
+    @property
+    def arguments(self) -> Any: ...
+    @property
+    def notation(self) -> str | None: ...
+
+@final
+class Verdict:
+    """What the gate says of a call: ``valid``, ``repaired``, ``refused`` or ``unjudged``. True if the call may run."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def tool(self) -> str:
+        """The tool that was called: of a repaired call the one that was meant."""
+    @property
+    def id(self) -> Any: ...
+    @property
+    def arguments(self) -> Any:
+        """The arguments to run the tool with; of a refused call what the model sent, if it could be read."""
+    @property
+    def edits(self) -> list[dict[str, Any]]:
+        """What was changed: ``path``, ``rule``, ``grade``, ``before`` and ``after`` of each edit."""
+    @property
+    def failure(self) -> dict[str, Any] | None:
+        """Why the call is refused: ``class``, ``code``, ``next``, ``detail``, ``hint`` and ``issues``."""
+    @property
+    def warning(self) -> dict[str, Any] | None:
+        """What the schema objects to in a call that the policy lets through."""
+    @property
+    def feedback(self) -> str | None:
+        """What the model is told instead of a result, if the call is refused."""
+    def render(self, shape: str) -> dict[str, Any]:
+        """The verdict in a provider's shape: a call that may run as the call it is, a refused one as the tool result
+        that goes back to the model."""
+    def to_json(self) -> str:
+        """The verdict line of the contract, as ``callwright check --format json`` prints it."""
+    def to_dict(self) -> dict[str, Any]: ...
+    def __bool__(self) -> bool: ...
+
+@final
+class Settled:
+    """A call with its outcome, and what the model gets of it."""
+
+    @property
+    def text(self) -> str:
+        """What the model gets."""
+    @property
+    def is_error(self) -> bool: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def output_verdict(self) -> str | None:
+        """``passed``, ``warned``, ``partial``, ``refused`` or ``failed``; ``None`` without a result."""
+    @property
+    def failure(self) -> dict[str, Any] | None: ...
+    @property
+    def fingerprint(self) -> str | None:
+        """What makes two calls the same call, of a call that was refused as a repetition."""
+    @property
+    def notice(self) -> dict[str, Any] | None: ...
+    def message(self, shape: str) -> dict[str, Any]:
+        """The tool result in a provider's shape."""
+    def to_json(self) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+@final
+class Ticket:
+    """Permission to run one call, once. False if the call is refused."""
+
+    @property
+    def tool(self) -> str: ...
+    @property
+    def arguments(self) -> Any:
+        """The arguments to run the tool with; ``None`` if the call is refused."""
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def edits(self) -> list[dict[str, Any]]: ...
+    @property
+    def fingerprint(self) -> str | None: ...
+    @property
+    def settled(self) -> Settled | None:
+        """The call with its outcome; of a refused call the refusal. ``None`` while it runs."""
+    def close(
+        self,
+        output: Any = None,
+        *,
+        is_error: bool = False,
+        failed: dict[str, Any] | None = None,
+        finding: dict[str, Any] | None = None,
+        notes: Sequence[str] | None = None,
+        attempts: int = 1,
+        seconds: float | None = None,
+    ) -> Settled:
+        """Ends the call with what the tool answered: JSON, text or bytes. A refused call stays refused."""
+    def __enter__(self) -> Ticket: ...
+    def __exit__(
+        self, _kind: type[BaseException] | None, exception: BaseException | None, _trace: TracebackType | None
+    ) -> bool: ...
+    def __bool__(self) -> bool: ...
+
+@disjoint_base
+class Gate:
+    """Knows a set of tools and judges calls of them."""
+
+    def __new__(cls, tools: str, options: str = "{}", events: Sequence[Any] = ..., event_values: str = "masked") -> Self: ...
+    def judge(
+        self, call: Any, arguments: Any = None, *, id: Any = None, finish_reason: str | None = None
+    ) -> Verdict:
+        """Judges one call by itself, whatever came before it. Takes a call in any provider's shape, or the name of a
+        tool and its arguments as text or as a dictionary."""
+    def accepts(self, tool: str, arguments: Any) -> bool:
+        """Whether a call of the tool with these arguments is valid exactly as it is."""
+    def open(
+        self,
+        call: Any,
+        arguments: Any = None,
+        *,
+        session: str | None = None,
+        turn: int | None = None,
+        round: int | None = None,
+        id: Any = None,
+        finish_reason: str | None = None,
+        objections: Sequence[tuple[str, str]] = ...,
+    ) -> Ticket:
+        """Judges one call and asks whether it may run now. A call without a session belongs to no conversation and is
+        not counted."""
+    def rescue(
+        self, text: str, *, id: Any = None, finish_reason: str | None = None
+    ) -> tuple[list[Call], str, tuple[str, str] | None]: ...
+    def answer(self, session: str, reply: Any) -> None:
+        """Tells the gate what the user answered: ``"stop"``, ``{"allow_once": fingerprint}`` or
+        ``{"allow_tool": name}``."""
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools in their order, as the gate read them: ``name``, ``description``, ``effect``, ``idempotent``,
+        ``quarantined``, ``input_schema`` and ``output_schema``."""
+    @property
+    def warnings(self) -> list[str]:
+        """Problems worth a look, one sentence each."""
+    def declarations(self, shape: str) -> list[dict[str, Any]]:
+        """The tools as a request of the provider declares them."""
+    def check(self, record: Any) -> Settled:
+        """Judges a recorded call and the outcome that is recorded with it, as ``callwright check`` does with a line."""
+    def settings(self, tool: str) -> dict[str, Any]:
+        """The settings of a tool, out of the policy and its own declaration."""
+    @property
+    def admission(self) -> dict[str, Any]:
+        """The thresholds for repeated calls."""
+    def run_plan(self, tool: str, timeout: float | None = None, retries: int | None = None) -> tuple[float, int]:
+        """How a tool is run: its time limit in seconds and its retries, out of the policy, these settings of the tool
+        itself and the defaults."""
+    def wait_before_retry(
+        self, tool: str, failed: dict[str, Any], runs: int, random: float, retries: int | None = None
+    ) -> float | None:
+        """How many seconds to wait before a call that has run ``runs`` times runs again; ``None`` if it does not."""
+    def flush_events(self, timeout: float = 2.0) -> bool:
+        """Waits until all events were handed over; false if that takes longer."""
+    def event_stats(self) -> dict[str, dict[str, Any]]:
+        """By sink, how many events were delivered and how many were lost."""
+
+def close_all() -> int: ...
+def after_fork() -> None: ...
+def main(arguments: Sequence[str]) -> int: ...

@@ -1,0 +1,39 @@
+"""Tools of any kind → the text of a tool file, which the gate reads."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def tool_text(tools: Any) -> str:
+    """The text of a tool file, out of whatever declares tools."""
+    if isinstance(tools, str) and tools.lstrip("\ufeff \t\r\n")[:1] in ("[", "{"):
+        return tools.lstrip("\ufeff")
+    if isinstance(tools, (str, os.PathLike)):
+        return Path(tools).read_text(encoding="utf-8-sig")
+    if isinstance(tools, Mapping) or not isinstance(tools, Iterable):
+        return json.dumps(declaration(tools), allow_nan=False)
+    return json.dumps([declaration(entry) for entry in tools], allow_nan=False)
+
+
+def declaration(entry: Any) -> Any:
+    """One entry of a list of tools as plain JSON."""
+    from ._toolbox import Tool, tool
+
+    if isinstance(entry, Tool):
+        return entry.declaration()
+    if isinstance(entry, (dict, list, str)):
+        return entry
+    if isinstance(entry, Mapping):
+        return dict(entry)
+    # A tool of an SDK, such as `mcp.types.Tool`, is a model of Pydantic with a name; a model that is a class is a tool
+    # by itself.
+    if not isinstance(entry, type) and hasattr(entry, "model_dump"):
+        return entry.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if callable(entry):
+        return tool(entry).declaration()
+    raise TypeError(f"not a tool: {entry!r}")

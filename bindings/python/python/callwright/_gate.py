@@ -1,0 +1,96 @@
+"""The gate, with the options and the tools that a Python program has at hand."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from . import _callwright
+from ._callwright import Call
+from ._declare import tool_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+EventSink: TypeAlias = "Callable[[dict[str, Any]], object] | str | os.PathLike[str]"
+Repair: TypeAlias = Literal["none", "lossless", "lossy", "guess", "by_effect"]
+Style: TypeAlias = Literal["instruction", "numbered", "json", "tool_error"]
+Provider: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic", "gemini", "mcp"]
+
+
+class Rescued(NamedTuple):
+    """What was taken out of a message in which a model wrote calls as text."""
+
+    calls: list[Call]
+    """The calls in their order; judge or open them like any other."""
+    rest: str
+    """The text before them, or the whole text if there are none."""
+    reason: str | None
+    """Why there are none: ``no_mark``, ``text_after``, …"""
+    detail: str | None
+    """The same as a sentence."""
+
+
+class Gate(_callwright.Gate):
+    """Knows a set of tools and judges calls of them. It runs nothing, and threads share it freely.
+
+    ``tools`` is what any provider or MCP server declares: a list, a dictionary, JSON text, or the path of a file; and
+    functions, Pydantic models, dataclasses, TypedDicts and :func:`callwright.tool` objects in a list.
+    ``policy`` is the path of a policy file, or its text.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        tools: Any,
+        *,
+        policy: str | os.PathLike[str] | None = None,
+        repair: Repair | None = None,
+        style: Style | None = None,
+        receipts: bool = False,
+        effects: Mapping[str, Literal["unknown", "read", "write", "destructive"]] | None = None,
+        admission: Mapping[str, Any] | None = None,
+        ledger: str | None = None,
+        sessions: int | None = None,
+        max_bytes: int | None = None,
+        max_depth: int | None = None,
+        events: EventSink | Sequence[EventSink] = (),
+        event_values: Literal["all", "masked", "none"] = "masked",
+        keep_output: bool = False,
+    ) -> Self:
+        options = {
+            "policy": policy_text(policy),
+            "repair": repair,
+            "style": style,
+            "receipts": receipts,
+            "effects": dict(effects or {}),
+            "admission": None if admission is None else dict(admission),
+            "ledger": ledger,
+            "sessions": sessions,
+            "max_bytes": max_bytes,
+            "max_depth": max_depth,
+            "keep_output": keep_output,
+        }
+        return super().__new__(cls, tool_text(tools), json.dumps(options), _sinks(events), event_values)
+
+    def rescue(self, text: str, *, id: Any = None, finish_reason: str | None = None) -> Rescued:  # type: ignore[override]
+        """Takes calls out of a message in which a model wrote them as text: all of them or none."""
+        calls, rest, why = super().rescue(text, id=id, finish_reason=finish_reason)
+        return Rescued(calls, rest, *(why or (None, None)))
+
+
+def policy_text(policy: str | os.PathLike[str] | None) -> str | None:
+    """The text of a policy. A string with a line break or a ``=`` is the text itself; any other is a path."""
+    if policy is None or (isinstance(policy, str) and ("\n" in policy or "=" in policy)):
+        return policy
+    return Path(policy).read_text(encoding="utf-8")
+
+
+def _sinks(events: EventSink | Iterable[EventSink]) -> list[EventSink]:
+    if callable(events) or isinstance(events, (str, os.PathLike)):
+        return [events]
+    return list(events)

@@ -1,0 +1,448 @@
+"""Functions of Python as tools, and one way to call them.
+
+A call of a model comes in; what the model gets goes out. The gate judges the call and its result; this runs the function
+in between, within its time, and tells the gate how it went.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextvars
+import dataclasses
+import functools
+import inspect
+import random
+import time
+import traceback
+import typing
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, overload
+
+from ._callwright import Settled, Ticket
+from ._types import Objections, codec, load_members, parameters, pointer
+
+if TYPE_CHECKING:
+    from ._gate import Gate
+
+#: How many threads the functions of one toolbox may have, those included that ran out of time.
+_MOST_THREADS = 64
+
+
+class ToolFailure(Exception):
+    """A failure in the tool's own words: a stable code for programs, and a sentence for the model.
+
+    Any other exception is a defect of the tool: the model gets a short safe line, and the operator hears the rest.
+    """
+
+    kind = "reported"
+
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        *,
+        hint: str | None = None,
+        recommendations: Iterable[str] = (),
+        next: str | None = None,
+    ) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code, self.detail, self.hint, self.next = code, detail, hint, next
+        self.recommendations = list(recommendations)
+
+    def outcome(self) -> dict[str, Any]:
+        """As the gate takes it."""
+        return {
+            "kind": self.kind,
+            "code": self.code,
+            "detail": self.detail,
+            "hint": self.hint,
+            "next": self.next,
+            "recommendations": self.recommendations,
+        }
+
+
+class TransientFailure(ToolFailure):
+    """A failure that passes: a rate limit, an overload. A tool that only reads is run again."""
+
+    kind = "transient"
+
+    def __init__(self, detail: str, *, code: str | None = None, retry_after: float | None = None, **more: Any) -> None:
+        super().__init__(code or "transient", detail, **more)
+        self._own_code, self.retry_after = code, retry_after
+
+    def outcome(self) -> dict[str, Any]:
+        wait = None if self.retry_after is None else int(self.retry_after * 1000)
+        return {**super().outcome(), "code": self._own_code, "retry_after_ms": wait}
+
+
+@dataclasses.dataclass(frozen=True)
+class Tool:
+    """A function with the schema of its arguments."""
+
+    function: Callable[..., Any]
+    name: str
+    description: str | None
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None = None
+    effect: str | None = None
+    idempotent: bool = False
+    timeout: float | None = None
+    retries: int | None = None
+    load: Callable[[dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]] | None = dataclasses.field(
+        default=None, repr=False
+    )
+
+    @property
+    def is_async(self) -> bool:
+        return inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(
+            getattr(self.function, "__call__", None)
+        )
+
+    def declaration(self) -> dict[str, Any]:
+        """The tool as MCP declares it."""
+        declared: dict[str, Any] = {"name": self.name, "inputSchema": self.input_schema}
+        if self.description:
+            declared["description"] = self.description
+        if self.output_schema is not None:
+            declared["outputSchema"] = self.output_schema
+        if self.idempotent:
+            declared["annotations"] = {"idempotentHint": True}
+        return declared
+
+    def bind(self, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as the function takes them. Raises :class:`Objections` if a type does."""
+        return ((), arguments) if self.load is None else self.load(arguments)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the function, without the gate."""
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        kind = "async tool" if self.is_async else "tool"
+        takes = ", ".join(self.input_schema.get("properties", {}))
+        return f"<{kind} {self.name}({takes})>"
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Any = None,
+    output_schema: Any = None,
+    effect: str | None = None,
+    idempotent: bool = False,
+    timeout: float | None = None,
+    retries: int | None = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Any = None,
+    output_schema: Any = None,
+    effect: str | None = None,
+    idempotent: bool = False,
+    timeout: float | None = None,
+    retries: int | None = None,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Makes a tool of a function: its type hints are the schema, its docstring the description.
+
+    ``schema`` replaces the hints: a JSON Schema, after which the function gets the arguments as keywords; or a Pydantic
+    model, a dataclass or a TypedDict, of which it gets one value. ``effect`` is what the tool does to the world:
+    ``read``, ``write`` or ``destructive``.
+    """
+
+    def make(function: Callable[..., Any]) -> Tool:
+        made_schema, load, documented = _schema_of(function, schema)
+        declared_output = output_schema
+        if declared_output is not None and not isinstance(declared_output, dict):
+            declared_output = codec(declared_output).schema
+        return Tool(
+            function=function,
+            name=name or function.__name__,
+            description=description or documented,
+            input_schema=made_schema,
+            output_schema=declared_output,
+            effect=effect,
+            idempotent=idempotent,
+            timeout=timeout,
+            retries=retries,
+            load=load,
+        )
+
+    return make if function is None else make(function)
+
+
+def _schema_of(function: Callable[..., Any], schema: Any) -> tuple[dict[str, Any], Any, str | None]:
+    if isinstance(schema, dict):
+        return schema, None, inspect.getdoc(function)
+    if schema is not None:
+        made = codec(schema)
+        load_one = made.load or (lambda values: values)
+        return made.schema, lambda values: ((load_one(values),), {}), inspect.getdoc(function)
+    if isinstance(function, type) and hasattr(function, "model_json_schema"):
+        # A model is a tool that returns itself.
+        made = codec(function)
+        return made.schema, lambda values: ((), load_members({}, values)), made.schema.get("description")
+    documented, described = _docstring(function)
+    target = function if inspect.isroutine(function) or isinstance(function, type) else type(function).__call__
+    hints = typing.get_type_hints(target, include_extras=True)
+    names: dict[str, Any] = {}
+    required: set[str] = set()
+    defaults: dict[str, Any] = {}
+    positional: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise TypeError(f"{function.__name__}: `{parameter}` has no place in a schema; name the parameters")
+        names[parameter.name] = hints.get(parameter.name, Any)
+        if parameter.default is parameter.empty:
+            required.add(parameter.name)
+        else:
+            defaults[parameter.name] = parameter.default
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            positional.append(parameter.name)
+    made_schema, loads = parameters(names, required, described, defaults)
+    made_schema["additionalProperties"] = False
+
+    def load(values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        members = load_members(loads, values) if loads else dict(values)
+        first = tuple(members.pop(name) for name in positional if name in members)
+        return first, members
+
+    return made_schema, load if loads or positional else None, documented
+
+
+def _docstring(function: Callable[..., Any]) -> tuple[str | None, dict[str, str]]:
+    """The text of a docstring, and what it says about parameters: Google's style and Sphinx's."""
+    text = inspect.getdoc(function)
+    if not text:
+        return None, {}
+    described: dict[str, str] = {}
+    kept: list[str] = []
+    section, name = "", ""
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped.startswith(":param "):
+            name, _, words = stripped[len(":param ") :].partition(":")
+            name = name.split()[-1] if name.split() else name
+            described[name] = words.strip()
+        elif stripped.startswith(":"):
+            name = ""
+        elif stripped in ("Args:", "Arguments:", "Parameters:"):
+            section = "args"
+        elif section and line[:1].strip() and stripped.endswith(":"):
+            section = "other"
+        elif section == "args" and ":" in stripped and len(line) - len(line.lstrip()) <= 4:
+            name, _, words = stripped.partition(":")
+            name = name.split("(")[0].strip()
+            described[name] = words.strip()
+        elif section == "args" and stripped and name in described:
+            described[name] += " " + stripped
+        elif not section:
+            kept.append(line)
+    return "\n".join(kept).strip() or None, described
+
+
+class Toolbox:
+    """Tools that are ready to be called, with a gate in front of them.
+
+    >>> @tool
+    ... def add(a: int, b: int = 1) -> int:
+    ...     '''Adds two whole numbers.'''
+    ...     return a + b
+    >>> box = Toolbox([add])
+    >>> box.invoke("add", '{"a": "2", "b": 3}').text
+    '5'
+    >>> box.invoke("add", '{"b": 3}').text
+    'Please rewrite the input with valid arguments. Errors: a: Required'
+    """
+
+    def __init__(self, tools: Iterable[Tool | Callable[..., Any]], **options: Any) -> None:
+        from ._gate import Gate
+
+        made = [entry if isinstance(entry, Tool) else tool(entry) for entry in tools]
+        self.tools: dict[str, Tool] = {entry.name: entry for entry in made}
+        effects: dict[str, Any] = {entry.name: entry.effect for entry in made if entry.effect}
+        self.gate = Gate(made, effects={**effects, **options.pop("effects", {})}, **options)
+        self._threads: concurrent.futures.ThreadPoolExecutor | None = None
+
+    def declarations(self, provider: str) -> list[dict[str, Any]]:
+        """The tools as a request of the provider declares them."""
+        declared: list[dict[str, Any]] = self.gate.declarations(provider)
+        return declared
+
+    def invoke(self, call: Any, arguments: Any = None, **place: Any) -> Settled:
+        """Judges a call, runs it if it may run, and judges its result. ``place`` is ``session``, ``turn``, ``round``,
+        ``id`` and ``finish_reason``. Async functions run in an event loop of their own."""
+        ticket, bound = self._open(call, arguments, place)
+        if not ticket:
+            return _refusal(ticket)
+        run = self._run(ticket)
+        while True:
+            outcome = self._once(ticket, bound, run)
+            wait = run.wait_before_retry(outcome)
+            if wait is None:
+                return run.close(ticket, outcome)
+            time.sleep(wait)
+
+    async def ainvoke(self, call: Any, arguments: Any = None, **place: Any) -> Settled:
+        """The same for programs with an event loop. Functions that are not async run in a thread. If the task is
+        cancelled, the call counts as cancelled."""
+        ticket, bound = self._open(call, arguments, place)
+        if not ticket:
+            return _refusal(ticket)
+        run = self._run(ticket)
+        try:
+            while True:
+                outcome = await self._once_async(ticket, bound, run)
+                wait = run.wait_before_retry(outcome)
+                if wait is None:
+                    return run.close(ticket, outcome)
+                await asyncio.sleep(wait)
+        except asyncio.CancelledError:
+            run.close(ticket, {"failed": {"kind": "cancelled" if run.attempts else "not_started"}})
+            raise
+
+    async def ainvoke_all(self, calls: Iterable[Any], **place: Any) -> list[Settled]:
+        """Invokes the calls of one answer of the model side by side. Each has its own result, in the same order."""
+        return list(await asyncio.gather(*(self.ainvoke(call, **place) for call in calls)))
+
+    async def __aenter__(self) -> Toolbox:
+        return self
+
+    async def __aexit__(self, *_exception: object) -> None:
+        self.close()
+
+    def __enter__(self) -> Toolbox:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hands the last events over and lets the threads go."""
+        self.gate.flush_events()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None
+
+    def _open(self, call: Any, arguments: Any, place: dict[str, Any]) -> tuple[Ticket, Any]:
+        verdict = self.gate.judge(call, arguments, id=place.get("id"), finish_reason=place.get("finish_reason"))
+        bound, objections = None, []
+        known = self.tools.get(verdict.tool)
+        if verdict and known is not None:
+            try:
+                bound = known.bind(verdict.arguments)
+            except Objections as error:
+                objections = error.objections
+            except (ValueError, TypeError) as error:
+                objections = [(pointer([]), str(error))]
+        return self.gate.open(call, arguments, objections=objections, **place), bound
+
+    def _run(self, ticket: Ticket) -> _Run:
+        return _Run(self.gate, self.tools[ticket.tool])
+
+    def _once(self, ticket: Ticket, bound: Any, run: _Run) -> dict[str, Any]:
+        args, kwargs = bound
+        run.start()
+        if run.tool.is_async:
+            return run.caught(lambda: asyncio.run(asyncio.wait_for(run.tool.function(*args, **kwargs), run.timeout)))
+        if run.timeout == float("inf"):
+            return run.caught(lambda: run.tool.function(*args, **kwargs))
+        context = contextvars.copy_context()
+        future = self._pool().submit(context.run, functools.partial(run.tool.function, *args, **kwargs))
+        outcome = run.caught(lambda: future.result(run.timeout))
+        future.cancel()
+        return outcome
+
+    async def _once_async(self, ticket: Ticket, bound: Any, run: _Run) -> dict[str, Any]:
+        args, kwargs = bound
+        run.start()
+
+        async def call() -> Any:
+            if run.tool.is_async:
+                return await run.tool.function(*args, **kwargs)
+            context = contextvars.copy_context()
+            called = functools.partial(context.run, functools.partial(run.tool.function, *args, **kwargs))
+            return await asyncio.get_running_loop().run_in_executor(self._pool(), called)
+
+        limit = None if run.timeout == float("inf") else run.timeout
+        return await run.caught_async(lambda: asyncio.wait_for(call(), limit))
+
+    def _pool(self) -> concurrent.futures.ThreadPoolExecutor:
+        if self._threads is None:
+            self._threads = concurrent.futures.ThreadPoolExecutor(_MOST_THREADS, "callwright")
+        return self._threads
+
+    def __repr__(self) -> str:
+        return f"<Toolbox of {', '.join(self.tools) or 'no tools'}>"
+
+
+class _Run:
+    """One call on its way: its limits, its attempts, its time."""
+
+    def __init__(self, gate: Gate, tool: Tool) -> None:
+        self.gate, self.tool = gate, tool
+        self.timeout, _ = gate.run_plan(tool.name, tool.timeout, tool.retries)
+        self.attempts = 0
+        self.began = 0.0
+
+    def start(self) -> None:
+        self.attempts += 1
+        self.began = self.began or time.monotonic()
+
+    def caught(self, call: Callable[[], Any]) -> dict[str, Any]:
+        try:
+            return {"output": plain(call())}
+        except Exception as error:
+            return self._failed(error)
+
+    async def caught_async(self, call: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
+        try:
+            return {"output": plain(await call())}
+        except Exception as error:
+            return self._failed(error)
+
+    def _failed(self, error: Exception) -> dict[str, Any]:
+        if isinstance(error, ToolFailure):
+            return {"failed": error.outcome()}
+        ran_out = time.monotonic() - self.began >= self.timeout
+        if ran_out and isinstance(error, (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)):
+            return {"failed": {"kind": "timed_out", "after_ms": int(self.timeout * 1000)}}
+        trace = "".join(traceback.format_exception(error)).strip()
+        return {"failed": {"kind": "internal", "for_operator": trace}}
+
+    def wait_before_retry(self, outcome: dict[str, Any]) -> float | None:
+        failed = outcome.get("failed")
+        if failed is None:
+            return None
+        return self.gate.wait_before_retry(self.tool.name, failed, self.attempts, random.random(), self.tool.retries)
+
+    def close(self, ticket: Ticket, outcome: dict[str, Any]) -> Settled:
+        seconds = time.monotonic() - self.began if self.began else 0.0
+        return ticket.close(**outcome, attempts=self.attempts, seconds=seconds)
+
+
+def _refusal(ticket: Ticket) -> Settled:
+    settled = ticket.settled
+    assert settled is not None
+    return settled
+
+
+def plain(value: Any) -> Any:
+    """What a function returned, as JSON where it is a model or a dataclass."""
+    if isinstance(value, (str, bytes, int, float, bool, type(None))):
+        return value
+    if hasattr(value, "model_dump") and not isinstance(value, type):
+        return value.model_dump(mode="json", by_alias=True)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value

@@ -1,0 +1,11 @@
+//! The command line: the same function that the program is made of.
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// Runs the program with these arguments, the first of which is its own name, and returns its exit code.
+#[pyfunction]
+pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| callwright_cli::run(arguments))
+}
