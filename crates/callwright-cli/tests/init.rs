@@ -139,6 +139,7 @@ fn every_client_is_found_guarded_and_freed() {
 
         let undone = user.run(&["init", "--client", client, "--undo", "--yes"]);
         assert_eq!(undone.code, 0, "{undone:?}");
+        assert!(!undone.stderr.contains("note:"), "{undone:?}");
         assert_eq!(read(&file), before);
     }
 }
@@ -240,6 +241,9 @@ fn what_cannot_be_read_is_left_and_named() {
     assert_eq!(doctor.code, 1, "{doctor:?}");
     assert!(doctor.stdout.contains("this is not JSON"), "{doctor:?}");
 
+    let nothing = user.run(&["init"]);
+    assert_eq!(nothing.code, 2);
+    assert!(nothing.stderr.contains("callwright doctor"), "{nothing:?}");
     let nowhere = user.run(&["init", "--client", "windsurf"]);
     assert_eq!(nowhere.code, 2);
     assert!(

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::input::{printable, shown};
-use crate::mcp_clients::entries::{self, Change, Server, State};
+use crate::mcp_clients::entries::{self, Change, Server};
 use crate::mcp_clients::{Client, Folders};
 use crate::{Outcome, input, say};
 
@@ -32,7 +32,7 @@ const ANY_KEY: [&str; 3] = ["mcpServers", "servers", "context_servers"];
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
     /// The tools to write a policy file for: a JSON array, or an object with `tools`
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["client", "config"])]
+    #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
 
     /// The policy file: written with `--tools` (`callwright.toml` by default), used by the guarded servers
@@ -94,7 +94,11 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Outcome> {
             (found, vec![client.key()])
         }
         (None, Some(file)) => (vec![file.clone()], ANY_KEY.to_vec()),
-        (None, None) => return Ok(Outcome::Clean),
+        (None, None) if arguments.tools.is_some() => return Ok(Outcome::Clean),
+        (None, None) => bail!(
+            "nothing to do; name your tools with --tools, or a client with --client (`callwright doctor` lists those that \
+             were found)"
+        ),
     };
     let options = options(arguments)?;
     let program = match &arguments.program {
@@ -122,7 +126,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Outcome> {
         let servers = entries::servers(body, &keys).with_context(place)?;
         seen.extend(servers.iter().map(|server| server.name.clone()));
         let edited = entries::edit(body, &keys, &wanted, change).with_context(place)?;
-        show(&name, body, &edited, &servers, &wanted)?;
+        show(&name, body, &edited, &servers, &keys, &wanted)?;
         if edited != body {
             offer(
                 arguments.yes,
@@ -161,16 +165,19 @@ fn options(arguments: &InitArguments) -> Result<Vec<String>> {
     ])
 }
 
-/// Clients of a desktop do not know the search path of a shell.
+/// This program by its full path: clients of a desktop do not know the search path of a shell. The packages of other
+/// languages start us by a script, which is an argument of their interpreter.
 fn own_path() -> Result<String> {
-    let own =
-        std::env::current_exe().context("cannot tell where this program is; use --program")?;
-    let own = own.to_string_lossy().into_owned();
+    let script = std::env::args_os().take(2).map(PathBuf::from);
+    let candidates = std::env::current_exe().into_iter().chain(script);
+    let own = candidates
+        .filter(|path| path.is_absolute() && path.is_file())
+        .map(|path| path.to_string_lossy().into_owned())
+        .find(|path| entries::is_callwright(path))
+        .context("this program is started by another one; name it with --program")?;
     // `npx` and `uvx` unpack a program into a cache, from which it may disappear.
-    if ["/_npx/", "\\_npx\\", "/uv/archive-", "\\uv\\cache\\"]
-        .iter()
-        .any(|cache| own.contains(cache))
-    {
+    let caches = ["/_npx/", "\\_npx\\", "/uv/archive-", "\\uv\\cache\\"];
+    if caches.iter().any(|cache| own.contains(cache)) {
         bail!("this program runs from a cache; install it first, or name it with --program");
     }
     Ok(own)
@@ -182,6 +189,7 @@ fn show(
     before: &str,
     after: &str,
     servers: &[Server],
+    keys: &[&str],
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<()> {
     let mut stdout = anstream::stdout().lock();
@@ -199,10 +207,9 @@ fn show(
         stdout.flush().context(written)?;
     }
     drop(stdout);
-    let left = servers
-        .iter()
-        .filter(|server| server.state != State::Plain || before == after);
-    for server in left.filter(|server| wanted(&server.name)) {
+    let changed = entries::servers(after, keys)?;
+    let left = (servers.iter().zip(&changed)).filter(|(server, changed)| server == changed);
+    for (server, _) in left.filter(|(server, _)| wanted(&server.name)) {
         let server_name = printable(&server.name);
         say(
             "note",

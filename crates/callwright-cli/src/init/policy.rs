@@ -85,8 +85,8 @@ fn effect_of(spec: &ToolSpec) -> (&'static str, &'static str) {
             ("destructive", "by its name; nothing is declared")
         }
         Effect::Unknown => (
-            "read",
-            "if it only reads: nothing is declared, so only lossless repairs are made",
+            "unknown",
+            "nothing is declared: \"read\" if it only reads, \"write\" if it changes something",
         ),
     }
 }

@@ -301,7 +301,7 @@ fn line_before(text: &str, at: usize) -> &str {
 }
 
 /// Whether a word names this program: a path to it, or a package with a version.
-fn is_callwright(word: &str) -> bool {
+pub(crate) fn is_callwright(word: &str) -> bool {
     let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let file = file.split_once('@').map_or(file, |(name, _)| name);
     let file = file.strip_suffix(".exe").unwrap_or(file);
