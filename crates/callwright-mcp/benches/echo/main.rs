@@ -1,14 +1,14 @@
 //! What a guard costs: calls of a tool that answers at once, over stdio.
 //!
-//! Side by side in one run: a server alone, behind a proxy that only copies lines, and behind `callwright mcp`. They take
-//! turns, so that whatever else the machine does strikes all of them.
+//! Side by side in one run: a server alone, with a proxy before it that only copies lines, and with `callwright mcp`. They take
+//! turns, so that whatever else the machine does affects all of them.
 //!
 //! 1. `latency`: one call after the other, in front of a server of this bench and of the official example for Node (where
 //!    `CALLWRIGHT_TEST_NODE_MODULES` names its packages); beside them the guard alone, in this process
-//! 2. `throughput`: several calls under way
+//! 2. `throughput`: several calls in flight
 //! 3. `memory`: what the guard has after a million calls
 //!
-//! The words `latency`, `throughput` and `memory` behind `--` choose among them. The program is taken from `CALLWRIGHT`, or
+//! The words `latency`, `throughput` and `memory` after `--` choose among them. The program is taken from `CALLWRIGHT`, or
 //! from where cargo puts it: `cargo build --release` comes first.
 #![allow(
     missing_docs,

@@ -5,26 +5,24 @@
 //! the client, but only the client's own thread ever waits for a server (see [`LineWriter`]); otherwise two sides that
 //! wait for each other could stop us. Passed deadlines and ended servers are handled on threads of their own.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use memchr::memmem;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::group::{Endpoint, GroupMember, ServerGroup, describe};
+use super::handshake::Handshake;
 use super::router::{Dispatch, Router};
 use super::server::Gone;
+use super::stderr::copy_labelled;
 use crate::answer::{self, code};
 use crate::guard::{Action, Guard, Now, Settings, ToolCompilation};
 use crate::line_reader::{LineReader, has_inner_line_break};
 use crate::line_writer::{LineEnd, LineSink, LineWriter, Unsent};
-use crate::message::{Message, place, with_edits};
-
-/// A longer line on stderr is copied in pieces.
-const LONGEST_STDERR_LINE: u64 = 8 * 1024;
+use crate::message::Message;
 
 /// Gets a sentence each for the operator.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
@@ -54,7 +52,7 @@ pub(super) struct Hub {
     pub(super) most_bytes: usize,
     /// How long a server may take for the handshake.
     pub(super) start_limit: Duration,
-    handshake: Mutex<Handshake>,
+    pub(super) handshake: Handshake,
     /// How many servers ended before they should.
     pub(super) lost: AtomicUsize,
     /// How many servers have ended, and what waits for them is being answered.
@@ -67,18 +65,6 @@ pub(super) struct Hub {
     /// How many messages are being handled that may lead to others for servers.
     pub(super) busy: AtomicUsize,
 }
-
-/// What the client has said at the beginning, for a server that is started again.
-#[derive(Default)]
-struct Handshake {
-    /// Its `initialize`, which protocols since 2026-07-28 do not have.
-    initialize: Option<Vec<u8>>,
-    initialized: Option<Vec<u8>>,
-    is_done: bool,
-}
-
-/// The id of our own `initialize`.
-const RESTART_ID: &str = "\"callwright-restart\"";
 
 /// Our side of the connection to one server.
 pub(super) struct ServerLink {
@@ -133,7 +119,7 @@ impl Hub {
             servers: group.members.iter().map(link).collect(),
             events,
             warn,
-            handshake: Mutex::default(),
+            handshake: Handshake::default(),
             lost: AtomicUsize::new(0),
             settling: AtomicUsize::new(0),
             is_ending: AtomicBool::new(false),
@@ -160,7 +146,7 @@ impl Hub {
                 _ => break,
             }
             let line = lines.line();
-            self.note_handshake(line);
+            self.handshake.note(line);
             if self.lost.load(Ordering::Relaxed) > 0
                 && let Some(router) = &self.router
                 && let Some(error) = router.error_of_lost_server(line)
@@ -239,63 +225,10 @@ impl Hub {
         more || self.flush_to_client()
     }
 
-    /// Keeps what a server needs that is started again.
-    fn note_handshake(&self, line: &[u8]) {
-        // Looked for before anything is read.
-        let names = [&b"initialize"[..], b"server/discover"];
-        if !names.iter().any(|name| memmem::find(line, name).is_some()) {
-            return;
-        }
-        let mut handshake = self.handshake.lock();
-        match Message::read(line) {
-            Message::Request { method, .. } if method == "initialize" => {
-                handshake.initialize = Some(line.to_vec());
-                handshake.is_done = false;
-            }
-            Message::Request { method, .. } if method == "server/discover" => {
-                handshake.is_done = true;
-            }
-            Message::Notification { method, .. } if method == "notifications/initialized" => {
-                handshake.initialized = Some(line.to_vec());
-                handshake.is_done = true;
-            }
-            _ => {}
-        }
-    }
-
     /// Whether a server that ends now is missed.
     pub(super) fn is_in_session(&self) -> bool {
         let is_over = [&self.client_ended, &self.is_ending];
-        !is_over.iter().any(|it| it.load(Ordering::Acquire)) && self.handshake.lock().is_done
-    }
-
-    /// Repeats the client's handshake for a server that was started again; `None` if the server does not answer it.
-    pub(super) fn greet<R: Read>(
-        &self,
-        stdin: &LineWriter,
-        mut stdout: LineReader<R>,
-    ) -> Option<LineReader<R>> {
-        let (initialize, initialized) = {
-            let handshake = self.handshake.lock();
-            (handshake.initialize.clone(), handshake.initialized.clone())
-        };
-        let (Some(initialize), Some(initialized)) = (initialize, initialized) else {
-            return Some(stdout);
-        };
-        let Message::Request { id, .. } = Message::read(&initialize) else {
-            return None;
-        };
-        let id = (place(&initialize, id.0)?, RESTART_ID.to_owned());
-        let ours = with_edits(&initialize, vec![id]);
-        stdin.send(&ours, LineEnd::Add, false).ok()?;
-        while stdout.advance().ok()? {
-            if matches!(Message::read(stdout.line()), Message::Response { id, result: Some(_), .. } if id.0 == RESTART_ID)
-            {
-                stdin.send(&initialized, LineEnd::Add, false).ok()?;
-                return Some(stdout);
-            }
-        }
-        None
+        !is_over.iter().any(|it| it.load(Ordering::Acquire)) && self.handshake.is_done()
     }
 
     /// A server was started again, and the client is told that its lists may have changed.
@@ -392,36 +325,7 @@ impl Hub {
 
     /// Copies a server's stderr to ours. Lines of one server among many get its name.
     pub(super) fn copy_stderr(&self, server: usize, stderr: impl Read) {
-        let link = &self.servers[server];
-        let prefix = match link.label.as_str() {
-            "" => String::new(),
-            label => format!("[{label}] "),
-        };
-        let mut stderr = BufReader::new(stderr);
-        let mut copied = prefix.clone().into_bytes();
-        loop {
-            copied.truncate(prefix.len());
-            let read = if prefix.is_empty() {
-                let read = stderr.fill_buf().map(|bytes| {
-                    copied.extend_from_slice(bytes);
-                    bytes.len()
-                });
-                stderr.consume(copied.len());
-                read
-            } else {
-                let mut piece = (&mut stderr).take(LONGEST_STDERR_LINE);
-                piece.read_until(b'\n', &mut copied)
-            };
-            match read {
-                Ok(1..) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                _ => return,
-            }
-            if !prefix.is_empty() && !copied.ends_with(b"\n") {
-                copied.push(b'\n');
-            }
-            let _ = io::stderr().lock().write_all(&copied);
-        }
+        copy_labelled(stderr, &self.servers[server].label);
     }
 
     fn perform(&self, actions: Vec<Action<'_>>, more: bool) {

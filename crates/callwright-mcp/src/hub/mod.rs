@@ -9,10 +9,12 @@
 //! - `hub`: the threads that read, ask the guard and the router, and write
 //! - `lifecycle`: starts servers, supervises them and ends them
 //! - `server`, `remote`: one server as a process, one over HTTP
+//! - `handshake`, `stderr`: what a server is told again after a restart, and what it says to the operator
 //! - `router`: which message goes to which server; without IO
 //! - `names`, `request_ids`, `routes`: what the router tells servers apart by
 
 mod group;
+mod handshake;
 #[allow(
     clippy::module_inception,
     reason = "the thing that the module is named after"
@@ -26,6 +28,7 @@ mod request_ids;
 mod router;
 mod routes;
 mod server;
+mod stderr;
 
 pub use self::group::ServerGroup;
 pub use self::lifecycle::{SessionEnd, run};

@@ -244,7 +244,7 @@ impl ServerTask {
         };
         let writer = Arc::new(LineWriter::new(sink));
         let (hub, stdin) = (Arc::clone(&self.hub), Arc::clone(&writer));
-        let greeting = spawn_blocking(move || hub.greet(&stdin, stdout));
+        let greeting = spawn_blocking(move || hub.handshake.repeat(&stdin, stdout));
         // A process that says nothing ends with this, and so does the thread that reads it.
         let limit = self.hub.start_limit;
         let greeted = tokio::select! {

@@ -1,0 +1,88 @@
+//! What the client has said at the beginning, repeated for a server that is started again.
+//!
+//! Takes every line of the client; keeps its `initialize` and `notifications/initialized`. The server's answer to the
+//! repetition is ours, and never reaches the client.
+
+use std::io::Read;
+
+use memchr::memmem;
+use parking_lot::Mutex;
+
+use crate::line_reader::LineReader;
+use crate::line_writer::{LineEnd, LineWriter};
+use crate::message::{Message, place, with_edits};
+
+/// The id of our own `initialize`.
+const RESTART_ID: &str = "\"callwright-restart\"";
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Handshake(Mutex<Heard>);
+
+#[derive(Default)]
+struct Heard {
+    /// The client's `initialize`, which protocols since 2026-07-28 do not have.
+    initialize: Option<Vec<u8>>,
+    initialized: Option<Vec<u8>>,
+    is_done: bool,
+}
+
+impl Handshake {
+    /// Looks at a line of the client.
+    pub(super) fn note(&self, line: &[u8]) {
+        // Looked for before anything is read.
+        let names = [&b"initialize"[..], b"server/discover"];
+        if !names.iter().any(|name| memmem::find(line, name).is_some()) {
+            return;
+        }
+        let mut heard = self.0.lock();
+        match Message::read(line) {
+            Message::Request { method, .. } if method == "initialize" => {
+                heard.initialize = Some(line.to_vec());
+                heard.is_done = false;
+            }
+            Message::Request { method, .. } if method == "server/discover" => {
+                heard.is_done = true;
+            }
+            Message::Notification { method, .. } if method == "notifications/initialized" => {
+                heard.initialized = Some(line.to_vec());
+                heard.is_done = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the session has begun.
+    pub(super) fn is_done(&self) -> bool {
+        self.0.lock().is_done
+    }
+
+    /// Repeats it for a server that was started again; `None` if the server does not answer it.
+    pub(super) fn repeat<R: Read>(
+        &self,
+        stdin: &LineWriter,
+        mut stdout: LineReader<R>,
+    ) -> Option<LineReader<R>> {
+        let (initialize, initialized) = {
+            let heard = self.0.lock();
+            (heard.initialize.clone(), heard.initialized.clone())
+        };
+        let (Some(initialize), Some(initialized)) = (initialize, initialized) else {
+            return Some(stdout);
+        };
+        let Message::Request { id, .. } = Message::read(&initialize) else {
+            return None;
+        };
+        let id = (place(&initialize, id.0)?, RESTART_ID.to_owned());
+        let ours = with_edits(&initialize, vec![id]);
+        stdin.send(&ours, LineEnd::Add, false).ok()?;
+        while stdout.advance().ok()? {
+            if matches!(Message::read(stdout.line()), Message::Response { id, result: Some(_), .. } if id.0 == RESTART_ID)
+            {
+                stdin.send(&initialized, LineEnd::Add, false).ok()?;
+                return Some(stdout);
+            }
+        }
+        None
+    }
+}
