@@ -85,3 +85,17 @@ pub struct ToolAnswer<'a> {
     /// Whether it is an error.
     pub is_error: bool,
 }
+
+/// The longest name of a tool, a model or a conversation that is kept as it is. Providers allow 64 or 128 characters for a
+/// tool; a log may have megabytes.
+pub(crate) const LONGEST_NAME: usize = 256;
+
+/// A name, or the beginning of one that is too long.
+pub(crate) fn short(name: &str) -> &str {
+    if name.len() <= LONGEST_NAME {
+        return name;
+    }
+    let mut ends = (0..=LONGEST_NAME).rev();
+    let end = ends.find(|end| name.is_char_boundary(*end));
+    &name[..end.unwrap_or(0)]
+}

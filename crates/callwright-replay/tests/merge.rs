@@ -2,7 +2,7 @@
 
 use callwright_replay::summary::{
     Bounded, Cluster, ClusterKey, Combination, Distinct, Example, Examples, FieldUse, LedTo, Merge,
-    Merged, Side, Stopped, Summary, Tally, Timeline, ToolSummary, Trouble, Version,
+    Merged, Parameter, Side, Stopped, Summary, Tally, Timeline, ToolSummary, Trouble, Version,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,6 +59,21 @@ fn summary_of(calls: &[Seen]) -> Summary {
     summary
 }
 
+/// What the call gives for a parameter.
+fn limit(call: &Seen, tool: &str) -> (Parameter, FieldUse) {
+    let mut usage = FieldUse {
+        present: 1,
+        largest: Some(f64::from(call.place)),
+        ..FieldUse::default()
+    };
+    usage.values.add(Some((call.place % 12).to_string()));
+    let parameter = Parameter {
+        tool: tool.to_owned(),
+        name: "limit".to_owned(),
+    };
+    (parameter, usage)
+}
+
 fn one(call: &Seen) -> Summary {
     let mut summary = Summary::default();
     let time = call.time * 60_000_000;
@@ -96,14 +111,8 @@ fn one(call: &Seen) -> Summary {
         quarantined: None,
     };
     counts.versions.add(format!("v{}", call.model), version);
-    let mut usage = FieldUse {
-        present: 1,
-        smallest: Some(f64::from(call.place)),
-        largest: Some(f64::from(call.place)),
-        ..FieldUse::default()
-    };
-    usage.values.add(call.place.to_string(), 1);
-    counts.fields.add("limit".to_owned(), usage);
+    let (parameter, usage) = limit(call, &tool);
+    summary.parameters.add(parameter, usage);
     summary.tools.add(tool.clone(), counts);
     let example = Example {
         value: call.place.to_string(),
@@ -163,6 +172,20 @@ fn one(call: &Seen) -> Summary {
     summary
 }
 
+/// A count that takes as many bytes.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Heavy(u64);
+
+impl Merge for Heavy {
+    fn absorb(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+
+    fn bytes(&self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
 fn merged(mut one: Summary, other: Summary) -> Summary {
     assert_eq!(one.merge(other), Ok(Merged::Added));
     one
@@ -217,6 +240,31 @@ proptest! {
     }
 
     #[test]
+    fn a_map_that_is_bounded_in_bytes_keeps_the_same_keys_in_any_order(
+        entries in vec((0_u16..40, 0_u64..30), 0..120), cut in 0_usize..120,
+    ) {
+        let map_of = |entries: &[(u16, u64)]| {
+            let mut map: Bounded<u16, Heavy, 1_000, 200> = Bounded::default();
+            for (key, count) in entries {
+                map.add(*key, Heavy(*count));
+            }
+            map
+        };
+        let (left, right) = entries.split_at(cut.min(entries.len()));
+        let (forward, mut merged) = (map_of(&entries), map_of(right));
+        let written = serde_json::to_string(&map_of(left)).expect("JSON");
+        merged.absorb(serde_json::from_str(&written).expect("a map"));
+        prop_assert_eq!(&merged, &forward);
+        let backward: Vec<(u16, u64)> = entries.iter().rev().copied().collect();
+        prop_assert_eq!(&map_of(&backward), &forward);
+        prop_assert!(forward.bytes() <= 200 || forward.len() == 1);
+        for (key, Heavy(count)) in forward.iter() {
+            let all = entries.iter().filter(|(other, _)| other == key);
+            prop_assert_eq!(*count, all.map(|(_, count)| count).sum::<u64>());
+        }
+    }
+
+    #[test]
     fn different_things_are_counted_exactly_or_nearly(count in 0_u64..5_000) {
         let mut distinct = Distinct::default();
         for number in (0..count).chain(0..count / 2) {
@@ -250,10 +298,38 @@ fn what_is_not_a_summary_is_refused_with_a_reason() {
         "{error}"
     );
     let mut json = serde_json::to_value(Summary::default()).expect("JSON");
-    json["v"] = 2.into();
+    json["v"] = 1.into();
     let error = Summary::from_bytes(json.to_string().as_bytes()).expect_err("another version");
     assert!(error.to_string().contains("another version"), "{error}");
-    json["v"] = 1.into();
+    json["v"] = callwright_replay::summary::VERSION.into();
     json["time"]["doublings"] = 4_000.into();
     assert!(Summary::from_bytes(json.to_string().as_bytes()).is_err());
+}
+
+#[test]
+fn clusters_with_all_that_they_keep_take_bounded_memory() {
+    let mut full = Cluster::default();
+    for number in 0..512 {
+        full.time.add(number * 60_000_000, 1);
+        full.sessions.add(hash(number.unsigned_abs()));
+        full.values.add(format!("{number} {}", "x".repeat(190)), 1);
+    }
+    let mut summary = Summary::default();
+    for number in 0..2_000 {
+        let key = ClusterKey {
+            tool: format!("tool {number}"),
+            side: Side::Input,
+            path: "/a".to_owned(),
+            issue: "type".into(),
+            shape: "string".into(),
+        };
+        summary.clusters.add(key, full.clone());
+    }
+    assert!(summary.clusters.bytes() <= callwright_replay::summary::CLUSTER_BYTES);
+    let (kept, dropped) = (summary.clusters.len() as u64, summary.clusters.dropped());
+    assert!(kept > 500, "{kept}");
+    assert!(
+        (kept + dropped).abs_diff(2_000) < 300,
+        "{kept} and {dropped}"
+    );
 }

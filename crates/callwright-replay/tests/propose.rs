@@ -10,6 +10,7 @@ mod facts;
 
 use callwright_replay::decide::{ViolationKind, decide};
 use callwright_replay::propose::{ChangeKind, Proof, Proposals, propose};
+use callwright_replay::summary::{FieldUse, Parameter, Summary, ToolSummary, Version};
 use facts::{ClusterFacts, ToolFacts, summary};
 use serde_json::{Value as Json, json};
 
@@ -409,7 +410,7 @@ fn what_a_proof_cannot_show_is_said() {
 }
 
 #[test]
-fn advice_tells_what_to_write_and_what_is_loose() {
+fn advice_tells_what_to_write() {
     let schema = object(json!({"limit": {"type": "integer"}}));
     let cluster = json!({"path": "/limit", "issue": "type", "shape": "integer in a string", "values": ["10"]});
     let made = proposals(&schema, &[taken(cluster)]);
@@ -417,5 +418,57 @@ fn advice_tells_what_to_write_and_what_is_loose() {
     assert_eq!(
         made.advice[0].text,
         "say in the description of `limit` that it is a whole number, without quotes: 30 calls sent \"10\""
+    );
+}
+
+#[test]
+fn advice_tells_what_is_looser_than_all_traffic() {
+    let schema = object(json!({
+        "sort": {"type": "string"}, "query": {"type": "string"}, "limit": {"type": "integer"}, "page": {"type": "integer"},
+    }));
+    let declared = json!({"name": "t", "inputSchema": schema});
+    let mut tool = ToolSummary {
+        sampled: 2_000,
+        ..ToolSummary::default()
+    };
+    let version = Version {
+        declared: declared.to_string(),
+        calls: 2_000,
+        ..Version::default()
+    };
+    tool.versions.add("v".to_owned(), version);
+    let mut summary = Summary::default();
+    summary.tools.add("t".to_owned(), tool);
+    // How many different values of each there are, and in how many calls.
+    for (name, different, calls) in [
+        ("sort", 2, 2_000),
+        ("query", 9, 2_000),
+        ("limit", 50, 1_500),
+        ("page", 3, 1_500),
+    ] {
+        let mut seen = FieldUse {
+            present: calls,
+            largest: Some(99.0),
+            ..FieldUse::default()
+        };
+        for call in 0..calls {
+            seen.values.add(Some(format!("\"{}\"", call % different)));
+        }
+        let parameter = Parameter {
+            tool: "t".to_owned(),
+            name: name.to_owned(),
+        };
+        summary.parameters.add(parameter, seen);
+    }
+    let made = propose(&summary, &[]);
+    let texts: Vec<&str> = made.advice.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "`limit` has no maximum, and was never more than 99 in 1,500 calls",
+            "`query` is optional, and all of 2,000 calls gave it: it could be required",
+            "`sort` is optional, and all of 2,000 calls gave it: it could be required",
+            "`sort` is any text, and only ever was \"0\", \"1\": an enum is possible",
+        ]
     );
 }

@@ -83,7 +83,7 @@ fn merge_all(mut parts: Vec<Summary>, order: &[usize]) -> Summary {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn any_partition_by_session_gives_the_report_of_one_machine(
@@ -91,7 +91,7 @@ proptest! {
         order in vec(any::<usize>(), 1..12), named in any::<bool>(),
     ) {
         let world = World::of(&[Family::First]);
-        let lines = lines(&world, Format::ALL[format].1, seed, 300);
+        let lines = lines(&world, Format::ALL[format].1, seed, 200);
         let settings = settings(&world);
         let whole = replay_records("log", &lines, settings.clone()).expect("a run");
         let mut cut: BTreeMap<u64, Vec<&String>> = BTreeMap::new();

@@ -21,7 +21,7 @@ const SHOWN_HALF: usize = 500_000;
 const MOST_AWAITED: usize = 20_000;
 
 /// How many bytes of arguments these may have, about.
-const MOST_AWAITED_BYTES: usize = 32 * 1024 * 1024;
+const MOST_AWAITED_BYTES: usize = 16 * 1024 * 1024;
 
 /// Tells the marks of counted calls from their keys.
 const MARK: u64 = 0x9e37_79b9_7f4a_7c15;

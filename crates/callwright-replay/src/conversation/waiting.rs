@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{CallEnd, Effect, Faults, add_effects};
 use crate::summary::{ClusterKey, LedTo};
 
-/// How many calls are remembered. Each takes a few hundred bytes.
-const MOST: usize = 100_000;
+/// How many calls are remembered, of four times as many conversations as admission remembers. Each takes a few hundred
+/// bytes.
+const MOST: usize = 20_000;
 
 /// A conversation and a tool in it.
 pub(super) type Key = (u64, u64);

@@ -36,7 +36,7 @@ use callwright::{Call, Error, Gate, Policy, ToolSpec, Verdict};
 pub(crate) use self::fault::Fault;
 pub(crate) use self::shape::measure;
 use crate::conversation::CallEnd;
-use crate::seen::ToolAnswer;
+use crate::seen::{ToolAnswer, short};
 use crate::summary::Side;
 
 /// One set of tools, ready to judge calls of them.
@@ -234,10 +234,10 @@ impl Judge {
 
 /// The name of the tool that a call is about, as it may be shown.
 pub(crate) fn shown_name<'v>(call: &'v Call<'_>, verdict: &'v Verdict<'_>) -> &'v str {
-    match verdict {
+    short(match verdict {
         Verdict::Refused(refused) => refused.shown_name(call),
         _ => verdict.tool().map_or(call.tool.as_ref(), Tool::name),
-    }
+    })
 }
 
 /// An answer as the runner of the tool would have given it. Nothing is copied of an owned one.

@@ -10,7 +10,9 @@ use super::title::{label, shortened};
 use crate::decide::{ClusterJudgement, Declaration, ViolationKind, ratio};
 use crate::number::count;
 use crate::schema::nodes;
-use crate::summary::{Cluster, ClusterKey, FieldUse, HeldInText, Side, Summary, ValueShape};
+use crate::summary::{
+    Cluster, ClusterKey, FieldUse, HeldInText, Parameter, Side, Summary, ValueShape,
+};
 
 /// From so many calls on a mistake is worth a word in the description.
 const OFTEN: u64 = 20;
@@ -30,10 +32,7 @@ const LONGEST_VALUE: usize = 40;
 /// So many valid calls must have been looked at before "always" and "never" mean something.
 const ENOUGH: u64 = 1_000;
 
-/// So many different values at most look like a list of values.
-const FEW_VALUES: usize = 8;
-
-/// Each of which came so often at least.
+/// Where a parameter has few values, each came so often at least.
 const EACH: u64 = 20;
 
 /// Looks for frequent bugs that a better description would prevent.
@@ -146,28 +145,33 @@ fn most_frequent_value(cluster: &Cluster) -> String {
 
 /// Looks for schemas that are looser than all traffic. Advice only: what was never sent may be sent tomorrow.
 pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
-    let tools = summary.tools.iter();
-    for (name, tool) in tools.filter(|(_, tool)| tool.sampled >= ENOUGH) {
-        let declaration = Declaration::newest_of(Some(tool));
+    let mut declared: Option<(&str, Declaration)> = None;
+    for (Parameter { tool, name }, seen) in summary.parameters.iter() {
+        let enough = summary.tools.get(tool).filter(|it| it.sampled >= ENOUGH);
+        let Some(counts) = enough else {
+            continue;
+        };
+        // The parameters of a tool come one after the other.
+        let (_, declaration) = match declared.take_if(|(known, _)| known == tool) {
+            Some(same) => declared.insert(same),
+            None => declared.insert((tool, Declaration::newest_of(Some(counts)))),
+        };
         let Some(schema) = declaration.schema(Side::Input) else {
             continue;
         };
-        for (field, seen) in tool.fields.iter() {
-            let path = Path::root().key(field);
-            let path = path.as_pointer();
-            // The first part about a place is the one that is closest to it.
-            let Some(node) = nodes(schema, path).first().copied() else {
-                continue;
-            };
-            let is_required = requires(schema, field);
-            for text in tighter(node, is_required, seen, tool.sampled) {
-                let text = format!("{} {text}", label(Side::Input, path));
-                advice.push(SchemaAdvice {
-                    tool: name.clone(),
-                    path: path.to_owned(),
-                    text,
-                });
-            }
+        let path = Path::root().key(name);
+        let path = path.as_pointer();
+        // The first part about a place is the one that is closest to it.
+        let Some(node) = nodes(schema, path).first().copied() else {
+            continue;
+        };
+        let is_required = requires(schema, name);
+        for text in tighter(node, is_required, seen, counts.sampled) {
+            advice.push(SchemaAdvice {
+                tool: tool.clone(),
+                path: path.to_owned(),
+                text: format!("{} {text}", label(Side::Input, path)),
+            });
         }
     }
 }
@@ -186,16 +190,13 @@ fn tighter(node: &Json, is_required: bool, seen: &FieldUse, sampled: u64) -> Vec
     let is_only = |name: &str| matches!(types[..], [only] if only.eq_ignore_ascii_case(name));
     let has = |keywords: &[&str]| keywords.iter().any(|keyword| node.get(*keyword).is_some());
     let is_free = !has(&["enum", "const", "format", "pattern"]);
-    let values = || seen.values.iter();
-    let is_few = seen.values.len() <= FEW_VALUES
-        && seen.values.dropped() == 0
-        && values().map(|(_, calls)| *calls).sum::<u64>() == seen.present
-        && values().all(|(_, calls)| *calls >= EACH);
+    let few = seen.values.get();
+    let few = few.filter(|values| values.values().all(|calls| *calls >= EACH));
     if !is_free || seen.present < ENOUGH {
         return texts;
     }
-    if is_only("string") && is_few {
-        let values: Vec<&str> = values().map(|(value, _)| value.as_str()).collect();
+    if let Some(values) = few.filter(|_| is_only("string")) {
+        let values: Vec<&str> = values.keys().map(String::as_str).collect();
         texts.push(format!(
             "is any text, and only ever was {}: an enum is possible",
             values.join(", ")
@@ -203,7 +204,7 @@ fn tighter(node: &Json, is_required: bool, seen: &FieldUse, sampled: u64) -> Vec
     }
     let is_number = is_only("integer") || is_only("number");
     let has_most = has(&["maximum", "exclusiveMaximum"]);
-    if let Some(largest) = (seen.largest).filter(|_| is_number && !has_most && !is_few) {
+    if let Some(largest) = (seen.largest).filter(|_| is_number && !has_most && few.is_none()) {
         texts.push(format!(
             "has no maximum, and was never more than {largest} in {}",
             counted(seen.present)

@@ -38,7 +38,6 @@ pub struct Checkpoint {
     /// `None` in the states of earlier versions, whose settings cannot be compared.
     #[serde(default)]
     pub(super) settings: Option<SettingsDigest>,
-    pub(super) inputs: Vec<(String, Option<u64>)>,
     pub(super) position: Option<Position>,
     pub(super) ended: bool,
     pub(super) summary: Summary,

@@ -15,18 +15,21 @@ use super::sighting::Spot;
 use super::tools::ToolSet;
 use crate::conversation::Effect;
 use crate::judge::{Fault, JudgedCall, JudgedResult, measure};
-use crate::seen::At;
+use crate::seen::{At, short};
 use crate::summary::{
-    Cluster, Combination, Example, FieldUse, Merge, Stopped, Summary, Tally, ToolSummary, Version,
-    earliest,
+    Cluster, Combination, Example, Merge, Parameter, Stopped, Summary, Tally, ToolSummary, Version,
+    earliest, larger,
 };
 
 /// One valid call in this many is sampled, to see which values are in use. Fewer would miss rare parameters, more would
 /// slow the run down.
 const SAMPLED: u64 = 32;
 
-/// How many clusters, combinations and models a worker keeps by itself.
+/// How many clusters, combinations and parameters a worker keeps by itself.
 const MOST_KEPT: usize = 2_000;
+
+/// How many bytes its clusters may have.
+const MOST_BYTES: usize = 2 * 1024 * 1024;
 
 /// How many tools, each of which keeps the set alive in which it is declared. A fleet has some dozen in use.
 const MOST_TOOLS: usize = 256;
@@ -55,9 +58,13 @@ impl CallFacts<'_> {
             whole,
             place: format!("{}:{}", self.spot.file, self.spot.line),
             time: self.at.time,
-            session: self.at.session.as_deref().map(str::to_owned),
-            model: self.at.model.as_deref().map(str::to_owned),
+            session: self.at.session.as_deref().map(|it| short(it).to_owned()),
+            model: self.model().map(str::to_owned),
         }
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.at.model.as_deref().map(short)
     }
 }
 
@@ -86,8 +93,8 @@ impl Counts {
     /// Whether it is time to add them to those of the others: each worker holds only so much by itself.
     pub(super) fn is_large(&self) -> bool {
         let summary = &self.summary;
-        let kept = summary.clusters.len() + summary.combinations.len() + summary.models.len();
-        kept > MOST_KEPT || self.tools.len() > MOST_TOOLS
+        let kept = summary.clusters.len() + summary.combinations.len() + summary.parameters.len();
+        kept > MOST_KEPT || summary.clusters.bytes() > MOST_BYTES || self.tools.len() > MOST_TOOLS
     }
 
     /// A call of a tool, or of none if no tool has that name.
@@ -119,7 +126,7 @@ impl Counts {
         if let Some(session) = session {
             counts.summary.sessions.add(*session);
         }
-        if let Some(model) = at.model.as_deref() {
+        if let Some(model) = facts.model() {
             let models = &mut counts.summary.models;
             models.update(model, |count: &mut u64| *count += 1);
         }
@@ -132,7 +139,7 @@ impl Counts {
         if let Some(time) = facts.at.time {
             self.summary.time.add(time, tally);
         }
-        if let Some(model) = facts.at.model.as_deref() {
+        if let Some(model) = facts.model() {
             let models = &mut self.summary.models;
             models.update(model, |known: &mut Tally| known.absorb(tally));
         }
@@ -166,23 +173,20 @@ impl Counts {
         for (name, value) in arguments.as_object().unwrap_or_default() {
             let at = Path::root().key(name);
             let shown = secrecy.value(value, &at);
-            let name = secrecy.path(&at).last().unwrap_or_default().into_owned();
             let json = match value {
                 Value::Array(_) | Value::Object(_) => None,
                 leaf if *shown != *leaf => None,
                 Value::String(text) if text.len() > LONGEST_VALUE => None,
                 leaf => Some(leaf.to_string()).filter(|json| json.len() <= LONGEST_VALUE),
             };
-            let fields = &mut counts.summary.fields;
-            fields.update(name.as_str(), |usage: &mut FieldUse| {
+            let parameter = Parameter {
+                tool: tool.name().to_owned(),
+                name: secrecy.path(&at).last().unwrap_or_default().into_owned(),
+            };
+            self.summary.parameters.update(&parameter, |usage| {
                 usage.present += 1;
-                let kind = value.kind().name().to_owned();
-                *usage.types.entry(kind).or_default() += 1;
-                usage.measured(measure(&shown));
-                if let Some(json) = &json {
-                    let values = &mut usage.values;
-                    values.update(json.as_str(), |count: &mut u64| *count += 1);
-                }
+                usage.largest = larger(usage.largest, measure(&shown));
+                usage.values.add(json);
             });
         }
     }
@@ -314,7 +318,7 @@ fn add_call(cluster: &mut Cluster, fault: &Fault, facts: &CallFacts<'_>) {
         cluster.sessions.add(session);
     }
     let count = |count: &mut u64| *count += 1;
-    if let Some(model) = facts.at.model.as_deref() {
+    if let Some(model) = facts.model() {
         cluster.models.update(model, count);
     }
     if fault.whole && !fault.value.is_empty() {

@@ -89,7 +89,6 @@ pub struct Run {
     engine: Engine,
     pieces: Mutex<Pieces>,
     progress: Arc<Progress>,
-    inputs: Vec<(String, Option<u64>)>,
     position: Option<Position>,
     files_before: u64,
     ended: bool,
@@ -103,10 +102,6 @@ impl Run {
     /// # Errors
     /// Fails if the tools cannot be used.
     pub fn new(inputs: Vec<Input>, settings: ReplaySettings) -> Result<Self, RunError> {
-        let names = inputs
-            .iter()
-            .map(|input| (input.name.to_string(), input.bytes))
-            .collect();
         let digest = settings.digest.clone();
         let leg_bytes = settings.leg_bytes.unwrap_or(LEG_BYTES);
         let engine = Engine::new(settings, &inputs)?;
@@ -115,7 +110,6 @@ impl Run {
             engine,
             progress: pieces.progress(),
             pieces: Mutex::new(pieces),
-            inputs: names,
             position: None,
             files_before: 0,
             ended: false,
@@ -186,7 +180,6 @@ impl Run {
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
             settings: Some(self.digest.clone()),
-            inputs: self.inputs.clone(),
             position: self.position.clone(),
             ended: self.ended,
             summary: self.engine.summary().clone(),

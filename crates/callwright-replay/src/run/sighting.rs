@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::tools::{ToolSet, Tools};
 use crate::read::{Format, Reader, Reading, RecordPlace};
-use crate::seen::{Seen, SeenCall, SeenResult, ToolAnswer};
+use crate::seen::{LONGEST_NAME, Seen, SeenCall, SeenResult, ToolAnswer};
 use crate::source::{Piece, Record};
 use crate::summary::{Input, Trouble};
 
@@ -141,8 +141,9 @@ fn sort_out<'p>(
     let mut offered: Option<Vec<ToolSpec>> = None;
     for seen in reading.seen.drain(..) {
         let what = match seen {
-            Seen::Tools(shown) => {
+            Seen::Tools(mut shown) => {
                 if let Tools::FromLog(log) = tools {
+                    shown.retain(|tool| tool.name.len() <= LONGEST_NAME);
                     log.learn(&shown);
                     offered = Some(shown);
                 }

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use crate::judge::Judge;
 use crate::read::{Reader, Reading, RecordPlace};
-use crate::seen::Seen;
+use crate::seen::{LONGEST_NAME, Seen};
 use crate::source::{Input, Pieces};
 use crate::summary::{Summary, ToolSummary, Version};
 
@@ -282,9 +282,8 @@ impl FromLog {
         if let Some(own) = known.newest.get(tool).cloned() {
             return self.compiled(&mut known, hash, true, || vec![own]);
         }
-        if known.undeclared.contains(tool)
-            || known.newest.len() + known.undeclared.len() < MOST_UNDECLARED
-        {
+        let has_room = known.newest.len() + known.undeclared.len() < MOST_UNDECLARED;
+        if known.undeclared.contains(tool) || (has_room && tool.len() <= LONGEST_NAME) {
             known.undeclared.insert(tool.to_owned());
             let own = ToolSpec::without_schema(tool);
             return self.compiled(&mut known, hash, false, || vec![own]);
@@ -324,7 +323,7 @@ impl FromLog {
 
 impl KnownTools {
     fn learn(&mut self, tools: &[ToolSpec]) {
-        for tool in tools {
+        for tool in tools.iter().filter(|tool| tool.name.len() <= LONGEST_NAME) {
             let before = self.newest.get(&tool.name);
             if before == Some(tool) {
                 continue;

@@ -53,7 +53,7 @@ pub(super) fn open(input: &Input, skip: u64, counter: &Arc<AtomicU64>) -> io::Re
                 let place = skip.saturating_add(mark as u64);
                 if encoding == Encoding::Utf8 && file.seek(SeekFrom::Start(place)).is_ok() {
                     counter.fetch_add(place, Ordering::Relaxed);
-                    return Ok(raw(file, counter));
+                    return Ok(Box::new(CountingReader::new(file, counter)));
                 }
             }
             unpack(head, file, skip, counter)
@@ -70,11 +70,6 @@ pub(super) fn text(
 ) -> io::Result<Text> {
     let head = head(&mut reader, NEEDED)?;
     unpack(head, reader, skip, counter)
-}
-
-/// The bytes of a reader as they are.
-pub(super) fn raw(reader: impl Read + Send + 'static, counter: &Arc<AtomicU64>) -> Text {
-    Box::new(CountingReader::new(reader, counter))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -68,14 +68,6 @@ impl Piece {
         }
     }
 
-    /// Its lines as they are, with their numbers, blank ones included.
-    pub fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        let ends = memchr::memchr_iter(b'\n', &self.bytes).chain([self.bytes.len()]);
-        let mut start = 0;
-        let lines = ends.map(move |end| &self.bytes[std::mem::replace(&mut start, end + 1)..end]);
-        (self.first_line..).zip(lines)
-    }
-
     /// The records in it. Blank lines are not records.
     pub fn records(&self) -> Records<'_> {
         Records {

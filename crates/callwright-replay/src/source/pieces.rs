@@ -132,14 +132,6 @@ impl Pieces {
         Ok(pieces)
     }
 
-    /// The lines of one reader, as they are: nothing is unpacked or decoded, and every line is a record.
-    pub fn of_lines(name: &str, reader: impl Read + Send + 'static) -> Self {
-        let mut pieces = Pieces::new(Vec::new());
-        let text = open::raw(reader, &pieces.progress.read);
-        pieces.current = Some(Chunks::new(Arc::from(name), text, 0, 1, Form::Lines));
-        pieces
-    }
-
     /// How far reading has come.
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)

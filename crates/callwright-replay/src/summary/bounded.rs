@@ -1,7 +1,9 @@
-//! A map that never holds more than `N` keys, and always the same ones, in whatever order they came.
+//! A map that never holds more than `N` keys, nor much more than `BYTES` bytes, and always the same keys, in whatever order
+//! they came.
 //!
 //! Of too many keys, those with the smallest hashes are kept. A key that is kept in the end was kept in every part, so its
-//! value has counted everything; of the dropped ones only the number is known.
+//! value has counted everything; of the dropped ones only the number is known. The same goes for bytes, since a value
+//! only grows as it counts.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -12,22 +14,33 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{Distinct, Merge};
 
 /// See the module.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bounded<K: Ord, V, const N: usize> {
+#[derive(Debug, Clone)]
+pub struct Bounded<K: Ord, V, const N: usize, const BYTES: usize = { usize::MAX }> {
     kept: BTreeMap<K, V>,
-    /// By hash, so that the largest is at hand. Only filled when the map is full.
+    /// The weight of all values.
+    bytes: usize,
+    /// By hash, so that the largest is at hand. Filled when the first key has to go.
     order: BTreeMap<u64, K>,
     /// Keys that were dropped.
     dropped: Distinct,
 }
 
-impl<K: Ord, V, const N: usize> Default for Bounded<K, V, N> {
+impl<K: Ord, V, const N: usize, const BYTES: usize> Default for Bounded<K, V, N, BYTES> {
     fn default() -> Self {
         Bounded {
             kept: BTreeMap::new(),
+            bytes: 0,
             order: BTreeMap::new(),
             dropped: Distinct::default(),
         }
+    }
+}
+
+impl<K: Ord, V: PartialEq, const N: usize, const BYTES: usize> PartialEq
+    for Bounded<K, V, N, BYTES>
+{
+    fn eq(&self, other: &Self) -> bool {
+        self.kept == other.kept && self.dropped == other.dropped
     }
 }
 
@@ -37,32 +50,22 @@ fn hash(key: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-impl<K: Ord + Clone + Hash, V: Merge, const N: usize> Bounded<K, V, N> {
+impl<K, V, const N: usize, const BYTES: usize> Bounded<K, V, N, BYTES>
+where
+    K: Ord + Clone + Hash,
+    V: Merge,
+{
     /// Adds to the value of a key.
     pub fn add(&mut self, key: K, value: V) {
-        if let Some(known) = self.kept.get_mut(&key) {
-            known.absorb(value);
-            return;
+        match self.kept.get_mut(&key) {
+            Some(known) => {
+                self.bytes -= known.bytes();
+                known.absorb(value);
+                self.bytes += known.bytes();
+                self.fit();
+            }
+            None => self.insert(key, value),
         }
-        let hash = hash(&key);
-        if self.kept.len() < N {
-            self.order.insert(hash, key.clone());
-            self.kept.insert(key, value);
-            return;
-        }
-        let Some((&largest, _)) = self.order.last_key_value() else {
-            return;
-        };
-        if hash >= largest {
-            self.dropped.add(hash);
-            return;
-        }
-        if let Some((_, out)) = self.order.pop_last() {
-            self.kept.remove(&out);
-            self.dropped.add(largest);
-        }
-        self.order.insert(hash, key.clone());
-        self.kept.insert(key, value);
     }
 
     /// Counts something for a key. Only a key that is new is copied.
@@ -73,15 +76,60 @@ impl<K: Ord + Clone + Hash, V: Merge, const N: usize> Bounded<K, V, N> {
         V: Default,
     {
         if let Some(known) = self.kept.get_mut(key) {
-            return count(known);
+            self.bytes -= known.bytes();
+            count(known);
+            self.bytes += known.bytes();
+            self.fit();
+        } else {
+            let mut value = V::default();
+            count(&mut value);
+            self.insert(key.to_owned(), value);
         }
-        let mut value = V::default();
-        count(&mut value);
-        self.add(key.to_owned(), value);
+    }
+
+    fn insert(&mut self, key: K, value: V) {
+        if !self.dropped.is_empty() {
+            let hash = hash(&key);
+            // It was dropped before, or its value may have been counted only in part.
+            if hash >= self.dropped.smallest() {
+                self.dropped.add(hash);
+                return;
+            }
+            self.index();
+            self.order.insert(hash, key.clone());
+        }
+        self.bytes += value.bytes();
+        self.kept.insert(key, value);
+        self.fit();
+    }
+
+    /// Drops keys for which there is no room.
+    fn fit(&mut self) {
+        while self.kept.len() > N || (self.bytes > BYTES && self.kept.len() > 1) {
+            self.index();
+            let Some((hash, key)) = self.order.pop_last() else {
+                return;
+            };
+            self.drop_key(hash, &key);
+        }
+    }
+
+    fn drop_key(&mut self, hash: u64, key: &K) {
+        let value = self.kept.remove(key);
+        self.bytes -= value.map_or(0, |value| value.bytes());
+        self.dropped.add(hash);
+    }
+
+    /// Fills `order`, if it is not.
+    fn index(&mut self) {
+        if self.order.len() != self.kept.len() {
+            let keys = self.kept.keys().cloned();
+            self.order = keys.map(|key| (hash(&key), key)).collect();
+        }
     }
 }
 
-impl<K: Ord, V, const N: usize> Bounded<K, V, N> {
+impl<K: Ord, V, const N: usize, const BYTES: usize> Bounded<K, V, N, BYTES> {
     /// The value of a key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
@@ -107,58 +155,69 @@ impl<K: Ord, V, const N: usize> Bounded<K, V, N> {
 
     /// About how many keys there was no room for.
     pub fn dropped(&self) -> u64 {
-        self.dropped.count()
+        self.dropped.count_from_smallest()
     }
 }
 
-impl<K: Ord + Clone + Hash, V: Merge, const N: usize> Merge for Bounded<K, V, N> {
+impl<K, V, const N: usize, const BYTES: usize> Merge for Bounded<K, V, N, BYTES>
+where
+    K: Ord + Clone + Hash,
+    V: Merge,
+{
     fn absorb(&mut self, other: Self) {
         self.dropped.absorb(other.dropped);
+        if !self.dropped.is_empty() {
+            // What the other part has not counted in full.
+            self.index();
+            let gone = self.order.split_off(&self.dropped.smallest());
+            for (hash, key) in gone {
+                self.drop_key(hash, &key);
+            }
+        }
         for (key, value) in other.kept {
             self.add(key, value);
         }
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
 /// The form in which it is written.
 #[derive(Serialize, Deserialize)]
 struct Written<K, V, D> {
-    kept: Vec<Kept<K, V>>,
+    kept: Vec<(K, V)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<D>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Kept<K, V> {
-    key: K,
-    value: V,
-}
-
-impl<K: Ord + Serialize, V: Serialize, const N: usize> Serialize for Bounded<K, V, N> {
+impl<K, V, const N: usize, const BYTES: usize> Serialize for Bounded<K, V, N, BYTES>
+where
+    K: Ord + Serialize,
+    V: Serialize,
+{
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let kept = self.kept.iter();
         Written {
-            kept: kept.map(|(key, value)| Kept { key, value }).collect(),
+            kept: self.kept.iter().collect(),
             dropped: Some(&self.dropped).filter(|dropped| !dropped.is_empty()),
         }
         .serialize(serializer)
     }
 }
 
-impl<'de, K, V, const N: usize> Deserialize<'de> for Bounded<K, V, N>
+impl<'de, K, V, const N: usize, const BYTES: usize> Deserialize<'de> for Bounded<K, V, N, BYTES>
 where
     K: Ord + Clone + Hash + Deserialize<'de>,
     V: Merge + Deserialize<'de>,
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Written::<K, V, Distinct>::deserialize(deserializer)?;
-        let mut map = Bounded {
-            dropped: written.dropped.unwrap_or_default(),
-            ..Bounded::default()
-        };
-        for Kept { key, value } in written.kept {
+        let mut map = Bounded::default();
+        for (key, value) in written.kept {
             map.add(key, value);
         }
+        map.dropped.absorb(written.dropped.unwrap_or_default());
         Ok(map)
     }
 }

@@ -89,6 +89,13 @@ impl Cluster {
         self.last = self.last.max(Some(time));
     }
 
+    fn bytes(&self) -> usize {
+        let times = self.time.bytes() + self.fine.bytes();
+        let (hashes, models) = (4 * self.sessions.len(), 80 * self.models.len());
+        // Values of 200 bytes and examples of a few hundred, with what the maps around them take.
+        1_000 + times + hashes + models + 280 * self.values.len() + 700 * self.examples.len()
+    }
+
     /// Notes how large a value was.
     pub(crate) fn measured(&mut self, measure: Option<f64>) {
         self.smallest = smaller(self.smallest, measure);
@@ -99,4 +106,4 @@ impl Cluster {
 merge!(Cluster {
     calls, repaired, rules, alone, time, fine, sessions, models, values, led_to, examples;
     first by earliest, last by latest, smallest by smaller, largest by larger
-});
+} => Cluster::bytes);

@@ -11,14 +11,19 @@ use super::Merge;
 /// How many hashes are kept: the error is about one over the root of this.
 const KEPT: usize = 256;
 
-/// See the module. The hashes are sorted: where there is no more room, most are compared only with the last one.
+/// See the module. The upper halves of the hashes, sorted: where there is no more room, most are compared only with the
+/// last one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
-pub struct Distinct(Vec<u64>);
+pub struct Distinct(Vec<u32>);
 
 impl Distinct {
     /// Adds something, by a hash of 64 good bits.
     pub fn add(&mut self, hash: u64) {
+        self.add_half((hash >> 32) as u32);
+    }
+
+    fn add_half(&mut self, hash: u32) {
         let full = self.0.len() >= KEPT;
         if full && self.0.last().is_some_and(|largest| hash >= *largest) {
             return;
@@ -37,17 +42,29 @@ impl Distinct {
     }
 
     /// How many there are; an estimate above 256.
+    pub fn count(&self) -> u64 {
+        self.count_from(0)
+    }
+
+    /// The same where everything below the smallest hash was left out on purpose.
+    pub(super) fn count_from_smallest(&self) -> u64 {
+        self.count_from(self.0.first().copied().unwrap_or(0))
+    }
+
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "an estimate"
     )]
-    pub fn count(&self) -> u64 {
+    fn count_from(&self, first: u32) -> u64 {
         match self.0.last() {
             Some(largest) if self.0.len() >= KEPT => {
-                let density = *largest as f64 / u64::MAX as f64;
-                ((KEPT - 1) as f64 / density).round() as u64
+                // Of the hashes up to the largest, this share is taken. Some of them more than once, where there are
+                // billions; hence the logarithm.
+                let share = (KEPT - 1) as f64 / (f64::from(largest - first) + 1.0);
+                let all = 2_f64.powi(32) - f64::from(first);
+                (-(-share).ln_1p() * all).round() as u64
             }
             _ => self.0.len() as u64,
         }
@@ -57,6 +74,18 @@ impl Distinct {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// How many hashes are kept.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// All hashes in it are at least as large as this one.
+    pub(super) fn smallest(&self) -> u64 {
+        self.0
+            .first()
+            .map_or(u64::MAX, |hash| u64::from(*hash) << 32)
+    }
 }
 
 /// A file may have them in any order.
@@ -64,7 +93,7 @@ impl<'de> Deserialize<'de> for Distinct {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut distinct = Distinct::default();
         for hash in Vec::deserialize(deserializer)? {
-            distinct.add(hash);
+            distinct.add_half(hash);
         }
         Ok(distinct)
     }
@@ -73,7 +102,7 @@ impl<'de> Deserialize<'de> for Distinct {
 impl Merge for Distinct {
     fn absorb(&mut self, other: Self) {
         for hash in other.0 {
-            self.add(hash);
+            self.add_half(hash);
         }
     }
 }

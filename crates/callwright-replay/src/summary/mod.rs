@@ -34,16 +34,25 @@ pub use packed::SummaryError;
 pub use parts::{MergeError, Merged, Parts};
 pub use tally::Tally;
 pub use timeline::Timeline;
-pub use tool::{FieldUse, ToolSummary, Version};
+pub use tool::{FewValues, FieldUse, Parameter, ToolSummary, Version};
 
 /// The version of the form in which summaries are written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
-/// How many clusters are kept; each takes about a kilobyte. Real tools have a few dozen each.
+/// How many clusters are kept. Real tools have a few dozen each.
 pub const CLUSTERS: usize = 20_000;
+
+/// How many bytes they may take: one has two or three kilobytes, and fifty if it is frequent and has many values.
+pub const CLUSTER_BYTES: usize = 24 * 1024 * 1024;
 
 /// How many tools are kept apart, each with its declarations. The largest gateways offer some thousand.
 pub const TOOLS: usize = 5_000;
+
+/// How many bytes they may take: one has some kilobytes, most of it its declaration and when it was called.
+pub const TOOL_BYTES: usize = 24 * 1024 * 1024;
+
+/// How many parameters are looked at, of all tools together.
+pub const PARAMETERS: usize = 20_000;
 
 /// How many models are kept apart.
 pub const MODELS: usize = 1_000;
@@ -64,7 +73,9 @@ pub struct Summary {
     /// All calls.
     pub calls: Tally,
     /// Per tool, by its name.
-    pub tools: Bounded<String, ToolSummary, TOOLS>,
+    pub tools: Bounded<String, ToolSummary, TOOLS, TOOL_BYTES>,
+    /// What valid calls gave for the parameters of tools.
+    pub parameters: Bounded<Parameter, FieldUse, PARAMETERS>,
     /// Per model.
     pub models: Bounded<String, Tally, MODELS>,
     /// Over time.
@@ -72,7 +83,7 @@ pub struct Summary {
     /// How many conversations there are.
     pub sessions: Distinct,
     /// Violations, grouped.
-    pub clusters: Bounded<ClusterKey, Cluster, CLUSTERS>,
+    pub clusters: Bounded<ClusterKey, Cluster, CLUSTERS, CLUSTER_BYTES>,
     /// Calls by the set of their faults: what must be allowed together to make them valid.
     pub combinations: Bounded<Combination, u64, COMBINATIONS>,
     /// How often each rule of repair was applied.
@@ -123,6 +134,7 @@ impl Default for Summary {
             input: Input::default(),
             calls: Tally::default(),
             tools: Bounded::default(),
+            parameters: Bounded::default(),
             models: Bounded::default(),
             time: Timeline::default(),
             sessions: Distinct::default(),
@@ -165,6 +177,7 @@ impl Summary {
         self.input.absorb(other.input);
         self.calls.absorb(other.calls);
         self.tools.absorb(other.tools);
+        self.parameters.absorb(other.parameters);
         self.models.absorb(other.models);
         self.time.absorb(other.time);
         self.sessions.absorb(other.sessions);
@@ -187,6 +200,11 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub trait Merge {
     /// Adds what another part has counted. Associative and commutative.
     fn absorb(&mut self, other: Self);
+
+    /// About how many bytes it takes, if that can be many. More counts never make it fewer.
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 impl Merge for u64 {
@@ -211,12 +229,16 @@ impl<K: Ord, V: Merge + Default> Merge for BTreeMap<K, V> {
 
 /// Merges a struct field by field. A field of which one of two values counts names the function that chooses.
 macro_rules! merge {
-    ($type:ty { $($sum:ident),* $(; $($chosen:ident by $choose:expr),*)? }) => {
+    ($type:ty { $($sum:ident),* $(; $($chosen:ident by $choose:expr),*)? } $(=> $bytes:expr)?) => {
         impl $crate::summary::Merge for $type {
             fn absorb(&mut self, other: Self) {
                 $(self.$sum.absorb(other.$sum);)*
                 $($(self.$chosen = $choose(self.$chosen, other.$chosen);)*)?
             }
+
+            $(fn bytes(&self) -> usize {
+                $bytes(self)
+            })?
         }
     };
 }
@@ -247,6 +269,6 @@ fn smaller(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 }
 
 /// The larger of two numbers.
-fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+pub(crate) fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.into_iter().chain(other).reduce(f64::max)
 }

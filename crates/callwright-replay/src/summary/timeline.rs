@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Merge;
 
@@ -21,10 +21,9 @@ const FINEST_US: i64 = 60_000_000;
 const MOST_DOUBLINGS: u32 = 36;
 
 /// See the module.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Timeline<T> {
     /// A piece is two to the power of this many minutes.
-    #[serde(deserialize_with = "doublings")]
     doublings: u32,
     pieces: BTreeMap<i64, T>,
 }
@@ -84,6 +83,16 @@ impl<T> Timeline<T> {
         self.pieces.is_empty()
     }
 
+    /// About how many bytes it takes. A timeline whose pieces were merged has had the most.
+    pub(super) fn bytes(&self) -> usize {
+        let pieces = if self.doublings > 0 {
+            PIECES
+        } else {
+            self.len()
+        };
+        pieces * 24
+    }
+
     /// How often the width was doubled.
     pub(crate) fn doublings(&self) -> u32 {
         self.doublings
@@ -102,13 +111,48 @@ impl<T: Merge + Clone> Timeline<T> {
     }
 }
 
-/// Reads how wide the pieces are; a file may say anything.
-fn doublings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    let doublings = u32::deserialize(deserializer)?;
-    if doublings > MOST_DOUBLINGS {
-        return Err(D::Error::custom("pieces of time that are longer than time"));
+/// The form in which it is written.
+#[derive(Serialize, Deserialize)]
+struct Written<T> {
+    doublings: u32,
+    /// Each with how many pieces it comes after the one before: small numbers are short.
+    pieces: Vec<(i64, T)>,
+}
+
+impl<T: Serialize> Serialize for Timeline<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut before = 0;
+        let pieces = self.pieces.iter().map(|(piece, value)| {
+            let after = piece.wrapping_sub(std::mem::replace(&mut before, *piece));
+            (after, value)
+        });
+        Written {
+            doublings: self.doublings,
+            pieces: pieces.collect(),
+        }
+        .serialize(serializer)
     }
-    Ok(doublings)
+}
+
+impl<'de, T: Merge + Deserialize<'de>> Deserialize<'de> for Timeline<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        // A file may say anything.
+        if written.doublings > MOST_DOUBLINGS {
+            return Err(D::Error::custom("pieces of time that are longer than time"));
+        }
+        let mut timeline = Timeline {
+            doublings: written.doublings,
+            pieces: BTreeMap::new(),
+        };
+        let mut piece = 0_i64;
+        for (after, value) in written.pieces {
+            piece = piece.wrapping_add(after);
+            merge_at(&mut timeline.pieces, piece, value);
+        }
+        timeline.fit();
+        Ok(timeline)
+    }
 }
 
 fn merge_at<T: Merge>(pieces: &mut BTreeMap<i64, T>, piece: i64, value: T) {

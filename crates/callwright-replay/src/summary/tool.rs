@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounded, Distinct, Merge, Tally, Timeline, earliest, larger, latest, merge, smaller};
+use super::{
+    Bounded, Distinct, Merge, Tally, Timeline, earliest, is_default, larger, latest, merge,
+};
 
 /// How many versions of a tool are kept: one a deployment.
 const KEPT_VERSIONS: usize = 10;
 
-/// How many parameters of a tool are looked at.
-const KEPT_FIELDS: usize = 200;
-
-/// How many different values of a parameter are kept, to see whether they are few.
-const KEPT_VALUES: usize = 32;
+/// So many different values of a parameter at most look like a list of values.
+const FEW_VALUES: usize = 8;
 
 /// How many models are kept apart.
 const KEPT_MODELS: usize = 50;
@@ -33,10 +32,8 @@ pub struct ToolSummary {
     pub models: Bounded<String, u64, KEPT_MODELS>,
     /// How long it took, in microseconds, all calls together.
     pub latency_us: u64,
-    /// How many valid calls `fields` is about.
+    /// How many valid calls [`FieldUse`] is about.
     pub sampled: u64,
-    /// What valid calls gave for each top-level parameter, by its name.
-    pub fields: Bounded<String, FieldUse, KEPT_FIELDS>,
 }
 
 /// One declaration of a tool.
@@ -55,26 +52,64 @@ pub struct Version {
     pub quarantined: Option<String>,
 }
 
+/// A top-level parameter of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Parameter {
+    /// The tool.
+    pub tool: String,
+    /// The name of the parameter.
+    pub name: String,
+}
+
 /// What valid calls give for a parameter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FieldUse {
     /// Calls that give it.
     pub present: u64,
-    /// The types of the values.
-    pub types: BTreeMap<String, u64>,
-    /// Different values, as JSON of at most 100 bytes.
-    pub values: Bounded<String, u64, KEPT_VALUES>,
-    /// For numbers the value, for texts the characters, for lists the items: the smallest and the largest.
-    pub smallest: Option<f64>,
-    /// See `smallest`.
+    /// Different values.
+    pub values: FewValues,
+    /// For numbers the value, for texts the characters, for lists the items: the largest.
     pub largest: Option<f64>,
 }
 
-impl FieldUse {
-    /// A number, or a length.
-    pub(crate) fn measured(&mut self, measure: Option<f64>) {
-        self.smallest = smaller(self.smallest, measure);
-        self.largest = larger(self.largest, measure);
+/// The different values of a parameter, as JSON, and how often each came, as long as they are few.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FewValues {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    kept: BTreeMap<String, u64>,
+    /// There were more, so none is kept.
+    #[serde(default, skip_serializing_if = "is_default")]
+    are_many: bool,
+}
+
+impl FewValues {
+    /// Adds a value; `None` is one that is not kept.
+    pub fn add(&mut self, value: Option<String>) {
+        match value {
+            Some(value) if !self.are_many => *self.kept.entry(value).or_default() += 1,
+            _ => self.are_many = true,
+        }
+        self.fit();
+    }
+
+    fn fit(&mut self) {
+        self.are_many |= self.kept.len() > FEW_VALUES;
+        if self.are_many {
+            self.kept = BTreeMap::new();
+        }
+    }
+
+    /// The values, if they are few.
+    pub fn get(&self) -> Option<&BTreeMap<String, u64>> {
+        Some(&self.kept).filter(|_| !self.are_many)
+    }
+}
+
+impl Merge for FewValues {
+    fn absorb(&mut self, other: Self) {
+        self.kept.absorb(other.kept);
+        self.are_many |= other.are_many;
+        self.fit();
     }
 }
 
@@ -85,6 +120,12 @@ impl ToolSummary {
         versions
             .max_by_key(|(hash, version)| (version.last, version.calls, *hash))
             .map(|(_, version)| version)
+    }
+
+    fn bytes(&self) -> usize {
+        let declared = self.versions.iter().map(|(_, it)| it.declared.len() + 200);
+        let (hashes, models) = (4 * self.sessions.len(), 80 * self.models.len());
+        400 + self.time.bytes() + hashes + models + declared.sum::<usize>()
     }
 
     /// Calls that were not judged, because nothing declared the tool.
@@ -112,8 +153,8 @@ impl Merge for Version {
 }
 
 merge!(FieldUse {
-    present, types, values;
-    smallest by smaller, largest by larger
+    present, values;
+    largest by larger
 });
 
 merge!(ToolSummary {
@@ -123,6 +164,5 @@ merge!(ToolSummary {
     sessions,
     models,
     latency_us,
-    sampled,
-    fields
-});
+    sampled
+} => ToolSummary::bytes);
