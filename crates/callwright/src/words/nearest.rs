@@ -4,19 +4,25 @@
 //! then whole words are compared (`path` is half of `filePath`), then letters. Used for keys, enum
 //! values, tool names and codes; it only ever proposes, and never decides that a name is meant.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
+
+use smallvec::SmallVec;
 
 use super::Work;
 
 /// Real names are short; a long text is not a misspelt name, and comparing it costs length squared.
 const LONGEST_NAME: usize = 128;
 
-/// What it costs to count the letters of a name, and to compare one pair of letters, in steps.
-const PAIR_OF_NAMES: usize = 32;
+/// What it costs, in steps, to compare the letters of two names that were counted, to compare their order for each letter
+/// of one of them, to take a name apart into words, and to compare one pair of letters where these are not ASCII.
+const PAIR_OF_NAMES: usize = 24;
+const LETTER: usize = 10;
+const INTO_WORDS: usize = 150;
 const PAIR_OF_LETTERS: usize = 16;
 
 /// How many steps it may take to find the names that are near to one: some thousands of names are compared with ease.
-const STEPS_FOR_ONE: usize = 4_000_000;
+const STEPS_FOR_ONE: usize = 1_500_000;
 
 /// How close two names are, from [`CLOSE`] to 1 (the same but for case and separators); 0 where they are not close.
 pub(crate) fn similarity(left: &str, right: &str) -> f64 {
@@ -28,16 +34,20 @@ pub(crate) struct Wanted<'n> {
     written: &'n str,
     letters: Letters,
     name: Name,
+    /// For names of ASCII that are not too long.
+    alphabet: Option<Alphabet>,
 }
 
 impl<'n> Wanted<'n> {
     pub(crate) fn new(written: &'n str) -> Self {
         let is_name = written.len() <= LONGEST_NAME;
         let short = if is_name { written } else { "" };
+        let name = Name::new(short);
         Wanted {
             written,
             letters: Letters::of(short),
-            name: Name::new(short),
+            alphabet: Alphabet::of(&name.folded).filter(|_| short.is_ascii()),
+            name,
         }
     }
 
@@ -48,25 +58,178 @@ impl<'n> Wanted<'n> {
 
     /// How close another name is; 0 also where there is no work left to find out.
     pub(crate) fn similarity(&self, other: &str, work: &Work) -> f64 {
+        if !work.take(other.len().min(LONGEST_NAME)) {
+            return 0.0;
+        }
+        self.similarity_to(&Candidate::new(other), work)
+    }
+
+    fn similarity_to(&self, candidate: &Candidate<'_>, work: &Work) -> f64 {
+        let other = candidate.written;
         if self.written.len() > LONGEST_NAME || other.len() > LONGEST_NAME {
             return f64::from(u8::from(self.written == other));
         }
-        let steps = other.len() + PAIR_OF_NAMES;
-        if !work.take(steps) || !self.letters.may_be_close(&Letters::of(other)) {
+        let shared = self.letters.shared(&candidate.letters);
+        if !work.take(PAIR_OF_NAMES) || !shared.may_be_close {
             return 0.0;
         }
-        let (left, right) = (&self.name, Name::new(other));
+        match &self.alphabet {
+            Some(alphabet) if candidate.letters.is_ascii => {
+                if !work.take(other.len() * LETTER) {
+                    return 0.0;
+                }
+                let folded = fold_ascii(other);
+                let own = self.name.folded.as_bytes();
+                if folded.is_empty() || own == folded.as_slice() {
+                    return f64::from(u8::from(!folded.is_empty()));
+                }
+                let score = alphabet.shared_letters(&folded);
+                let score = score.max(shared_beginning(own, &folded));
+                // Words are shared only where one name has all letters of the other.
+                let words = if shared.one_has_all && work.take(INTO_WORDS) {
+                    shared_words(&self.name, candidate.name())
+                } else {
+                    0.0
+                };
+                close(score.max(words))
+            }
+            _ => self.slow_similarity(candidate, work),
+        }
+    }
+
+    /// The same for names with other letters than those of ASCII, and for long ones.
+    fn slow_similarity(&self, candidate: &Candidate<'_>, work: &Work) -> f64 {
+        let (left, right) = (&self.name, candidate.name());
         let pairs = left.folded.len() * right.folded.len();
-        if pairs == 0 || !work.take(pairs * PAIR_OF_LETTERS) {
+        if pairs == 0 || !work.take(INTO_WORDS + pairs * PAIR_OF_LETTERS) {
             return 0.0;
         }
         if left.folded == right.folded {
             return 1.0;
         }
-        let score = shared_words(left, &right)
-            .max(shared_letters(&left.folded, &right.folded))
-            .max(shared_beginning(&left.folded, &right.folded));
-        if score >= CLOSE { score } else { 0.0 }
+        let distance = strsim::osa_distance(&left.folded, &right.folded);
+        let longest = left
+            .folded
+            .chars()
+            .count()
+            .max(right.folded.chars().count());
+        let beginning = shared_beginning(left.folded.as_bytes(), right.folded.as_bytes());
+        close(
+            share(longest - distance, longest)
+                .max(beginning)
+                .max(shared_words(left, right)),
+        )
+    }
+}
+
+fn close(score: f64) -> f64 {
+    if score >= CLOSE { score } else { 0.0 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "names are short")]
+fn share(part: usize, all: usize) -> f64 {
+    part as f64 / all as f64
+}
+
+/// The letters and digits of a name of ASCII, in lower case.
+fn fold_ascii(name: &str) -> SmallVec<[u8; 64]> {
+    let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
+    letters.map(|byte| byte.to_ascii_lowercase()).collect()
+}
+
+/// Where each letter occurs in a folded name of at most 64: what comparing it with many others takes.
+struct Alphabet {
+    /// A bit for each place, by letter.
+    places: [u64; 128],
+    length: usize,
+}
+
+impl Alphabet {
+    fn of(folded: &str) -> Option<Self> {
+        let mut alphabet = Alphabet {
+            places: [0; 128],
+            length: folded.len(),
+        };
+        if folded.is_empty() || folded.len() > 64 {
+            return None;
+        }
+        for (place, byte) in folded.bytes().enumerate() {
+            *alphabet.places.get_mut(usize::from(byte))? |= 1 << place;
+        }
+        Some(alphabet)
+    }
+
+    /// The share of letters that need not be changed: put in, left out, exchanged, or swapped with a neighbour.
+    fn shared_letters(&self, other: &[u8]) -> f64 {
+        let longest = self.length.max(other.len());
+        share(longest - self.distance(other), longest)
+    }
+
+    /// How many letters have to be changed, a column of the usual table at a time (Hyyrö 2003, with swaps): each bit says
+    /// whether one cell is larger or smaller by one than its neighbour.
+    fn distance(&self, other: &[u8]) -> usize {
+        let last = 1 << (self.length - 1);
+        let (mut larger_below, mut smaller_below) = (u64::MAX, 0u64);
+        let (mut diagonal, mut previous) = (0u64, 0u64);
+        let mut distance = self.length;
+        for byte in other {
+            let places = self.places[usize::from(*byte & 127)];
+            let swapped = ((!diagonal & places) << 1) & previous;
+            let carried = (places & larger_below).wrapping_add(larger_below) ^ larger_below;
+            diagonal = carried | places | smaller_below | swapped;
+            let larger = smaller_below | !(diagonal | larger_below);
+            let smaller = diagonal & larger_below;
+            distance += usize::from(larger & last != 0);
+            distance -= usize::from(smaller & last != 0);
+            let larger = (larger << 1) | 1;
+            larger_below = (smaller << 1) | !(diagonal | larger);
+            smaller_below = larger & diagonal;
+            previous = places;
+        }
+        distance
+    }
+}
+
+/// A name that may be the one that was meant, with its letters counted.
+struct Candidate<'n> {
+    written: &'n str,
+    letters: Letters,
+    /// Made when its words are compared with those of another name.
+    name: OnceCell<Name>,
+}
+
+impl<'n> Candidate<'n> {
+    fn new(written: &'n str) -> Self {
+        let is_name = written.len() <= LONGEST_NAME;
+        Candidate {
+            written,
+            letters: Letters::of(if is_name { written } else { "" }),
+            name: OnceCell::new(),
+        }
+    }
+
+    fn name(&self) -> &Name {
+        self.name.get_or_init(|| Name::new(self.written))
+    }
+}
+
+/// Names that several others are compared with.
+pub(crate) struct Candidates<'n>(Vec<Candidate<'n>>);
+
+impl<'n> Candidates<'n> {
+    pub(crate) fn new(names: impl IntoIterator<Item = &'n str>) -> Self {
+        Candidates(names.into_iter().map(Candidate::new).collect())
+    }
+
+    /// The one of them that is nearest to a name, if there is a nearest one: two that are equally close do not count, and
+    /// none does if there is not enough work left to compare them all.
+    pub(crate) fn single_nearest(&self, name: &str, work: &Work) -> Option<&'n str> {
+        let wanted = Wanted::new(name);
+        let scored = self.0.iter().map(|candidate| {
+            let score = wanted.similarity_to(candidate, work);
+            (score, candidate.written)
+        });
+        single_best(scored, work)
     }
 }
 
@@ -92,20 +255,31 @@ impl Letters {
         letters
     }
 
-    /// `false` only where two names are not close: too few letters are in both of them.
-    fn may_be_close(&self, other: &Letters) -> bool {
+    fn shared(&self, other: &Letters) -> SharedLetters {
         let both = self.counts.iter().zip(&other.counts);
         let both: usize = both
             .map(|(left, right)| usize::from(*left.min(right)))
             .sum();
         let (short, long) = (self.all.min(other.all), self.all.max(other.all));
-        // Three in five is `CLOSE`; of names that share words or begin alike, one has all letters of the other.
-        !self.is_ascii || !other.is_ascii || both >= short || both * 5 >= long * 3
+        let one_has_all = !self.is_ascii || !other.is_ascii || both >= short;
+        SharedLetters {
+            one_has_all,
+            // Three in five is `CLOSE`; of names that share words or begin alike, one has all letters of the other.
+            may_be_close: one_has_all || both * 5 >= long * 3,
+        }
     }
 }
 
+/// What the letters of two names say about them.
+struct SharedLetters {
+    /// `false` only where neither name has all letters of the other.
+    one_has_all: bool,
+    /// `false` only where two names are not close: too few letters are in both of them.
+    may_be_close: bool,
+}
+
 /// Just close enough where one name is the beginning of the other: `warn` and `warning`.
-fn shared_beginning(left: &str, right: &str) -> f64 {
+fn shared_beginning(left: &[u8], right: &[u8]) -> f64 {
     let (short, long) = if left.len() <= right.len() {
         (left, right)
     } else {
@@ -116,22 +290,6 @@ fn shared_beginning(left: &str, right: &str) -> f64 {
     } else {
         0.0
     }
-}
-
-/// The share of letters that need not be changed; 0 without counting where the lengths alone put
-/// the names too far apart.
-fn shared_letters(left: &str, right: &str) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "names are short")]
-    let (short, long) = (
-        left.len().min(right.len()) as f64,
-        left.len().max(right.len()) as f64,
-    );
-    // Letters of two or more bytes make the lengths differ less than the names do, so nothing
-    // close is thrown away by a factor of two.
-    if short / long < CLOSE / 2.0 {
-        return 0.0;
-    }
-    strsim::normalized_damerau_levenshtein(left, right)
 }
 
 /// Whether two names are the same words but for case and for what is between them: a blank, `_`,
@@ -300,21 +458,24 @@ pub(crate) fn nearest<'n>(
         .collect()
 }
 
-/// The one nearest candidate, if there is a nearest one: two that are equally close do not count, and none does if there
-/// is not enough work left to compare them all.
+/// The one nearest candidate, as [`Candidates`] say it, where only one name is compared with them.
 pub(crate) fn single_nearest<'n>(
     name: &str,
     candidates: impl IntoIterator<Item = &'n str>,
     work: &Work,
 ) -> Option<&'n str> {
     let wanted = Wanted::new(name);
+    let candidates = candidates.into_iter();
+    single_best(
+        candidates.map(|candidate| (wanted.similarity(candidate, work), candidate)),
+        work,
+    )
+}
+
+fn single_best<'n>(scored: impl Iterator<Item = (f64, &'n str)>, work: &Work) -> Option<&'n str> {
     let mut best: Option<(f64, &str)> = None;
     let mut tied = false;
-    for candidate in candidates {
-        if work.left() == 0 {
-            return None;
-        }
-        let score = wanted.similarity(candidate, work);
+    for (score, candidate) in scored.take_while(|_| work.left() > 0) {
         if score < CLOSE {
             continue;
         }
@@ -347,6 +508,7 @@ fn shared_words(left: &Name, right: &Name) -> f64 {
 }
 
 /// A name without its case and separators, and where its words end.
+#[derive(Default)]
 pub(crate) struct Name {
     pub(crate) folded: String,
     ends: Vec<usize>,
@@ -404,6 +566,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn distances_are_those_of_the_table() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        for _ in 0..20_000 {
+            let mut word = |longest| -> String {
+                let length = 1 + random(longest);
+                (0..length)
+                    .map(|_| char::from(b'a' + u8::try_from(random(4)).expect("small")))
+                    .collect()
+            };
+            let (left, right) = (word(64), word(80));
+            let alphabet = Alphabet::of(&left).expect("short");
+            let expected = strsim::osa_distance(&left, &right);
+            assert_eq!(
+                alphabet.distance(right.as_bytes()),
+                expected,
+                "{left} {right}"
+            );
+        }
+    }
+
+    #[test]
     fn case_and_separators_do_not_count() {
         for other in [
             "file_path",
@@ -432,15 +621,19 @@ mod tests {
             .flat_map(|(left, right)| [left.to_owned(), format!("{left}_{right}")])
             .collect();
         for left in &names {
-            for right in names
-                .iter()
-                .filter(|it| !Letters::of(left).may_be_close(&Letters::of(it)))
-            {
+            for right in &names {
+                let shared = Letters::of(left).shared(&Letters::of(right));
                 let (left, right) = (Name::new(left), Name::new(right));
-                let score = shared_words(&left, &right)
-                    .max(shared_letters(&left.folded, &right.folded))
-                    .max(shared_beginning(&left.folded, &right.folded));
-                assert!(score < CLOSE, "{} {}", left.folded, right.folded);
+                let words = shared_words(&left, &right);
+                assert!(words < CLOSE || shared.one_has_all);
+                if !shared.may_be_close {
+                    let alphabet = Alphabet::of(&left.folded).expect("short");
+                    let score = alphabet.shared_letters(right.folded.as_bytes());
+                    let beginning =
+                        shared_beginning(left.folded.as_bytes(), right.folded.as_bytes());
+                    let score = score.max(beginning).max(words);
+                    assert!(score < CLOSE, "{} {}", left.folded, right.folded);
+                }
             }
         }
     }

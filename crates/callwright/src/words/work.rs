@@ -1,11 +1,11 @@
 //! How much may be done for one call beside reading and judging it: counted, never timed.
 //!
-//! Repair tries edits, and suggestions compare names. Both are worth a few milliseconds and no more, whatever a model
+//! Repair tries edits, and suggestions compare names. Both are worth two or three milliseconds and no more, whatever a model
 //! sends and however large a schema is. What runs out of steps leaves its work undone, and the plain refusal goes out.
 
 use std::cell::Cell;
 
-/// A number of steps that may be taken. A step is some two instructions, half a nanosecond.
+/// A number of steps that may be taken. A step is some four instructions, a nanosecond.
 #[derive(Debug)]
 pub(crate) struct Work {
     left: Cell<usize>,

@@ -1,67 +1,143 @@
 //! Many places in one value: the keys of its large objects are looked up, not searched for.
 
+use std::cell::RefCell;
+
 use ahash::AHashMap;
 
+use super::path::unescape;
 use super::{Path, Value};
 
 /// Up to here going through the keys is faster than hashing them all.
 const FEW_KEYS: usize = 32;
 
-/// A value in which many places are asked for.
+/// A value in which many places are asked for. An object is indexed when it is first looked into, and a place that is near
+/// the last one is found from there: one objection to each of a hundred levels takes a hundred steps, not five thousand.
 #[derive(Debug)]
 pub(crate) struct Indexed<'v, 'a> {
     root: &'v Value<'a>,
     /// The members of large objects, by the address of their object.
-    objects: AHashMap<usize, AHashMap<&'v str, &'v Value<'a>>>,
+    objects: RefCell<AHashMap<usize, AHashMap<&'v str, &'v Value<'a>>>>,
+    last: RefCell<Trail<'v, 'a>>,
+}
+
+/// The way to a place.
+#[derive(Debug, Default)]
+struct Trail<'v, 'a> {
+    pointer: String,
+    /// The values on the way, each with where its own pointer ends.
+    values: Vec<(usize, &'v Value<'a>)>,
+}
+
+impl<'v, 'a> Trail<'v, 'a> {
+    /// Goes back to the last value that is on the way to another place too, and returns where its pointer ends.
+    fn go_back(&mut self, pointer: &str) -> Option<(usize, &'v Value<'a>)> {
+        let both = self.pointer.bytes().zip(pointer.bytes());
+        let common = both.take_while(|(left, right)| left == right).count();
+        let is_border = |end: usize| pointer.as_bytes().get(end).is_none_or(|next| *next == b'/');
+        while let Some((end, value)) = self.values.last() {
+            if *end <= common && is_border(*end) {
+                return Some((*end, value));
+            }
+            self.values.pop();
+        }
+        None
+    }
 }
 
 impl<'v, 'a> Indexed<'v, 'a> {
     pub(crate) fn new(root: &'v Value<'a>) -> Self {
-        let mut objects = AHashMap::new();
-        add_large(root, &mut objects);
-        Indexed { root, objects }
+        Indexed {
+            root,
+            objects: RefCell::default(),
+            last: RefCell::new(Trail {
+                pointer: String::new(),
+                values: Vec::new(),
+            }),
+        }
     }
 
     /// The value at `path`, if there is one.
     pub(crate) fn at(&self, path: &Path) -> Option<&'v Value<'a>> {
-        let mut segments = path.segments();
-        segments.try_fold(self.root, |value, segment| self.child(value, &segment))
+        let pointer = path.as_pointer();
+        if !pointer.starts_with('/') {
+            // The whole value, or not a pointer at all.
+            return self.root.at(path);
+        }
+        let mut last = self.last.borrow_mut();
+        let (mut end, mut value) = last.go_back(pointer).unwrap_or((0, self.root));
+        last.pointer.truncate(end);
+        last.pointer.push_str(&pointer[end..]);
+        while end < pointer.len() {
+            let start = end + 1;
+            let length = pointer[start..].find('/');
+            end = length.map_or(pointer.len(), |length| start + length);
+            value = self.child(value, &unescape(&pointer[start..end]))?;
+            last.values.push((end, value));
+        }
+        Some(value)
     }
 
     /// The member or the item of a value inside that a segment of a path names.
     pub(crate) fn child(&self, value: &'v Value<'a>, segment: &str) -> Option<&'v Value<'a>> {
-        match self.objects.get(&address(value)) {
-            Some(members) => members.get(segment).copied(),
-            None => value.child(segment),
+        match value {
+            Value::Object(members) if members.len() > FEW_KEYS => {
+                let mut objects = self.objects.borrow_mut();
+                let index = objects
+                    .entry(std::ptr::from_ref(value).addr())
+                    .or_insert_with(|| {
+                        // Of a key that occurs twice the first counts.
+                        let members = members.iter().rev();
+                        members.map(|(key, value)| (key.as_ref(), value)).collect()
+                    });
+                index.get(segment).copied()
+            }
+            _ => value.child(segment),
         }
     }
 }
 
-fn address(value: &Value<'_>) -> usize {
-    std::ptr::from_ref(value).addr()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::read_value;
 
-fn add_large<'v, 'a>(
-    value: &'v Value<'a>,
-    objects: &mut AHashMap<usize, AHashMap<&'v str, &'v Value<'a>>>,
-) {
-    match value {
-        Value::Object(members) => {
-            if members.len() > FEW_KEYS {
-                // Of a key that occurs twice the first counts.
-                let members = members.iter().rev();
-                let index = members.map(|(key, value)| (key.as_ref(), value)).collect();
-                objects.insert(address(value), index);
-            }
-            for (_, inner) in members {
-                add_large(inner, objects);
+    #[test]
+    fn every_place_is_found_after_every_other() {
+        let text =
+            r#"{"a": {"b": [1, {"c": 2}], "": 3, "b/": 4}, "ab": {"b": 5}, "": {"": 6}, "a~": 7}"#;
+        let value = read_value(text).expect("JSON");
+        let places = [
+            "",
+            "/",
+            "//",
+            "/a",
+            "/a/b",
+            "/a/b/0",
+            "/a/b/1",
+            "/a/b/1/c",
+            "/a/",
+            "/a/b~1",
+            "/ab",
+            "/ab/b",
+            "/a~0",
+            "/a/c",
+            "/a/b/2",
+            "/a/b/1/c/d",
+            "/b",
+            "a",
+            "é/b",
+            "a/b",
+            "/ab/",
+            "/a/b/1/cc",
+        ];
+        for first in places {
+            for second in places {
+                let indexed = Indexed::new(&value);
+                for place in [first, second, first] {
+                    let path = Path::from_pointer(place);
+                    assert_eq!(indexed.at(&path), value.at(&path), "{first} {place}");
+                }
             }
         }
-        Value::Array(items) => {
-            for inner in items {
-                add_large(inner, objects);
-            }
-        }
-        _ => {}
     }
 }

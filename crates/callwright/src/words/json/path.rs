@@ -56,7 +56,8 @@ impl Path {
     /// The path of item `index` of this place.
     #[must_use]
     pub fn index(&self, index: usize) -> Path {
-        Path(format!("{}/{index}", self.0))
+        let mut digits = itoa::Buffer::new();
+        self.key(digits.format(index))
     }
 
     /// The place that `inner` is, seen from this place.
@@ -120,7 +121,7 @@ fn push_escaped(pointer: &mut String, key: &str) {
     }
 }
 
-fn unescape(segment: &str) -> Cow<'_, str> {
+pub(super) fn unescape(segment: &str) -> Cow<'_, str> {
     if segment.contains('~') {
         Cow::Owned(segment.replace("~1", "/").replace("~0", "~"))
     } else {
