@@ -1,7 +1,8 @@
 //! How the cost of one call grows with its size and with that of its schema, in instructions counted by callgrind.
 //!
 //! `cargo bench --bench growth` runs this program under valgrind for each row and size, with and without the call, and
-//! prints the difference and the exponent: 1.0 is linear, 2.0 is quadratic. None may be above 1.1.
+//! prints the difference and the exponent: 1.0 is linear, 2.0 is quadratic. None may be above 1.1. The floor is what reading
+//! the largest call and asking the engine once whether it is valid takes: no refusal can cost less than that.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -12,14 +13,23 @@
 
 use std::hint::black_box;
 use std::process::Command;
+use std::sync::Arc;
 
 use callwright::feedback::Feedback;
+use callwright::parse::read_value;
 use callwright::repair::{Grade, RepairPolicy};
+use callwright::validate::SchemaCache;
 use callwright::{Call, Gate, ToolSpec};
 use serde_json::{Map, Value, json};
 
 /// A row: what grows, and a schema and arguments of that size. With tools it is their number.
 type Row = (&'static str, [usize; 3], fn(usize) -> (Value, String));
+
+/// Five milliseconds, at four instructions in a nanosecond. No call may take more.
+const MOST: f64 = 20e6;
+
+/// The steepest growth that is taken for linear.
+const STEEPEST: f64 = 1.1;
 
 /// Sizes that are far apart enough for a slope, up to calls of 64 kB.
 const WIDE: [usize; 3] = [500, 1_000, 4_000];
@@ -63,14 +73,15 @@ fn main() {
         .filter(|argument| !argument.starts_with("--"));
     let first = arguments.next();
     match (first.as_deref(), arguments.next(), arguments.next()) {
-        (Some("run"), Some(row), Some(size)) => run(&row, size.parse().expect("a size"), true),
-        (Some("load"), Some(row), Some(size)) => run(&row, size.parse().expect("a size"), false),
+        (Some(what @ ("load" | "floor" | "run")), Some(row), Some(size)) => {
+            run(what, &row, size.parse().expect("a size"));
+        }
         (only, ..) => compare(only.unwrap_or_default()),
     }
 }
 
-/// One call of one size, in this process.
-fn run(row: &str, size: usize, judge: bool) {
+/// One call of one size, in this process; only what comes before it, or the least that it takes.
+fn run(what: &str, row: &str, size: usize) {
     let (_, _, make) = ROWS.iter().find(|(name, ..)| *name == row).expect("a row");
     let (schema, text) = make(size);
     let count = if row.starts_with("tools") { size } else { 1 };
@@ -88,16 +99,25 @@ fn run(row: &str, size: usize, judge: bool) {
     // The first call compiles what explains refusals; it is not what is counted.
     let warm = Call::from_text(name(0), "{\"\": 0}");
     black_box(gate.judge(&warm).name());
-    let call = Call::from_text(tool, text);
-    if judge {
-        let verdict = gate.judge(&call);
-        let told = verdict.failure().map(|it| Feedback::default().render(it));
-        black_box((verdict.name(), told));
+    let compiled = SchemaCache::shared().compile(&Arc::new(schema));
+    let compiled = compiled.expect("a schema");
+    match what {
+        "run" => {
+            let call = Call::from_text(tool, text);
+            let verdict = gate.judge(&call);
+            let told = verdict.failure().map(|it| Feedback::default().render(it));
+            black_box((verdict.name(), told));
+        }
+        "floor" => {
+            let value = read_value(&text);
+            black_box(value.is_ok_and(|value| compiled.accepts(&value)));
+        }
+        _ => {}
     }
 }
 
 fn compare(only: &str) {
-    println!("instructions per call, and how they grow");
+    println!("instructions per call at three sizes, and how they grow; ! is beyond the goal");
     for (row, sizes, _) in ROWS.iter().filter(|(row, ..)| row.contains(only)) {
         let mut costs = Vec::new();
         for size in sizes {
@@ -108,13 +128,18 @@ fn compare(only: &str) {
             };
             costs.push(all.saturating_sub(load).max(1) as f64);
         }
+        let least = count("floor", row, sizes[2]).zip(count("load", row, sizes[2]));
+        let floor = least.map_or(0, |(floor, load)| floor.saturating_sub(load)) as f64;
         let grown = (sizes[2] as f64 / sizes[1] as f64).ln();
         let exponent = (costs[2] / costs[1]).ln() / grown;
+        let mark = |is_met: bool| if is_met { "" } else { " !" };
+        let (growth, most) = (mark(exponent <= STEEPEST), mark(costs[2] <= MOST));
         let costs: Vec<String> = costs
             .iter()
             .map(|it| format!("{:>9.0}k", it / 1e3))
             .collect();
-        println!("{row:<30} {}   {exponent:.2}", costs.join(" "));
+        let (costs, floor) = (costs.join(" "), floor / 1e3);
+        println!("{row:<30} {costs}{most:<2}  floor {floor:>8.0}k   {exponent:.2}{growth}");
     }
 }
 
