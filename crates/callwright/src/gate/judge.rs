@@ -15,11 +15,11 @@ use super::Gate;
 use std::sync::Arc;
 
 use crate::call::{Arguments, Call, Completeness};
-use crate::json::Path;
+use crate::json::{Lent, Path};
 use crate::parse::{self, Blank, Parsed};
 use crate::repair::{self, Healing, Terms, Trace, Trial};
 use crate::tool::{Tool, UnknownTool};
-use crate::validate;
+use crate::validate::{self, Objections};
 use crate::verdict::{Refused, Repaired, Valid, Verdict};
 use crate::words::{Cause, Code, Cut, Edit, Failure, Grade, Validation};
 
@@ -27,9 +27,9 @@ pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
     let refused = match gate.tool_set().find(&call.tool) {
         Ok(tool) => match pass(gate, tool, call) {
             Ok(valid) => return Verdict::Valid(valid),
-            Err(refused) => match only_warned(tool, refused) {
+            Err(stopped) => match only_warned(tool, stopped) {
                 Ok(valid) => return Verdict::Valid(valid),
-                Err(refused) => heal(gate, tool, call, refused),
+                Err(stopped) => heal(gate, tool, call, stopped),
             },
         },
         Err(unknown) => match gate.tool_set().meant_tool(&call.tool) {
@@ -43,24 +43,77 @@ pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
     }
 }
 
-// The refusal is boxed, so that the usual answer stays small.
+/// Why a call is not valid as it came.
+enum Stopped<'c> {
+    /// For a reason that can be told.
+    Refused(Box<Refused<'c>>),
+    /// The schema objects. What to tell the model is worked out if no repair is found.
+    Objected(Box<Objected<'c>>),
+}
+
+struct Objected<'c> {
+    tool: &'c Arc<Tool>,
+    arguments: Lent<'c>,
+    objections: Objections,
+}
+
+impl<'c> Stopped<'c> {
+    fn may_be_repaired(&self) -> bool {
+        match self {
+            Stopped::Refused(refused) => refused.failure.may_be_reread(),
+            Stopped::Objected(objected) => objected.objections.may_be_repaired(),
+        }
+    }
+
+    #[cold]
+    fn explain(self) -> Box<Refused<'c>> {
+        let Objected {
+            tool,
+            arguments,
+            objections,
+        } = match self {
+            Stopped::Refused(refused) => return refused,
+            Stopped::Objected(objected) => *objected,
+        };
+        let issues = objections.explain(&arguments, tool.schema(), tool.takes_secrets());
+        let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(issues));
+        Refused::new(failure, Some(tool), Some(arguments)).into()
+    }
+
+    /// The refusal, for a reason that repair found out.
+    fn refuse(self, failure: Failure) -> Box<Refused<'c>> {
+        match self {
+            Stopped::Refused(refused) => Refused {
+                failure,
+                ..*refused
+            }
+            .into(),
+            Stopped::Objected(it) => {
+                Refused::new(failure, Some(it.tool), Some(it.arguments)).into()
+            }
+        }
+    }
+}
+
+// What stops a call is boxed, so that the usual answer stays small.
 fn pass<'c>(
     gate: &'c Gate,
     tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
-) -> Result<Valid<'c>, Box<Refused<'c>>> {
+) -> Result<Valid<'c>, Stopped<'c>> {
     let only_reads = tool.spec().only_reads();
-    let takes_secrets = tool.takes_secrets();
     let Parsed {
         arguments,
         has_duplicates,
         blank,
-    } = parse::read(call, only_reads, takes_secrets, gate.limits())
-        .map_err(|why| Refused::new(*why.failure, Some(tool), why.read))?;
-    let judged = validate::validate(&arguments, has_duplicates, tool.schema(), takes_secrets);
-    if let Err(issues) = judged {
-        let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(issues));
-        return Err(Refused::new(failure, Some(tool), Some(arguments)).into());
+    } = parse::read(call, only_reads, tool.takes_secrets(), gate.limits())
+        .map_err(|why| Stopped::Refused(Refused::new(*why.failure, Some(tool), why.read).into()))?;
+    if let Err(objections) = validate::validate(&arguments, has_duplicates, tool.schema()) {
+        return Err(Stopped::Objected(Box::new(Objected {
+            tool,
+            arguments,
+            objections,
+        })));
     }
     match blank {
         Some(Blank::Text) if !only_reads => Err(nothing_sent(tool)),
@@ -71,9 +124,9 @@ fn pass<'c>(
 
 /// Nothing was sent where the schema would accept nothing.
 #[cold]
-fn nothing_sent(tool: &Arc<Tool>) -> Box<Refused<'_>> {
+fn nothing_sent(tool: &Arc<Tool>) -> Stopped<'_> {
     let failure = Failure::new(Code::InvalidJson, Cause::Blank);
-    Refused::new(failure, Some(tool), None).into()
+    Stopped::Refused(Refused::new(failure, Some(tool), None).into())
 }
 
 /// There is no tool of this name.
@@ -86,13 +139,12 @@ fn unknown_tool<'c>(unknown: UnknownTool) -> Box<Refused<'c>> {
 
 /// A call to which only the schema objects, where the policy only warns.
 #[cold]
-fn only_warned<'c>(
-    tool: &'c Arc<Tool>,
-    refused: Box<Refused<'c>>,
-) -> Result<Valid<'c>, Box<Refused<'c>>> {
-    match (tool.validation, refused.failure.code) {
-        (Validation::Warn, Code::InvalidArguments) => Valid::despite(tool, refused),
-        _ => Err(refused),
+fn only_warned<'c>(tool: &'c Arc<Tool>, stopped: Stopped<'c>) -> Result<Valid<'c>, Stopped<'c>> {
+    match (tool.validation, &stopped) {
+        (Validation::Warn, Stopped::Objected(_)) => {
+            Valid::despite(tool, stopped.explain()).map_err(Stopped::Refused)
+        }
+        _ => Err(stopped),
     }
 }
 
@@ -105,40 +157,42 @@ fn heal<'c>(
     gate: &'c Gate,
     tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
-    mut refused: Box<Refused<'c>>,
+    stopped: Stopped<'c>,
 ) -> Healed<'c> {
     let Some(cap) = gate.repair_cap(tool) else {
-        if let Some(path) = seen_cut(gate, tool, call, &refused) {
-            refused.failure = Failure::cut_off(path, Cut::Seen);
-        }
-        return Err(refused);
+        return Err(match seen_cut(gate, tool, call, &stopped) {
+            Some(path) => stopped.refuse(Failure::cut_off(path, Cut::Seen)),
+            None => stopped.explain(),
+        });
     };
-    if !refused.failure.may_be_repaired() {
-        return Err(refused);
+    if !stopped.may_be_repaired() {
+        return Err(stopped.explain());
     }
-    match look_for_edits(gate, tool, call, &refused, cap, false, &mut None) {
+    match look_for_edits(gate, tool, call, &stopped, cap, false, &mut None) {
         Healing::Healed { arguments, edits } => {
             return Ok(Box::new(Repaired::new(tool, arguments, edits)));
         }
-        Healing::Refused(failure) => {
-            refused.failure = *failure;
-            return Err(refused);
-        }
+        Healing::Refused(failure) => return Err(stopped.refuse(*failure)),
         Healing::Hopeless => {}
     }
-    if cap < Grade::Guess
-        && let Healing::Healed { edits, .. } =
-            look_for_edits(gate, tool, call, &refused, Grade::Guess, true, &mut None)
-    {
+    let proposed = if cap < Grade::Guess {
+        look_for_edits(gate, tool, call, &stopped, Grade::Guess, true, &mut None)
+    } else {
+        Healing::Hopeless
+    };
+    let mut refused = stopped.explain();
+    if let Healing::Healed { edits, .. } = proposed {
         refused.failure.suggest(&edits, cap);
     }
     Err(refused)
 }
 
 /// Where a text is cut off that is not JSON for another reason as well.
-fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, refused: &Refused<'_>) -> Option<Path> {
-    match (&refused.arguments, &call.arguments) {
-        (None, Arguments::Text(text)) if refused.failure.may_be_repaired() => {
+fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, stopped: &Stopped<'_>) -> Option<Path> {
+    match (stopped, &call.arguments) {
+        (Stopped::Refused(refused), Arguments::Text(text))
+            if refused.arguments.is_none() && refused.failure.may_be_reread() =>
+        {
             repair::seen_cut(text, tool, gate.limits().max_depth)
         }
         _ => None,
@@ -149,7 +203,7 @@ fn look_for_edits(
     gate: &Gate,
     tool: &Tool,
     call: &Call<'_>,
-    refused: &Refused<'_>,
+    stopped: &Stopped<'_>,
     cap: Grade,
     only_proposes: bool,
     trace: &mut Trace,
@@ -160,8 +214,12 @@ fn look_for_edits(
         is_complete: call.completeness == Completeness::Complete,
         only_proposes,
     };
-    match (&refused.arguments, &call.arguments) {
-        (Some(read), _) => repair::heal_value((**read).clone().into_owned(), &terms, trace),
+    let (read, objections) = match stopped {
+        Stopped::Refused(refused) => (refused.arguments.as_deref(), None),
+        Stopped::Objected(it) => (Some(&*it.arguments), it.objections.located()),
+    };
+    match (read, &call.arguments) {
+        (Some(read), _) => repair::heal_value(read, objections, &terms, trace),
         (None, Arguments::Text(text)) => {
             repair::heal_text(text, &terms, gate.limits().max_depth, trace)
         }
@@ -175,10 +233,10 @@ pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
         return Vec::new();
     };
     let mut trace = Some(Vec::new());
-    if let Err(refused) = pass(gate, tool, call)
-        && refused.failure.may_be_repaired()
+    if let Err(stopped) = pass(gate, tool, call)
+        && stopped.may_be_repaired()
     {
-        look_for_edits(gate, tool, call, &refused, Grade::Guess, false, &mut trace);
+        look_for_edits(gate, tool, call, &stopped, Grade::Guess, false, &mut trace);
     }
     trace.unwrap_or_default()
 }
@@ -200,7 +258,7 @@ fn heal_name<'c>(
             Box::new(Repaired::new(tool, arguments, Vec::new()))
         }
         // The name is the first thing to correct.
-        Err(refused) => heal(gate, tool, call, refused).map_err(|_| unknown_tool(unknown))?,
+        Err(stopped) => heal(gate, tool, call, stopped).map_err(|_| unknown_tool(unknown))?,
     };
     repaired
         .edits

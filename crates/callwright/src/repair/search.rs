@@ -4,10 +4,13 @@
 //! and the validator is asked again after each. The cheapest edit that removes the objection stays. The
 //! search is bounded and always takes the same way.
 
+use std::rc::Rc;
+
 use ahash::AHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::rules::{ProposedEdit, RULES, RepairRule, Scope, Site};
+use super::stakes::CallStakes;
 use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
 use crate::json::{Indexed, Member, Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue};
@@ -17,9 +20,10 @@ use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received, Work};
 /// one for each.
 const MOST_EDITS: usize = 64;
 
-/// How many objections are worked on in one step. With more of them than edits, only an edit of what is
-/// around them can help, and the first ones ask for that as well as the last.
-const MOST_ISSUES: usize = 4 * MOST_EDITS;
+/// How many objections are worked on in one step: two for each place that may be edited. With more of them, only an edit of
+/// what is around them can help, and the first few ask for that as well as all.
+const MOST_ISSUES: usize = 2 * MOST_EDITS;
+const FEW_ISSUES: usize = 8;
 
 /// What it costs in steps to copy or to judge one value inside of another, and a few bytes of text; to explain one
 /// objection; and to ask one rule about one.
@@ -28,53 +32,55 @@ const BYTES_PER_STEP: usize = 4;
 const PER_ISSUE: usize = 1_500;
 const PER_RULE: usize = 50;
 
-/// Looks for edits up to `cap`, as long as there is work left; each trial is noted in `trace`, if there is one.
+/// Looks for edits, as long as there is work left; each trial is noted in `trace`, if there is one. `objections` are what
+/// the schema says about the value, if it was asked.
 pub(super) fn search(
-    mut value: Value<'static>,
+    original: &Value<'_>,
+    objections: Option<&[LocatedIssue]>,
     schema: &CompiledSchema,
-    cap: Grade,
-    stakes: Stakes,
+    rules: Allowed<'_>,
     work: &Work,
     trace: &mut Trace,
 ) -> Healing {
     let scope = Scope::new(schema, work);
     let mut edits = Vec::new();
-    let Some(mut issues) = issues(&scope, &value) else {
-        return Healing::Hopeless;
+    // What was made of the value so far, and what is objected to then.
+    let mut edited: Option<Value<'static>> = None;
+    let mut found: Vec<LocatedIssue>;
+    let mut issues = match objections {
+        Some(objections) => objections,
+        None => match issues_of(&scope, original) {
+            Some(all) => {
+                found = all;
+                &found
+            }
+            None => return Healing::Hopeless,
+        },
     };
     // How many objections there were when each was one that a rule has something to say about.
     let mut hopeful = 0;
     while edits.len() < MOST_EDITS {
+        let value = edited.as_ref().unwrap_or(original);
         if issues.is_empty() {
             return Healing::Healed {
-                arguments: value,
+                arguments: edited.unwrap_or_else(|| original.clone().into_owned()),
                 edits,
             };
         }
-        let rules = Allowed { cap, stakes };
-        let places = Indexed::new(&value);
-        let sites = issues.iter().take(MOST_ISSUES);
-        let sites: Vec<Site<'_, '_>> = sites
-            .map(|located| Site::new(located, &value, &places, &scope))
-            .collect();
-        if issues.len() >= hopeful && is_hopeless(&sites, &scope, rules) {
-            return Healing::Hopeless;
-        }
-        hopeful = issues.len();
         let mut trials = Trials {
             scope: &scope,
             rules,
             trace,
+            edits_left: MOST_EDITS - edits.len(),
             halves: Some(Vec::new()),
         };
-        let next = match trials.next_edit(&value, &sites, &issues) {
-            SearchStep::None => trials.next_pair(&issues),
-            step => step,
-        };
-        match next {
+        let may_be_hopeless = issues.len() >= hopeful;
+        hopeful = issues.len();
+        match trials.next_step(value, issues, may_be_hopeless) {
             SearchStep::Edits(better, more, after) => {
-                (value, issues) = (better, after);
                 edits.extend(more);
+                (edited, found) = (Some(better), after);
+                issues = &found;
             }
             SearchStep::Ambiguous(path, first, second) => {
                 let cause = Cause::TwoReadings {
@@ -84,16 +90,24 @@ pub(super) fn search(
                 };
                 return Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into());
             }
-            SearchStep::None => return Healing::Hopeless,
+            SearchStep::TooMany | SearchStep::None => return Healing::Hopeless,
         }
     }
     Healing::Hopeless
 }
 
+/// Whether one of these edits is only made up to certain stakes.
+pub(super) fn depend_on_stakes(edits: &[Edit]) -> bool {
+    let rule = |edit: &Edit| RULES.iter().find(|rule| rule.row.name == edit.rule);
+    edits
+        .iter()
+        .any(|edit| rule(edit).is_none_or(|rule| rule.row.up_to < Stakes::Destroys))
+}
+
 /// Whether some objection is one about which no rule has anything to say. Keys are left out: an edit of
 /// one may settle the objection to another. Two objections to one value, such as its type and its allowed values, go
 /// together.
-fn is_hopeless(sites: &[Site<'_, '_>], scope: &Scope<'_>, rules: Allowed) -> bool {
+fn is_hopeless(sites: &[Site<'_, '_>], scope: &Scope<'_>, rules: Allowed<'_>) -> bool {
     let unknown_keys = sites
         .iter()
         .any(|site| site.located.issue.code == IssueCode::UnknownKey);
@@ -122,15 +136,16 @@ fn is_hopeless(sites: &[Site<'_, '_>], scope: &Scope<'_>, rules: Allowed) -> boo
     !silent.is_empty()
 }
 
-fn proposes(site: &Site<'_, '_>, rules: Allowed) -> bool {
-    let mut allowed = RULES.iter().filter(|rule| rules.allow(rule));
-    allowed.any(|rule| (rule.propose)(site).is_some())
+fn proposes(site: &Site<'_, '_>, rules: Allowed<'_>) -> bool {
+    let mut tried = RULES.iter().filter(|rule| rules.may_try(rule));
+    tried.any(|rule| site.propose(rule).is_some() && rules.allow(rule))
 }
 
 /// What the validator objects to; arguments that are not an object are always objected to. Nothing, if there is no work
 /// left to ask it.
-fn issues(scope: &Scope<'_>, value: &Value<'_>) -> Option<Vec<LocatedIssue>> {
-    scope.work.take(weight(value)).then_some(())?;
+fn issues_of(scope: &Scope<'_>, value: &Value<'_>) -> Option<Vec<LocatedIssue>> {
+    let judging = weight(value) + scope.schema.judging_steps();
+    scope.work.take(judging).then_some(())?;
     let found = scope.schema.located_issues(value);
     if found.is_empty() && !matches!(value, Value::Object(_)) {
         return Some(vec![LocatedIssue {
@@ -156,14 +171,17 @@ enum SearchStep {
     /// The value with these edits, and what is objected to then.
     Edits(Value<'static>, SmallVec<[Edit; 1]>, Vec<LocatedIssue>),
     Ambiguous(Path, String, String),
+    /// More edits than a call may need.
+    TooMany,
     None,
 }
 
 /// The trials of one step.
 struct Trials<'t, 'c> {
     scope: &'t Scope<'c>,
-    rules: Allowed,
+    rules: Allowed<'t>,
     trace: &'t mut Trace,
+    edits_left: usize,
     /// Lossless edits that did not help by themselves, while they are collected.
     halves: Option<Vec<Half>>,
 }
@@ -182,14 +200,43 @@ struct Half {
 const MOST_HALVES: usize = 8;
 
 impl Trials<'_, '_> {
+    /// The cheapest edit that removes an objection, or two that do so together.
+    fn next_step(
+        &mut self,
+        value: &Value<'_>,
+        issues: &[LocatedIssue],
+        may_be_hopeless: bool,
+    ) -> SearchStep {
+        let places = Indexed::new(value);
+        let sites = issues.iter().take(if issues.len() > MOST_ISSUES {
+            FEW_ISSUES
+        } else {
+            MOST_ISSUES
+        });
+        let sites: Vec<Site<'_, '_>> = sites
+            .map(|located| Site::new(located, value, &places, self.scope))
+            .collect();
+        if may_be_hopeless && is_hopeless(&sites, self.scope, self.rules) {
+            return SearchStep::None;
+        }
+        match self.next_edit(value, &sites, issues) {
+            SearchStep::None => self.next_pair(issues),
+            step => step,
+        }
+    }
+
     /// The cheapest edit that removes an objection.
     fn next_edit(
         &mut self,
-        value: &Value<'static>,
+        value: &Value<'_>,
         sites: &[Site<'_, '_>],
         issues: &[LocatedIssue],
     ) -> SearchStep {
         for tier in tiers(self.rules) {
+            match self.settle_together(value, sites, issues, tier) {
+                SearchStep::None => {}
+                step => return step,
+            }
             for (at, site) in sites.iter().enumerate() {
                 match self.settle(value, site, issues, at, tier) {
                     SearchStep::None => {}
@@ -200,10 +247,94 @@ impl Trials<'_, '_> {
         SearchStep::None
     }
 
+    /// The edits of one tier that remove an objection each, all at once: the validator is asked once for all of them.
+    /// Only lossless edits that depend on their own place alone, where each place has one; anything else is tried one by
+    /// one.
+    fn settle_together(
+        &mut self,
+        value: &Value<'_>,
+        sites: &[Site<'_, '_>],
+        issues: &[LocatedIssue],
+        tier: &'static [RepairRule],
+    ) -> SearchStep {
+        if sites.len() < 2 || tier.iter().any(|rule| rule.row.grade != Grade::Lossless) {
+            return SearchStep::None;
+        }
+        let mut proposed = self.independent_edits(sites, tier);
+        if proposed.len() > self.edits_left {
+            return SearchStep::TooMany;
+        }
+        // Edits that do not help beside the others are left for later, once.
+        for _ in 0..2 {
+            if proposed.len() < 2 || !self.scope.work.take(weight(value)) {
+                return SearchStep::None;
+            }
+            let mut better = value.clone().into_owned();
+            let mut edits: SmallVec<[Edit; 1]> = SmallVec::new();
+            for (rule, _, change) in &proposed {
+                let Some(edit) = apply(&mut better, rule, change) else {
+                    return SearchStep::None;
+                };
+                edits.push(edit);
+            }
+            let Some(after) = issues_of(self.scope, &better) else {
+                return SearchStep::None;
+            };
+            let still_open: AHashSet<&Path> = after.iter().map(|it| &it.issue.path).collect();
+            let is_open: Vec<bool> = proposed
+                .iter()
+                .zip(&edits)
+                .map(|((_, removed, _), edit)| {
+                    still_open.contains(&removed.issue.path) || still_open.contains(&edit.path)
+                })
+                .collect();
+            if !is_open.contains(&true) && none_new(issues, &edits, &after) {
+                for ((rule, ..), edit) in proposed.iter().zip(&edits) {
+                    self.note(edit, rule, true);
+                }
+                return SearchStep::Edits(better, edits, after);
+            }
+            let mut is_open = is_open.into_iter();
+            let before = proposed.len();
+            proposed.retain(|_| !is_open.next().unwrap_or(true));
+            if proposed.len() == before {
+                return SearchStep::None;
+            }
+        }
+        SearchStep::None
+    }
+
+    /// For each objection the edit that the rules of one tier propose, if it is the only one and does not depend on what
+    /// becomes of the others.
+    fn independent_edits<'s>(
+        &self,
+        sites: &'s [Site<'_, '_>],
+        tier: &'static [RepairRule],
+    ) -> Vec<(&'static RepairRule, &'s LocatedIssue, Rc<ProposedEdit>)> {
+        let mut all: Vec<(&RepairRule, &LocatedIssue, Rc<ProposedEdit>)> = Vec::new();
+        let mut places = AHashSet::new();
+        for site in sites {
+            if !self.scope.work.take(PER_RULE * tier.len()) {
+                return Vec::new();
+            }
+            let tried = tier.iter().filter(|rule| self.rules.may_try(rule));
+            let proposed = tried.filter_map(|rule| Some((rule, site.propose(rule)?)));
+            let mut proposed = proposed.filter(|(rule, _)| self.rules.allow(rule));
+            let (Some((rule, change)), None) = (proposed.next(), proposed.next()) else {
+                continue;
+            };
+            // Two objections to one place have one edit.
+            if site.is_independent(&change) && places.insert(change.path().clone()) {
+                all.push((rule, site.located, change));
+            }
+        }
+        all
+    }
+
     /// The edit of one tier that removes an objection, if all that do agree.
     fn settle(
         &mut self,
-        value: &Value<'static>,
+        value: &Value<'_>,
         site: &Site<'_, '_>,
         issues: &[LocatedIssue],
         at: usize,
@@ -214,11 +345,11 @@ impl Trials<'_, '_> {
         }
         let mut found: Option<(Value<'static>, Edit, Vec<LocatedIssue>)> = None;
         let rules = self.rules;
-        for rule in tier.iter().filter(|rule| rules.allow(rule)) {
+        for rule in tier.iter().filter(|rule| rules.may_try(rule)) {
             let Some((better, edit, after)) = self.attempt(value, rule, site) else {
                 continue;
             };
-            let helps = improves(issues, site.located, &edit.path, &after);
+            let helps = improves(issues, site.located, &edit, &after);
             self.note(&edit, rule, helps);
             if !helps {
                 self.remember_half(Half {
@@ -276,7 +407,7 @@ impl Trials<'_, '_> {
                     let SearchStep::Edits(better, second, after) = step else {
                         continue;
                     };
-                    if improves(issues, removed, &half.edit.path, &after) {
+                    if improves(issues, removed, &half.edit, &after) {
                         let both = std::iter::once(half.edit).chain(second).collect();
                         return SearchStep::Edits(better, both, after);
                     }
@@ -289,14 +420,16 @@ impl Trials<'_, '_> {
     /// What a rule makes of an objection, and what is objected to then.
     fn attempt(
         &mut self,
-        value: &Value<'static>,
+        value: &Value<'_>,
         rule: &RepairRule,
         site: &Site<'_, '_>,
     ) -> Option<(Value<'static>, Edit, Vec<LocatedIssue>)> {
+        let change = site.propose(rule).filter(|_| self.rules.allow(rule))?;
         // Before anything is copied: once the work is done for, the other objections must not cost a copy each.
-        let change = (rule.propose)(site).filter(|_| self.scope.work.take(weight(value)))?;
-        let (better, edit) = apply(value, rule, change)?;
-        let after = issues(self.scope, &better)?;
+        self.scope.work.take(weight(value)).then_some(())?;
+        let mut better = value.clone().into_owned();
+        let edit = apply(&mut better, rule, &change)?;
+        let after = issues_of(self.scope, &better)?;
         Some((better, edit, after))
     }
 
@@ -312,22 +445,29 @@ impl Trials<'_, '_> {
 }
 
 /// The rules that may be tried, those of one grade and cost together.
-fn tiers(rules: Allowed) -> impl Iterator<Item = &'static [RepairRule]> {
+fn tiers(rules: Allowed<'_>) -> impl Iterator<Item = &'static [RepairRule]> {
+    let cap = rules.cap;
     RULES
         .chunk_by(|left, right| (left.row.grade, left.cost) == (right.row.grade, right.cost))
-        .filter(move |tier| tier.iter().all(|rule| rule.row.grade <= rules.cap))
+        .filter(move |tier| tier.iter().all(|rule| rule.row.grade <= cap))
 }
 
 /// Which rules may be tried on a call.
 #[derive(Debug, Clone, Copy)]
-struct Allowed {
-    cap: Grade,
-    stakes: Stakes,
+pub(super) struct Allowed<'a> {
+    pub(super) cap: Grade,
+    pub(super) stakes: &'a CallStakes<'a>,
 }
 
-impl Allowed {
+impl Allowed<'_> {
+    /// Whether a rule is worth asking: what it proposes may still not be allowed.
+    fn may_try(self, rule: &RepairRule) -> bool {
+        rule.row.grade <= self.cap && self.stakes.may_allow(rule.row.up_to)
+    }
+
+    /// Whether what a rule proposes may be done.
     fn allow(self, rule: &RepairRule) -> bool {
-        rule.row.grade <= self.cap && self.stakes <= rule.row.up_to
+        self.may_try(rule) && self.stakes.allow(rule.row.up_to)
     }
 }
 
@@ -336,31 +476,38 @@ impl Allowed {
 fn improves(
     before: &[LocatedIssue],
     removed: &LocatedIssue,
-    at: &Path,
+    edit: &Edit,
     after: &[LocatedIssue],
 ) -> bool {
-    let same = |left: &LocatedIssue, right: &LocatedIssue| {
-        left.issue.path == right.issue.path
-            && left.issue.code == right.issue.code
-            && left.issue.expected == right.issue.expected
+    !after.iter().any(|located| is_same(located, removed))
+        && none_new(before, std::slice::from_ref(edit), after)
+}
+
+fn is_same(left: &LocatedIssue, right: &LocatedIssue) -> bool {
+    left.issue.path == right.issue.path
+        && left.issue.code == right.issue.code
+        && left.issue.expected == right.issue.expected
+}
+
+/// Whether every objection is an old one, or lies within a place that was edited.
+fn none_new(before: &[LocatedIssue], edits: &[Edit], after: &[LocatedIssue]) -> bool {
+    let edited: AHashSet<&str> = edits.iter().map(|edit| edit.path.as_pointer()).collect();
+    let is_inside = |path: &Path| {
+        let pointer = path.as_pointer();
+        let mut around = pointer.match_indices('/').map(|(at, _)| &pointer[..at]);
+        around.any(|around| edited.contains(around))
     };
-    let is_inside = |path: &Path| at.contains(path) && path != at;
     let mut outside = after.iter().filter(|it| !is_inside(&it.issue.path));
     // Both lists are in the order of the engine, so what is old is found where the last one was.
     let mut old = before.iter().cycle();
-    !after.iter().any(|located| same(located, removed))
-        && outside.all(|located| {
-            old.by_ref()
-                .take(before.len())
-                .any(|old| same(old, located))
-        })
+    outside.all(|located| {
+        let mut olds = old.by_ref().take(before.len());
+        olds.any(|old| is_same(old, located))
+    })
 }
 
-fn apply(
-    value: &Value<'static>,
-    rule: &RepairRule,
-    change: ProposedEdit,
-) -> Option<(Value<'static>, Edit)> {
+/// Makes an edit; `None` if there is no such place, or a key is taken.
+fn apply(value: &mut Value<'static>, rule: &RepairRule, change: &ProposedEdit) -> Option<Edit> {
     fn members<'v>(
         value: &'v mut Value<'static>,
         of: &Path,
@@ -370,51 +517,49 @@ fn apply(
             _ => None,
         }
     }
-    let mut better = value.clone();
     let (path, before, after) = match change {
         ProposedEdit::Replace(path, new) => {
-            let old = std::mem::replace(better.at_mut(&path)?, new.clone());
-            (path, old, new)
+            let old = std::mem::replace(value.at_mut(path)?, new.clone());
+            (path.clone(), old, new.clone())
         }
         ProposedEdit::Insert(path, new) => {
             let key = path.last()?.into_owned().into();
-            members(&mut better, &path)?.push((key, new.clone()));
-            (path, Value::Null, new)
+            members(value, path)?.push((key, new.clone()));
+            (path.clone(), Value::Null, new.clone())
         }
         ProposedEdit::Remove(path) => {
-            let (members, key) = (members(&mut better, &path)?, path.last()?);
+            let (members, key) = (members(value, path)?, path.last()?);
             let at = members.iter().position(|(name, _)| *name == key)?;
             let (_, old) = members.remove(at);
-            (path, old, Value::Null)
+            (path.clone(), old, Value::Null)
         }
         ProposedEdit::Unwrap(path) => {
-            let place = better.at_mut(&path)?;
+            let place = value.at_mut(path)?;
             let old = std::mem::replace(place, Value::Null);
             *place = old.as_array()?.first()?.clone();
             let only = place.clone();
-            (path, old, only)
+            (path.clone(), old, only)
         }
         ProposedEdit::Rename(path, to) => {
-            let (members, from) = (members(&mut better, &path)?, path.last()?.into_owned());
-            if members.iter().any(|(name, _)| *name == to) {
+            let (members, from) = (members(value, path)?, path.last()?.into_owned());
+            if members.iter().any(|(name, _)| name == to) {
                 return None;
             }
             let member = members.iter_mut().find(|(name, _)| *name == from)?;
             member.0 = to.clone().into();
-            let to_path = path.parent().key(&to);
-            let names = (Value::String(from.into()), Value::String(to.into()));
+            let to_path = path.parent().key(to);
+            let names = (Value::String(from.into()), Value::String(to.clone().into()));
             (to_path, names.0, names.1)
         }
     };
-    let edit = Edit {
+    Some(Edit {
         path,
         rule: rule.row.name,
         grade: rule.row.grade,
         before,
         after,
         masked: None,
-    };
-    Some((better, edit))
+    })
 }
 
 #[cfg(test)]
@@ -429,14 +574,11 @@ mod tests {
         let schema = CompiledSchema::compile(schema.clone()).expect("a schema");
         let (work, mut trace) = (Work::new(SEARCHING), Some(Vec::new()));
         let value = Value::from(arguments).into_owned();
-        let healing = search(
-            value,
-            &schema,
-            Grade::Guess,
-            Stakes::Reads,
-            &work,
-            &mut trace,
-        );
+        let rules = Allowed {
+            cap: Grade::Guess,
+            stakes: &CallStakes::new(Stakes::Reads, &value),
+        };
+        let healing = search(&value, None, &schema, rules, &work, &mut trace);
         let is_healed = matches!(healing, Healing::Healed { .. });
         let trials = trace.map_or(0, |trials| trials.len());
         (is_healed, trials, SEARCHING - work.left())

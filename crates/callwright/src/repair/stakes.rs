@@ -4,6 +4,8 @@
 //! knows no rule. A word that is not on the list of destroying ones never makes repair bolder than an ordinary
 //! change allows: only a declaration does.
 
+use std::cell::OnceCell;
+
 use crate::json::Value;
 use crate::tool::Tool;
 use crate::words::{named, says_destroy};
@@ -24,10 +26,9 @@ named! {
 impl Stakes {
     /// The stakes of any call of this tool.
     pub(super) fn of_tool(tool: &Tool) -> Stakes {
-        let spec = tool.spec();
-        if spec.only_reads() {
+        if tool.spec().only_reads() {
             Stakes::Reads
-        } else if spec.may_destroy() || spec.spends() {
+        } else if tool.is_grave() {
             Stakes::Destroys
         } else {
             Stakes::Changes
@@ -42,6 +43,41 @@ impl Stakes {
             }
             other => other,
         }
+    }
+}
+
+/// The stakes of one call. Its arguments are looked through when the first rule depends on it: most edits are allowed
+/// whatever is at stake.
+#[derive(Debug)]
+pub(super) struct CallStakes<'v> {
+    of_tool: Stakes,
+    arguments: &'v Value<'v>,
+    of_call: OnceCell<Stakes>,
+}
+
+impl<'v> CallStakes<'v> {
+    pub(super) fn new(of_tool: Stakes, arguments: &'v Value<'v>) -> Self {
+        CallStakes {
+            of_tool,
+            arguments,
+            of_call: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn get(&self) -> Stakes {
+        *self
+            .of_call
+            .get_or_init(|| self.of_tool.with(self.arguments))
+    }
+
+    /// Whether something that may be done up to these stakes may be done with some arguments of the tool.
+    pub(super) fn may_allow(&self, up_to: Stakes) -> bool {
+        self.of_tool <= up_to
+    }
+
+    /// Whether something that may be done up to these stakes may be done here.
+    pub(super) fn allow(&self, up_to: Stakes) -> bool {
+        up_to == Stakes::Destroys || self.get() <= up_to
     }
 }
 

@@ -158,9 +158,13 @@ impl<'t> TolerantReader<'t> {
     /// Records a liberty, once per rule: the first place shows it. Of comments each is shown.
     fn note(&mut self, liberty: &RuleRow, path: &Path, before: &str, after: &str) {
         let is_comment = *liberty == syntax::COMMENT && self.edits.len() < MOST_NOTED;
-        if is_comment || !self.edits.iter().any(|edit| edit.rule == liberty.name) {
+        if is_comment || !self.has_noted(liberty) {
             self.edits.push(liberty.edit(path, before, after));
         }
+    }
+
+    fn has_noted(&self, liberty: &RuleRow) -> bool {
+        self.edits.iter().any(|edit| edit.rule == liberty.name)
     }
 
     fn value(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
@@ -387,7 +391,8 @@ impl<'t> TolerantReader<'t> {
             self.note(&syntax::BACKSLASH, path, "\\", "\\\\");
         }
         self.at += 1;
-        if quote == '\'' {
+        // Of many texts only the first is shown.
+        if quote == '\'' && !self.has_noted(&syntax::SINGLE_QUOTES) {
             let (before, after) = (format!("'{written}'"), format!("\"{written}\""));
             self.note(&syntax::SINGLE_QUOTES, path, &before, &after);
         }

@@ -6,7 +6,7 @@
 
 mod lookup;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use crate::validate::normalise;
 pub use crate::words::{DeclaredBy, Effect, ToolSpec};
@@ -26,6 +26,8 @@ pub struct Tool {
     output_schema: Option<Result<Arc<CompiledSchema>, Arc<str>>>,
     output_secrets: Option<Arc<Secrets>>,
     output_policy: OutputPolicy,
+    /// Whether any call may destroy or spend something: names are looked through for it once.
+    is_grave: OnceLock<bool>,
 }
 
 impl Tool {
@@ -56,8 +58,17 @@ impl Tool {
             validation,
             output_schema,
             output_policy,
+            is_grave: OnceLock::new(),
             spec,
         }
+    }
+
+    /// Whether any call may destroy or spend something, by declaration or by the name of the tool.
+    pub(crate) fn is_grave(&self) -> bool {
+        let spec = &self.spec;
+        *self
+            .is_grave
+            .get_or_init(|| spec.may_destroy() || spec.spends())
     }
 
     /// The compiled schema of results; `None` if none is declared, it is not asked, or it is in quarantine.

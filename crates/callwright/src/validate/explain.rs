@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use ahash::{AHashMap, AHashSet};
 use serde_json::Value as Schema;
+use smallvec::SmallVec;
 
 use super::expect::{extra_items, other_keyword};
 use super::properties::Properties;
@@ -16,7 +17,7 @@ use super::schema::CompiledSchema;
 use super::union::{Meant, meant};
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Indexed, Member, Path, Value};
-use crate::nearest::single_nearest;
+use crate::nearest::{Candidates, single_nearest};
 use crate::words::{
     BranchChoice, Correction, Expected, Issue, IssueCode, Received, ReceivedKeys, Work,
 };
@@ -25,13 +26,16 @@ use crate::words::{
 /// report; a hostile object of a million unknown keys stays cheap.
 const MOST_ISSUES: usize = 256;
 
+/// How many branches of a union are looked into. Real ones have a few dozen; of more than this none is near.
+const MOST_BRANCHES: usize = 256;
+
 /// How deep unions inside unions are followed: as deep as a call may be by default. A recursive schema
 /// has as many levels as its value.
 const UNION_DEPTH: usize = 100;
 
 /// How many steps suggestions may take for one call: half a millisecond. A key is compared with a hundred others in ten
 /// thousand.
-const SUGGESTING: usize = 1_000_000;
+const SUGGESTING: usize = 500_000;
 
 /// Turns all objections into issues, one for each, in the order of the engine. Nothing is suggested and allowed keys are
 /// not listed: repair asks for issues after each edit, and for neither of these.
@@ -40,21 +44,11 @@ pub(crate) fn located_issues(
     arguments: &Value<'_>,
     violations: Vec<Violation>,
 ) -> Vec<LocatedIssue> {
-    collect(schema, arguments, violations, None)
-}
-
-fn collect(
-    schema: &CompiledSchema,
-    arguments: &Value<'_>,
-    violations: Vec<Violation>,
-    suggesting: Option<&Work>,
-) -> Vec<LocatedIssue> {
     let mut collector = IssueCollector {
         schema,
         arguments: Indexed::new(arguments),
-        found: Vec::new(),
+        found: Vec::with_capacity(violations.len().min(MOST_ISSUES)),
         properties: None,
-        suggesting,
     };
     for violation in violations {
         collector.explain(violation, None, UNION_DEPTH);
@@ -62,19 +56,95 @@ fn collect(
     collector.found
 }
 
-/// Turns all objections into issues, the most useful first.
+/// What the model is told: with suggestions, the most useful first.
 pub(crate) fn issues(
     schema: &CompiledSchema,
     arguments: &Value<'_>,
-    violations: Vec<Violation>,
+    mut found: Vec<LocatedIssue>,
 ) -> Vec<Issue> {
     let work = Work::new(SUGGESTING);
-    let mut found = collect(schema, arguments, violations, Some(&work));
-    join_renamed(schema, arguments, &mut found, &work);
-    name_received_keys(schema, arguments, &mut found);
+    let places = Indexed::new(arguments);
+    suggest(schema, &places, &mut found, &work);
+    join_renamed(schema, &places, &mut found, &work);
+    name_received_keys(schema, &places, &mut found);
     let mut issues = found.into_iter().map(|located| located.issue).collect();
     settle(&mut issues);
     issues
+}
+
+/// Adds what was probably meant, and which keys are allowed where one is not.
+fn suggest(
+    schema: &CompiledSchema,
+    places: &Indexed<'_, '_>,
+    found: &mut [LocatedIssue],
+    work: &Work,
+) {
+    // Most unknown keys are in one object.
+    let mut last: Option<(Path, Path, KnownKeys<'_>)> = None;
+    for LocatedIssue { issue, owner } in found {
+        let near = match &issue.expected {
+            Expected::OneOf(allowed) => {
+                let allowed = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
+                near_value_at(places, &issue.path, allowed, work)
+            }
+            Expected::Constant(wanted) => {
+                near_value_at(places, &issue.path, std::slice::from_ref(wanted), work)
+            }
+            Expected::NoFurtherKeys if issue.code == IssueCode::UnknownKey => {
+                let Some(key) = issue.path.last() else {
+                    continue;
+                };
+                let place = issue.path.parent();
+                let known = match &mut last {
+                    Some((of, at, known)) if of == owner && *at == place => known,
+                    last => {
+                        let known = KnownKeys::of(schema, owner, places.at(&place));
+                        &mut last.insert((owner.clone(), place, known)).2
+                    }
+                };
+                issue.expected = known.expected.clone();
+                known.free.single_nearest(&key, work)
+            }
+            _ => continue,
+        };
+        issue.suggestion = near.map(|near| Correction::Use(near.to_owned()));
+    }
+}
+
+fn near_value_at<'s>(
+    places: &Indexed<'_, '_>,
+    at: &Path,
+    allowed: &'s [Schema],
+    work: &Work,
+) -> Option<&'s str> {
+    near_value(places.at(at)?, allowed, work)
+}
+
+/// What may be where an unknown key is.
+struct KnownKeys<'s> {
+    expected: Expected,
+    /// The listed keys that did not come.
+    free: Candidates<'s>,
+}
+
+impl<'s> KnownKeys<'s> {
+    fn of(schema: &'s CompiledSchema, owner: &Path, object: Option<&Value<'_>>) -> Self {
+        let properties = Properties::of(schema, owner);
+        let known = properties.names();
+        let members = object.and_then(Value::as_object).unwrap_or_default();
+        let copied = |names: &[&str]| -> Arc<[String]> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        let expected = match (known.as_slice(), properties.patterns()) {
+            ([], []) => Expected::NoFurtherKeys,
+            ([], patterns) => Expected::KeyMatching(copied(patterns)),
+            (names, _) => Expected::Key(copied(names)),
+        };
+        KnownKeys {
+            expected,
+            free: Candidates::new(free_names(&known, members)),
+        }
+    }
 }
 
 /// Sorts issues by usefulness and leaves out what others say better.
@@ -85,17 +155,21 @@ fn settle(issues: &mut Vec<Issue>) {
     issues.sort_by_key(|issue| issue.code);
     // The allowed values say more than their type.
     let is_listed = |issue: &&Issue| matches!(issue.code, IssueCode::Enum | IssueCode::Const);
-    let listed = issues.iter().filter(is_listed);
-    let listed: AHashSet<Path> = listed.map(|issue| issue.path.clone()).collect();
-    issues.retain(|issue| issue.code != IssueCode::Type || !listed.contains(&issue.path));
+    let listed = issues.iter().filter(is_listed).map(|issue| &issue.path);
+    let listed: AHashSet<&Path> = listed.collect();
+    let says_less = |issue: &Issue| issue.code == IssueCode::Type && listed.contains(&issue.path);
     // Most places are objected to once, so what was expected there, which may be a long list, is rarely compared.
-    let mut seen: AHashMap<(Path, IssueCode), Vec<Expected>> = AHashMap::new();
-    issues.retain(|issue| {
-        let expected = seen.entry((issue.path.clone(), issue.code)).or_default();
-        let is_new = !expected.contains(&issue.expected);
-        expected.push(issue.expected.clone());
-        is_new
+    let mut seen: AHashMap<(&Path, IssueCode), SmallVec<[&Expected; 1]>> = AHashMap::new();
+    let kept = issues.iter().map(|issue| {
+        let others = seen.entry((&issue.path, issue.code)).or_default();
+        let is_new = !others.contains(&&issue.expected);
+        others.push(&issue.expected);
+        is_new && !says_less(issue)
     });
+    let kept: Vec<bool> = kept.collect();
+    drop(seen);
+    let mut kept = kept.into_iter();
+    issues.retain(|_| kept.next().unwrap_or(true));
 }
 
 /// An issue, and where in the schema it comes from.
@@ -112,8 +186,6 @@ struct IssueCollector<'x> {
     found: Vec<LocatedIssue>,
     /// The properties of the last object that lacks a key: most objections of one kind are to one object.
     properties: Option<(Path, Properties<'x>)>,
-    /// What may be spent on suggestions, if they are asked for.
-    suggesting: Option<&'x Work>,
 }
 
 impl IssueCollector<'_> {
@@ -126,7 +198,6 @@ impl IssueCollector<'_> {
         let node = self.schema.node(&owner);
         let here = self.arguments.at(&at);
         let hidden = self.schema.hides(&at);
-        let mut suggestion = None;
         let (code, expected) = match kind {
             ViolationKind::Union => return self.explain_union(at, &keyword, unions_left),
             ViolationKind::Required(key) => {
@@ -168,16 +239,8 @@ impl IssueCollector<'_> {
                 (IssueCode::Const, Expected::Hidden(IssueCode::Const))
             }
             ViolationKind::Not(_) if hidden => (IssueCode::Not, Expected::Hidden(IssueCode::Not)),
-            ViolationKind::Enum(allowed) => {
-                let values = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
-                suggestion = self.suggest(here, values);
-                (IssueCode::Enum, Expected::OneOf(allowed))
-            }
-            ViolationKind::Const(wanted) => {
-                let values = std::slice::from_ref(wanted.as_ref());
-                suggestion = self.suggest(here, values);
-                (IssueCode::Const, Expected::Constant(wanted))
-            }
+            ViolationKind::Enum(allowed) => (IssueCode::Enum, Expected::OneOf(allowed)),
+            ViolationKind::Const(wanted) => (IssueCode::Const, Expected::Constant(wanted)),
             ViolationKind::Type(names) => {
                 (IssueCode::Type, self.schema.expected_types(&names, node))
             }
@@ -192,16 +255,7 @@ impl IssueCollector<'_> {
             ViolationKind::Other(name) => (IssueCode::Other, other_keyword(node, name)),
         };
         let received = self.received(&at, matches!(expected, Expected::Limit { .. }));
-        let issue = Issue {
-            suggestion,
-            ..Issue::new(at, code, expected, received)
-        };
-        self.push(issue, branch, owner);
-    }
-
-    fn suggest(&self, value: Option<&Value<'_>>, allowed: &[Schema]) -> Option<Correction> {
-        let near = near_value(value?, allowed, self.suggesting?)?;
-        Some(Correction::Use(near.to_owned()))
+        self.push(Issue::new(at, code, expected, received), branch, owner);
     }
 
     /// What came at a place, as far as it may be shown.
@@ -224,6 +278,7 @@ impl IssueCollector<'_> {
     fn explain_union(&mut self, at: Path, union: &Path, unions_left: usize) {
         let branches = self.schema.node(union).and_then(Schema::as_array);
         let branches = branches.map(Vec::as_slice).unwrap_or_default();
+        let named = &branches[..branches.len().min(MOST_BRANCHES)];
         let (code, expected) = match self.look_into_union(&at, union, branches, unions_left) {
             Meant::Branch {
                 index,
@@ -246,11 +301,11 @@ impl IssueCollector<'_> {
                 return self.explain(merged, None, unions_left - 1);
             }
             Meant::Several => {
-                let all = self.schema.expectations(branches);
+                let all = self.schema.expectations(named);
                 (IssueCode::SeveralBranches, Expected::ExactlyOneOf(all))
             }
             Meant::NoneNear => {
-                let all = self.schema.expectations(branches);
+                let all = self.schema.expectations(named);
                 (IssueCode::Union, Expected::AnyOf(all))
             }
         };
@@ -271,8 +326,9 @@ impl IssueCollector<'_> {
         unions_left: usize,
     ) -> Meant {
         let here = self.arguments.at(at);
+        let is_looked_into = unions_left > 0 && branches.len() <= MOST_BRANCHES;
         let violations: Option<Vec<Vec<Violation>>> =
-            here.filter(|_| unions_left > 0).and_then(|value| {
+            here.filter(|_| is_looked_into).and_then(|value| {
                 (0..branches.len())
                     .map(|index| {
                         self.schema
@@ -294,36 +350,9 @@ impl IssueCollector<'_> {
         branch: Option<&BranchChoice>,
         owner: &Path,
     ) {
-        let (mut free, mut expected) = (Vec::new(), Expected::NoFurtherKeys);
-        if self.suggesting.is_some() {
-            let properties = Properties::of(self.schema, owner);
-            let known = properties.names();
-            let members = self.arguments.at(at).and_then(Value::as_object);
-            free = free_names(&known, members.unwrap_or_default());
-            let copied = |names: &[&str]| -> Arc<[String]> {
-                names.iter().map(|name| (*name).to_owned()).collect()
-            };
-            expected = match (known.as_slice(), properties.patterns()) {
-                ([], []) => Expected::NoFurtherKeys,
-                ([], patterns) => Expected::KeyMatching(copied(patterns)),
-                (names, _) => Expected::Key(copied(names)),
-            };
-        }
         for key in keys.iter().take(MOST_ISSUES) {
-            let names = free.iter().copied();
-            let near = self
-                .suggesting
-                .and_then(|work| single_nearest(key, names, work));
-            let received = Received::key(key);
-            let issue = Issue {
-                suggestion: near.map(|near| Correction::Use(near.to_owned())),
-                ..Issue::new(
-                    at.key(key),
-                    IssueCode::UnknownKey,
-                    expected.clone(),
-                    received,
-                )
-            };
+            let (code, received) = (IssueCode::UnknownKey, Received::key(key));
+            let issue = Issue::new(at.key(key), code, Expected::NoFurtherKeys, received);
             self.push(issue, branch, owner.clone());
         }
     }
@@ -409,7 +438,11 @@ fn is_property(path: &Path) -> bool {
 
 /// Where none of an object's required keys came, the unknown keys that came are named, once, unless they
 /// are issues themselves: the model has mistaken the tool for another one.
-fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mut [LocatedIssue]) {
+fn name_received_keys(
+    schema: &CompiledSchema,
+    places: &Indexed<'_, '_>,
+    found: &mut [LocatedIssue],
+) {
     let is_missing = |located: &LocatedIssue| located.issue.code == IssueCode::Required;
     if !found.iter().any(is_missing) {
         return;
@@ -429,14 +462,14 @@ fn name_received_keys(schema: &CompiledSchema, arguments: &Value<'_>, found: &mu
             continue;
         }
         let told_otherwise = explained.contains(&place);
-        let members = arguments.at(&place).and_then(Value::as_object);
+        let members = places.at(&place).and_then(Value::as_object);
         let required = schema.node(owner).and_then(|node| node.get("required"));
         let required = required.and_then(Schema::as_array).into_iter().flatten();
         let required: AHashSet<&str> = required.filter_map(Schema::as_str).collect();
         let mut keys = members.unwrap_or_default().iter().map(|(key, _)| key);
         let none_came = !keys.any(|key| required.contains(key.as_ref()));
         if !told_otherwise && none_came {
-            let unknown: Vec<&str> = unknown_keys(schema, arguments, &place, owner).collect();
+            let unknown: Vec<&str> = unknown_keys(schema, places, &place, owner).collect();
             if !unknown.is_empty() {
                 located.issue.received = Received::Keys(ReceivedKeys::of(unknown.into_iter()));
             }

@@ -10,7 +10,7 @@ use ahash::{AHashMap, AHashSet};
 use super::explain::LocatedIssue;
 use super::properties::Properties;
 use super::schema::CompiledSchema;
-use crate::json::{Path, Value};
+use crate::json::{Indexed, Path, Value};
 use crate::nearest::{CLOSE, Wanted};
 use crate::words::{Correction, IssueCode, Received, Work};
 
@@ -28,12 +28,12 @@ struct Pair {
 /// Makes one issue of a missing and an unknown key of the same object, the closest names first.
 pub(super) fn join_renamed(
     schema: &CompiledSchema,
-    arguments: &Value<'_>,
+    places: &Indexed<'_, '_>,
     found: &mut Vec<LocatedIssue>,
     work: &Work,
 ) {
     let (mut missing, mut unknown) = (Vec::new(), Vec::new());
-    let mut pairs = similar_keys(schema, arguments, found, work, (&mut missing, &mut unknown));
+    let mut pairs = similar_keys(schema, places, found, work, (&mut missing, &mut unknown));
     if pairs.is_empty() {
         return;
     }
@@ -76,7 +76,7 @@ pub(super) fn join_renamed(
 /// the place of their object.
 fn similar_keys<'v>(
     schema: &CompiledSchema,
-    arguments: &'v Value<'_>,
+    places: &Indexed<'v, '_>,
     found: &[LocatedIssue],
     work: &Work,
     keys: (&mut Vec<Path>, &mut Vec<(Path, &'v str)>),
@@ -92,7 +92,7 @@ fn similar_keys<'v>(
         };
         let here = of_object.entry(place.clone()).or_insert_with(|| {
             let first = unknown.len();
-            let keys = unknown_keys(schema, arguments, &place, owner).take(MOST_KEYS);
+            let keys = unknown_keys(schema, places, &place, owner).take(MOST_KEYS);
             unknown.extend(keys.map(|key| (place.clone(), key)));
             first..unknown.len()
         });
@@ -115,12 +115,12 @@ fn similar_keys<'v>(
 /// The keys of the object at a place that its schema does not know; none, if any key may come.
 pub(super) fn unknown_keys<'v>(
     schema: &CompiledSchema,
-    arguments: &'v Value<'_>,
+    places: &Indexed<'v, '_>,
     place: &Path,
     owner: &Path,
 ) -> impl Iterator<Item = &'v str> {
     let properties = Properties::of(schema, owner);
-    let members = arguments.at(place).and_then(Value::as_object);
+    let members = places.at(place).and_then(Value::as_object);
     let keys = members.into_iter().flatten().map(|(key, _)| key.as_ref());
     keys.filter(move |key| !properties.has(key) && properties.patterns().is_empty())
 }

@@ -29,6 +29,8 @@ pub struct CompiledSchema {
     source: Arc<Schema>,
     engine: Engine,
     secrets: Option<Arc<Secrets>>,
+    /// How many steps it takes to judge anything at all.
+    judging_steps: usize,
 }
 
 impl CompiledSchema {
@@ -48,6 +50,7 @@ impl CompiledSchema {
         let engine = Engine::compile(&source)?;
         Ok(CompiledSchema {
             secrets: Secrets::of(&source).map(Arc::new),
+            judging_steps: judging_steps(&source),
             engine,
             source,
         })
@@ -71,28 +74,38 @@ impl CompiledSchema {
     /// What the schema objects to in a value, the first 256 issues, the most useful first; empty exactly when
     /// [`accepts`](Self::accepts) says yes.
     pub fn issues(&self, value: &Value<'_>) -> Vec<Issue> {
-        let violations = self.engine.violations(&self.source, value, MOST_VIOLATIONS);
-        let mut issues = explain::issues(self, value, violations);
-        if issues.is_empty() && !self.accepts(value) {
-            issues.push(self.undecided(value));
-        }
-        issues
+        self.explain(value, self.objections(value))
     }
 
-    /// Every objection with its place in the schema: what repair works on.
+    /// The same, of objections that have been collected.
+    pub(super) fn explain(&self, value: &Value<'_>, objections: Vec<LocatedIssue>) -> Vec<Issue> {
+        explain::issues(self, value, objections)
+    }
+
+    /// Every objection with its place in the schema; none to a value that it accepts, which is the cheap question.
     pub(crate) fn located_issues(&self, value: &Value<'_>) -> Vec<LocatedIssue> {
         if self.accepts(value) {
             return Vec::new();
         }
+        self.objections(value)
+    }
+
+    /// Every objection with its place in the schema, in the order of the engine.
+    pub(super) fn objections(&self, value: &Value<'_>) -> Vec<LocatedIssue> {
         let violations = self.engine.violations(&self.source, value, MOST_VIOLATIONS);
         let mut found = explain::located_issues(self, value, violations);
-        if found.is_empty() {
+        if found.is_empty() && !self.accepts(value) {
             found.push(LocatedIssue {
                 issue: self.undecided(value),
                 owner: Path::root(),
             });
         }
         found
+    }
+
+    /// How many steps it takes to judge anything at all, beside those that depend on the value.
+    pub(crate) fn judging_steps(&self) -> usize {
+        self.judging_steps
     }
 
     /// The engine says no and gives no reason: it would have had to look too often, or a pattern to step back too often.
@@ -165,6 +178,35 @@ pub(super) fn children(node: &Schema) -> impl Iterator<Item = (&str, &Schema)> {
     let items = node.as_array().into_iter().flatten();
     let members = members.map(|(name, member)| (name.as_str(), member));
     members.chain(items.map(|item| ("", item)))
+}
+
+/// What asking one part of a schema for the same value costs, in steps, and what it does where the engine also notes which
+/// keys the part knows.
+const PER_PART: usize = 25;
+const PER_EVALUATED_PART: usize = 700;
+
+/// How many steps all parts of a schema take that may be asked about one value.
+fn judging_steps(schema: &Schema) -> usize {
+    fn count(node: &Schema, parts: &mut usize, notes_keys: &mut bool) {
+        for (keyword, inner) in children(node) {
+            match keyword {
+                "allOf" | "anyOf" | "oneOf" | "dependentSchemas" => {
+                    *parts += children(inner).count();
+                }
+                "unevaluatedProperties" | "unevaluatedItems" => *notes_keys = true,
+                _ => {}
+            }
+            count(inner, parts, notes_keys);
+        }
+    }
+    let (mut parts, mut notes_keys) = (0, false);
+    count(schema, &mut parts, &mut notes_keys);
+    parts
+        * if notes_keys {
+            PER_EVALUATED_PART
+        } else {
+            PER_PART
+        }
 }
 
 /// One step down a JSON Pointer. (`serde_json`'s own walk allocates for every step.)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::code::{Class, Code, Next};
 use super::edit::{Edit, Grade};
-use super::issue::{Correction, Issue, IssueCode};
+use super::issue::{Correction, Issue};
 use super::json::{Path, Problem, Value};
 use super::objection::Objection;
 use super::output_fault::OutputFault;
@@ -216,16 +216,12 @@ impl Failure {
         }
     }
 
-    /// Whether repair may try: a call that was cut off, is too large or names no tool is final, and
-    /// of a key that occurs twice it is unknown which value is meant.
-    pub(crate) fn may_be_repaired(&self) -> bool {
-        match &self.cause {
-            Cause::Syntax { .. } | Cause::SeveralValues { .. } => true,
-            Cause::Arguments(issues) => !issues
-                .iter()
-                .any(|issue| issue.code == IssueCode::DuplicateKey),
-            _ => false,
-        }
+    /// Whether repair may try to read the text: a call that was cut off, is too large or names no tool is final.
+    pub(crate) fn may_be_reread(&self) -> bool {
+        matches!(
+            self.cause,
+            Cause::Syntax { .. } | Cause::SeveralValues { .. }
+        )
     }
 
     /// The schema's objections; empty if something else is wrong.

@@ -34,7 +34,9 @@ pub(super) fn key_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
 
 /// Whether two names are the same but for signs around them.
 fn same_bare(left: &str, right: &str) -> bool {
-    let bare = |name: &str| name.trim_matches(['_', '.', ' ']).to_owned();
+    fn bare(name: &str) -> &str {
+        name.trim_matches(['_', '.', ' '])
+    }
     !bare(left).is_empty() && bare(left) == bare(right)
 }
 

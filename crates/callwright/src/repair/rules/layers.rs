@@ -33,7 +33,7 @@ pub(super) fn layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         return None;
     }
     let inner = match inner {
-        Value::Object(_) => inner.clone(),
+        Value::Object(_) => inner.clone().into_owned(),
         // The layer may hold its object as text.
         Value::String(text) => match parse_at(text, 0, DEEPEST)? {
             (object @ Value::Object(_), end) if end == text.len() => object,
@@ -71,7 +71,7 @@ pub(super) fn sole_parameter(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let [Schema::String(only)] = required.as_slice() else {
         return None;
     };
-    let member = (only.clone().into(), site.root.clone());
+    let member = (only.clone().into(), site.root.clone().into_owned());
     Some(ProposedEdit::Replace(
         Path::root(),
         Value::Object(vec![member]),

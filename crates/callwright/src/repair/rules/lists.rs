@@ -64,7 +64,7 @@ pub(super) fn list_layer(site: &Site<'_, '_>) -> Option<ProposedEdit> {
 const LOOKED_AT: usize = 64;
 
 /// Whether the list at a path holds nothing but a list of lists or of objects.
-fn is_layer(root: &Value<'static>, path: &Path) -> bool {
+fn is_layer(root: &Value<'_>, path: &Path) -> bool {
     let Some([Value::Array(items)]) = root.at(path).and_then(Value::as_array) else {
         return false;
     };

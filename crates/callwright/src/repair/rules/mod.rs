@@ -137,21 +137,24 @@ impl<'c> Scope<'c> {
     }
 }
 
-/// What looking at one key or one allowed value costs, in steps.
+/// What looking up one key costs, in steps, and what comparing the spelling of a name with one that is allowed does.
 const LOOKED_AT: usize = 60;
+const COMPARED_WITH: usize = 15;
 
 /// An objection and what is known about it.
 pub(super) struct Site<'s, 'c> {
     pub(super) located: &'s LocatedIssue,
-    root: &'s Value<'static>,
-    places: &'s Indexed<'s, 'static>,
+    root: &'s Value<'s>,
+    places: &'s Indexed<'s, 's>,
     scope: &'s Scope<'c>,
     schema: &'c CompiledSchema,
     /// The part of the schema that objects. Most rules ask for it, and finding it takes longer than they do.
     node: OnceCell<Option<&'c Schema>>,
     /// The value that is objected to, and the object around it: the same holds for them.
-    value: OnceCell<Option<&'s Value<'static>>>,
-    siblings: OnceCell<Option<&'s [Member<'static>]>>,
+    value: OnceCell<Option<&'s Value<'s>>>,
+    siblings: OnceCell<Option<&'s [Member<'s>]>>,
+    /// The first edit that a rule proposed, and the rule's name: it is asked for again when the edit is tried.
+    proposed: OnceCell<(&'static str, Rc<ProposedEdit>)>,
 }
 
 /// What a rule would change.
@@ -166,11 +169,24 @@ pub(super) enum ProposedEdit {
     Rename(Path, String),
 }
 
+impl ProposedEdit {
+    /// The place that it changes.
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            ProposedEdit::Replace(path, _)
+            | ProposedEdit::Insert(path, _)
+            | ProposedEdit::Remove(path)
+            | ProposedEdit::Unwrap(path)
+            | ProposedEdit::Rename(path, _) => path,
+        }
+    }
+}
+
 impl<'s, 'c> Site<'s, 'c> {
     pub(super) fn new(
         located: &'s LocatedIssue,
-        root: &'s Value<'static>,
-        places: &'s Indexed<'s, 'static>,
+        root: &'s Value<'s>,
+        places: &'s Indexed<'s, 's>,
         scope: &'s Scope<'c>,
     ) -> Self {
         Site {
@@ -182,7 +198,21 @@ impl<'s, 'c> Site<'s, 'c> {
             node: OnceCell::new(),
             value: OnceCell::new(),
             siblings: OnceCell::new(),
+            proposed: OnceCell::new(),
         }
+    }
+
+    /// What a rule would change here.
+    pub(super) fn propose(&self, rule: &RepairRule) -> Option<Rc<ProposedEdit>> {
+        if let Some((name, edit)) = self.proposed.get()
+            && *name == rule.row.name
+        {
+            return Some(Rc::clone(edit));
+        }
+        let edit = Rc::new((rule.propose)(self)?);
+        let first = || (rule.row.name, Rc::clone(&edit));
+        self.proposed.get_or_init(first);
+        Some(edit)
     }
 
     /// The part of the schema that objects.
@@ -200,12 +230,12 @@ impl<'s, 'c> Site<'s, 'c> {
     }
 
     /// The value that is objected to.
-    fn value(&self) -> Option<&'s Value<'static>> {
+    fn value(&self) -> Option<&'s Value<'s>> {
         *self.value.get_or_init(|| self.places.at(self.path()))
     }
 
     /// The value, if its type is what is objected to: only then may it become another type.
-    fn wrong_type(&self) -> Option<&'s Value<'static>> {
+    fn wrong_type(&self) -> Option<&'s Value<'s>> {
         let only_other_types = |node: &Schema| {
             let values = node.get("enum").and_then(Schema::as_array);
             values.is_some_and(|values| !values.iter().any(Schema::is_string))
@@ -234,7 +264,7 @@ impl<'s, 'c> Site<'s, 'c> {
     }
 
     /// The members of the object that is around the objection.
-    fn siblings(&self) -> Option<&'s [Member<'static>]> {
+    fn siblings(&self) -> Option<&'s [Member<'s>]> {
         *self.siblings.get_or_init(|| {
             let is_inside = !self.path().is_root();
             let around = self.places.at(&self.path().parent());
@@ -261,6 +291,12 @@ impl<'s, 'c> Site<'s, 'c> {
         self.scope.work.take(count * LOOKED_AT).then_some(())
     }
 
+    /// The same where each is only compared with one name: most differ in their first letter.
+    fn compare_with(&self, count: usize) -> Option<()> {
+        let steps = count * COMPARED_WITH;
+        self.scope.work.take(steps).then_some(())
+    }
+
     /// Whether the schema node at a path requires a key.
     fn requires(&self, node: &Path, key: &str) -> bool {
         self.schema
@@ -269,12 +305,29 @@ impl<'s, 'c> Site<'s, 'c> {
             .is_some_and(|required| required.iter().any(|name| name == key))
     }
 
+    /// Whether an edit depends on nothing but the place that is objected to, and changes nothing else: it takes the place
+    /// of a single value, leaves out a null or renames a key. (What stands in for a null is a default, which is only put in
+    /// if no other argument says it.)
+    pub(super) fn is_independent(&self, edit: &ProposedEdit) -> bool {
+        let is_single = |value: &Value<'_>| {
+            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+        };
+        match edit {
+            ProposedEdit::Replace(path, _) => {
+                path == self.path() && self.value().is_some_and(is_single)
+            }
+            ProposedEdit::Remove(path) => path == self.path() && self.value() == Some(&Value::Null),
+            ProposedEdit::Rename(..) => true,
+            ProposedEdit::Insert(..) | ProposedEdit::Unwrap(_) => false,
+        }
+    }
+
     fn rename(&self, from: &str, to: &str) -> ProposedEdit {
         ProposedEdit::Rename(self.path().parent().key(from), to.to_owned())
     }
 
-    fn replace(&self, new: Value<'static>) -> ProposedEdit {
-        ProposedEdit::Replace(self.path().clone(), new)
+    fn replace(&self, new: Value<'_>) -> ProposedEdit {
+        ProposedEdit::Replace(self.path().clone(), new.into_owned())
     }
 }
 

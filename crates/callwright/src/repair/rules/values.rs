@@ -31,7 +31,7 @@ pub(super) fn enum_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
             .collect(),
         _ => node.get("const")?.as_str().into_iter().collect(),
     };
-    site.look_at(allowed.len())?;
+    site.compare_with(allowed.len())?;
     let same = only(allowed.iter().filter(|option| same_spelling(option, text)))?;
     // `MBps` beside `KBps`, `Mbar` beside `kbar`: case may be all that tells two units apart.
     let short = text.chars().filter(|c| c.is_alphabetic()).count() <= LONGEST_UNIT;
@@ -114,9 +114,10 @@ fn date(text: &str) -> Option<String> {
 /// Programs print dates so, and models copy them. Lossy: the time is dropped, though it says nothing.
 /// Any other time says something, and so does an offset: midnight there may be another day here.
 pub(super) fn midnight_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
-    let node = site.node()?;
-    let wants_date = node.get("format").and_then(Schema::as_str) == Some("date");
-    if site.code() != IssueCode::Format || !wants_date {
+    if site.code() != IssueCode::Format {
+        return None;
+    }
+    if site.node()?.get("format").and_then(Schema::as_str) != Some("date") {
         return None;
     }
     let (date, time) = site.value()?.as_str()?.split_once(['T', ' '])?;

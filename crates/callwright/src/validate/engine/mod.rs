@@ -22,9 +22,9 @@ use jsonschema::{
 use serde_json::Number;
 
 pub use self::loosen::{Loosening, only_loosens};
-use self::outline::{Outline, can_outline};
+use self::outline::{Outline, can_outline, has_unions};
 use self::tree::Tree;
-use self::work::{bounded, bounded_by_rest, start_parts};
+use self::work::{bounded, bounded_by_rest, start_parts, wanting};
 use super::schema::children;
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value, is_deeper};
@@ -48,6 +48,8 @@ const UNION_LEVELS: usize = 6;
 pub(crate) struct Engine {
     validator: Validator<Tree>,
     explainer: Explainer,
+    /// Whether the validator makes objections of branches, which it does not give out one by one.
+    has_unions: bool,
 }
 
 /// What says why a value is refused.
@@ -96,11 +98,13 @@ impl Engine {
             return Ok(Engine {
                 validator,
                 explainer,
+                has_unions: has_unions(schema),
             });
         }
         let validator = options(schema).build(schema);
         Ok(Engine {
             validator: validator.map_err(|error| build_error(&error))?,
+            has_unions: has_unions(schema),
             explainer: Explainer::Backtracking(Box::new(Backtracking {
                 patterns: count_patterns(schema),
                 ..Backtracking::default()
@@ -165,7 +169,8 @@ impl Engine {
             _ => {
                 let whole = || match self.outline(schema) {
                     Some(outline) => outline.violations(&Path::root(), value, limit),
-                    None => Some(collect(&self.validator, value, limit)),
+                    None if self.has_unions => Some(collect(&self.validator, value, limit)),
+                    None => Some(collect_first(&self.validator, value, limit)),
                 };
                 let found = bounded(value, whole).flatten();
                 start_parts();
@@ -298,6 +303,11 @@ fn build_error(error: &ValidationError<'_>) -> String {
 fn collect(validator: &Validator<Tree>, value: &Value<'_>, limit: usize) -> Vec<Violation> {
     let errors = validator.iter_errors(value).take(limit);
     errors.map(violation).collect()
+}
+
+/// The same where every objection is one that is given out: the engine need not go on when there are enough.
+fn collect_first(validator: &Validator<Tree>, value: &Value<'_>, limit: usize) -> Vec<Violation> {
+    wanting(limit, || collect(validator, value, limit))
 }
 
 fn violation(error: ValidationError<'_>) -> Violation {

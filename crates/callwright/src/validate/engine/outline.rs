@@ -18,7 +18,7 @@ use serde_json::{Map, Value as Schema, json};
 use super::super::schema::children;
 use super::tree::Tree;
 use super::work::spend;
-use super::{collect, options};
+use super::{collect_first, options};
 use crate::json::{Path, Value, size};
 use crate::validate::violation::Violation;
 
@@ -70,7 +70,7 @@ impl Outline {
     ) -> Option<Vec<Violation>> {
         let number = *self.entries.get(place.as_pointer())?;
         let asked = asking(number, value);
-        let mut violations = collect(&self.validator, &asked, limit);
+        let mut violations = collect_first(&self.validator, &asked, limit);
         for violation in &mut violations {
             // Without the number of the entry.
             let pointer = violation.at.as_pointer().trim_start_matches('/');
@@ -123,7 +123,7 @@ fn names_resource(node: &Schema) -> bool {
     })
 }
 
-fn has_unions(node: &Schema) -> bool {
+pub(super) fn has_unions(node: &Schema) -> bool {
     children(node).any(|(key, member)| is_union(key, member) || has_unions(member))
 }
 

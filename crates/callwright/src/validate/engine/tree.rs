@@ -10,7 +10,7 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use jsonschema_value::LazyInstance;
 
-use super::work::{OBJECTION, spend};
+use super::work::{has_enough, object, spend};
 use crate::json::{Member, Number, Value};
 
 /// How much of a property name is kept for the message about it.
@@ -135,7 +135,7 @@ impl<'a> Node<'a, Tree> for &'a Value<'a> {
     /// own tree by its path, so it gets nothing to copy, except for strings: a property name that
     /// is objected to is nowhere in the tree.
     fn lazy_value(&self) -> LazyInstance<'a> {
-        spend(OBJECTION);
+        object();
         let text = self.as_str().unwrap_or_default().as_bytes();
         LazyInstance::Deferred {
             bytes: &text[..text.len().min(NAME_PREVIEW_BYTES)],
@@ -204,6 +204,26 @@ impl<'a> Iterator for MembersIter<'a> {
     }
 }
 
+/// The items of a list, until there are enough objections.
+#[derive(Debug)]
+pub(super) struct Items<'a>(std::slice::Iter<'a, Value<'a>>);
+
+impl<'a> Iterator for Items<'a> {
+    type Item = &'a Value<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Value<'a>> {
+        if has_enough() {
+            return None;
+        }
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.0.len()))
+    }
+}
+
 /// The members of an object. Where there are many, and many are looked up, they are found by an index.
 #[derive(Debug)]
 pub(super) struct Members<'a> {
@@ -255,15 +275,15 @@ impl<'a> Object<'a, Tree> for Members<'a> {
 
 impl<'a> Array<'a, Tree> for &'a [Value<'a>] {
     type Node = &'a Value<'a>;
-    type ElementsIter = std::slice::Iter<'a, Value<'a>>;
+    type ElementsIter = Items<'a>;
 
     fn len(&self) -> usize {
         <[Value<'a>]>::len(self)
     }
 
-    fn elements(&self) -> std::slice::Iter<'a, Value<'a>> {
+    fn elements(&self) -> Items<'a> {
         spend(self.len());
-        self.iter()
+        Items(self.iter())
     }
 
     /// By canonical text, so that ids beyond 64 bits are told apart.

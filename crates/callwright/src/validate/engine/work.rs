@@ -17,10 +17,39 @@ const LEAST: usize = 1_000_000;
 const PER_BYTE: usize = 16;
 
 /// What one objection counts. Objections take memory until all have been found.
-pub(super) const OBJECTION: usize = 64;
+const OBJECTION: usize = 64;
 
 thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(LEAST) };
+    /// How many more objections are wanted.
+    static WANTED: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Counts one objection.
+pub(super) fn object() {
+    spend(OBJECTION);
+    WANTED.set(WANTED.get().saturating_sub(1));
+}
+
+/// Whether all objections that are wanted have been found. The engine finds every one there is before it gives out the
+/// first, so the lists that it goes through end here: what it would say about the rest comes after what is wanted.
+#[inline]
+pub(super) fn has_enough() -> bool {
+    WANTED.get() == 0
+}
+
+/// Lets the engine collect so many objections.
+pub(super) fn wanting<T>(objections: usize, ask: impl FnOnce() -> T) -> T {
+    /// Set back also where the engine is stopped.
+    struct All;
+    impl Drop for All {
+        fn drop(&mut self) {
+            WANTED.set(usize::MAX);
+        }
+    }
+    WANTED.set(objections);
+    let _all = All;
+    ask()
 }
 
 /// What stops the engine. It is thrown without a panic's message, and caught in this file.
