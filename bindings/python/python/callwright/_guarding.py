@@ -1,0 +1,64 @@
+"""What the guards of all frameworks share: a gate that is built when the tools are known, and sessions of runs."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from ._gate import Gate
+
+
+class LateGate:
+    """A gate for tools that a framework shows only while it runs. It is built again when they change."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options = options
+        self.gate = Gate([], **options)
+        self._shown = "[]"
+
+    def show(self, declarations: Iterable[dict[str, Any]]) -> Gate:
+        """The gate for these tools. What a run has used up so far is kept as long as the tools stay the same."""
+        shown = json.dumps(list(declarations), sort_keys=True, default=str)
+        if shown != self._shown:
+            self.gate, self._shown = Gate(shown, **self.options), shown
+        return self.gate
+
+
+def loosened(schema: Any) -> Any:
+    """A schema without what a conversion to strict mode added to it.
+
+    Strict mode lists every property as required. The function behind the tool may have defaults: a property that has one,
+    or may be null, is optional for it. A gate must not be stricter than the tool.
+    """
+    if isinstance(schema, list):
+        return [loosened(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: loosened(value) for key, value in schema.items()}
+    properties, required = schema.get("properties"), schema.get("required")
+    if isinstance(properties, dict) and isinstance(required, list):
+        made["required"] = [name for name in required if not _may_be_left_out(properties.get(name))]
+    return made
+
+
+def _may_be_left_out(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    kinds = schema.get("type")
+    unions = [branch for key in ("anyOf", "oneOf") for branch in schema.get(key, []) if isinstance(branch, dict)]
+    return (
+        "default" in schema
+        or kinds == "null"
+        or (isinstance(kinds, list) and "null" in kinds)
+        or any(_may_be_left_out(branch) for branch in unions)
+    )
+
+
+def session_of(run: Any) -> str:
+    """A session for a run that a framework represents by an object. It is noted on the object, so it ends with it."""
+    try:
+        return str(run.__dict__.setdefault("_callwright_session", uuid.uuid4().hex))
+    except AttributeError:
+        return str(id(run))
