@@ -10,6 +10,7 @@ mod gate;
 mod guards;
 mod keys;
 mod program;
+mod replay;
 mod settled;
 mod ticket;
 mod verdict;
@@ -36,11 +37,13 @@ fn _callwright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<calls::Call>()?;
     module.add_class::<gate::Gate>()?;
+    module.add_class::<replay::Summary>()?;
     module.add_class::<settled::Settled>()?;
     module.add_class::<ticket::Ticket>()?;
     module.add_class::<verdict::Verdict>()?;
     module.add_function(wrap_pyfunction!(guards::close_all, module)?)?;
     module.add_function(wrap_pyfunction!(guards::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(program::main, module)?)?;
+    module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     Ok(())
 }

@@ -13,8 +13,9 @@ import atexit as _atexit
 import os as _os
 
 from . import _callwright
-from ._callwright import Call, Error, Settled, Ticket, Verdict, __version__
+from ._callwright import Call, Error, Settled, Summary, Ticket, Verdict, __version__
 from ._gate import Gate, Rescued
+from ._replay import replay
 from ._toolbox import Tool, Toolbox, ToolFailure, TransientFailure, tool
 
 # Sinks of events have threads that may call Python: they end before the interpreter does, and start again in a fork.
@@ -28,6 +29,7 @@ __all__ = [
     "Gate",
     "Rescued",
     "Settled",
+    "Summary",
     "Ticket",
     "Tool",
     "ToolFailure",
@@ -35,5 +37,6 @@ __all__ = [
     "TransientFailure",
     "Verdict",
     "__version__",
+    "replay",
     "tool",
 ]

@@ -9,12 +9,14 @@ __all__ = [
     "Error",
     "Gate",
     "Settled",
+    "Summary",
     "Ticket",
     "Verdict",
     "__version__",
     "after_fork",
     "close_all",
     "main",
+    "replay",
 ]
 
 __version__: str
@@ -191,6 +193,41 @@ class Gate:
     def event_stats(self) -> dict[str, dict[str, Any]]:
         """By sink, how many events were delivered and how many were lost."""
 
+@final
+class Summary:
+    """What a replay has counted. Parts merge in any order and any grouping."""
+
+    def __new__(cls) -> Self: ...
+    def merge(self, *others: Summary) -> Summary:
+        """The sum of this one and others. A part that has an id counts once, however often it is merged."""
+    def to_bytes(self) -> bytes:
+        """The summary as bytes, packed."""
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Summary:
+        """Reads what ``to_bytes`` or ``--emit-summary`` wrote."""
+    def report(self, format: str = "text", *, about: str | None = None, columns: int = 100) -> str:
+        """The report: ``text`` for people, ``json`` for programs, ``html`` as a page."""
+    @property
+    def records(self) -> int: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def refused(self) -> int: ...
+    @property
+    def parts(self) -> list[str]: ...
+    @property
+    def is_interrupted(self) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
+
+def replay(
+    records: Any,
+    paths: Sequence[str],
+    tools: str | None,
+    policy: str | None,
+    part: str | None,
+    workers: int | None,
+    name: str,
+) -> Summary: ...
 def close_all() -> int: ...
 def after_fork() -> None: ...
 def main(arguments: Sequence[str]) -> int: ...

@@ -22,7 +22,7 @@ from ._guarding import LateGate
 __all__ = ["Guard"]
 
 
-class Guard(AgentMiddleware):  # type: ignore[misc, type-arg, unused-ignore]
+class Guard(AgentMiddleware):
     """Judges every tool call of an agent before its tool runs, and every result before the model reads it.
 
     The tools are those of the agent. ``options`` are those of :class:`callwright.Gate`. A conversation is a thread of
