@@ -1,8 +1,8 @@
 """What a call costs, next to what a Python program uses without us. Ratios of one run; CPU time, the least of many rounds.
 
-    python benches/judge.py TOOLS.jsonl CALLS.jsonl
+    python benches/judge.py TOOLS.jsonl CALLS.jsonl…
 
-A line of tools has `ref` and `schema`, a line of calls `ref` and `arguments` as text. Needs jsonschema-rs, orjson and pydantic.
+A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text. Needs jsonschema-rs.
 """
 
 from __future__ import annotations
@@ -26,29 +26,34 @@ def least(work: Callable[[], object], rounds: int = 15) -> float:
     return min(times)
 
 
-def main(tools_path: str, calls_path: str, most: int = 4000) -> None:
+#: How many calls of each kind are measured: enough that one does not matter.
+MOST = 4000
+
+
+def main(tools_path: str, *calls_paths: str) -> None:
     import jsonschema_rs
 
     with open(tools_path, encoding="utf-8") as file:
         tools = [json.loads(line) for line in file]
-    with open(calls_path, encoding="utf-8") as file:
-        calls = [json.loads(line) for line in file]
+    calls = []
+    for path in calls_paths:
+        with open(path, encoding="utf-8") as file:
+            calls += [json.loads(line) for line in file]
     named = {tool["ref"]: tool for tool in tools}
-    declared = [{"name": ref, "inputSchema": tool["schema"]} for ref, tool in named.items()]
+    declared = [{"name": ref, "inputSchema": tool["input_schema"]} for ref, tool in named.items()]
     begin = time.process_time()
     gate = callwright.Gate(declared)
     opened = time.process_time() - begin
     texts: list[tuple[str, str]] = []
     for call in calls:
-        text = call["arguments"] if isinstance(call["arguments"], str) else json.dumps(call["arguments"])
-        if call["ref"] in named:
-            texts.append((call["ref"], text))
-    valid = [(ref, text) for ref, text in texts if gate.accepts(ref, text)][:most]
-    refused = [(ref, text) for ref, text in texts if not gate.judge(ref, text)][:most]
+        if call.get("schema_ref") in named:
+            texts.append((call["schema_ref"], call["raw_arguments"]))
+    valid = [(ref, text) for ref, text in texts if gate.accepts(ref, text)][:MOST]
+    refused = [(ref, text) for ref, text in texts if not gate.judge(ref, text)][:MOST]
     validators = {}
     for ref in {ref for ref, _ in valid + refused}:
         try:
-            validators[ref] = jsonschema_rs.validator_for(named[ref]["schema"])
+            validators[ref] = jsonschema_rs.validator_for(named[ref]["input_schema"])
         except Exception:
             continue
     valid = [(ref, text) for ref, text in valid if ref in validators]

@@ -11,18 +11,23 @@ from ._gate import Gate
 
 
 class LateGate:
-    """A gate for tools that a framework shows only while it runs. It is built again when they change."""
+    """A gate for tools that a framework shows only while it runs."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.options = options
-        self.gate = Gate([], **options)
-        self._shown = "[]"
+        self.gate = Gate([])
+        self._shown: dict[str, str] = {}
 
     def show(self, declarations: Iterable[dict[str, Any]]) -> Gate:
-        """The gate for these tools. What a run has used up so far is kept as long as the tools stay the same."""
-        shown = json.dumps(list(declarations), sort_keys=True, default=str)
-        if shown != self._shown:
-            self.gate, self._shown = Gate(shown, **self.options), shown
+        """The gate for these tools and all that were shown before. What conversations have used up is kept as long as no
+        other tool is shown, so steps that offer only some of the tools do not start over."""
+        shown = {}
+        for declared in declarations:
+            name = declared.get("name") or declared["function"]["name"]
+            shown[name] = json.dumps(declared, sort_keys=True, default=str)
+        if not shown.items() <= self._shown.items():
+            self._shown = {**self._shown, **shown}
+            self.gate = Gate(f"[{','.join(self._shown.values())}]", **self.options)
         return self.gate
 
 
