@@ -2,6 +2,7 @@
 // A tool: its name, the schema of its arguments, and the function that runs it.
 
 const { CallwrightError } = require('./errors.js');
+const { peer } = require('./peer.js');
 
 const EFFECTS = { read: { readOnlyHint: true }, write: { destructiveHint: false }, destructive: { destructiveHint: true } };
 
@@ -67,7 +68,7 @@ function ownSchema(schema, standard, io) {
 /** Zod before it had the method: the function of the package, which must be there, since the schema was made with it. */
 function zodSchema(schema, standard, io) {
   if (standard.vendor !== 'zod' || !schema._zod) return undefined;
-  return require('zod').toJSONSchema(schema, { io });
+  return peer('zod').toJSONSchema(schema, { io });
 }
 
 module.exports = { ToolDefinition, jsonSchema, tool };

@@ -26,10 +26,10 @@ const releases = {
   oldest: {
     ai: '6.0.0',
     '@ai-sdk/openai-compatible': '2.0.0',
-    '@langchain/core': '1.0.1',
-    '@langchain/langgraph': '1.0.0',
-    '@langchain/openai': '1.0.0',
-    langchain: '1.0.1',
+    '@langchain/core': '1.2.0',
+    '@langchain/langgraph': '1.2.6',
+    '@langchain/openai': '1.3.0',
+    langchain: '1.3.0',
     zod: '4.1.0',
   },
 };

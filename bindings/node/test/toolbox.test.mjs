@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 
 import { Toolbox, ToolError, TransientError, tool } from '../index.mjs';
-import { load, releases } from './support/frameworks.mjs';
 
 const lookup = (definition) => tool({ name: 'lookup', input: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }, ...definition });
 const call = { tool: 'lookup', id: 'c1', arguments: { id: 7 } };
@@ -107,30 +106,6 @@ test('a check finds what a schema cannot', async () => {
   const check = (output) => (output.has_more && output.rows.length === 0 ? { class: 'semantic_garbage', code: 'empty_first_page', detail: 'More pages, and none here.' } : undefined);
   const { line } = await heard({ check, run: () => ({ has_more: true, rows: [] }) });
   assert.equal(line.output_failure.code, 'empty_first_page');
-});
-
-for (const release of releases) {
-  test(`Zod, ${release}: schema, transformed arguments, and its own objections with their places`, async () => {
-    const { z } = await load(release, 'zod');
-    const input = z.object({
-      query: z.string().transform((text) => text.toUpperCase()),
-      page: z.object({ size: z.number().int().refine((size) => size % 2 === 0, 'must be even') }).optional(),
-      limit: z.number().int().default(10),
-    });
-    const search = tool({ name: 'search', input, effect: 'read', run: ({ query, limit }) => `${query} ${limit}` });
-    assert.deepEqual(search.inputSchema.required, ['query']);
-    const toolbox = new Toolbox([search]);
-    const hear = async (args) => (await toolbox.invoke({ tool: 'search', arguments: args })).text;
-    assert.equal(await hear('{"query": "lamp", "limit": "5"}'), 'LAMP 5');
-    assert.equal(await hear('{"query": "lamp"}'), 'LAMP 10');
-    assert.match(await hear('{"query": "lamp", "page": {"size": 3}}'), /page\.size: must be even/);
-    assert.match(await hear('{"limit": 5}'), /query: Required/);
-  });
-}
-
-test('a Standard Schema without JSON Schema says what is missing', async () => {
-  const { object, string } = await load('newest', 'valibot');
-  assert.throws(() => tool({ name: 'x', input: object({ a: string() }) }), /valibot schema has no JSON Schema/);
 });
 
 test('wrong definitions are exceptions', () => {

@@ -1,0 +1,94 @@
+'use strict';
+// The guard for the Vercel AI SDK: tools whose calls are counted and whose results are judged, and the callback that repairs calls.
+//
+// The SDK asks `repairToolCall` only about calls that it cannot use. So the callback repairs and words, and the wrapped tools
+// see every call: budgets, loops and results. The schema is the tool's own, never one that a provider's strict mode wants.
+
+const { randomUUID } = require('node:crypto');
+
+const { Gate } = require('./lib/gate.js');
+const { UnwritableError, toText } = require('./lib/json.js');
+const { Refusal } = require('./lib/refusal.js');
+const { jsonSchema } = require('./lib/tool.js');
+
+/** Guards the tools of one conversation, or of those that `session` tells apart. */
+function guard(tools, { session = randomUUID(), ...options } = {}) {
+  const declared = Object.entries(tools).map(([name, tool]) => declaration(name, tool));
+  const calls = new Gate(declared, options);
+  // Arguments reach a tool as its own schema has transformed them, so they are counted, and not judged once more.
+  const runs = new Gate(declared.map(({ inputSchema, ...tool }) => tool), options);
+  const place = (context) => ({ session: typeof session === 'function' ? session(context) : session, ...moment(context.messages) });
+  const wrapped = Object.entries(tools).map(([name, tool]) => [name, guarded(runs, name, tool, place)]);
+  return { tools: Object.fromEntries(wrapped), repairToolCall: repairToolCall(calls), gate: calls };
+}
+
+function declaration(name, tool) {
+  const schema = tool.inputSchema ?? tool.parameters;
+  const inputSchema = schema && schemaOf(schema, name);
+  return { name, description: tool.description, inputSchema };
+}
+
+/** The SDK's own `jsonSchema()` holds one; anything else is a Standard Schema. (A lazy one is made when it is asked for.) */
+function schemaOf(schema, name) {
+  const known = typeof schema === 'function' ? schema() : schema;
+  // A schema that is a promise would hold up the start; such a tool is not judged by us, but still by the SDK.
+  if (typeof known.jsonSchema?.then === 'function') return undefined;
+  return known.jsonSchema ?? jsonSchema(known, 'input', name);
+}
+
+/** The turn is the user's message that is being answered; the round is the answer, which parallel calls share. */
+function moment(messages = []) {
+  const of = (role) => messages.filter((message) => message.role === role).length;
+  return { turn: of('user'), round: of('assistant') };
+}
+
+function repairToolCall(gate) {
+  return async ({ toolCall }) => {
+    const { toolName, input } = toolCall;
+    const verdict = gate.judge(toolName, typeof input === 'string' ? input : toText(input));
+    if (!verdict.ok) throw new Refusal(verdict.feedback);
+    // It is good by its schema, so what the SDK objects to is the schema's own check, whose words it has.
+    if (verdict.verdict !== 'repaired') return null;
+    return { ...toolCall, toolName: verdict.tool, input: toText(verdict.arguments) };
+  };
+}
+
+/** The tool with every call counted and every result judged. */
+function guarded(gate, name, tool, place) {
+  if (typeof tool.execute !== 'function') return tool;
+  const execute = async function (input, context) {
+    const ticket = await open(gate, { tool: name, id: context.toolCallId, arguments: input }, place(context));
+    if (!ticket) return tool.execute(input, context);
+    if (!ticket.ok) throw new Refusal(ticket.settled.text);
+    let output;
+    try {
+      output = await tool.execute(input, context);
+    } catch (error) {
+      await end(gate, ticket, 'fail', { kind: 'internal', for_operator: String(error) });
+      throw error;
+    }
+    // A tool that answers in pieces is not judged: its pieces are shown as they come.
+    if (output?.[Symbol.asyncIterator]) return output;
+    const settled = await end(gate, ticket, 'close', output);
+    if (settled.isError) throw new Refusal(settled.text);
+    const { content, note } = settled.presented;
+    return content === 'kept' && note === null ? output : settled.text;
+  };
+  return { ...tool, execute };
+}
+
+/** A ticket; none for arguments that cannot be counted, because JSON cannot hold what a schema has made of them. */
+async function open(gate, call, place) {
+  try {
+    return gate.waits ? await gate.openAsync(call, place) : gate.open(call, place);
+  } catch (error) {
+    if (error instanceof UnwritableError) return undefined;
+    throw error;
+  }
+}
+
+function end(gate, ticket, how, outcome) {
+  return gate.waits ? ticket[`${how}Async`](outcome) : ticket[how](outcome);
+}
+
+module.exports = { guard };

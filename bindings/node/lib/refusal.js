@@ -1,0 +1,17 @@
+'use strict';
+// Words for the model that a framework takes as an error: it shows `String(error)` or its message, and both are just these.
+
+class Refusal extends Error {
+  constructor(words) {
+    super(words);
+    this.name = 'CallwrightRefusal';
+    // A stack would lead into the guard, not to the mistake.
+    this.stack = words;
+  }
+
+  toString() {
+    return this.message;
+  }
+}
+
+module.exports = { Refusal };
