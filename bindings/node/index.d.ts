@@ -308,10 +308,13 @@ export declare class Gate {
   rescue(message: string | object): Rescued;
   /** The same for a line of a log that holds a message. */
   rescueLine(line: string): Rescued;
-  /** Judges a call and asks whether it may run now. */
-  open(call: CallInput, place?: Place): Ticket;
+  /**
+   * Judges a call and asks whether it may run now. `objections` is what your own types object to in arguments that the schema
+   * accepts: such a call is refused with them.
+   */
+  open(call: CallInput, place?: Place, objections?: { path: string; message: string }[]): Ticket;
   /** The same without holding up the event loop: for sessions on a server. */
-  openAsync(call: CallInput, place?: Place): Promise<Ticket>;
+  openAsync(call: CallInput, place?: Place, objections?: { path: string; message: string }[]): Promise<Ticket>;
   /** Whether sessions are on a server, so that `openAsync` and `closeAsync` are needed. */
   readonly waits: boolean;
   /** A user's answer to a question that a refusal asked. */
@@ -352,6 +355,35 @@ export declare function readHistory(request: string | object): {
   entries: ('user' | Answer | { id: Json; tool: string | null; output: Json; is_error: boolean } | { tools: Json[] })[];
   unanswered: string[];
 };
+
+export interface ReplayOptions {
+  /** The tools; those that the log itself shows if absent. */
+  tools?: Tools;
+  policy?: string | Policy;
+  policyText?: string;
+  /** What examples name as the file of records. */
+  name?: string;
+  /** The id of this part of a log: a part counts once, however often it is merged. */
+  part?: string;
+}
+
+/** What a replay counted: it merges with that of other parts. */
+export declare class Summary {
+  private constructor();
+  static fromBytes(bytes: Uint8Array): Summary;
+  /** Packed, for another process or for later. */
+  toBytes(): Uint8Array;
+  /** Adds what another part has counted, in any order. */
+  merge(other: Summary): this;
+  /** What `callwright replay --format json` prints. */
+  report(): Promise<{ [member: string]: unknown }>;
+}
+
+/** Judges and counts recorded traffic: a path, `{ paths }`, or an iterable of records as texts or objects. */
+export declare function replay(
+  source: string | { paths: string[] } | Iterable<string | object> | AsyncIterable<string | object>,
+  options?: ReplayOptions,
+): Promise<Summary>;
 
 /** Your own fault or ours: a bad tool file, an unknown option, a call that is not one. A refused call is a verdict. */
 export declare class CallwrightError extends Error {}

@@ -5,6 +5,7 @@ const native = require('./lib/native.js');
 const { CallwrightError, ToolError, TransientError, checked } = require('./lib/errors.js');
 const { Gate } = require('./lib/gate.js');
 const { fromText, toText } = require('./lib/json.js');
+const { Summary, replay } = require('./lib/replay.js');
 const { Settled, Verdict } = require('./lib/verdict.js');
 const { Ticket } = require('./lib/ticket.js');
 const { ToolDefinition, tool } = require('./lib/tool.js');
@@ -24,6 +25,7 @@ module.exports = {
   CallwrightError,
   Gate,
   Settled,
+  Summary,
   Ticket,
   ToolDefinition,
   ToolError,
@@ -32,5 +34,6 @@ module.exports = {
   Verdict,
   readAnswer,
   readHistory,
+  replay,
   tool,
 };

@@ -5,6 +5,7 @@ export const {
   CallwrightError,
   Gate,
   Settled,
+  Summary,
   Ticket,
   ToolDefinition,
   ToolError,
@@ -13,6 +14,7 @@ export const {
   Verdict,
   readAnswer,
   readHistory,
+  replay,
   tool,
 } = callwright;
 export default callwright;

@@ -87,15 +87,18 @@ class Gate {
     return this.#rescued(checked(() => this.native.rescueLine(wholeText(line, 'the line'))));
   }
 
-  /** Judges a call and asks whether it may run now. A call without a session belongs to no conversation. */
-  open(call, place) {
-    const opened = checked(() => this.native.open(...asked(call, place)));
+  /**
+   * Judges a call and asks whether it may run now. A call without a session belongs to no conversation. `objections` is what your
+   * own types object to in arguments that the schema accepts: such a call is refused with them.
+   */
+  open(call, place, objections) {
+    const opened = checked(() => this.native.open(...asked(call, place, objections)));
     return new Ticket(this, opened, sentObject(call));
   }
 
   /** The same without holding up the event loop: for sessions on a server. */
-  async openAsync(call, place) {
-    const question = asked(call, place);
+  async openAsync(call, place, objections) {
+    const question = asked(call, place, objections);
     try {
       return new Ticket(this, await this.native.openAsync(...question), sentObject(call));
     } catch (error) {
@@ -187,15 +190,16 @@ function policyOf({ policy, policyText: text }) {
   }
 }
 
-/** A call and its place, as the addon takes them. */
-function asked(call, place = {}) {
+/** A call, its place and what is objected to it, as the addon takes them. */
+function asked(call, place = {}, objections = []) {
   const line = typeof call === 'string' ? wholeText(call, 'the call') : toText(call);
   const { session, turn, round, ...unknown } = place;
   const [stray] = Object.keys(unknown);
   if (stray) throw new CallwrightError(`unknown key ${stray} in a place; known are session, turn, round`);
-  if (session === undefined) return [line];
+  const objected = objections.length > 0 ? toText(objections.map(({ path, message }) => [path, message])) : undefined;
+  if (session === undefined) return [line, undefined, objected];
   // As it would be beside a recorded call, which is how the core reads it.
-  return [line, toText({ tool: 'any', session, turn, round })];
+  return [line, toText({ tool: 'any', session, turn, round }), objected];
 }
 
 /** The arguments of a call that came as an object, so that unchanged ones go back as they are. */
@@ -226,4 +230,4 @@ function snakeCase(name) {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-module.exports = { Gate };
+module.exports = { Gate, policyOf };

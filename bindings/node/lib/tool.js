@@ -27,9 +27,7 @@ class ToolDefinition {
     if (!validate) return { value: args };
     const result = await validate(args);
     if (!result.issues) return { value: result.value };
-    const [issue] = result.issues;
-    const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step));
-    return { objection: { path: path.map((key) => `/${key.replace(/~/g, '~0').replace(/\//g, '~1')}`).join(''), message: issue.message } };
+    return { objections: result.issues.map(objection) };
   }
 
   toJSON() {
@@ -37,6 +35,12 @@ class ToolDefinition {
     const annotations = { ...EFFECTS[effect], ...(idempotent && { idempotentHint: true }) };
     return { name, description, inputSchema, outputSchema, annotations };
   }
+}
+
+/** An issue of a Standard Schema, with its place as a JSON Pointer. */
+function objection({ path = [], message }) {
+  const keys = path.map((step) => String(typeof step === 'object' ? step.key : step));
+  return { path: keys.map((key) => `/${key.replace(/~/g, '~0').replace(/\//g, '~1')}`).join(''), message };
 }
 
 /** Declares a tool. The arguments of `run` have the type of `input`. */

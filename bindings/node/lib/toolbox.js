@@ -27,12 +27,15 @@ class Toolbox {
 
   /** One call, from the model's words to what the model hears. It never rejects because of the call or the tool. */
   async invoke(call, { signal, ...place } = {}) {
-    const ticket = this.gate.waits ? await this.gate.openAsync(call, place) : this.gate.open(call, place);
+    const { value, failed: broken, objections } = await this.#typed(call);
+    const ticket = this.gate.waits
+      ? await this.gate.openAsync(call, place, objections)
+      : this.gate.open(call, place, objections);
     if (!ticket.ok) return ticket.settled;
     const tool = this.#tools.get(ticket.tool);
     const began = performance.now();
     const run = { tool, ticket, signal, attempts: 0, plan: this.#plan(tool), context: { id: call?.id, ...place } };
-    const { failed, output, finding } = await this.#run(run);
+    const { failed, output, finding } = broken ? { failed: broken } : await this.#run(run, value ?? ticket.arguments);
     const about = { finding, attempts: run.attempts, latencyMs: performance.now() - began };
     const end = failed ? (this.gate.waits ? 'failAsync' : 'fail') : this.gate.waits ? 'closeAsync' : 'close';
     return ticket[end](failed ?? output, about);
@@ -47,6 +50,21 @@ class Toolbox {
     return this.gate.declare(provider);
   }
 
+  /**
+   * The arguments as the tool's own types make them. What these object to comes before admission: such a call has not run, so it
+   * counts as a refused one.
+   */
+  async #typed(call) {
+    const verdict = this.gate.judge(call);
+    const tool = verdict.ok && this.#tools.get(verdict.tool);
+    if (!tool?.input?.['~standard']) return {};
+    try {
+      return await tool.typed(verdict.arguments);
+    } catch (error) {
+      return { failed: failure(error) };
+    }
+  }
+
   /** The core's plan for a tool, with what the tool itself says where the policy says nothing. */
   #plan(tool) {
     const { timeoutMs = null, retries = null } = tool;
@@ -54,11 +72,9 @@ class Toolbox {
   }
 
   /** Runs a call until it has an outcome. */
-  async #run(run) {
-    const typed = await checkedTypes(run);
-    if (typed.failed) return typed;
+  async #run(run, args) {
     for (;;) {
-      const outcome = await this.#permitted(run, () => once(run, typed.value));
+      const outcome = await this.#permitted(run, () => once(run, args));
       run.attempts += outcome.started ? 1 : 0;
       if (!outcome.failed) return outcome;
       const wait = this.gate.native.retryWait(
@@ -88,17 +104,6 @@ class Toolbox {
       if (next) next();
       else queue.free += 1;
     }
-  }
-}
-
-/** The arguments as the tool's own types make them. An objection is the tool's defect, or something the model can mend. */
-async function checkedTypes({ tool, ticket }) {
-  try {
-    const { value, objection } = await tool.typed(ticket.arguments);
-    if (!objection) return { value };
-    return { failed: { kind: 'defect', for_operator: `${objection.path}: ${objection.message}`, objection } };
-  } catch (error) {
-    return { failed: failure(error) };
   }
 }
 

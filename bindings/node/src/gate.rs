@@ -122,19 +122,29 @@ impl NativeGate {
 
     /// Judges a call line and asks whether it may run now.
     #[napi(catch_unwind)]
-    pub fn open(&self, line: Text, place: Option<Text>) -> Result<NativeCall> {
+    pub fn open(
+        &self,
+        line: Text,
+        place: Option<Text>,
+        objections: Option<Text>,
+    ) -> Result<NativeCall> {
         if self.waits() {
             let why = "sessions are on a server, which must not hold up the event loop; use `await gate.openAsync(…)`";
             return Err(thrown(why));
         }
-        let call = OpenTask::new(&self.guard, &line, place)?.open();
+        let call = OpenTask::new(&self.guard, &line, place, objections)?.open();
         Ok(NativeCall::new(Arc::clone(&self.guard), call))
     }
 
     /// The same on another thread.
     #[napi(catch_unwind, ts_return_type = "Promise<NativeCall>")]
-    pub fn open_async(&self, line: Text, place: Option<Text>) -> Result<AsyncTask<OpenTask>> {
-        OpenTask::new(&self.guard, &line, place).map(AsyncTask::new)
+    pub fn open_async(
+        &self,
+        line: Text,
+        place: Option<Text>,
+        objections: Option<Text>,
+    ) -> Result<AsyncTask<OpenTask>> {
+        OpenTask::new(&self.guard, &line, place, objections).map(AsyncTask::new)
     }
 
     /// Whether opening and closing calls waits for a server.
@@ -264,7 +274,7 @@ impl NativeGate {
                 "last_error": stats.last_error,
             })
         });
-        serde_json::Value::from_iter(stats).to_string()
+        stats.collect::<serde_json::Value>().to_string()
     }
 }
 
@@ -273,10 +283,17 @@ pub struct OpenTask {
     guard: Arc<Guard>,
     call: Option<Call<'static>>,
     place: Option<(String, Moment)>,
+    /// What the caller's own types object to: a JSON Pointer and a sentence each.
+    objections: Vec<(String, String)>,
 }
 
 impl OpenTask {
-    fn new(guard: &Arc<Guard>, line: &Text, place: Option<Text>) -> Result<Self> {
+    fn new(
+        guard: &Arc<Guard>,
+        line: &Text,
+        place: Option<Text>,
+        objections: Option<Text>,
+    ) -> Result<Self> {
         let call = wire::read_line(&line.0).map_err(thrown)?.into_owned();
         let place = place
             .map(|place| read_place(&place.0))
@@ -286,6 +303,10 @@ impl OpenTask {
             guard: Arc::clone(guard),
             call: Some(call),
             place,
+            objections: match objections {
+                Some(listed) => serde_json::from_str(&listed.0).map_err(thrown)?,
+                None => Vec::new(),
+            },
         })
     }
 
@@ -298,7 +319,8 @@ impl OpenTask {
         let place = place.map(|(session, at)| Place { session, at: *at });
         // A task runs once; an empty call would be refused for its name.
         let call = self.call.take().unwrap_or_else(|| Call::from_text("", ""));
-        self.guard.open(call, place)
+        let objections = std::mem::take(&mut self.objections);
+        self.guard.open_unless(call, place, objections)
     }
 }
 

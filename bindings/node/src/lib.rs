@@ -10,6 +10,8 @@ mod answer;
 mod call;
 mod events;
 mod gate;
+mod program;
+mod replay;
 mod text;
 
 use napi::{Error, Status};
