@@ -127,7 +127,7 @@ pub(crate) struct OutputArguments {
     pub(crate) review: bool,
 
     /// Write only the counts, for `merge`: no calls, just numbers and masked examples. A name that ends in `.gz` gets a packed
-    /// file, a tenth of the size
+    /// file, a quarter of the size
     #[arg(long, value_name = "PART.json.gz")]
     pub(crate) emit_summary: Option<PathBuf>,
 

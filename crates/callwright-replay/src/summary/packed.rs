@@ -39,7 +39,7 @@ impl Summary {
         serde_json::to_string(self)
     }
 
-    /// Writes it as JSON packed with gzip, which is a fifth of the size.
+    /// Writes it as JSON packed with gzip, which is a quarter of the size.
     ///
     /// # Errors
     /// Fails if it cannot be written as JSON.
