@@ -18,7 +18,7 @@ const LONGEST_NAME: usize = 128;
 /// of one of them, to take a name apart into words, and to compare one pair of letters where these are not ASCII.
 const PAIR_OF_NAMES: usize = 24;
 const LETTER: usize = 10;
-const INTO_WORDS: usize = 150;
+const INTO_WORDS: usize = 400;
 const PAIR_OF_LETTERS: usize = 16;
 
 /// How many steps it may take to find the names that are near to one: some thousands of names are compared with ease.
@@ -85,8 +85,10 @@ impl<'n> Wanted<'n> {
                 }
                 let score = alphabet.shared_letters(&folded);
                 let score = score.max(shared_beginning(own, &folded));
-                // Words are shared only where one name has all letters of the other.
-                let words = if shared.one_has_all && work.take(INTO_WORDS) {
+                // Words are shared only where one name has all letters of the other, and one of them has several.
+                let may_share =
+                    shared.one_has_all && (self.name.ends.len() > 1 || !is_one_word(other));
+                let words = if may_share && work.take(INTO_WORDS) {
                     shared_words(&self.name, candidate.name())
                 } else {
                     0.0
@@ -135,6 +137,12 @@ fn share(part: usize, all: usize) -> f64 {
 fn fold_ascii(name: &str) -> SmallVec<[u8; 64]> {
     let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
     letters.map(|byte| byte.to_ascii_lowercase()).collect()
+}
+
+/// Whether a name of ASCII is certainly not of several words: small letters and digits only.
+fn is_one_word(name: &str) -> bool {
+    name.bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
 /// Where each letter occurs in a folded name of at most 64: what comparing it with many others takes.
