@@ -420,3 +420,9 @@ def test_free_threaded() -> None:
     program = "import callwright, sys; print(sys._is_gil_enabled())"
     ended = run(program, env={**os.environ, "PYTHON_GIL": ""})
     assert ended.stdout.strip() in ("True", "False")
+
+
+def test_importing_is_cheap() -> None:
+    # Counted, not timed: what takes long to import waits until it is needed.
+    program = "import callwright, sys; print([name for name in ('asyncio', 'pydantic', 'pyarrow') if name in sys.modules])"
+    assert run(program).stdout == "[]\n"
