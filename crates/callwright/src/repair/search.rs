@@ -608,6 +608,36 @@ mod tests {
         assert!(is_healed && trials == 60 && steps < SEARCHING, "{steps}");
     }
 
+    #[test]
+    fn edits_are_judged_together() {
+        let schema = json!({"properties": {"n": {"items": {"type": "integer"}}}});
+        let steps = |count: usize| {
+            let numbers: Vec<String> = (0..count).map(|at| at.to_string()).collect();
+            let (is_healed, trials, steps) = cost(&schema, &json!({"n": numbers}));
+            assert!(is_healed && trials == count);
+            steps
+        };
+        let (few, many) = (steps(15), steps(60));
+        assert!(many < 5 * few, "{few} {many}");
+    }
+
+    /// What would not be done one by one is not done together either.
+    #[test]
+    fn edits_that_do_not_help_are_not_made() {
+        let number = json!({"type": "integer", "maximum": 100});
+        let schema = json!({"properties": {"a": number, "b": number, "c": number}});
+        let healed = |schema: &Schema, arguments: Schema| cost(schema, &arguments).0;
+        assert!(healed(&schema, json!({"a": "5", "b": "6", "c": "7"})));
+        assert!(!healed(&schema, json!({"a": "5", "b": "600", "c": "7"})));
+        let list = json!({"type": "array", "uniqueItems": true, "items": {"type": "integer"}});
+        let schema = json!({"properties": {"n": list}});
+        assert!(healed(&schema, json!({"n": ["1", "2"]})));
+        assert!(!healed(&schema, json!({"n": ["1", "1"]})));
+        let schema = closed(2, |at| format!("some_{}_field", letters(at)));
+        let sent = json!({"some_a_Field": 1, "someAField": 2});
+        assert!(!healed(&schema, sent), "two keys for one");
+    }
+
     /// 2.6 kB of such arguments once took six seconds.
     #[test]
     fn unknown_keys_end_with_the_budget() {
