@@ -6,7 +6,7 @@ use super::finish::declared_completeness;
 use super::history::{CallResult, content_output};
 use super::members::{has_type, one_message, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::raw::{RawObject, UnreadableAnswer, items};
+use super::raw::{RawObject, UnreadableAnswer, valid_items};
 use super::read_event::{EventData, Part};
 use super::streamed::{EnvelopeDefect, Extent};
 use super::{object, present, text, tool_name, value_arguments};
@@ -81,8 +81,8 @@ impl ProviderShape for Anthropic {
                 event.answer_id(data, "id");
                 if let Some(list) = data.get("content") {
                     let mut blocks = Vec::new();
-                    for block in items(list)? {
-                        let read = RawObject::read(block)?;
+                    for block in valid_items(list)? {
+                        let read = RawObject::of_valid(block)?;
                         blocks.push((
                             block,
                             begin_block(choice, None, &read, Extent::Whole, event)?,

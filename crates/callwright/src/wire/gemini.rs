@@ -6,7 +6,7 @@ use super::finish::declared_completeness;
 use super::history::CallResult;
 use super::members::{one_message, take_list};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::raw::{RawObject, UnreadableAnswer, items};
+use super::raw::{RawObject, UnreadableAnswer, valid_items};
 use super::read_event::{EventData, Part};
 use super::streamed::Extent;
 use super::{each_key_once, object, present, text, tool_name, value_arguments};
@@ -90,13 +90,13 @@ impl ProviderShape for Gemini {
     ) -> Result<(), UnreadableAnswer> {
         event.answer_id(data, "responseId");
         for candidate in data.list("candidates")? {
-            let candidate = RawObject::read(candidate)?;
+            let candidate = RawObject::of_valid(candidate)?;
             let choice = event.choice(candidate.number("index").unwrap_or_default())?;
             let content = candidate.object("content")?;
             if let Some(list) = content.and_then(|content| content.get("parts")) {
                 let mut parts = Vec::new();
-                for part in items(list)? {
-                    parts.push((part, read_part(choice, &RawObject::read(part)?, event)?));
+                for part in valid_items(list)? {
+                    parts.push((part, read_part(choice, &RawObject::of_valid(part)?, event)?));
                 }
                 event.part_list(choice, list, parts);
             }

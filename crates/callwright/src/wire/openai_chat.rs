@@ -85,7 +85,7 @@ impl ProviderShape for OpenAiChat {
     ) -> Result<(), UnreadableAnswer> {
         event.answer_id(data, "id");
         for choice in data.list("choices")? {
-            let choice = RawObject::read(choice)?;
+            let choice = RawObject::of_valid(choice)?;
             let at = event.choice(choice.number("index").unwrap_or_default())?;
             let message = choice.object("message")?;
             let is_delta = message.is_none();
@@ -167,7 +167,7 @@ fn read_message<'d>(
         event.call_list(choice, message, "tool_calls", "\"tool_calls\":");
     }
     for entry in entries {
-        let entry = RawObject::read(entry)?;
+        let entry = RawObject::of_valid(entry)?;
         let (call, is_new) = find_call(choice, &entry, is_delta, event)?;
         match entry.object("function")? {
             Some(function) => read_function(call, is_new, &function, event),

@@ -8,7 +8,7 @@ use super::finish::declared_completeness;
 use super::history::{CallResult, HostedCall, content_output};
 use super::members::{has_type, take_list, typed_text};
 use super::provider::{ProviderShape, ProviderSummary, RawAnswer, RunnableCall, Vocabulary};
-use super::raw::{RawObject, UnreadableAnswer, items};
+use super::raw::{RawObject, UnreadableAnswer, valid_items};
 use super::read_event::{EventData, Part};
 use super::streamed::Extent;
 use super::{custom_call, object, present, text, text_arguments, tool_name};
@@ -238,8 +238,8 @@ fn read_response<'d>(
     if let Some(list) = response.get("output") {
         let mut parts = Vec::new();
         let mut messages = 0;
-        for (index, written) in items(list)?.into_iter().enumerate() {
-            let item = RawObject::read(written)?;
+        for (index, written) in valid_items(list)?.into_iter().enumerate() {
+            let item = RawObject::of_valid(written)?;
             let index = u64::try_from(index).ok();
             let mut start = None;
             if item.is_a("message") {
@@ -291,7 +291,7 @@ fn read_content<'d>(
         .into_iter()
         .enumerate()
     {
-        let part = RawObject::read(part)?;
+        let part = RawObject::of_valid(part)?;
         match part.get("text").filter(|_| part.is_a("output_text")) {
             Some(said) if at == 0 => event.say_again(text, said),
             Some(said) => {
@@ -350,9 +350,12 @@ fn read_item<'d>(
     if is_done {
         event.end_call(call);
     }
-    // A program that called has gone on by itself; tools in a namespace are not told apart yet.
+    if let Some(namespace) = item.text("namespace") {
+        event.namespace(call, namespace.into_owned());
+    }
+    // A program that called has gone on by itself.
     let caller = item.object("caller")?;
-    if caller.is_some_and(|caller| !caller.is_a("direct")) || item.get("namespace").is_some() {
+    if caller.is_some_and(|caller| !caller.is_a("direct")) {
         event.is_foreign(call);
     }
     Ok(())

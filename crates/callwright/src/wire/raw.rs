@@ -1,13 +1,14 @@
 //! JSON as it was written: the members of an object and the items of a list, each as its own piece of the text.
 //!
-//! For answers that must go on byte for byte except for one value: a piece knows where it is. One level is read at a
-//! time, by `serde_json`; what is not asked for is only skipped over. A key that occurs twice is an error, since readers
-//! differ in which one they take.
+//! For answers that must go on byte for byte except for one value: a piece knows where it is. One level is read at a time.
+//! The outermost is read by `serde_json`, which checks all that is in it; within it, pieces are only cut apart. A key that
+//! occurs twice is an error, since readers differ in which one they take.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use memchr::memchr2;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -54,6 +55,31 @@ impl<'a> RawObject<'a> {
     /// Fails if the text is not a JSON object, or has a key twice.
     pub fn read(text: &'a str) -> Read<Self> {
         let Members(members) = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
+        RawObject { text, members }.with_keys_once()
+    }
+
+    /// Reads an object that is a piece of one that was read, so that it is known to be JSON.
+    ///
+    /// # Errors
+    /// Fails if it is not an object, or has a key twice.
+    pub(super) fn of_valid(text: &'a str) -> Read<Self> {
+        let mut members = Vec::new();
+        let mut pieces = Pieces::begin(text, b'{')?;
+        while let Some(key) = pieces.next()? {
+            let plain = key.get(1..key.len().saturating_sub(1)).unwrap_or_default();
+            let key = if plain.contains('\\') {
+                self::text(key).ok_or(UnreadableAnswer::Shape)?
+            } else {
+                Cow::Borrowed(plain)
+            };
+            let value = pieces.next()?.ok_or(UnreadableAnswer::Shape)?;
+            members.push((key, value));
+        }
+        RawObject { text, members }.with_keys_once()
+    }
+
+    fn with_keys_once(self) -> Read<Self> {
+        let members = &self.members;
         let is_twice = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
             members.iter().take(at).any(|(before, _)| before == key)
         };
@@ -61,7 +87,7 @@ impl<'a> RawObject<'a> {
         if members.len() <= 64 && members.iter().enumerate().any(is_twice) {
             return Err(UnreadableAnswer::KeyTwice);
         }
-        Ok(RawObject { text, members })
+        Ok(self)
     }
 
     /// The text of a member that is there and not null.
@@ -85,7 +111,7 @@ impl<'a> RawObject<'a> {
     /// # Errors
     /// Fails if it is something else, or has a key twice.
     pub fn object(&self, key: &str) -> Read<Option<RawObject<'a>>> {
-        self.get(key).map(RawObject::read).transpose()
+        self.get(key).map(RawObject::of_valid).transpose()
     }
 
     /// The items of a list; a list that is absent has none.
@@ -93,7 +119,7 @@ impl<'a> RawObject<'a> {
     /// # Errors
     /// Fails if it is not a list.
     pub fn list(&self, key: &str) -> Read<Vec<&'a str>> {
-        self.get(key).map_or(Ok(Vec::new()), items)
+        self.get(key).map_or(Ok(Vec::new()), valid_items)
     }
 
     /// A member that is a text; `None` if it is absent or something else.
@@ -142,6 +168,85 @@ impl<'a> RawObject<'a> {
 pub fn items(text: &str) -> Read<Vec<&str>> {
     let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
     Ok(items.into_iter().map(RawValue::get).collect())
+}
+
+/// The items of a list that is a piece of an object that was read.
+///
+/// # Errors
+/// Fails if it is not a list.
+pub(super) fn valid_items(text: &str) -> Read<Vec<&str>> {
+    let mut pieces = Pieces::begin(text, b'[')?;
+    std::iter::from_fn(|| pieces.next().transpose()).collect()
+}
+
+/// Cuts a list or an object that is known to be JSON into its values, keys among them.
+struct Pieces<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Pieces<'a> {
+    fn begin(text: &'a str, bracket: u8) -> Read<Self> {
+        let is_one = text.as_bytes().first() == Some(&bracket);
+        is_one
+            .then_some(Pieces { text, at: 1 })
+            .ok_or(UnreadableAnswer::Shape)
+    }
+
+    /// The next value; `None` at the end.
+    fn next(&mut self) -> Read<Option<&'a str>> {
+        let bytes = self.text.as_bytes();
+        let between = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':');
+        while bytes.get(self.at).is_some_and(between) {
+            self.at += 1;
+        }
+        let start = self.at;
+        self.at = match bytes.get(start).ok_or(UnreadableAnswer::Shape)? {
+            b']' | b'}' => return Ok(None),
+            b'"' => end_of_string(bytes, start),
+            b'{' | b'[' => end_of_nested(bytes, start),
+            _ => {
+                let ends = |byte: &u8| between(byte) || matches!(byte, b']' | b'}');
+                let rest = bytes.get(start..).unwrap_or_default();
+                rest.iter().position(ends).map(|length| start + length)
+            }
+        }
+        .ok_or(UnreadableAnswer::Shape)?;
+        let piece = self.text.get(start..self.at);
+        piece.map(Some).ok_or(UnreadableAnswer::Shape)
+    }
+}
+
+/// Where the string ends that begins at a place.
+fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes.get(at) == Some(&b'"') {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// Where the object or list ends that begins at a place.
+fn end_of_nested(bytes: &[u8], start: usize) -> Option<usize> {
+    let (mut at, mut depth) = (start, 0_usize);
+    loop {
+        match bytes.get(at)? {
+            b'"' => {
+                at = end_of_string(bytes, at)?;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return Some(at);
+        }
+    }
 }
 
 /// The text that a JSON string stands for; `None` if it is something else.
@@ -218,5 +323,38 @@ mod tests {
         for text in ["[]", "", "{", r#"{"a": }"#, "null"] {
             assert_eq!(error(text), Some(UnreadableAnswer::Shape), "{text}");
         }
+    }
+
+    #[test]
+    fn pieces_are_those_that_a_parser_sees() {
+        for text in [
+            "{}",
+            "{ }",
+            r#"{"a":1}"#,
+            r#"{ "a" : [ ] , "b\"\\" :{"c":"}]\\\""},"d":-1.5e3 , "e":null,"\u0066":"\\"  }"#,
+            "{\"a\":\t[[1 , 2],{},\"x\"]\r\n, \"é\": true\n}",
+        ] {
+            let (checked, cut) = (RawObject::read(text), RawObject::of_valid(text));
+            let (checked, cut) = (checked.expect("an object"), cut.expect("an object"));
+            assert_eq!(cut.members, checked.members, "{text}");
+            let list = format!("[{text}, 1,{text} ,\"]\"]");
+            assert_eq!(valid_items(&list), items(&list));
+        }
+        assert_eq!(valid_items("[ ]"), Ok(Vec::new()));
+        // What is not JSON was not read before; it does no harm.
+        for text in [
+            "",
+            "[",
+            "{",
+            "{\"a",
+            "{\"a\":",
+            "{\"a\": \"\\",
+            "{\"a\":[}",
+            "1",
+        ] {
+            assert!(RawObject::of_valid(text).is_err(), "{text}");
+        }
+        let error = RawObject::of_valid(r#"{"a": 1, "\u0061": 2}"#).err();
+        assert_eq!(error, Some(UnreadableAnswer::KeyTwice));
     }
 }

@@ -171,6 +171,13 @@ impl<'d> EventData<'d, '_> {
         self.answer.calls.iter().position(has)
     }
 
+    /// The name of the call's tool belongs to a namespace.
+    pub(super) fn namespace(&mut self, call: usize, namespace: String) {
+        if let Some(call) = self.call(call) {
+            call.namespace = Some(namespace);
+        }
+    }
+
     /// The client's tools do not run it, or not as a call that can be judged.
     pub(super) fn is_foreign(&mut self, call: usize) {
         if let Some(call) = self.call(call) {

@@ -86,8 +86,11 @@ pub struct StreamedCall {
     pub choice: usize,
     /// Its id, if the provider gives one.
     pub id: Option<String>,
-    /// The name of its tool.
+    /// The name of its tool, as the provider writes it.
     pub tool: String,
+    /// The namespace that the name belongs to, if the provider has them. [`AnswerReader::call`] puts it before the name, with
+    /// a dot.
+    pub namespace: Option<String>,
     /// Its arguments as text, as far as they have come; `None` if there are none.
     pub arguments: Option<String>,
     /// Whether nothing of it can follow.
@@ -290,7 +293,10 @@ impl AnswerReader {
             Some(text) => Arguments::Text(Cow::Borrowed(text)),
             None => Arguments::Absent,
         };
-        let mut read = Call::new(call.tool.as_str(), arguments);
+        let mut read = match &call.namespace {
+            Some(namespace) => Call::new(format!("{namespace}.{}", call.tool), arguments),
+            None => Call::new(call.tool.as_str(), arguments),
+        };
         read.id = call.id.as_deref().map(|id| Value::String(id.into()));
         let mut later = self.answer.calls.iter().skip(at + 1);
         read.completeness = if later.any(|later| later.choice == call.choice) {
