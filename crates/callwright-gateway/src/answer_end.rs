@@ -5,6 +5,7 @@
 //! gone to the client is never taken back: should the answer come out differently up to there, it goes on as it was.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -15,6 +16,7 @@ use callwright_http::sse::{EventFields, event, with_data};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::first_answer::FirstAnswer;
+use crate::given_up::{is_given_up, says_nothing};
 use crate::guard::{AnswerGuard, CallJudge, Decision};
 use crate::judge::AnswerJudge;
 use crate::reask::{AskedAgain, Reasker};
@@ -40,6 +42,8 @@ pub(crate) struct AnswerEnd {
     sent: Xxh3,
     sent_bytes: usize,
     stopped: Option<StoppedAnswer>,
+    /// Whether the model gave up on a call.
+    is_given_up: bool,
 }
 
 impl AnswerEnd {
@@ -54,6 +58,7 @@ impl AnswerEnd {
             sent: Xxh3::new(),
             sent_bytes: 0,
             stopped: None,
+            is_given_up: false,
         }
     }
 
@@ -71,6 +76,11 @@ impl AnswerEnd {
     pub(crate) fn note(&mut self, event: &Bytes) {
         if self.reasker.is_none() {
             return;
+        }
+        if let Some(data) = EventFields::read(event).data
+            && let Ok(data) = std::str::from_utf8(&data)
+        {
+            self.is_given_up |= is_given_up(self.provider, data);
         }
         self.logged_bytes += event.len();
         self.log.push(event.clone());
@@ -105,6 +115,10 @@ impl AnswerEnd {
             return false;
         }
         let answer = guard.answer();
+        if self.is_given_up && self.reasker.is_some() && says_nothing(answer) {
+            self.kept.append(out);
+            return is_over;
+        }
         if answer.calls.is_empty() && self.kept.is_empty() {
             for bytes in out.iter() {
                 self.sent.update(bytes);
@@ -155,6 +169,14 @@ impl AnswerEnd {
         if let Some(mut stopped) = self.stopped_answer(judge, answer) {
             return stopped.body(guarded.as_deref().unwrap_or(body)).or(guarded);
         }
+        if is_given_up(self.provider, body)
+            && says_nothing(answer)
+            && let Some(reasker) = self.reasker.take()
+        {
+            let gate = Arc::clone(&judge.tools.gate);
+            let asked = reasker.ask_the_same(Arc::clone(relay), gate).await;
+            return self.instead(&asked, judge).or(guarded);
+        }
         if !may_ask(judge, answer) {
             return guarded;
         }
@@ -190,13 +212,26 @@ impl AnswerEnd {
         guard: &AnswerGuard,
         judge: &AnswerJudge,
         relay: Arc<Relay>,
-    ) -> Option<impl Future<Output = AskedAgain> + Send + use<>> {
+    ) -> Option<Pin<Box<dyn Future<Output = AskedAgain> + Send>>> {
         let reasker = self.reasker.take()?;
+        if self.is_given_up {
+            let gate = Arc::clone(&judge.tools.gate);
+            return Some(Box::pin(reasker.ask_the_same(relay, gate)));
+        }
         let first = FirstAnswer::of_events(self.provider, &self.log);
         let gate = Arc::clone(&judge.tools.gate);
         let calls = calls_of(guard.answer());
         let refused = judge.refused().to_vec();
-        Some(reasker.ask(relay, gate, first, calls, refused))
+        Some(Box::pin(reasker.ask(relay, gate, first, calls, refused)))
+    }
+
+    /// What takes the place of an answer that gave up, judged like any other.
+    fn instead(&self, asked: &AskedAgain, judge: &mut AnswerJudge) -> Option<String> {
+        judge.asked_again(asked);
+        let answer = asked.instead.as_ref()?;
+        judge.counts.reasked += 1;
+        let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), self.provider);
+        guard.body(answer, judge).or_else(|| Some(answer.clone()))
     }
 
     /// The stream goes on, now that the outcome of asking again is known.
@@ -206,6 +241,14 @@ impl AnswerEnd {
         judge: &mut AnswerJudge,
         out: &mut Vec<Bytes>,
     ) {
+        if self.is_given_up {
+            let instead = self.instead(asked, judge);
+            if let (Some(answer), Some(last)) = (instead, self.kept.last()) {
+                out.push(with_data(last, Some(answer.as_bytes())).into());
+                self.kept.clear();
+            }
+            return self.release(out);
+        }
         let changed = judge.asked_again(asked).and_then(|decisions| {
             let gate = Arc::clone(&judge.tools.gate);
             self.again(gate, Decided(decisions.into()))

@@ -1,6 +1,7 @@
 //! The APIs that are judged: recognised by the path of a request.
 
 use callwright::wire::Provider;
+use hyper::Uri;
 
 /// An API whose answers are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,12 @@ impl Api {
         let found = PATHS.iter().find(|(end, _)| path.ends_with(end));
         found.map(|(_, api)| *api)
     }
+}
+
+/// Whether the answer to a request comes as a JSON list, piece by piece: Gemini's unless an event stream is asked for.
+pub(crate) fn streams_an_array(asked: &Uri) -> bool {
+    let mut query = asked.query().unwrap_or_default().split('&');
+    asked.path().ends_with(":streamGenerateContent") && !query.any(|pair| pair == "alt=sse")
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Compiled gates by the bytes of the tools that they know. Agents send the same tools with every request.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,12 +9,17 @@ use callwright::policy::Policy;
 use callwright::wire::read_tools;
 use callwright::{Gate, ToolSpec};
 use parking_lot::Mutex;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// How many bytes of tools one generation holds. A list of tools has 2 to 200 kB, and two generations are kept, so that
-/// what is used stays.
-const GENERATION_BYTES: usize = 8 * 1024 * 1024;
+/// How many bytes one generation may take. A list of tools has 2 to 200 kB, and two generations are kept, so that what is used
+/// stays.
+const GENERATION_BYTES: usize = 24 * 1024 * 1024;
+
+/// What a compiled list takes, measured with one small tool and with many: so many times its text, and so much by itself.
+const BYTES_PER_BYTE: usize = 12;
+const BYTES_PER_LIST: usize = 16 * 1024;
 
 /// The tools of a request.
 #[derive(Debug)]
@@ -34,19 +40,26 @@ impl RequestTools {
         let mut tools: Vec<ToolSpec> = Vec::new();
         let mut is_complete = true;
         for entry in entries {
-            match read_tools(entry.get()) {
-                // Two of the same name, of which the provider takes one: ours is not to choose.
-                Ok(read)
-                    if read
-                        .iter()
-                        .any(|new| tools.iter().any(|tool| tool.name == new.name)) =>
-                {
-                    return None;
-                }
+            let namespace = Namespace::read(entry.get());
+            let (prefix, entries) = match &namespace {
+                Some(namespace) => (format!("{}.", namespace.name), &namespace.tools[..]),
+                None => (String::new(), &[entry][..]),
+            };
+            for entry in entries {
+                let Ok(read) = read_tools(entry.get()) else {
+                    is_complete = false;
+                    continue;
+                };
                 // The provider's own tools have no name here.
-                Ok(read) if read.is_empty() => is_complete = false,
-                Ok(read) => tools.extend(read),
-                Err(_) => is_complete = false,
+                is_complete &= !read.is_empty();
+                for mut tool in read {
+                    tool.name.insert_str(0, &prefix);
+                    // Two of the same name, of which the provider takes one: ours is not to choose.
+                    if tools.iter().any(|known| known.name == tool.name) {
+                        return None;
+                    }
+                    tools.push(tool);
+                }
             }
         }
         if !tools.iter().any(|tool| tool.input_schema.is_some()) {
@@ -69,6 +82,23 @@ impl RequestTools {
             Some(tool) => tool.spec().input_schema.is_some(),
             None => self.is_complete,
         }
+    }
+}
+
+/// Tools of the responses API under a common name. Their calls carry it, and are read as `namespace.tool`.
+#[derive(Deserialize)]
+struct Namespace<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    tools: Vec<&'a RawValue>,
+}
+
+impl<'a> Namespace<'a> {
+    fn read(entry: &'a str) -> Option<Self> {
+        let read: Namespace<'a> = serde_json::from_str(entry).ok()?;
+        (read.kind == "namespace").then_some(read)
     }
 }
 
@@ -124,11 +154,14 @@ impl Generations {
     }
 
     fn insert(&mut self, key: u128, bytes: usize, compiled: Entry) {
-        // Each entry counts, also one that holds nothing.
-        self.young_bytes += bytes + 256;
+        // One that holds nothing has its key.
+        let size = compiled
+            .as_ref()
+            .map_or(256, |_| bytes * BYTES_PER_BYTE + BYTES_PER_LIST);
+        self.young_bytes += size;
         if self.young_bytes > GENERATION_BYTES {
             self.old = std::mem::take(&mut self.young);
-            self.young_bytes = bytes + 256;
+            self.young_bytes = size;
         }
         self.young.insert(key, compiled);
     }
@@ -165,6 +198,12 @@ mod tests {
         assert!(!judges(&with_hosted, "getweather"));
         let without_schema = r#"[{"type": "bash_20250124", "name": "bash"}]"#;
         assert!(!judges(without_schema, "bash"));
+        let namespace = r#"[{"type": "namespace", "name": "crm", "description": "d", "tools": [{"type": "function", "name": "find", "parameters": {"type": "object"}}]}]"#;
+        assert!(judges(namespace, "crm.find"));
+        assert!(judges(namespace, "crm.fined"));
+        let with_hosted = namespace.replace("]}]", r#", {"type": "mcp"}]}]"#);
+        assert!(judges(&with_hosted, "crm.find"));
+        assert!(!judges(&with_hosted, "crm.fined"));
         assert!(!judges("[]", "x") && !judges("{}", "x") && !judges("[1]", "x"));
     }
 }

@@ -326,7 +326,7 @@ impl AnswerGuard {
             }
             let read = self.reader.call(at).filter(|_| !call.is_foreign);
             let decision = read.map_or(Decision::Leave, |call| judge.judge(&self.gate, &call));
-            *fate = match decision {
+            *fate = match in_namespace(decision, call.namespace.as_deref()) {
                 Decision::Change(new) if !self.only_observes && matches!(fate, CallFate::Open) => {
                     CallFate::Changed {
                         new,
@@ -481,6 +481,23 @@ impl AnswerGuard {
             self.sample.as_deref(),
             event_number,
         ));
+    }
+}
+
+/// What becomes of a call whose name is written without its namespace. It cannot move to another one.
+fn in_namespace(decision: Decision, namespace: Option<&str>) -> Decision {
+    match (decision, namespace) {
+        (Decision::Change(new), Some(namespace)) => {
+            let tool = new.tool.strip_prefix(namespace);
+            match tool.and_then(|tool| tool.strip_prefix('.')) {
+                Some(tool) => Decision::Change(NewCall {
+                    tool: tool.to_owned(),
+                    ..new
+                }),
+                None => Decision::Leave,
+            }
+        }
+        (decision, _) => decision,
     }
 }
 

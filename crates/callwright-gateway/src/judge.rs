@@ -20,6 +20,8 @@ use crate::rescue_scope::RescueScope;
 #[derive(Debug)]
 pub(crate) struct AnswerJudge {
     pub(crate) api: Api,
+    /// Whether a streamed answer is a JSON list instead of an event stream.
+    pub(crate) is_array: bool,
     pub(crate) model: String,
     pub(crate) tools: Arc<RequestTools>,
     pub(crate) has_tools_elsewhere: bool,
@@ -44,7 +46,7 @@ pub(crate) struct AnswerCounts {
     refused: u32,
     rescued: u32,
     mended: u32,
-    reasked: u32,
+    pub(crate) reasked: u32,
 }
 
 impl AnswerCounts {

@@ -9,13 +9,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use callwright_http::body::BoxError;
+use callwright_http::body::{self, Body, BoxError};
 use callwright_http::sse::EventReader;
 use callwright_http::upstream::TransferError;
 use callwright_live::{Counter, Timer};
+use futures_util::stream;
+use hyper::body::Frame;
 use tokio::time::timeout;
 
 use crate::answer_end::AnswerEnd;
+use crate::array_stream::ArrayReader;
 use crate::gateway::GatewayOptions;
 use crate::guard::AnswerGuard;
 use crate::judge::AnswerJudge;
@@ -25,13 +28,47 @@ use crate::relay::Relay;
 /// How long the last bytes before a failure have to reach the client's socket.
 const LAST_BYTES: Duration = Duration::from_millis(100);
 
+/// Where the events of an answer come from.
+pub(crate) enum AnswerEvents {
+    EventStream(EventReader),
+    /// A JSON list whose elements are the events.
+    Array(ArrayReader),
+}
+
+impl AnswerEvents {
+    async fn next(&mut self) -> Result<Option<Bytes>, TransferError> {
+        match self {
+            AnswerEvents::EventStream(events) => events.next().await,
+            AnswerEvents::Array(elements) => elements.next().await,
+        }
+    }
+
+    /// What came after the last whole event.
+    fn rest(&mut self) -> Bytes {
+        match self {
+            AnswerEvents::EventStream(events) => events.rest(),
+            AnswerEvents::Array(elements) => elements.rest(),
+        }
+    }
+
+    /// An event in the form in which the client expects it.
+    fn written(&mut self, event: Bytes) -> Bytes {
+        match self {
+            AnswerEvents::EventStream(_) => event,
+            AnswerEvents::Array(elements) => elements.written(event),
+        }
+    }
+}
+
 /// An answer that is judged while it streams.
 pub(crate) struct JudgedAnswerStream {
-    events: EventReader,
+    events: AnswerEvents,
     guard: AnswerGuard,
     judge: AnswerJudge,
     /// What goes to the client next.
     ready: VecDeque<Bytes>,
+    /// What ends a list, after everything else.
+    tail: Option<Bytes>,
     /// Why the stream broke off; told after what came before.
     failure: Option<BoxError>,
     held_since: Option<Instant>,
@@ -46,7 +83,7 @@ pub(crate) struct JudgedAnswerStream {
 impl JudgedAnswerStream {
     pub(crate) fn new(
         relay: Arc<Relay>,
-        events: EventReader,
+        events: AnswerEvents,
         guard: AnswerGuard,
         judge: AnswerJudge,
         end: AnswerEnd,
@@ -56,6 +93,7 @@ impl JudgedAnswerStream {
             guard,
             judge,
             ready: VecDeque::new(),
+            tail: None,
             failure: None,
             held_since: None,
             sent_at: Instant::now(),
@@ -66,12 +104,21 @@ impl JudgedAnswerStream {
         }
     }
 
+    /// The body that the client gets.
+    pub(crate) fn into_body(self) -> Body {
+        let frames = stream::unfold(self, |mut stream| async move {
+            let frame = stream.next().await?;
+            Some((frame.map(Frame::data), stream))
+        });
+        body::streamed(frames)
+    }
+
     fn options(&self) -> &GatewayOptions {
         &self.relay.options
     }
 
     /// The next bytes for the client; `None` at the end.
-    pub(crate) async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
+    async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         loop {
             if let Some(bytes) = self.ready.pop_front() {
                 self.sent_at = Instant::now();
@@ -88,11 +135,13 @@ impl JudgedAnswerStream {
                     }
                     Err(_) => out.extend(self.guard.keep_alive()),
                 }
-                self.ready
-                    .extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
+                self.send(out);
                 continue;
             }
             if self.is_over {
+                if let Some(tail) = self.tail.take() {
+                    return Some(Ok(tail));
+                }
                 let failure = self.failure.take()?;
                 // The connection is dropped at once, with everything that has not been written to it yet.
                 tokio::time::sleep(LAST_BYTES).await;
@@ -108,7 +157,9 @@ impl JudgedAnswerStream {
                     self.is_over = true;
                     self.guard.end(&mut self.judge, &mut out);
                     let rest = self.events.rest();
-                    if !rest.is_empty() {
+                    if matches!(self.events, AnswerEvents::Array(_)) {
+                        self.tail = Some(rest).filter(|rest| !rest.is_empty());
+                    } else if !rest.is_empty() {
                         self.end.never_ask();
                         out.push(rest);
                     }
@@ -122,8 +173,7 @@ impl JudgedAnswerStream {
                 }
                 Err(_) if self.is_holding() => {
                     let is_due = self.sent_at.elapsed() >= self.options().keep_alive;
-                    self.ready
-                        .extend(self.guard.keep_alive().filter(|_| is_due));
+                    self.send(self.guard.keep_alive().filter(|_| is_due));
                 }
                 Err(_) => {
                     self.is_over = true;
@@ -135,14 +185,19 @@ impl JudgedAnswerStream {
                 .end
                 .pass(&mut out, &self.guard, &self.judge, self.is_over)
             {
-                let asking = self
+                self.asking = self
                     .end
                     .ask(&self.guard, &self.judge, Arc::clone(&self.relay));
-                self.asking = asking.map(|asking| Box::pin(asking) as _);
             }
             self.watch_hold(&mut out);
-            self.ready
-                .extend(out.into_iter().filter(|bytes| !bytes.is_empty()));
+            self.send(out);
+        }
+    }
+
+    /// Adds what goes to the client.
+    fn send(&mut self, out: impl IntoIterator<Item = Bytes>) {
+        for bytes in out.into_iter().filter(|bytes| !bytes.is_empty()) {
+            self.ready.push_back(self.events.written(bytes));
         }
     }
 

@@ -3,27 +3,33 @@
 //! Knows the tools of every request, judges every call in every answer, repairs in place what is provably safe, and
 //! touches nothing else. [`Gateway`] runs it.
 //!
-//! - `relay`, `judged_stream`: one request on its way to the API, and the answer on its way back
-//! - `api`, `request`: which API a path belongs to, and what a request says
+//! - `relay`, `judged_request`, `judged_answer`, `judged_stream`: one request on its way to the API, and the answer on its way
+//!   back
+//! - `api`, `request`, `request_scan`: which API a path belongs to, and what a request says, seen while it passes
+//! - `array_stream`: Gemini's streams that are a JSON list
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
 //! - `rescue_scope`, `text_fate`, `call_writer`: calls that came as text: which are wanted, which are there, and how the
 //!   client gets them
 //! - `judge`: the verdict on a call, on record and counted
 //! - `loops`, `stop`: calls that repeat what the conversation holds
-//! - `reask`, `first_answer`, `side_request`: asking the model again for calls that were refused
+//! - `reask`, `first_answer`, `side_request`, `given_up`: asking the model again for calls that were refused, or that it gave up
 //! - `answer_end`: what is only decided when an answer is over
 //! - `mend`: conversations that a provider rejects
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answer_end;
 mod api;
+mod array_stream;
 mod call_writer;
 mod first_answer;
 mod gates;
 mod gateway;
+mod given_up;
 mod guard;
 mod judge;
+mod judged_answer;
+mod judged_request;
 mod judged_stream;
 mod loops;
 mod mend;
@@ -31,6 +37,7 @@ mod own_events;
 mod reask;
 mod relay;
 mod request;
+mod request_scan;
 mod rescue_scope;
 mod rewrite;
 mod side_request;

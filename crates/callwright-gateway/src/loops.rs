@@ -4,21 +4,21 @@
 //! answer. A message of the user begins a turn and resets the session, so nothing before it matters. What is with the
 //! provider (`previous_response_id`, `conversation`) is not counted. Nothing is replayed until a call has to be admitted.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
 use callwright::admit::{MemoryLedger, Place};
 use callwright::call::Call;
 use callwright::check::{Checked, Ran, ToolFailure};
 use callwright::failure::{Cause, Failure};
 use callwright::feedback::Feedback;
-use callwright::internal::{RawObject, raw_items, raw_span};
+use callwright::internal::RawObject;
 use callwright::json::Value;
 use callwright::parse::read_value;
 use callwright::wire::{self, CallResult, HistoryEntry, read_history};
 use callwright::{Gate, Opened, Settled, Verdict};
+
+use crate::request::RequestView;
 
 /// How many rounds are replayed. Every limit of admission is reached with fewer, except those for the calls of a whole
 /// turn; replaying takes some microseconds per round.
@@ -27,8 +27,8 @@ const MOST_ROUNDS: usize = 200;
 /// Knows whether a call repeats what the conversation holds.
 #[derive(Debug)]
 pub(crate) struct LoopCheck {
-    /// The rounds of this turn, until they are replayed.
-    turn: Option<(Bytes, Vec<Range<usize>>)>,
+    /// The rounds of this turn as a JSON list, until they are replayed.
+    turn: Option<String>,
     session: ThrowAwaySession,
     /// How many rounds were replayed.
     rounds: u64,
@@ -56,13 +56,11 @@ impl Drop for ThrowAwaySession {
 }
 
 impl LoopCheck {
-    /// For the body of a request; `None` if the model has not called anything in this turn, so that nothing can be
-    /// repeated. Parallel calls of one answer do not count as a repetition.
-    pub(crate) fn new(body: Bytes, ledger: &Arc<MemoryLedger>) -> Option<Self> {
-        let text = std::str::from_utf8(&body).ok()?;
-        let turn = this_turn(text)?;
+    /// For a request; `None` if the model has not called anything in this turn, so that nothing can be repeated. Parallel
+    /// calls of one answer do not count as a repetition. Reads the messages of this turn only.
+    pub(crate) fn new(request: &RequestView, ledger: &Arc<MemoryLedger>) -> Option<Self> {
         Some(LoopCheck {
-            turn: Some((body, turn)),
+            turn: Some(this_turn(request)?),
             session: ThrowAwaySession::new(Arc::clone(ledger)),
             rounds: 0,
         })
@@ -76,15 +74,10 @@ impl LoopCheck {
         verdict: Verdict<'c>,
         counts: impl Fn(&str) -> bool,
     ) -> Settled<'c> {
-        if let Some((body, turn)) = self.turn.take() {
-            let pieces: Vec<&[u8]> = turn.into_iter().filter_map(|span| body.get(span)).collect();
-            let text = [b"[", pieces.join(&b","[..]).as_slice(), b"]"].concat();
-            if let Some(history) = std::str::from_utf8(&text)
-                .ok()
-                .and_then(|text| read_value(text).ok())
-            {
-                self.replay(gate, history, counts);
-            }
+        if let Some(turn) = self.turn.take()
+            && let Ok(history) = read_value(&turn)
+        {
+            self.replay(gate, history, counts);
         }
         let place = Place::new(&self.session.name, 0, self.rounds);
         match gate.admit(call, verdict, place) {
@@ -121,15 +114,13 @@ pub(crate) fn stop_text(failure: Option<&Failure>) -> Option<String> {
     Some(Feedback::default().stopped(objection, failure))
 }
 
-/// Where the messages since the last one of the user are; `None` if there is no call among them.
-fn this_turn(body: &str) -> Option<Vec<Range<usize>>> {
-    let request = RawObject::read(body).ok()?;
-    let list = ["messages", "input", "contents"]
-        .into_iter()
-        .find_map(|key| request.get(key))?;
+/// The messages since the last one of the user, as a JSON list; `None` if there is no call among them.
+fn this_turn(request: &RequestView) -> Option<String> {
     let mut turn = Vec::new();
     let (mut rounds, mut is_answer) = (0, false);
-    for text in raw_items(list).ok()?.into_iter().rev() {
+    for span in request.found.messages.iter().rev() {
+        let bytes = request.body.part(span);
+        let text = std::str::from_utf8(&bytes).ok()?;
         let message = RawObject::read(text).ok()?;
         let role = message.text("role");
         if role.as_deref() == Some("user") && begins_turn(text) {
@@ -144,10 +135,17 @@ fn this_turn(body: &str) -> Option<Vec<Range<usize>>> {
         if rounds > MOST_ROUNDS {
             break;
         }
-        turn.push(raw_span(body, text));
+        turn.push(span);
     }
-    turn.reverse();
-    (rounds > 0).then_some(turn)
+    if rounds == 0 {
+        return None;
+    }
+    let messages: Vec<_> = turn
+        .iter()
+        .rev()
+        .map(|span| request.body.part(span))
+        .collect();
+    String::from_utf8([b"[", messages.join(&b","[..]).as_slice(), b"]"].concat()).ok()
 }
 
 /// Whether a message of the user is more than the results of calls.

@@ -25,6 +25,7 @@ use hyper::{HeaderMap, Uri};
 use tokio::time::{Instant, timeout_at};
 
 use crate::first_answer::FirstAnswer;
+use crate::given_up;
 use crate::guard::{Decision, NewCall};
 use crate::relay::Relay;
 use crate::side_request::{side_request, total_tokens, whole_path};
@@ -61,9 +62,7 @@ impl RefusedCall {
         refused: &Refused<'_>,
         writes: bool,
     ) -> Self {
-        let may_ask = |tool: &ToolSpec| {
-            !tool.may_destroy() && !tool.spends() && (writes || tool.only_reads())
-        };
+        let may_ask = |tool: &ToolSpec| may_ask_for(tool, writes);
         let names: Vec<&str> = match &refused.failure.cause {
             Cause::UnknownTool { nearest, .. } => nearest.iter().map(String::as_str).collect(),
             _ if may_be_corrected(&refused.failure) => {
@@ -85,6 +84,11 @@ impl RefusedCall {
             id: call.id.clone().map(Value::into_owned),
         }
     }
+}
+
+/// Whether calls of a tool may be asked for; `writes` says whether also of those that change something.
+pub(crate) fn may_ask_for(tool: &ToolSpec, writes: bool) -> bool {
+    !tool.may_destroy() && !tool.spends() && (writes || tool.only_reads())
 }
 
 /// Whether other arguments would help. A call that was cut off needs to be shorter, and a loop has to end.
@@ -133,6 +137,8 @@ pub(crate) struct AskedAgain {
     pub(crate) tokens: u64,
     /// What the refused calls become, in their order, with the records of the new ones.
     pub(crate) new_calls: Option<Vec<(NewCall, Event)>>,
+    /// What takes the place of an answer that gave up.
+    pub(crate) instead: Option<String>,
 }
 
 impl AskedAgain {
@@ -227,6 +233,32 @@ impl Reasker {
             return AskedAgain::not("request_shape");
         };
         let body = Bytes::from(body);
+        self.ask_until(relay, body, |asked, answer| {
+            asked.new_calls = Some(accept(self.provider, &gate, &refused, &answer)?);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Sends the same request again, after an answer that gave up, until an answer can take its place.
+    pub(crate) async fn ask_the_same(self, relay: Arc<Relay>, gate: Arc<Gate>) -> AskedAgain {
+        let writes = relay.options.reask_writes;
+        let may_ask = |tool: &ToolSpec| may_ask_for(tool, writes);
+        self.ask_until(Arc::clone(&relay), self.body.clone(), |asked, answer| {
+            given_up::accept(&gate, may_ask, &answer)?;
+            asked.instead = Some(answer);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Sends a request until an answer is accepted, at most so often and so long.
+    async fn ask_until(
+        &self,
+        relay: Arc<Relay>,
+        body: Bytes,
+        mut accept: impl FnMut(&mut AskedAgain, String) -> Result<(), &'static str>,
+    ) -> AskedAgain {
         let deadline = Instant::now() + self.limits.within;
         let mut asked = AskedAgain::default();
         for _ in 0..self.limits.tries {
@@ -243,10 +275,9 @@ impl Reasker {
                 }
             };
             asked.tokens += total_tokens(&answer);
-            match accept(self.provider, &gate, &refused, &answer) {
-                Ok(new_calls) => {
+            match accept(&mut asked, answer) {
+                Ok(()) => {
                     asked.outcomes.push("accepted");
-                    asked.new_calls = Some(new_calls);
                     break;
                 }
                 Err(outcome) => asked.outcomes.push(outcome),

@@ -1,94 +1,224 @@
-//! What a request says that matters here: its tools, its model, whether it wants a stream.
+//! What a request says that matters here: its tools, its model, the calls that it wants, its conversation.
 //!
-//! Reads the body as far as it has to, one level of it; never changes it. A compressed body is decoded to be looked at,
+//! Looks at the body while it passes ([`LookedAtBody`]), and never changes it. A compressed body is decoded to be looked at,
 //! within bounds, and goes on as the bytes that came.
 
 use std::borrow::Cow;
 use std::io::Read;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use bytes::Bytes;
+use callwright_http::body::BoxError;
 use hyper::HeaderMap;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::CONTENT_ENCODING;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use parking_lot::Mutex;
 
+use crate::request_scan::{Found, Member, RequestScan};
 use crate::rescue_scope::{RescueScope, WantedCalls};
 
-/// The members of a request that matter, each as its own text.
-#[derive(Debug, Deserialize)]
-pub(crate) struct RequestView<'a> {
-    #[serde(borrow)]
-    tools: Option<&'a RawValue>,
-    /// What came before `tools` in chat completions.
-    #[serde(borrow)]
-    functions: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(crate) model: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    tool_choice: Option<&'a RawValue>,
-    #[serde(borrow, rename = "toolConfig", alias = "tool_config")]
-    tool_config: Option<&'a RawValue>,
-    #[serde(borrow)]
-    parallel_tool_calls: Option<&'a RawValue>,
-    #[serde(borrow)]
-    response_format: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_config: Option<&'a RawValue>,
-    #[serde(borrow)]
-    output_format: Option<&'a RawValue>,
-    #[serde(borrow, rename = "generationConfig", alias = "generation_config")]
-    generation_config: Option<&'a RawValue>,
+/// A request, once all of it has passed.
+#[derive(Debug)]
+pub(crate) struct RequestView {
+    pub(crate) found: Found,
+    /// Its body, if it is needed later.
+    pub(crate) body: KeptBody,
 }
 
-/// Names of parts of a conversation that bring tools besides those of the list.
-const TOOLS_ELSEWHERE: [&str; 3] = [
-    "\"tool_addition\"",
-    "\"additional_tools\"",
-    "\"tool_search_output\"",
-];
+/// A body in the pieces in which it came; empty if it is not needed.
+#[derive(Debug, Default)]
+pub(crate) struct KeptBody(Vec<Bytes>);
 
-impl<'a> RequestView<'a> {
-    /// Reads a body; `None` if it is not a request with anything to see.
-    pub(crate) fn read(body: &'a [u8]) -> Option<Self> {
-        serde_json::from_slice(body).ok()
+impl KeptBody {
+    /// All of it.
+    pub(crate) fn whole(&self) -> Bytes {
+        match self.0.as_slice() {
+            [only] => only.clone(),
+            pieces => pieces.concat().into(),
+        }
+    }
+
+    /// A part of it.
+    pub(crate) fn part(&self, span: &Range<usize>) -> Cow<'_, [u8]> {
+        let mut start = 0;
+        let mut part: Option<Cow<'_, [u8]>> = None;
+        for piece in &self.0 {
+            let end = start + piece.len();
+            let (from, to) = (span.start.max(start), span.end.min(end));
+            if from < to {
+                let bytes = &piece[from - start..to - start];
+                match &mut part {
+                    None => part = Some(Cow::Borrowed(bytes)),
+                    Some(part) => part.to_mut().extend_from_slice(bytes),
+                }
+            }
+            start = end;
+        }
+        part.unwrap_or_default()
+    }
+}
+
+impl RequestView {
+    /// A body that is there already.
+    pub(crate) fn read(body: Bytes) -> Option<Self> {
+        let mut scan = RequestScan::default();
+        scan.read(&body);
+        Some(RequestView {
+            found: scan.end()?,
+            body: KeptBody(vec![body]),
+        })
     }
 
     /// The list of tools, as it is written.
-    pub(crate) fn tools(&self) -> Option<&'a str> {
-        self.tools.or(self.functions).map(RawValue::get)
+    pub(crate) fn tools(&self) -> Option<&str> {
+        let older = || self.found.member(Member::Functions);
+        let tools = self.found.member(Member::Tools).or_else(older);
+        tools.filter(|tools| *tools != "null")
+    }
+
+    pub(crate) fn model(&self) -> String {
+        let model = self.found.member(Member::Model);
+        model
+            .and_then(|model| serde_json::from_str(model).ok())
+            .unwrap_or_default()
     }
 
     /// Which calls may be made of text in the answer: none if the request wants none, or asks for JSON, which may look like a
     /// call, or is from a client that knows calls only in the form before `tools`.
     pub(crate) fn rescue_scope(&self) -> Option<RescueScope> {
-        let says = |part: Option<&RawValue>, words: &[&str]| {
-            part.is_some_and(|part| words.iter().any(|word| part.get().contains(word)))
+        let says = |member: Member, words: &[&str]| {
+            let text = self.found.member(member);
+            text.is_some_and(|text| words.iter().any(|word| text.contains(word)))
         };
         let formats = [
-            self.response_format,
-            self.text,
-            self.output_config,
-            self.output_format,
-            self.generation_config,
+            Member::ResponseFormat,
+            Member::Text,
+            Member::OutputConfig,
+            Member::OutputFormat,
+            Member::GenerationConfig,
         ];
         let json = ["\"json_schema\"", "\"json_object\"", "\"application/json\""];
-        let is_older = self.tools.is_none() && self.functions.is_some();
+        let has = |member| self.found.member(member).is_some();
+        let is_older = !has(Member::Tools) && has(Member::Functions);
         if is_older || formats.iter().any(|format| says(*format, &json)) {
             return None;
         }
         RescueScope::of(WantedCalls {
-            tool_choice: self.tool_choice.map(RawValue::get),
-            tool_config: self.tool_config.map(RawValue::get),
-            parallel_tool_calls: self.parallel_tool_calls.map(RawValue::get),
+            tool_choice: self.found.member(Member::ToolChoice),
+            tool_config: self.found.member(Member::ToolConfig),
+            parallel_tool_calls: self.found.member(Member::ParallelToolCalls),
         })
     }
 }
 
-/// Whether the conversation itself may bring tools, so that the list is not all of them.
-pub(crate) fn has_tools_elsewhere(body: &[u8]) -> bool {
-    let has = |mark: &&str| memchr::memmem::find(body, mark.as_bytes()).is_some();
-    TOOLS_ELSEWHERE.iter().any(has)
+/// A body on its way to the upstream, which is looked at as it passes.
+#[derive(Debug)]
+pub(crate) struct LookedAtBody {
+    body: Incoming,
+    look: Arc<Mutex<Look>>,
+}
+
+/// What was seen of a body.
+#[derive(Debug)]
+pub(crate) struct Look {
+    /// `None` if it is too large.
+    scan: Option<RequestScan>,
+    kept: Option<Vec<Bytes>>,
+    /// How many bytes may still come.
+    room: usize,
+    has_ended: bool,
+    /// Why the client did not send all of it.
+    failure: Option<String>,
+}
+
+impl LookedAtBody {
+    /// Looks at no more than `max_bytes`, and keeps them if they are needed later.
+    pub(crate) fn new(body: Incoming, is_kept: bool, max_bytes: usize) -> (Self, Arc<Mutex<Look>>) {
+        let look = Arc::new(Mutex::new(Look {
+            scan: Some(RequestScan::default()),
+            kept: is_kept.then(Vec::new),
+            room: max_bytes,
+            has_ended: body.is_end_stream(),
+            failure: None,
+        }));
+        let looked_at = LookedAtBody {
+            body,
+            look: Arc::clone(&look),
+        };
+        (looked_at, look)
+    }
+}
+
+impl Look {
+    fn take(&mut self, piece: &Bytes) {
+        let Some(room) = self.room.checked_sub(piece.len()) else {
+            (self.scan, self.kept) = (None, None);
+            return;
+        };
+        self.room = room;
+        if let Some(scan) = &mut self.scan {
+            scan.read(piece);
+        }
+        if let Some(kept) = self.kept.as_mut().filter(|_| self.scan.is_some()) {
+            kept.push(piece.clone());
+        }
+    }
+
+    /// What the request says; otherwise why that is not known.
+    pub(crate) fn view(&mut self) -> Result<RequestView, &'static str> {
+        let scan = self.scan.take().ok_or("request_too_large")?;
+        let found = scan.end().ok_or("request_shape")?;
+        let body = KeptBody(self.kept.take().unwrap_or_default());
+        Ok(RequestView { found, body })
+    }
+
+    /// Why the client broke off, if it did.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Whether all of it has passed.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+}
+
+impl Body for LookedAtBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+            return Poll::Pending;
+        };
+        let mut look = self.look.lock();
+        match &frame {
+            Some(Ok(frame)) => {
+                if let Some(piece) = frame.data_ref() {
+                    look.take(piece);
+                }
+                look.has_ended = self.body.is_end_stream();
+            }
+            Some(Err(error)) => look.failure = Some(format!("broke off: {error}.")),
+            None => look.has_ended = true,
+        }
+        drop(look);
+        Poll::Ready(frame.map(|frame| frame.map_err(BoxError::from)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// The body as it is to be read; `None` if it is compressed in another way, or larger than that.
@@ -121,12 +251,15 @@ pub(crate) fn decoded<'b>(
 
 #[cfg(test)]
 mod tests {
-    use super::RequestView;
+    use bytes::Bytes;
+
+    use super::{KeptBody, RequestView};
 
     #[test]
     fn a_request_may_leave_no_room_for_calls() {
         let leaves_room = |body: &str| {
-            let view = RequestView::read(body.as_bytes()).expect("a request");
+            let view =
+                RequestView::read(Bytes::copy_from_slice(body.as_bytes())).expect("a request");
             view.rescue_scope().is_some()
         };
         for body in [
@@ -149,6 +282,17 @@ mod tests {
             r#"{"generationConfig": {"responseMimeType": "application/json"}}"#,
         ] {
             assert!(!leaves_room(body), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_part_may_be_in_several_pieces() {
+        let body = KeptBody(["ab", "", "cde", "f"].map(Bytes::from).to_vec());
+        assert_eq!(&*body.whole(), b"abcdef");
+        for from in 0..6 {
+            for to in from..=6 {
+                assert_eq!(*body.part(&(from..to)), b"abcdef"[from..to]);
+            }
         }
     }
 }

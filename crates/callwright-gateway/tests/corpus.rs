@@ -12,7 +12,7 @@ use bytes::Bytes;
 use callwright::call::Call;
 use callwright::wire::{EnvelopeDefect, Provider, read_tools};
 use callwright::{Gate, Verdict};
-use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall};
+use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall, RescueScope};
 use serde_json::Value;
 
 #[derive(Default)]
@@ -76,6 +76,9 @@ fn every_case_comes_out_as_expected() {
 fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
     let mut judge = Judge::default();
     let mut guard = AnswerGuard::new(Arc::clone(gate), provider);
+    if case["rescue"] == true {
+        guard = guard.rescuing(RescueScope::default());
+    }
     let (sent, received) = if case["body"].is_null() {
         let events = case["events"].as_array().expect("events");
         let written: Vec<Bytes> = events.iter().map(written).collect();

@@ -58,7 +58,7 @@ async fn it_shows_what_happened() {
         .expect("looked");
     assert_eq!(
         seen["totals"],
-        json!(["3", "1", "1", "1", "0", "0", "0"]),
+        json!(["3", "1", "1", "1", "0", "0", "0", "0"]),
         "{seen}"
     );
     assert_eq!(

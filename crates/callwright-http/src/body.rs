@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt, stream};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, BodyStream, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -74,9 +74,13 @@ pub async fn read_portion(
     let mut first: Option<Bytes> = None;
     let mut all = BytesMut::new();
     loop {
-        let frame = timeout(silence, body.frame())
-            .await
-            .map_err(|_| TransferError::Silent(silence))?;
+        let frame = match body.frame().now_or_never() {
+            // Most of them are there already: no clock is needed.
+            Some(frame) => frame,
+            None => timeout(silence, body.frame())
+                .await
+                .map_err(|_| TransferError::Silent(silence))?,
+        };
         let Some(frame) = frame else {
             return Ok(Portion::Whole(first.unwrap_or_else(|| all.freeze())));
         };

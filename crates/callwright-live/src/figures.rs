@@ -108,8 +108,8 @@ impl Figures {
         let label = labels.first().copied().unwrap_or_default();
         match counter {
             Counter::Released => self.released += number,
-            Counter::Unjudged => *bounded(&mut self.unjudged, label) += number,
-            Counter::Reasks => *bounded(&mut self.reasks, label) += number,
+            Counter::Unjudged => update(&mut self.unjudged, label, |count| *count += number),
+            Counter::Reasks => update(&mut self.reasks, label, |count| *count += number),
             Counter::ReaskTokens => self.reask_tokens += number,
             _ => {}
         }
@@ -125,19 +125,21 @@ impl Figures {
         let at = seconds(event.time) / 60;
         self.calls.add(event);
         self.minute(at).add(event);
-        bounded(&mut self.tools, &event.tool).add(event);
+        update(&mut self.tools, &event.tool, |counts| counts.add(event));
         if !model.is_empty() {
-            bounded(&mut self.models, model).add(event);
+            update(&mut self.models, model, |counts| counts.add(event));
         }
         for edit in &event.edits {
             let key = format!("{} {}", event.tool, edit.rule);
-            let row = bounded(&mut self.edits, &key);
-            row.note(event, edit.rule, None);
+            update(&mut self.edits, &key, |row| {
+                row.note(event, edit.rule, None);
+            });
         }
         if let (Some(failure), Some(instruction)) = (&event.failure, instruction) {
             let key = format!("{} {}", event.tool, failure.code.name());
-            let row = bounded(&mut self.refusals, &key);
-            row.note(event, failure.code.name(), Some(instruction));
+            update(&mut self.refusals, &key, |row| {
+                row.note(event, failure.code.name(), Some(instruction));
+            });
         }
     }
 
@@ -181,15 +183,13 @@ impl Row {
     }
 }
 
-/// The entry of a name; of `other` if there are too many names.
-fn bounded<'m, T: Default>(map: &'m mut HashMap<String, T>, name: &str) -> &'m mut T {
-    let is_new = !map.contains_key(name);
-    let name = if is_new && map.len() >= MOST_ROWS {
-        "other"
-    } else {
-        name
-    };
-    map.entry(name.to_owned()).or_default()
+/// Changes the entry of a name; that of `other` if there are too many names.
+fn update<T: Default>(map: &mut HashMap<String, T>, name: &str, change: impl FnOnce(&mut T)) {
+    if let Some(entry) = map.get_mut(name) {
+        return change(entry);
+    }
+    let name = if map.len() < MOST_ROWS { name } else { "other" };
+    change(map.entry(name.to_owned()).or_default());
 }
 
 fn seconds(time: SystemTime) -> u64 {

@@ -1,8 +1,9 @@
 //! Counters, and the text in which Prometheus reads them.
 //!
-//! Labels that strangers choose (tools, models) have a bounded number of values; the others are counted as `other`.
+//! Labels that strangers choose (tools, models) have a bounded number of values; the others are counted as `other`. Counting
+//! what was counted before allocates nothing: it is done for every call.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -62,11 +63,22 @@ pub enum Timer {
     Hold,
 }
 
+/// Between labels in a key. In a label it becomes a blank.
+const BETWEEN: char = '\u{1f}';
+
 /// All counters of a gateway.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
-    counts: Mutex<BTreeMap<(Counter, Vec<String>), u64>>,
+    counts: Mutex<CountTable>,
     times: Mutex<[Histogram; 2]>,
+}
+
+#[derive(Debug, Default)]
+struct CountTable {
+    /// By counter, and by its labels in one text.
+    counts: [HashMap<String, u64>; Counter::ALL.len()],
+    /// Where a key is put together.
+    key: String,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -79,21 +91,27 @@ struct Histogram {
 impl Metrics {
     /// Counts several.
     pub(crate) fn add(&self, counter: Counter, labels: &[&str], number: u64) {
-        let mut counts = self.counts.lock();
-        let key = (
-            counter,
-            labels.iter().map(|label| (*label).to_owned()).collect(),
-        );
-        if let Some(count) = counts.get_mut(&key) {
+        let table = &mut *self.counts.lock();
+        table.key.clear();
+        for label in labels {
+            if label.contains(BETWEEN) {
+                table.key.push_str(&label.replace(BETWEEN, " "));
+            } else {
+                table.key.push_str(label);
+            }
+            table.key.push(BETWEEN);
+        }
+        let counts = &mut table.counts[counter as usize];
+        if let Some(count) = counts.get_mut(&table.key) {
             *count += number;
             return;
         }
-        let of_counter = counts.keys().filter(|(other, _)| *other == counter).count();
-        let (counter, mut labels) = key;
-        if of_counter >= MOST_VALUES {
-            labels.fill("other".to_owned());
-        }
-        *counts.entry((counter, labels)).or_default() += number;
+        let key = if counts.len() < MOST_VALUES {
+            table.key.clone()
+        } else {
+            labels.iter().flat_map(|_| ["other", "\u{1f}"]).collect()
+        };
+        *counts.entry(key).or_default() += number;
     }
 
     /// Notes how long something took.
@@ -113,22 +131,25 @@ impl Metrics {
 
     /// The text that Prometheus reads. `dropped` is how many events could not be recorded.
     pub(crate) fn text(&self, dropped: u64) -> String {
-        self.counts
-            .lock()
-            .insert((Counter::Dropped, Vec::new()), dropped);
         let mut text = String::new();
-        let counts = self.counts.lock();
+        let table = self.counts.lock();
         for counter in Counter::ALL {
             let (name, labels, help) = counter.described();
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
-            let own = counts.iter().filter(|((other, _), _)| *other == counter);
-            for ((_, values), count) in own {
-                let _ = writeln!(text, "{name}{} {count}", label_text(labels, values));
-            }
-            if labels.is_empty() && !counts.contains_key(&(counter, Vec::new())) {
+            let counts = &table.counts[counter as usize];
+            if counter == Counter::Dropped {
+                let _ = writeln!(text, "{name} {dropped}");
+            } else if labels.is_empty() && counts.is_empty() {
                 let _ = writeln!(text, "{name} 0");
             }
+            let mut rows: Vec<_> = counts.iter().collect();
+            rows.sort_unstable();
+            for (key, count) in rows {
+                let values: Vec<&str> = key.split_terminator(BETWEEN).collect();
+                let _ = writeln!(text, "{name}{} {count}", label_text(labels, &values));
+            }
         }
+        drop(table);
         let [gate, hold] = *self.times.lock();
         gate.write(
             &mut text,
@@ -158,7 +179,7 @@ impl Histogram {
     }
 }
 
-fn label_text(labels: &[&str], values: &[String]) -> String {
+fn label_text(labels: &[&str], values: &[&str]) -> String {
     if labels.is_empty() {
         return String::new();
     }

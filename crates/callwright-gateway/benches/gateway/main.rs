@@ -1,0 +1,188 @@
+//! What the gateway costs beside a bare reverse proxy: `cargo bench -p callwright-gateway`.
+//!
+//! An API, a bare hyper proxy and gateways run in one process, each on a thread of its own, whose CPU time is read from the
+//! system (Linux only). A client sends to them in turns, so that a busy machine slows all of them alike. What counts are
+//! the differences and ratios, not the times. Then memory: 2,000 open streams, and many requests (`CALLWRIGHT_SOAK` sets how
+//! many). Where litellm is installed, its proxy is measured beside them.
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a bench may panic, and prints"
+)]
+
+mod litellm;
+mod memory;
+mod servers;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use callwright_gateway::{Loops, Mode};
+use callwright_http::body;
+use callwright_http::upstream::{Upstream, UpstreamLimits};
+use http_body_util::BodyExt;
+use hyper::{HeaderMap, Method};
+
+use crate::litellm::Litellm;
+use crate::servers::{Server, api, bare_proxy, gateway, request, run_as_gateway};
+
+/// How often each request is sent per round, and how many rounds there are.
+const REQUESTS: usize = 400;
+const ROUNDS: usize = 5;
+
+/// How many events a streamed answer has that are not a call's.
+const EVENTS: usize = 500;
+
+fn main() {
+    if run_as_gateway() {
+        return;
+    }
+    if !std::path::Path::new("/proc/thread-self/schedstat").exists() {
+        println!("this system does not say how much CPU time a thread took");
+        return;
+    }
+    callwright_http::server::raise_open_file_limit();
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().build().unwrap();
+    runtime.block_on(async {
+        // It serves until it is dropped.
+        let upstream = Server::start(api);
+        let whole = cpu(upstream.port).await;
+        beside_litellm(upstream.port, whole).await;
+        memory::print(upstream.port).await;
+    });
+}
+
+/// Prints the CPU time of each server for each kind of request; returns that of the gateway for a small one.
+async fn cpu(api: u16) -> f64 {
+    let guarding =
+        move |mode, loops| Server::start(move |listener| gateway(listener, api, mode, loops));
+    let servers = [
+        (
+            "bare proxy",
+            Server::start(move |listener| bare_proxy(listener, api)),
+        ),
+        ("gateway, --mode off", guarding(Mode::Off, Loops::Off)),
+        ("gateway, --loops off", guarding(Mode::Guard, Loops::Off)),
+        ("gateway", guarding(Mode::Guard, Loops::Observe)),
+    ];
+    let clients: Vec<Upstream> = servers
+        .iter()
+        .map(|(_, server)| client(server.port))
+        .collect();
+    let mut whole = 0.0;
+    for (what, bytes, is_streamed, times) in [
+        (
+            "1 kB, whole answer with a valid call",
+            1_000,
+            false,
+            REQUESTS,
+        ),
+        (
+            "1 MB of history, whole answer with a valid call",
+            1_000_000,
+            false,
+            REQUESTS / 10,
+        ),
+        (
+            "1 kB, 500 events and a valid call, per event",
+            1_000,
+            true,
+            REQUESTS / 10,
+        ),
+    ] {
+        let body = request(bytes, is_streamed, 0);
+        let path = if is_streamed {
+            "/v1/chat/completions?stream"
+        } else {
+            "/v1/chat/completions"
+        };
+        let mut cpu = vec![Vec::new(); servers.len()];
+        for round in 0..=ROUNDS {
+            for (at, (_, server)) in servers.iter().enumerate() {
+                let before = server.cpu().await;
+                for _ in 0..times {
+                    send(&clients[at], path, body.clone()).await;
+                }
+                let per = (server.cpu().await - before) as f64 / times as f64 / 1_000.0;
+                // The first round warms up.
+                if round > 0 {
+                    cpu[at].push(if is_streamed {
+                        per / EVENTS as f64
+                    } else {
+                        per
+                    });
+                }
+            }
+        }
+        println!("{what}");
+        let bare = median(&mut cpu[0]);
+        for (at, (name, _)) in servers.iter().enumerate() {
+            let own = median(&mut cpu[at]);
+            println!(
+                "  {name:<20} {own:>9.2} µs CPU, {:>+9.2} µs, {:>5.2} x the bare proxy",
+                own - bare,
+                own / bare
+            );
+            if bytes == 1_000 && !is_streamed {
+                whole = own;
+            }
+        }
+    }
+    whole
+}
+
+/// The same small request through litellm's proxy.
+async fn beside_litellm(api: u16, gateway: f64) {
+    let Some(litellm) = Litellm::start(api).await else {
+        println!("litellm is not installed");
+        return;
+    };
+    let (client, body) = (client(litellm.port), request(1_000, false, 0));
+    let path = "/v1/chat/completions";
+    for _ in 0..20 {
+        send(&client, path, body.clone()).await;
+    }
+    let (before, times) = (litellm.cpu(), 100);
+    for _ in 0..times {
+        send(&client, path, body.clone()).await;
+    }
+    let own = (litellm.cpu() - before) / f64::from(times);
+    println!(
+        "litellm's proxy, 1 kB, whole answer: {own:.0} µs CPU, {:.0} x the gateway",
+        own / gateway
+    );
+}
+
+fn client(port: u16) -> Upstream {
+    let limits = UpstreamLimits {
+        connect: Duration::from_secs(5),
+        silence: Duration::from_secs(60),
+        max_bytes: 1 << 30,
+        idle_connection: Duration::from_secs(60),
+    };
+    Upstream::new(&format!("http://127.0.0.1:{port}"), limits).unwrap()
+}
+
+async fn send(client: &Upstream, path: &str, body: Bytes) {
+    let mut headers = HeaderMap::new();
+    headers.insert("content-type", "application/json".parse().unwrap());
+    let response = client
+        .pipe(Method::POST, client.at(path), headers, body::full(body))
+        .await
+        .unwrap();
+    assert_eq!(response.status(), 200);
+    let mut body = response.into_body();
+    while let Some(frame) = body.frame().await {
+        frame.unwrap();
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

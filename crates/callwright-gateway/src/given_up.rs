@@ -1,0 +1,70 @@
+//! Answers of Gemini that gave up on a call (`MALFORMED_FUNCTION_CALL`): nothing in them can be corrected, so the same request
+//! is sent once more.
+//!
+//! Takes an answer; says whether it gave up with nothing said, and whether another answer may take its place.
+
+use callwright::call::Completeness;
+use callwright::repair::Grade;
+use callwright::wire::{AnswerReader, Provider, StreamedAnswer};
+use callwright::{Gate, ToolSpec, Verdict};
+use serde_json::Value;
+
+/// Whether the data of an event, or a whole body, says that the model gave up.
+pub(crate) fn is_given_up(provider: Provider, data: &str) -> bool {
+    if provider != Provider::Gemini || !data.contains("MALFORMED_FUNCTION_CALL") {
+        return false;
+    }
+    let read: Value = serde_json::from_str(data).unwrap_or_default();
+    let reason = read.pointer("/candidates/0/finishReason");
+    reason.and_then(Value::as_str) == Some("MALFORMED_FUNCTION_CALL")
+}
+
+/// Whether nothing was said that the client would lose or hear twice.
+pub(crate) fn says_nothing(answer: &StreamedAnswer) -> bool {
+    let [choice] = answer.choices.as_slice() else {
+        return answer.choices.is_empty();
+    };
+    answer.calls.is_empty() && choice.text.is_empty()
+}
+
+/// Whether an answer may take the place of one that gave up: it is whole, and all of its calls are sound and may be asked for.
+pub(crate) fn accept(
+    gate: &Gate,
+    may_ask: impl Fn(&ToolSpec) -> bool,
+    answer: &str,
+) -> Result<(), &'static str> {
+    let mut reader = AnswerReader::new(Provider::Gemini);
+    reader.read(answer).map_err(|_| "answer_shape")?;
+    reader.end();
+    if is_given_up(Provider::Gemini, answer) {
+        return Err("refused_again");
+    }
+    let read = reader.answer();
+    let [choice] = read.choices.as_slice() else {
+        return Err("answer_shape");
+    };
+    if choice.completeness != Some(Completeness::Complete) {
+        return Err("cut_off");
+    }
+    if read.calls.is_empty() {
+        return Err("no_call");
+    }
+    for (at, call) in read.calls.iter().enumerate() {
+        let call = reader.call(at).filter(|_| !call.is_foreign);
+        let call = call.ok_or("other_calls")?;
+        let verdict = gate.judge(&call);
+        let is_exact = match &verdict {
+            Verdict::Valid(_) => true,
+            Verdict::Repaired(repaired) => {
+                let mut edits = repaired.edits().iter();
+                edits.all(|edit| edit.grade == Grade::Lossless)
+            }
+            _ => return Err("refused_again"),
+        };
+        let tool = verdict.tool().ok_or("other_tool")?;
+        if !is_exact || !may_ask(tool.spec()) {
+            return Err("other_tool");
+        }
+    }
+    Ok(())
+}

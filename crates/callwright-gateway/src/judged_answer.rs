@@ -1,0 +1,114 @@
+//! An answer whose calls are judged: a whole body here, a stream event by event in `judged_stream`.
+//!
+//! It comes down as its own bytes, except for calls that are repaired.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright_http::body::{self, Body, BoxError, Portion};
+use callwright_http::headers::{MediaType, is_compressed, strip_hop_by_hop};
+use callwright_http::sse::EventReader;
+use callwright_http::upstream::{TransferError, UpstreamLimits};
+use http_body_util::BodyExt;
+use hyper::Response;
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue};
+
+use crate::answer_end::AnswerEnd;
+use crate::array_stream::ArrayReader;
+use crate::gateway::{Loops, Mode};
+use crate::guard::AnswerGuard;
+use crate::judge::AnswerJudge;
+use crate::judged_stream::{AnswerEvents, JudgedAnswerStream};
+use crate::reask::Reasker;
+use crate::relay::Relay;
+
+const X_CALLWRIGHT: HeaderName = HeaderName::from_static("x-callwright");
+
+impl Relay {
+    /// Judges the calls of an answer on its way to the client.
+    pub(crate) async fn judged_response(
+        self: Arc<Self>,
+        mut judge: AnswerJudge,
+        reasker: Option<Reasker>,
+        response: Response<Incoming>,
+    ) -> Result<Response<Body>, TransferError> {
+        if is_compressed(response.headers()) {
+            self.unjudged("answer_encoding");
+            return Ok(body::passed_through(response));
+        }
+        let kind = MediaType::of(response.headers());
+        let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), judge.api.provider);
+        if let Some(scope) = judge.rescue.take() {
+            guard = guard.rescuing(scope);
+        }
+        if self.options.mode == Mode::Observe {
+            guard = guard.only_observing();
+        }
+        let stops = self.options.loops == Loops::Stop && self.options.mode == Mode::Guard;
+        // Without rounds before it there is nothing that an answer could repeat.
+        let stops = stops && judge.loops.is_some();
+        let end = AnswerEnd::new(judge.api.provider, stops, reasker);
+        let (mut parts, incoming) = response.into_parts();
+        strip_hop_by_hop(&mut parts.headers);
+        match kind {
+            MediaType::Json if judge.is_array => {
+                parts.headers.remove(CONTENT_LENGTH);
+                let elements = ArrayReader::new(incoming, self.options.proxy.limits.max_bytes);
+                let events = AnswerEvents::Array(elements);
+                let stream = JudgedAnswerStream::new(self, events, guard, judge, end);
+                Ok(Response::from_parts(parts, stream.into_body()))
+            }
+            MediaType::Json => {
+                let UpstreamLimits {
+                    max_bytes, silence, ..
+                } = self.options.proxy.limits;
+                let portion = body::read_portion(incoming, max_bytes, silence).await?;
+                let Portion::Whole(bytes) = portion else {
+                    self.unjudged("answer_too_large");
+                    return Ok(Response::from_parts(parts, portion.into_body()));
+                };
+                let mut changed = None;
+                if let Ok(text) = std::str::from_utf8(&bytes) {
+                    changed = guard.body(text, &mut judge);
+                    changed = end.body(text, changed, &guard, &mut judge, &self).await;
+                }
+                if let Some(reason) = guard.unjudged() {
+                    self.unjudged(reason.name());
+                }
+                if let Some(told) = judge
+                    .counts
+                    .header()
+                    .and_then(|told| HeaderValue::try_from(told).ok())
+                {
+                    parts.headers.insert(X_CALLWRIGHT, told);
+                }
+                let bytes = changed.map_or(bytes, Bytes::from);
+                parts.headers.remove(CONTENT_LENGTH);
+                Ok(Response::from_parts(parts, body::full(bytes)))
+            }
+            MediaType::EventStream => {
+                parts.headers.remove(CONTENT_LENGTH);
+                parts
+                    .headers
+                    .entry(CACHE_CONTROL)
+                    .or_insert(HeaderValue::from_static("no-cache"));
+                // Proxies in front of us would wait for more.
+                parts
+                    .headers
+                    .insert("x-accel-buffering", HeaderValue::from_static("no"));
+                let events = EventReader::new(incoming, self.options.proxy.limits.max_bytes);
+                let events = AnswerEvents::EventStream(events);
+                let stream = JudgedAnswerStream::new(self, events, guard, judge, end);
+                Ok(Response::from_parts(parts, stream.into_body()))
+            }
+            MediaType::Other => {
+                self.unjudged("answer_type");
+                Ok(Response::from_parts(
+                    parts,
+                    incoming.map_err(BoxError::from).boxed_unsync(),
+                ))
+            }
+        }
+    }
+}

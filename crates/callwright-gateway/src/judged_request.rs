@@ -1,0 +1,254 @@
+//! A request to an API whose answers are judged, on its way there, and the beginning of the answer.
+//!
+//! The request goes up as the bytes that come, while they come, and is looked at as it passes. Whatever cannot be looked into
+//! passes as it is, and is counted with its reason.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callwright_http::body::{self, Body, Portion};
+use callwright_http::headers::{MediaType, is_compressed};
+use callwright_http::upstream::{TransferError, UpstreamLimits};
+use callwright_live::Counter;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::CONTENT_ENCODING;
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+
+use crate::api::{Api, streams_an_array};
+use crate::gateway::{GatewayOptions, History, LiveSettings, Loops, Mode};
+use crate::judge::{AnswerCounts, AnswerJudge, Refusals};
+use crate::loops::LoopCheck;
+use crate::mend::mend;
+use crate::reask::{IDEMPOTENCY_KEY, ReaskLimits, Reasker};
+use crate::relay::{Relay, refusal};
+use crate::request::{LookedAtBody, RequestView, decoded};
+
+/// The first response to a request, and what the request says; otherwise why that is not known.
+type Answered = (Response<Incoming>, Result<RequestView, &'static str>);
+
+impl Relay {
+    /// Sends a request on, and judges the answer.
+    pub(crate) async fn judged(
+        self: Arc<Self>,
+        api: Api,
+        settings: &LiveSettings,
+        request: Request<Incoming>,
+    ) -> Result<Response<Body>, TransferError> {
+        let (parts, body) = request.into_parts();
+        let headers = settings.headers(&parts.headers);
+        let uri = self.uri(&parts.uri);
+        let is_sent_again = self.options.history == History::Mend || self.options.reask > 0;
+        let again = is_sent_again.then(|| (uri.clone(), headers.clone()));
+        let sent = if is_compressed(&parts.headers) {
+            self.send_compressed(uri, headers, body).await?
+        } else {
+            self.send_looking(uri, headers, body).await?
+        };
+        let (mut response, view) = match sent {
+            Ok(answered) => answered,
+            Err(refused) => return Ok(refused),
+        };
+        let view = match view {
+            Ok(view) => view,
+            Err(reason) => {
+                self.unjudged(reason);
+                return Ok(body::passed_through(response));
+            }
+        };
+        let mut sent = again.map(|(uri, headers)| SentRequest {
+            api,
+            uri,
+            headers,
+            body: view.body.whole(),
+        });
+        if let Some(sent) = &mut sent {
+            response = self.mended(sent, response).await;
+        }
+        if !response.status().is_success() {
+            return Ok(body::passed_through(response));
+        }
+        let Some(mut judge) = self.judge_of(api, settings, &view) else {
+            return Ok(body::passed_through(response));
+        };
+        drop(view);
+        judge.is_array = streams_an_array(&parts.uri);
+        let reasker = sent.and_then(|sent| self.reasker(&parts.uri, sent));
+        judge.refusals = reasker
+            .is_some()
+            .then(|| Refusals::new(self.options.reask_writes));
+        self.judged_response(judge, reasker, response).await
+    }
+
+    /// Sends the body while it comes, and looks at it as it passes. A client that does not send all of it is told so.
+    async fn send_looking(
+        &self,
+        uri: Uri,
+        headers: HeaderMap,
+        body: Incoming,
+    ) -> Result<Result<Answered, Response<Body>>, TransferError> {
+        let is_kept = self.options.loops != Loops::Off
+            || self.options.history == History::Mend
+            || self.options.reask > 0;
+        let max_bytes = self.options.proxy.limits.max_bytes;
+        let (body, look) = LookedAtBody::new(body, is_kept, max_bytes);
+        let sent = self
+            .upstream
+            .pipe(Method::POST, uri, headers, body.boxed_unsync())
+            .await;
+        let mut look = look.lock();
+        match (sent, look.failure()) {
+            (Ok(response), _) => Ok(Ok((response, look.view()))),
+            (Err(_), Some(why)) => Ok(Err(incomplete(why))),
+            (Err(TransferError::Silent(_)), None) if !look.has_ended() => {
+                Ok(Err(incomplete("did not send all of it.")))
+            }
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    /// Reads the body before it is sent, since it has to be decoded to be looked at.
+    async fn send_compressed(
+        &self,
+        uri: Uri,
+        headers: HeaderMap,
+        body: Incoming,
+    ) -> Result<Result<Answered, Response<Body>>, TransferError> {
+        let UpstreamLimits {
+            max_bytes, silence, ..
+        } = self.options.proxy.limits;
+        let portion = match body::read_portion(body, max_bytes, silence).await {
+            Ok(portion) => portion,
+            Err(error) => return Ok(Err(incomplete(&error.to_string()))),
+        };
+        let view = match &portion {
+            Portion::Whole(bytes) => match decoded(&headers, bytes, max_bytes) {
+                Some(Cow::Borrowed(_)) => RequestView::read(bytes.clone()).ok_or("request_shape"),
+                Some(Cow::Owned(plain)) => RequestView::read(plain.into()).ok_or("request_shape"),
+                None => Err("request_encoding"),
+            },
+            Portion::Beginning(..) => Err("request_too_large"),
+        };
+        let body = portion.into_body();
+        let response = self.upstream.pipe(Method::POST, uri, headers, body).await?;
+        Ok(Ok((response, view)))
+    }
+
+    /// A conversation that the provider rejects is mended and sent once more. If that does not help, the first response
+    /// is the one that counts.
+    async fn mended(
+        &self,
+        sent: &mut SentRequest,
+        rejected: Response<Incoming>,
+    ) -> Response<Incoming> {
+        if self.options.history != History::Mend || rejected.status() != StatusCode::BAD_REQUEST {
+            return rejected;
+        }
+        let text = std::str::from_utf8(&sent.body).ok();
+        let Some((body, defects)) = text.and_then(|text| mend(text, sent.api.provider)) else {
+            return rejected;
+        };
+        sent.headers.remove(CONTENT_ENCODING);
+        sent.headers.remove(IDEMPOTENCY_KEY);
+        sent.body = body.into();
+        let body = body::full(sent.body.clone());
+        let second = self
+            .upstream
+            .pipe(Method::POST, sent.uri.clone(), sent.headers.clone(), body)
+            .await;
+        match second {
+            Ok(response) if response.status().is_success() => {
+                for defect in defects {
+                    self.live.count(Counter::Mended, &[defect.name()]);
+                }
+                response
+            }
+            _ => rejected,
+        }
+    }
+
+    /// Asks the model again, if that is wanted and possible.
+    fn reasker(&self, asked: &Uri, sent: SentRequest) -> Option<Reasker> {
+        let GatewayOptions {
+            reask,
+            reask_within,
+            reask_max_tokens,
+            mode,
+            ..
+        } = self.options;
+        let limits = ReaskLimits {
+            tries: reask.min(GatewayOptions::MOST_REASKS),
+            within: reask_within,
+            max_tokens: reask_max_tokens,
+        };
+        let is_wanted = limits.tries > 0 && mode == Mode::Guard;
+        is_wanted
+            .then(|| Reasker::new(sent.api.provider, asked, &sent.headers, sent.body, limits))?
+    }
+
+    /// Sends one of the gateway's own requests; `None` if there is no whole answer.
+    pub(crate) async fn side_request(
+        &self,
+        path: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Option<String> {
+        let uri = self.at(path);
+        let response = self
+            .upstream
+            .pipe(Method::POST, uri, headers, body::full(body))
+            .await
+            .ok()?;
+        let is_readable = response.status().is_success()
+            && MediaType::of(response.headers()) == MediaType::Json
+            && !is_compressed(response.headers());
+        let body = is_readable.then(|| response.into_body())?;
+        let body = self.upstream.read(body).await.ok()?;
+        String::from_utf8(body.into()).ok()
+    }
+
+    /// Judges the calls of the answer; `None` if there are no tools that could be judged.
+    fn judge_of(
+        &self,
+        api: Api,
+        settings: &LiveSettings,
+        request: &RequestView,
+    ) -> Option<AnswerJudge> {
+        let listed = self.options.tools_listed.as_deref();
+        let tools = settings
+            .gates
+            .get(request.tools()?, &settings.policy, listed)?;
+        let is_watched = self.options.loops != Loops::Off;
+        Some(AnswerJudge {
+            loops: is_watched
+                .then(|| LoopCheck::new(request, &tools.ledger))
+                .flatten(),
+            stop_text: None,
+            refusals: None,
+            api,
+            is_array: false,
+            rescue: request.rescue_scope().filter(|_| self.is_rescuing),
+            model: request.model(),
+            has_tools_elsewhere: request.found.has_tools_elsewhere,
+            tools,
+            sinks: self.options.sinks.clone(),
+            live: Arc::clone(&self.live),
+            counts: AnswerCounts::default(),
+        })
+    }
+}
+
+fn incomplete(why: &str) -> Response<Body> {
+    let text = format!("The request did not come through: the client {why}");
+    refusal(StatusCode::BAD_REQUEST, "invalid_request", &text)
+}
+
+/// A request that may have to be sent again.
+struct SentRequest {
+    api: Api,
+    uri: Uri,
+    headers: HeaderMap,
+    /// Its body, not compressed.
+    body: Bytes,
+}
