@@ -67,6 +67,11 @@ fn self_correction() {
 }
 
 #[test]
+fn gateway() {
+    prints("gateway", "gateway/transcript.txt");
+}
+
+#[test]
 fn the_guide_shows_the_transcript() {
     let guide = fs::read_to_string(folder().join("../docs/library.md")).expect("a guide");
     let transcript =
