@@ -22,7 +22,7 @@ use agent::{Agent, Received};
 use script::{Script, TURNS};
 
 /// The model may be asked again for tools that only read.
-const POLICY: &str = "[tools.get_weather]\neffect = \"read\"\n";
+const POLICY: &str = "[tool.get_weather]\neffect = \"read\"\n";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
