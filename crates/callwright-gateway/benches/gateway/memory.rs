@@ -52,16 +52,16 @@ async fn soak(api: u16) {
     let requests: usize = requests.map_or(REQUESTS, |number| number.parse().unwrap());
     let gateway = Arc::new(GatewayProcess::start(api));
     println!("memory over {requests} requests, every tenth with tools that were not seen before:");
-    let part = requests / READINGS;
+    let share = requests / READINGS;
     for reading in 0..READINGS {
         let clients = (0..CLIENTS).map(|number| {
             let port = gateway.port;
             tokio::spawn(async move {
                 let mut client = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-                for at in 0..part / CLIENTS {
+                for at in 0..share / CLIENTS {
                     let is_streamed = at % 4 == 3;
                     let variant = if at % 10 == 9 {
-                        (reading * CLIENTS + number) * part + at
+                        (reading * CLIENTS + number) * share + at
                     } else {
                         0
                     };
@@ -72,7 +72,7 @@ async fn soak(api: u16) {
                     let end: &[u8] = if is_streamed {
                         b"\r\n0\r\n\r\n"
                     } else {
-                        b"\"total_tokens\":3}}"
+                        b"\"finish_reason\":\"tool_calls\"}]}"
                     };
                     read_until(&mut client, end).await;
                 }
@@ -83,7 +83,7 @@ async fn soak(api: u16) {
         }
         println!(
             "  after {:>8}: {:>6.1} MB",
-            (reading + 1) * part,
+            (reading + 1) * share,
             gateway.megabytes()
         );
     }
@@ -102,12 +102,12 @@ async fn send(client: &mut TcpStream, query: &str, body: &[u8]) {
 
 async fn read_until(client: &mut TcpStream, end: &[u8]) {
     let mut all = Vec::new();
-    let mut part = [0; 65_536];
+    let mut piece = vec![0; 65_536];
     loop {
-        let read = client.read(&mut part).await.unwrap();
+        let read = client.read(&mut piece).await.unwrap();
         assert!(read > 0, "{}", String::from_utf8_lossy(&all));
         let from = all.len().saturating_sub(end.len());
-        all.extend_from_slice(&part[..read]);
+        all.extend_from_slice(&piece[..read]);
         if memchr::memmem::find(&all[from..], end).is_some() {
             return;
         }

@@ -145,7 +145,7 @@ class Clients:
 
     def messages(self, prompt, is_streamed):
         tools = [{"name": t["name"], "description": t["description"], "input_schema": t["schema"]} for t in TOOLS]
-        request = dict(model="m", messages=[{"role": "user", "content": prompt}], tools=tools, temperature=0, max_tokens=200)
+        request = dict(model="m", messages=[{"role": "user", "content": prompt}], tools=tools, max_tokens=200, extra_body={"temperature": 0})
         if is_streamed:
             with self.anthropic.messages.stream(**request) as stream:
                 message = stream.get_final_message()
