@@ -44,8 +44,7 @@ fn answer(told: Told) -> *mut Answer {
 /// Makes room for a text of this length.
 #[unsafe(no_mangle)]
 pub extern "C" fn callwright_room(length: usize) -> *mut u8 {
-    let mut room = std::mem::ManuallyDrop::new(Vec::<u8>::with_capacity(length));
-    room.as_mut_ptr()
+    Box::into_raw(vec![0; length].into_boxed_slice()).cast()
 }
 
 /// Takes a text that the caller wrote into room of [`callwright_room`].
@@ -54,7 +53,10 @@ pub extern "C" fn callwright_room(length: usize) -> *mut u8 {
 /// `text` is such room, of exactly this length, filled with UTF-8, and is not used afterwards.
 unsafe fn taken(text: *mut u8, length: usize) -> String {
     // SAFETY: as the caller promises. `TextEncoder` writes nothing but UTF-8.
-    unsafe { String::from_utf8_unchecked(Vec::from_raw_parts(text, length, length)) }
+    unsafe {
+        let bytes = Box::from_raw(std::ptr::slice_from_raw_parts_mut(text, length));
+        String::from_utf8_unchecked(bytes.into_vec())
+    }
 }
 
 /// Gives an answer back.
