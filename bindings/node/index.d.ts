@@ -70,7 +70,7 @@ export interface GateOptions {
   /** The highest grade of repair, instead of what the policy says. */
   repair?: Repair;
   style?: Style;
-  /** Whether the model is told about corrections. */
+  /** Whether the model is told about every correction, or about none; if absent, about those that are more than lossless. */
   receipts?: boolean;
   /** By tool, what you declare it to do, whatever the tool says of itself. */
   effects?: { [tool: string]: Effect };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use callwright::admit::{self, AdmissionPolicy, Ledger, MemoryLedger};
 use callwright::call::ParseLimits;
-use callwright::feedback::Feedback;
+use callwright::feedback::{Feedback, Receipts};
 use callwright::{Gate, Policy, wire};
 use serde::Deserialize;
 
@@ -22,8 +22,8 @@ pub struct Options {
     pub repair: Option<String>,
     /// How failures are worded for the model.
     pub style: Option<String>,
-    /// Whether the model is told about corrections.
-    pub receipts: bool,
+    /// Whether the model is told about every correction, or about none; if absent, about those that are more than lossless.
+    pub receipts: Option<bool>,
     /// The longest text of arguments that is read, in bytes.
     pub max_bytes: Option<usize>,
     /// How deeply arguments may be nested.
@@ -109,7 +109,11 @@ impl Options {
             Some(style) => Feedback::new(names::style(style)?),
             None => Feedback::default(),
         };
-        feedback.receipts = self.receipts;
+        feedback.receipts = match self.receipts {
+            None => Receipts::default(),
+            Some(false) => Receipts::Never,
+            Some(true) => Receipts::Always,
+        };
         Ok(Guard::new(gate, names, policy, feedback, self.keep_output))
     }
 

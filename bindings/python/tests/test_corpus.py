@@ -164,7 +164,7 @@ def test_policy(file: Any, case: Any) -> None:
 def test_present(file: Any, case: Any) -> None:
     tool = {**file["tool"], **case.get("tool", {})}
     policy = "\n".join(case["policy"]) + "\n" if "policy" in case else None
-    gate = callwright.Gate([tool], policy=policy, receipts=case.get("receipts", False))
+    gate = callwright.Gate([tool], policy=policy, receipts=case.get("receipts"))
     arguments = case.get("arguments", {"id": 7})
     settled = None
     for round in range(case.get("times", 1)):

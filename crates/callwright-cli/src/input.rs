@@ -66,7 +66,7 @@ pub(crate) fn load_gate(
         .ledger(ledger)
         .build()
         .with_context(|| format!("in the tool file {}", shown(tools)))?;
-    warn_of_quarantine(&gate);
+    warn_of_schemas(&gate);
     if let Some(policy) = policy {
         let warnings = settings.warnings(gate.tools().map(tool::Tool::name));
         let file = format!("in the policy file {}", shown(policy));
@@ -166,7 +166,7 @@ fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
-fn warn_of_quarantine(gate: &Gate) {
+fn warn_of_schemas(gate: &Gate) {
     let quarantined = gate.tools();
     let quarantined = quarantined.filter_map(|tool| Some((tool.name(), tool.quarantined()?)));
     let mut quarantined: Vec<(&str, &str)> = quarantined.collect();
@@ -177,6 +177,19 @@ fn warn_of_quarantine(gate: &Gate) {
     });
     warn(warnings, |more| {
         format!("{more} more tools are quarantined")
+    });
+    let misplaced = gate.tools().flat_map(|tool| {
+        let places = tool.misplaced_enums().into_iter();
+        places.map(|at| (tool.name(), at.to_string()))
+    });
+    let mut misplaced: Vec<(&str, String)> = misplaced.collect();
+    misplaced.sort_unstable();
+    let warnings = misplaced.iter().map(|(name, at)| {
+        let (name, at) = (printable(name), printable(at));
+        format!("tool `{name}`: no list satisfies the enum at {at}: read as the enum of its items")
+    });
+    warn(warnings, |more| {
+        format!("{more} more lists have an enum that is read as that of their items")
     });
 }
 

@@ -5,6 +5,7 @@ use std::time::{Instant, SystemTime};
 
 use callwright::call::Call;
 use callwright::event::{Event, Reask, Sinks};
+use callwright::repair::Grade;
 use callwright::wire::EnvelopeDefect;
 use callwright::{Gate, Settled, Verdict};
 use callwright_live::{Counter, Live};
@@ -43,6 +44,9 @@ pub(crate) struct AnswerJudge {
 pub(crate) struct AnswerCounts {
     calls: u32,
     repaired: u32,
+    /// How many of these were repaired beyond lossless: the client cannot be told in the answer itself.
+    lossy: u32,
+    guess: u32,
     refused: u32,
     rescued: u32,
     mended: u32,
@@ -55,6 +59,8 @@ impl AnswerCounts {
         let AnswerCounts {
             calls,
             repaired,
+            lossy,
+            guess,
             refused,
             rescued,
             mended,
@@ -62,6 +68,8 @@ impl AnswerCounts {
         } = self;
         let parts = [
             ("repaired", repaired),
+            ("lossy", lossy),
+            ("guess", guess),
             ("refused", refused),
             ("rescued", rescued),
             ("mended", mended),
@@ -168,6 +176,11 @@ impl AnswerJudge {
             Verdict::Valid(_) => Decision::Valid,
             Verdict::Repaired(repaired) => {
                 self.counts.repaired += 1;
+                match repaired.edits().iter().map(|edit| edit.grade).max() {
+                    Some(Grade::Lossy) => self.counts.lossy += 1,
+                    Some(Grade::Guess) => self.counts.guess += 1,
+                    _ => {}
+                }
                 Decision::Change(NewCall {
                     tool: repaired.tool().name().to_owned(),
                     arguments: repaired.arguments().to_string(),

@@ -11,6 +11,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
+use callwright::Policy;
 use callwright_gateway::Mode;
 use hyper::Method;
 use serde_json::{Value, json};
@@ -118,6 +119,24 @@ async fn a_call_is_repaired_in_place_and_counted() {
         );
         assert_eq!(heard, expected, "{api:?}");
     }
+}
+
+/// The answer has no place for a word to the model, so the header says how far repairs went.
+#[tokio::test]
+async fn a_repair_beyond_lossless_is_counted_by_its_grade() {
+    let schema =
+        json!({"type": "object", "properties": {"scale": {"enum": ["celsius", "fahrenheit"]}}});
+    let tool =
+        json!({"type": "function", "function": {"name": "get_weather", "parameters": schema}});
+    let request = json!({"model": "m", "messages": [], "tools": [tool]}).to_string();
+    let upstream = ScriptedApi::json(&Api::Chat.whole(&said(r#"{"scale":"celcius"}"#))).await;
+    let mut options = upstream.options();
+    options.policy = Policy::from_toml("[tool.get_weather]\neffect = \"read\"").expect("a policy");
+    let gateway = Running::start(options).await;
+    let response = gateway.post(CHAT, request).await;
+    let header = response.headers()["x-callwright"].clone();
+    assert_eq!(header, "calls=1 repaired=1 guess=1");
+    assert!(text(response).await.contains("celsius"));
 }
 
 #[tokio::test]

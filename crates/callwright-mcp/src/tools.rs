@@ -77,6 +77,12 @@ impl ToolCompilation {
                 );
             }
         }
+        for tool in gate.iter().flat_map(Gate::tools) {
+            let name = tool.name();
+            warnings.extend(tool.misplaced_enums().iter().map(|at| {
+                format!("tool {name:?}: no list satisfies the enum at {at}: read as the enum of its items")
+            }));
+        }
         if let (Ok(gate), ListExtent::Whole) = (&gate, self.extent) {
             let unmatched = policy.warnings(gate.tools().map(Tool::name));
             warnings.extend(unmatched.iter().map(|what| format!("policy, {what}")));

@@ -413,7 +413,10 @@ async fn a_toolbox_serves_an_agent() {
     run(&agent).await;
     let told = texts(&model);
     assert_eq!(told[0], r#"{"sum":3}"#);
-    assert!(told[1].ends_with("Errors: b: Required"), "{told:?}");
+    assert!(
+        told[1].ends_with("Errors: b: Required (integer)"),
+        "{told:?}"
+    );
     assert!(told[2].starts_with(r#"{"sum":3}"#), "{told:?}");
     // It counts in the toolbox's own ledger; a call by another way is another session.
     let call = callwright::Call::from_text("add", r#"{"a": 1, "b": 2}"#);
@@ -462,7 +465,9 @@ async fn a_policy_says_more_than_rig_can() {
         .build();
     run(&agent).await;
     let told = texts(&model);
-    assert_eq!(told[0], "painted");
+    let corrected = r#"colour was "turquoisse"; sent on as "turquoise""#;
+    let noted = format!("painted\n\n[Note: the arguments were corrected: {corrected}.]");
+    assert_eq!(told[0], noted);
     assert!(told[1].contains("did not answer within 20 ms"), "{told:?}");
 }
 

@@ -476,7 +476,7 @@ async fn a_toolbox_is_a_server() {
     let noon = call(&client, "noon", json!({})).await;
     assert_eq!(read(&noon), ("12:00".to_owned(), false));
     let refused = read(&call(&client, "add", json!({"a": 2})).await);
-    let told = "Please rewrite the input with valid arguments. Errors: b: Required";
+    let told = "Please rewrite the input with valid arguments. Errors: b: Required (integer)";
     assert_eq!(refused, (told.to_owned(), true));
     let failed = read(&call(&client, "add", json!({"a": i64::MAX, "b": 1})).await);
     assert!(

@@ -23,7 +23,7 @@
 //! let settled = toolbox.invoke(&call, Place::new("chat-1", 0, 0)).await;
 //! assert_eq!(
 //!     settled.text(toolbox.feedback()),
-//!     "Please rewrite the input with valid arguments. Errors: b: Required",
+//!     "Please rewrite the input with valid arguments. Errors: b: Required (integer)",
 //! );
 //! # Ok(())
 //! # }

@@ -268,6 +268,7 @@ fn read(_: &Value, case: &Value) -> Result<(), String> {
             "effect": effect(tool),
             "idempotent": tool.spec().idempotent,
             "quarantined": tool.quarantined(),
+            "misplaced_enums": tool.misplaced_enums(),
             "input_schema": tool.spec().input_schema.as_deref(),
             "output_schema": tool.spec().output_schema.as_deref(),
         });

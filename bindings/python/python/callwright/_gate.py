@@ -39,7 +39,8 @@ class Gate(_callwright.Gate):
 
     ``tools`` is what any provider or MCP server declares: a list, a dictionary, JSON text, or the path of a file; and
     functions, Pydantic models, dataclasses, TypedDicts and :func:`callwright.tool` objects in a list.
-    ``policy`` is the path of a policy file, or its text.
+    ``policy`` is the path of a policy file, or its text. With ``receipts`` the model is told about every correction of its
+    arguments, or about none; without it, about those that are more than lossless.
     """
 
     __slots__ = ()
@@ -51,7 +52,7 @@ class Gate(_callwright.Gate):
         policy: str | os.PathLike[str] | None = None,
         repair: Repair | None = None,
         style: Style | None = None,
-        receipts: bool = False,
+        receipts: bool | None = None,
         effects: Mapping[str, Literal["unknown", "read", "write", "destructive"]] | None = None,
         admission: Mapping[str, Any] | None = None,
         ledger: str | None = None,

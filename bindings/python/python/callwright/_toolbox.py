@@ -260,7 +260,7 @@ class Toolbox:
     >>> box.invoke("add", '{"a": "2", "b": 3}').text
     '5'
     >>> box.invoke("add", '{"b": 3}').text
-    'Please rewrite the input with valid arguments. Errors: a: Required'
+    'Please rewrite the input with valid arguments. Errors: a: Required (integer)'
     """
 
     def __init__(self, tools: Iterable[Tool | Callable[..., Any]], **options: Any) -> None:

@@ -30,7 +30,7 @@ fn bad_arguments_are_answered_with_an_instruction() {
         C> {"jsonrpc":"2.0","id":12345678901234567890123,"method":"tools/call","params":{"name":"search"}}
         r< 12345678901234567890123 Please rewrite the input with valid arguments. Errors: query: Required
         C> {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"search","arguments":"all"}}
-        r< 3 Please rewrite the input with valid arguments. Errors: Root object: expected object, received string "all", did you mean "{\"query\":\"all\"}"?
+        r< 3 Please rewrite the input with valid arguments. Errors: Root object: expected object, received string "all", did you mean {"query":"all"}?
         C> {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"serch","arguments":{"query":"x"}}}
         s< {"jsonrpc":"2.0","id":"callwright-s-1","method":"tools/list","params":{}}
         S> {"id":"callwright-s-1","result":{"tools":[{"name":"search","inputSchema":{"type":"object"}}]}}

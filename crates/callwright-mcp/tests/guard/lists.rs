@@ -271,7 +271,7 @@ fn hints_decide_how_boldly_calls_are_repaired() {
     play(LIST).then(
         r#"
         C> {"id":1,"method":"tools/call","params":{"name":"look","arguments":{"kind":"a","zzz":null}}}
-        r< 1 Please rewrite the input with valid arguments. Errors: zzz: unknown key, expected "kind"
+        r< 1 Please rewrite the input with valid arguments. Errors: zzz: unknown key, leave it out
         C= {"id":2,"method":"tools/call","params":{"name":"wipe"}}
         S= {"id":2,"result":{"content":[{"type":"text","text":"done"}]}}
         C= {"id":3,"method":"tools/call","params":{"name":"wipe"}}

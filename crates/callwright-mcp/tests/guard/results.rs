@@ -42,7 +42,7 @@ fn the_content_of_a_result_that_breaks_its_schema_is_withheld() {
         c< {"jsonrpc":"2.0", "x":[1 ,2],"id":1,"result":{"content":[{"type":"text","text":"The result does not fit its schema: degrees: expected number, received string \"warm\". The arguments are not the cause: use another tool or tell the user."}],"isError":true,"_meta":{"a":1.0}}}
         C= {"id":2,"method":"tools/call","params":{"name":"weather","arguments":{"n":2}}}
         S> {"id":2,"result":{"isError":false,"structuredContent":{}}}
-        c< {"id":2,"result":{"content":[{"type":"text","text":"The result does not fit its schema: degrees: Required. The arguments are not the cause: use another tool or tell the user."}],"isError":true}}
+        c< {"id":2,"result":{"content":[{"type":"text","text":"The result does not fit its schema: degrees: Required (number). The arguments are not the cause: use another tool or tell the user."}],"isError":true}}
         C= {"id":3,"method":"tools/call","params":{"name":"weather","arguments":{"n":3}}}
         S> {"id":3,"result":{"content":[ ],"structuredContent":{"degrees":1,"token":"secret-value"}}}
         c< {"id":3,"result":{"content":[{"type":"text","text":"The result does not fit its schema: token: expected number, received string (hidden). The arguments are not the cause: use another tool or tell the user."}],"isError":true}}

@@ -43,6 +43,7 @@ impl Failure {
             cause: Cause::Objection(Box::new(objection)),
             escalated: next,
             advice: None,
+            example: None,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! that came from the model or a tool is escaped and cannot break out of its line. All sentences
 //! are in `words.rs`; this file only decides how many of them there are and in which shape.
 
+mod lines;
 mod present;
 mod words;
 
@@ -14,10 +15,11 @@ pub(crate) use words::CHOICES;
 use serde::Serialize;
 use serde_json::json;
 
+use self::lines::lines;
 use crate::json::SyntaxError;
 use crate::text::{cut_line, one_line};
 use crate::words::{
-    BranchChoice, Cause, Correction, Edit, Expected, Failure, Issue, Notice, Objection,
+    BranchChoice, Cause, Correction, Edit, Expected, Failure, Grade, Issue, Notice, Objection,
     OutputFault, Received,
 };
 
@@ -56,8 +58,32 @@ pub struct Feedback {
     pub max_issues: usize,
     /// How many characters each of them may have. In less than 40 a line says nothing.
     pub max_chars: usize,
-    /// Whether a result says which arguments were corrected on the way in, so that the model learns.
-    pub receipts: bool,
+    /// Which corrections of the arguments are told beside the result, so that the model knows and learns.
+    pub receipts: Receipts,
+}
+
+/// Which corrections of a call's arguments the model is told beside the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Receipts {
+    /// None: for models that read their own corrected call in the history.
+    Never,
+    /// Those that dropped something or guessed. What was merely written in another way needs no word.
+    #[default]
+    BeyondLossless,
+    /// All of them.
+    Always,
+}
+
+impl Receipts {
+    /// Whether this edit is told.
+    fn tell(self, edit: &Edit) -> bool {
+        match self {
+            Receipts::Never => false,
+            Receipts::BeyondLossless => edit.grade > Grade::Lossless,
+            Receipts::Always => true,
+        }
+    }
 }
 
 impl Default for Feedback {
@@ -68,8 +94,7 @@ impl Default for Feedback {
             max_issues: 5,
             // A path, an expectation and a preview of the value.
             max_chars: 100,
-            // Most models read their own corrected call in the history anyway.
-            receipts: false,
+            receipts: Receipts::default(),
         }
     }
 }
@@ -159,11 +184,11 @@ impl Feedback {
                 words::end_sentence(&mut out);
                 out
             }
-            (_, Some(issues)) => {
+            (_, Some(issues)) => self.in_one_line(failure).unwrap_or_else(|| {
                 let mut out = String::new();
                 self.push_issues(&mut out, issues);
                 out
-            }
+            }),
             (Cause::Objection(objection), _) => {
                 let original = objection.original.as_deref();
                 let original = original.map(|original| self.detail(original));
@@ -175,13 +200,16 @@ impl Feedback {
 
     /// The issues in words, one line each, and how many more there are.
     pub fn issue_lines(&self, failure: &Failure) -> Vec<String> {
-        let issues = failure.issues();
-        let told = issues.iter().take(self.max_issues).map(|issue| {
-            let mut line = String::new();
-            words::push_issue_line(&mut line, issue, self.max_chars);
-            line
+        if let Some(line) = self.in_one_line(failure) {
+            return vec![line];
+        }
+        let (lines, left) = lines(failure.issues(), self.max_issues);
+        let told = lines.iter().map(|line| {
+            let mut out = String::new();
+            words::push_issue_line(&mut out, line, self.max_chars);
+            out
         });
-        told.chain(self.more(issues.len())).collect()
+        told.chain(more(left)).collect()
     }
 
     /// An edit in words: `limit was "10"; sent on as 10`.
@@ -189,7 +217,8 @@ impl Feedback {
         cut_line(words::edit(edit), self.max_chars)
     }
 
-    /// A note to the model about a repaired call, so that it learns; `None` if nothing was changed.
+    /// A note to the model about these edits; `None` if there are none. Which edits of a call are told beside its result by
+    /// themselves is for [`receipts`](Feedback::receipts) to say.
     ///
     /// ```
     /// # use callwright::{Call, Gate, ToolSpec, feedback::Feedback};
@@ -201,10 +230,12 @@ impl Feedback {
     /// assert_eq!(note.as_deref(), Some(expected));
     /// # Ok::<(), callwright::Error>(())
     /// ```
-    pub fn receipt(&self, edits: &[Edit]) -> Option<String> {
-        let told = edits.iter().take(self.max_issues);
+    pub fn receipt<'e>(&self, edits: impl IntoIterator<Item = &'e Edit>) -> Option<String> {
+        let mut edits = edits.into_iter();
+        let told = edits.by_ref().take(self.max_issues);
         let mut lines: Vec<String> = told.map(|edit| self.edit_line(edit)).collect();
-        lines.extend(self.more(edits.len()));
+        let left = edits.count();
+        lines.extend(more(left));
         (!lines.is_empty()).then(|| words::receipt(&lines))
     }
 
@@ -230,10 +261,16 @@ impl Feedback {
         // Most instructions have one or two issues.
         let mut out = String::with_capacity(256);
         let (before, behind) = words::instruction_frame(failure);
-        out.push_str(before);
-        match &failure.cause {
-            Cause::Arguments(issues) => self.push_issues(&mut out, issues),
-            _ => out.push_str(&self.detail(failure)),
+        match (&failure.cause, self.in_one_line(failure)) {
+            (_, Some(line)) => out.push_str(&line),
+            (Cause::Arguments(issues), None) => {
+                out.push_str(before);
+                self.push_issues(&mut out, issues);
+            }
+            _ => {
+                out.push_str(before);
+                out.push_str(&self.detail(failure));
+            }
         }
         if !behind.is_empty() {
             out.push(' ');
@@ -242,14 +279,32 @@ impl Feedback {
         out
     }
 
+    /// All that is wrong with some arguments in one sentence, where there is one that says more than a list of issues.
+    fn in_one_line(&self, failure: &Failure) -> Option<String> {
+        match &failure.cause {
+            Cause::Arguments(issues) => words::no_arguments(issues, self.max_chars)
+                .or_else(|| self.example(failure.example.as_deref()?, issues)),
+            _ => None,
+        }
+    }
+
+    /// The arguments as they may be meant, if that is shorter than the list of issues.
+    fn example(&self, arguments: &str, issues: &[Issue]) -> Option<String> {
+        let mut list = String::new();
+        self.push_issues(&mut list, issues);
+        let example = words::example(arguments);
+        (example.len() < list.len()).then_some(example)
+    }
+
     fn push_issues(&self, out: &mut String, issues: &[Issue]) {
-        for (at, issue) in issues.iter().take(self.max_issues).enumerate() {
+        let (lines, left) = lines(issues, self.max_issues);
+        for (at, line) in lines.iter().enumerate() {
             if at > 0 {
                 out.push_str("; ");
             }
-            words::push_issue_line(out, issue, self.max_chars);
+            words::push_issue_line(out, line, self.max_chars);
         }
-        if let Some(more) = self.more(issues.len()) {
+        if let Some(more) = more(left) {
             out.push_str("; ");
             out.push_str(&more);
         }
@@ -259,14 +314,16 @@ impl Feedback {
         let Some(issues) = listed(failure) else {
             return words::numbered_other(failure, &self.detail(failure));
         };
-        let mut lines: Vec<String> = issues
+        if let Some(line) = self.in_one_line(failure) {
+            return words::numbered(failure, &[format!("1. {line}")]);
+        }
+        let (lines, left) = lines(issues, self.max_issues);
+        let numbered = lines
             .iter()
-            .take(self.max_issues)
             .enumerate()
-            .map(|(at, issue)| words::numbered_issue(at + 1, issue, self.max_chars))
-            .collect();
-        lines.extend(self.more(issues.len()));
-        words::numbered(failure, &lines)
+            .map(|(at, line)| words::numbered_line(at + 1, line, self.max_chars));
+        let told: Vec<String> = numbered.chain(more(left)).collect();
+        words::numbered(failure, &told)
     }
 
     fn recommendations(&self, failure: &Failure, notice: Option<String>) -> Vec<String> {
@@ -289,11 +346,11 @@ impl Feedback {
         );
         all
     }
+}
 
-    fn more(&self, count: usize) -> Option<String> {
-        let left = count.saturating_sub(self.max_issues);
-        (left > 0).then(|| format!("+{left} more"))
-    }
+/// How many more there are than are told.
+fn more(left: usize) -> Option<String> {
+    (left > 0).then(|| words::more(left))
 }
 
 /// The issues of a failure that is told as a list of them.

@@ -109,10 +109,10 @@ impl Feedback {
         notice: Option<&Notice>,
     ) -> Presented<'s> {
         let is_error = checked.is_error();
+        let receipt = self.receipt(edits.iter().filter(|edit| self.receipts.tell(edit)));
         if let Some(text) = self.retry_in_a_while(checked, notice) {
-            return Presented::only(text, is_error);
+            return Presented::only(self.with_notes(text, receipt.as_slice()), is_error);
         }
-        let receipt = self.receipts.then(|| self.receipt(edits)).flatten();
         let notice = notice.map(|notice| self.notice(notice));
         let mut notes: Vec<String> = receipt.into_iter().chain(notice).collect();
         let content = match (&checked.output, checked.shown) {

@@ -7,12 +7,15 @@
 mod admission;
 mod issue;
 mod output;
+mod phrase;
 
 use std::borrow::Cow;
 
 pub(crate) use admission::CHOICES;
 pub(super) use admission::{notice, objection, objection_hint, question, stopped};
-pub(super) use issue::{issue_message, numbered_issue, push_issue_line, recommendation};
+pub(super) use issue::{
+    issue_message, no_arguments, numbered_line, push_issue_line, recommendation,
+};
 pub(super) use output::{beside_result, end_sentence, output, tool_failure};
 
 use crate::json::{Path, Problem, Value};
@@ -36,6 +39,7 @@ pub(super) fn instruction_frame(failure: &Failure) -> (&'static str, Cow<'_, str
             "Please rewrite the input with valid arguments. Errors: ",
             own(),
         ),
+        Code::InvalidJson if is_left_over(&failure.cause) => ("", own()),
         Code::InvalidJson => ("Please rewrite the input as valid JSON. Error: ", own()),
         _ => ("", hint(failure)),
     }
@@ -57,6 +61,9 @@ pub(super) fn hint(failure: &Failure) -> Cow<'_, str> {
         Cause::CutOff {
             cut: Cut::Doubtful, ..
         } => Some("Send the same call again.".to_owned()),
+        Cause::CutOff {
+            cut: Cut::Unclosed, ..
+        } => Some("Send the whole JSON object again.".to_owned()),
         _ => None,
     };
     let is_result = matches!(failure.cause, Cause::Output(_) | Cause::Tool { .. });
@@ -94,7 +101,13 @@ pub(super) fn detail(cause: &Cause) -> String {
             path,
             problem,
             found,
+            ..
         } => {
+            if is_left_over(cause) {
+                let found = found.as_deref();
+                let found = found.map_or("what is".to_owned(), |found| format!("\"{found}\""));
+                return format!("Send only the JSON object: remove {found} after it");
+            }
             let place = syntax_at(*line, *column, path, *problem, found.as_deref());
             let at_start = (*line, *column) == (1, 1);
             let advice = syntax_advice(*problem, found.as_deref().unwrap_or_default(), at_start);
@@ -104,17 +117,21 @@ pub(super) fn detail(cause: &Cause) -> String {
             cut: Cut::Doubtful, ..
         } => "The provider does not say that the answer is complete, so the call was not run."
             .to_owned(),
+        Cause::CutOff {
+            cut: Cut::Unclosed, ..
+        } => "The arguments end before their last bracket, so the call was not run.".to_owned(),
         Cause::CutOff { path, cut } => {
             let place = if path.is_root() {
                 "before its arguments were complete".to_owned()
             } else {
                 format!("at {}", dotted_within(path, PATH))
             };
-            let by = match cut {
-                Cut::Declared => " by the provider",
-                _ => "",
-            };
-            format!("The call was cut off{by} {place}, so it was not run.")
+            match cut {
+                Cut::Declared => {
+                    format!("The call was cut off by the provider {place}, so it was not run.")
+                }
+                _ => format!("The call was cut off {place}, so it was not run."),
+            }
         }
         Cause::Blank => "the arguments are empty; send {} if the tool needs none".to_owned(),
         Cause::SeveralValues { count, identical } => {
@@ -183,6 +200,7 @@ fn syntax_at(
 
 /// What to do about arguments that are not JSON, where what was found shows it.
 fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'static str> {
+    const LITERALS: [&str; 6] = ["True", "TRUE", "False", "FALSE", "None", "NULL"];
     const VARIABLES: [&str; 4] = ["undefined", "NaN", "Infinity", "-Infinity"];
     if VARIABLES.iter().any(|variable| found.starts_with(variable)) {
         Some("this is an unresolved variable: send its value")
@@ -190,8 +208,36 @@ fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'stat
         Some("send only the JSON object, without comments")
     } else if at_start || problem == Problem::TrailingText {
         Some("send only the JSON object")
+    } else if let Problem::Unexpected { expected } = problem {
+        let after_value = expected.starts_with("`,`");
+        let wants_value = expected == "a value";
+        if wants_value && LITERALS.iter().any(|literal| found.starts_with(literal)) {
+            Some("write true, false and null in small letters")
+        } else if wants_value && found.starts_with(|c: char| c.is_alphabetic() || c == '\'') {
+            Some("texts need double quotes")
+        } else if after_value && found.starts_with(['+', '-', '*', '/', '%', '^']) {
+            Some("send the result of a calculation, not the calculation")
+        } else if after_value && found.starts_with(['}', ']']) {
+            Some("a bracket before it is not closed")
+        } else {
+            None
+        }
     } else {
         None
+    }
+}
+
+/// Whether all that is wrong is what follows the arguments, and it is not a part of them or another call.
+fn is_left_over(cause: &Cause) -> bool {
+    match cause {
+        Cause::Syntax {
+            after_object: true,
+            found,
+            ..
+        } => !found
+            .as_deref()
+            .is_some_and(|found| found.starts_with(',') || found.contains(['{', '[', ':'])),
+        _ => false,
     }
 }
 
@@ -224,6 +270,16 @@ pub(super) fn and(mut text: String, sentence: &str) -> String {
     format!("{text} {sentence}")
 }
 
+/// The arguments as they may be meant.
+pub(super) fn example(arguments: &str) -> String {
+    format!("The arguments do not fit. If this is what you mean, send {arguments}")
+}
+
+/// How many more lines there are.
+pub(super) fn more(left: usize) -> String {
+    format!("+{left} more")
+}
+
 /// The note about edits.
 pub(super) fn receipt(lines: &[String]) -> String {
     format!("Note: the arguments were corrected: {}.", lines.join("; "))
@@ -236,12 +292,18 @@ pub(super) fn edit(edit: &Edit) -> String {
     let before = snippet(&edit.before.to_string(), 24);
     let after = snippet(&edit.after.to_string(), 24);
     match edit.rule {
-        "null_left_out" if edit.after == Value::Null => {
+        "null_left_out" | "null_text_left_out" | "default_left_out"
+            if edit.after == Value::Null =>
+        {
             format!("{place} was {before}; left out")
         }
-        "unknown_key_dropped" => format!("{place} is unknown; left out"),
+        "unknown_key_dropped" => format!("{place} is unknown and was {before}; left out"),
         "default_for_missing" => format!("{place} was missing; its default {after} was taken"),
-        "key_spelling" | "key_near" => format!("key {before} was taken for {after}"),
+        "key_spelling" | "key_near" | "key_words" | "only_key_left" => {
+            format!("key {before} was taken for {after}")
+        }
+        // What reading left out: words, comments, fences.
+        _ if edit.after.as_str() == Some("") => format!("{before} was left out"),
         _ if edit.path.is_root() => format!("{}: {before} was read as {after}", edit.rule),
         _ => format!("{place} was {before}; sent on as {after}"),
     }

@@ -181,11 +181,17 @@ fn heal<'c>(
         Healing::Hopeless
     };
     let mut refused = stopped.explain();
-    if let Healing::Healed { edits, .. } = proposed {
+    if let Healing::Healed { arguments, edits } = proposed {
         refused.failure.suggest(&edits, cap);
+        if !tool.takes_secrets() && refused.failure.issues().len() >= MANY_ISSUES {
+            refused.failure.show_example(&arguments);
+        }
     }
     Err(refused)
 }
+
+/// From how many issues on the corrected arguments may say more than the list of them. Of fewer each should be read.
+const MANY_ISSUES: usize = 3;
 
 /// Where a text is cut off that is not JSON for another reason as well.
 fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, stopped: &Stopped<'_>) -> Option<Path> {

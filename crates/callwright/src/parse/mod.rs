@@ -104,12 +104,17 @@ fn explain(text: &str, error: &SyntaxError, takes_secrets: bool, max_depth: usiz
             column,
             path: error.path(),
             problem: error.problem,
-            found: (!takes_secrets).then(|| error.snippet(text)),
+            found: (!takes_secrets).then(|| error.snippet(text.trim_ascii_end())),
+            after_object: error.problem == Problem::TrailingText
+                && text.trim_ascii_start().starts_with('{'),
         };
         Failure::new(Code::InvalidJson, cause)
     };
     match error.problem {
-        Problem::CutOff => Failure::cut_off(error.path(), Cut::Seen),
+        Problem::CutOff => {
+            let reads = |text: &str| read_document(text, max_depth).is_ok();
+            Failure::cut_off(error.path(), Cut::of_text(text, reads))
+        }
         Problem::TooDeep => too_deep(error.path(), max_depth),
         Problem::TrailingText => several_values(text, max_depth).unwrap_or_else(syntax),
         _ => syntax(),

@@ -124,7 +124,15 @@ pub(crate) fn heal_text(
     let (value, mut edits) = match extract::read(text, tool.name(), max_depth) {
         Extract::One(value, edits) => (value, edits),
         Extract::Several(count) => return several_values(count),
-        Extract::CutOff(path) => return cut_off(path),
+        Extract::CutOff(path) => {
+            let reads = |text: &str| {
+                matches!(
+                    extract::read(text, tool.name(), max_depth),
+                    Extract::One(..)
+                )
+            };
+            return Healing::Refused(Failure::cut_off(path, Cut::of_text(text, reads)).into());
+        }
         Extract::Nothing => return Healing::Hopeless,
     };
     if let Some(trials) = trace {

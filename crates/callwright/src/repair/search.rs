@@ -157,7 +157,7 @@ fn issues_of(scope: &Scope<'_>, value: &Value<'_>) -> Option<Vec<LocatedIssue>> 
 }
 
 /// How many steps it takes to copy a value, and to judge it.
-fn weight(value: &Value<'_>) -> usize {
+pub(super) fn weight(value: &Value<'_>) -> usize {
     let inside = match value {
         Value::String(text) => text.len() / BYTES_PER_STEP,
         Value::Array(items) => items.iter().map(weight).sum(),

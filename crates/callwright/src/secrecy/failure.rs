@@ -168,7 +168,10 @@ impl Secrecy {
                 }
                 None => {}
             }
+            let shown = issue.path.clone();
             self.place(&mut issue.path);
+            // What it says is about the path as it was.
+            issue.item = issue.item.filter(|_| shown == issue.path);
         }
     }
 

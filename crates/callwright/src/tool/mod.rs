@@ -13,7 +13,10 @@ pub use crate::words::{DeclaredBy, Effect, ToolSpec};
 pub(crate) use lookup::{ToolSet, UnknownTool};
 use serde_json::Value as Schema;
 
-use crate::validate::{CompileBudget, CompiledSchema, Cost, SchemaCache, Secrets, marks_secret};
+use crate::json::Path;
+use crate::validate::{
+    CompileBudget, CompiledSchema, Cost, SchemaCache, Secrets, marks_secret, misplaced_enums,
+};
 use crate::words::{OutputPolicy, Validation};
 
 /// A tool that the gate knows: declared, and compiled if possible.
@@ -80,6 +83,13 @@ impl Tool {
     pub fn output_quarantined(&self) -> Option<&str> {
         let compiled = self.output_schema.as_ref()?;
         compiled.as_ref().err().map(AsRef::as_ref)
+    }
+
+    /// Where the declared schema of arguments has an `enum` of texts on a list, which no list satisfies. It is read as the
+    /// `enum` of the items; the author should know.
+    pub fn misplaced_enums(&self) -> Vec<Path> {
+        let declared = self.spec.input_schema.as_deref();
+        declared.map(misplaced_enums).unwrap_or_default()
     }
 
     /// How results are judged.

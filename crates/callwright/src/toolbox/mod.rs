@@ -77,7 +77,7 @@ use crate::words::{Place, Ran, ToolFailure, ToolSpec};
 /// let settled = toolbox.invoke(&bad, Place::new("chat-1", 0, 1)).await;
 /// assert_eq!(
 ///     settled.text(toolbox.feedback()),
-///     "Please rewrite the input with valid arguments. Errors: b: Required",
+///     "Please rewrite the input with valid arguments. Errors: b: Required (integer)",
 /// );
 /// # Ok(())
 /// # }
@@ -224,6 +224,9 @@ impl Toolbox {
                 let sentence = |why| format!("tool `{name}`: its {what} pass unvalidated: {why}");
                 warnings.extend(why.map(sentence));
             }
+            warnings.extend(tool.misplaced_enums().iter().map(|at| {
+                format!("tool `{name}`: no list satisfies the enum at {at}: read as the enum of its items")
+            }));
         }
         warnings.sort();
         warnings

@@ -149,8 +149,12 @@ fn narrowed_string(node: &Schema) -> Option<Expected> {
 }
 
 fn narrowed_number(name: SchemaType, node: &Schema) -> Expected {
+    /// Beyond this a limit is that of a machine's type, which says nothing to a model.
+    const FAR: f64 = 2_147_483_647.0;
     let within = |keyword: &str, comparison| {
         let limit = node.get(keyword)?.as_number()?;
+        let is_near = limit.as_f64().is_some_and(|limit| limit.abs() < FAR);
+        is_near.then_some(())?;
         Some(Expected::NumberWithin(name, comparison, limit.clone()))
     };
     within("minimum", Comparison::AtLeast)

@@ -17,9 +17,10 @@ use super::schema::CompiledSchema;
 use super::union::{Meant, meant};
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Indexed, Member, Path, Value};
-use crate::nearest::{Candidates, single_nearest};
+use crate::nearest::{Candidates, is_worth_proposing, single_nearest};
 use crate::words::{
-    BranchChoice, Correction, Expected, Issue, IssueCode, Received, ReceivedKeys, Work,
+    BranchChoice, Correction, Expected, Issue, IssueCode, ItemPlace, Received, ReceivedKeys,
+    SchemaType, Work,
 };
 
 /// How many issues are found in one call. The model is told five, and some hundreds are enough for any
@@ -32,6 +33,9 @@ const MOST_BRANCHES: usize = 256;
 /// How deep unions inside unions are followed: as deep as a call may be by default. A recursive schema
 /// has as many levels as its value.
 const UNION_DEPTH: usize = 100;
+
+/// How many characters of a text are repeated in a proposal. A longer one does not fit the line.
+const LONGEST_ITEM: usize = 30;
 
 /// How many steps suggestions may take for one call: half a millisecond. A key is compared with a hundred others in ten
 /// thousand.
@@ -69,6 +73,8 @@ pub(crate) fn issues(
     name_received_keys(schema, &places, &mut found);
     let mut issues = found.into_iter().map(|located| located.issue).collect();
     settle(&mut issues);
+    take_advice_back(&mut issues);
+    note_items(arguments, &mut issues);
     issues
 }
 
@@ -103,12 +109,44 @@ fn suggest(
                     }
                 };
                 issue.expected = known.expected.clone();
-                known.free.single_nearest(&key, work)
+                let near = known.free.single_nearest(&key, work);
+                let near = near.filter(|near| is_worth_proposing(&key, near));
+                // Beside a call that is complete without it, an unknown key is best left out. Where nothing else came,
+                // or two keys are near, something else was meant.
+                if near.is_none() && known.some_came && !known.free.any_near(&key, work) {
+                    issue.suggestion = Some(Correction::LeaveOut);
+                    continue;
+                }
+                near
+            }
+            Expected::ArrayOf(SchemaType::String) if issue.code == IssueCode::Type => {
+                let value = places
+                    .at(&issue.path)
+                    .filter(|_| !schema.hides(&issue.path));
+                issue.suggestion = list_of_one(value, schema.node(owner), schema);
+                continue;
             }
             _ => continue,
         };
         issue.suggestion = near.map(|near| Correction::Use(near.to_owned()));
     }
+}
+
+/// The list of one, where a single text came instead of a list of texts. It is for the model to decide: others may have been
+/// lost, or the text may hold several.
+fn list_of_one(
+    value: Option<&Value<'_>>,
+    node: Option<&Schema>,
+    schema: &CompiledSchema,
+) -> Option<Correction> {
+    let text = value?.as_str()?;
+    let length = text.chars().count();
+    let holds_one =
+        (1..=LONGEST_ITEM).contains(&length) && !text.contains([',', ';', '|', '\n', '[', '{']);
+    let items = node.and_then(|node| node.get("items"));
+    let allowed = items.and_then(|items| schema.follow(items).get("enum")?.as_array());
+    let is_allowed = allowed.is_none_or(|allowed| allowed.iter().any(|value| value == text));
+    (holds_one && is_allowed).then(|| Correction::Value(Schema::from(vec![text])))
 }
 
 fn near_value_at<'s>(
@@ -125,6 +163,8 @@ struct KnownKeys<'s> {
     expected: Expected,
     /// The listed keys that did not come.
     free: Candidates<'s>,
+    /// Whether others came.
+    some_came: bool,
 }
 
 impl<'s> KnownKeys<'s> {
@@ -140,11 +180,68 @@ impl<'s> KnownKeys<'s> {
             ([], patterns) => Expected::KeyMatching(copied(patterns)),
             (names, _) => Expected::Key(copied(names)),
         };
+        let free = free_names(&known, members);
         KnownKeys {
             expected,
-            free: Candidates::new(free_names(&known, members)),
+            some_came: free.len() < known.len(),
+            free: Candidates::new(free),
         }
     }
+}
+
+/// Takes the advice to leave a key out back where more than unknown keys is wrong: its value may be missing elsewhere.
+fn take_advice_back(issues: &mut [Issue]) {
+    if issues
+        .iter()
+        .any(|issue| issue.code != IssueCode::UnknownKey)
+    {
+        let advised = issues
+            .iter_mut()
+            .filter(|issue| issue.suggestion == Some(Correction::LeaveOut));
+        advised.for_each(|issue| issue.suggestion = None);
+    }
+}
+
+/// Notes which issues are within a list, where several may be about its items.
+fn note_items(arguments: &Value<'_>, issues: &mut [Issue]) {
+    if issues.len() < 2 {
+        return;
+    }
+    // Issues of one list come one after the other.
+    let mut known: Option<(Path, Option<usize>)> = None;
+    for issue in issues {
+        let pointer = issue.path.as_pointer();
+        let Some(list) = innermost_index(pointer).and_then(|at| pointer.get(..at)) else {
+            continue;
+        };
+        if known
+            .as_ref()
+            .is_none_or(|(path, _)| path.as_pointer() != list)
+        {
+            let path = Path::from_pointer(list);
+            let items = arguments
+                .at(&path)
+                .and_then(Value::as_array)
+                .map(<[_]>::len);
+            known = Some((path, items));
+        }
+        let items = known.as_ref().and_then(|(_, items)| *items);
+        let list = list.len();
+        issue.item = items.map(|items| ItemPlace { list, items });
+    }
+}
+
+/// Where the last segment of a pointer begins that may be an index.
+fn innermost_index(pointer: &str) -> Option<usize> {
+    let mut end = pointer.len();
+    while let Some(start) = pointer[..end].rfind('/') {
+        let segment = &pointer[start + 1..end];
+        if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Some(start);
+        }
+        end = start;
+    }
+    None
 }
 
 /// Sorts issues by usefulness and leaves out what others say better.
@@ -209,11 +306,12 @@ impl IssueCollector<'_> {
                     self.properties = Some((owner.clone(), Properties::of(self.schema, &owner)));
                 }
                 let known = self.properties.as_ref();
+                let place = at.key(&key);
                 let expected = match known.and_then(|(_, properties)| properties.get(&key)) {
-                    Some(property) => self.schema.expectation(property),
+                    Some(property) => self.wanted(property, &place),
                     None => Expected::SomeValue,
                 };
-                let issue = Issue::new(at.key(&key), code, expected, received);
+                let issue = Issue::new(place, code, expected, received);
                 return self.push(issue, branch, owner);
             }
             ViolationKind::UnknownKeys(keys) => {
@@ -256,6 +354,15 @@ impl IssueCollector<'_> {
         };
         let received = self.received(&at, matches!(expected, Expected::Limit { .. }));
         self.push(Issue::new(at, code, expected, received), branch, owner);
+    }
+
+    /// What a missing key is to hold, as far as it may be shown.
+    fn wanted(&self, property: &Schema, place: &Path) -> Expected {
+        match self.schema.expectation(property) {
+            Expected::OneOf(_) if self.schema.hides(place) => Expected::Hidden(IssueCode::Enum),
+            Expected::Constant(_) if self.schema.hides(place) => Expected::Hidden(IssueCode::Const),
+            expected => expected,
+        }
     }
 
     /// What came at a place, as far as it may be shown.
@@ -402,7 +509,9 @@ pub(crate) fn near_value<'s>(
 ) -> Option<&'s str> {
     let mut names = allowed.iter().filter_map(Schema::as_str);
     match value {
-        Value::String(text) => single_nearest(text, names, work),
+        Value::String(text) => {
+            single_nearest(text, names, work).filter(|near| is_worth_proposing(text, near))
+        }
         // `5` where `"5"` is meant.
         Value::Number(number) => names.find(|name| *name == number.as_str()),
         _ => None,

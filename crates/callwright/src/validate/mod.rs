@@ -25,6 +25,7 @@ pub use cache::SchemaCache;
 pub(crate) use cost::Cost;
 pub use engine::{Loosening, only_loosens};
 pub(crate) use explain::{LocatedIssue, free_names, near_value};
+pub(crate) use normalise::misplaced_enums;
 pub use normalise::normalise;
 pub(crate) use properties::Properties;
 pub use schema::CompiledSchema;

@@ -9,6 +9,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value as Schema, json};
 
+use crate::json::Path;
+
 /// The schema to compile for a declared one: itself, if there is nothing to rewrite.
 pub fn normalise(declared: &Schema) -> Cow<'_, Schema> {
     let mut schema = declared.clone();
@@ -64,6 +66,7 @@ fn node(schema: &mut Schema, draft: Draft) {
     fix_values(members, draft);
     hoist_required(members);
     fix_type(members);
+    fix_enum_of_list(members);
     if draft != Draft::Four {
         fix_exclusive(members, "minimum", "exclusiveMinimum");
         fix_exclusive(members, "maximum", "exclusiveMaximum");
@@ -240,6 +243,76 @@ fn type_name(name: &str) -> Option<String> {
     })
 }
 
+/// `"type": "array", "enum": ["a", "b"]`: no list is one of these texts, so its items are meant.
+fn fix_enum_of_list(members: &mut Map<String, Schema>) {
+    if !is_misplaced_enum(members) {
+        return;
+    }
+    let values = members.remove("enum");
+    let items = members.entry("items").or_insert_with(|| json!({}));
+    if let (Schema::Object(items), Some(values)) = (items, values) {
+        items.insert("enum".to_owned(), values);
+    }
+}
+
+/// Whether a list has an `enum` of texts, which can only be meant for its items.
+fn is_misplaced_enum(members: &Map<String, Schema>) -> bool {
+    let is_type = |name: &Schema, wanted: &str| {
+        let name = name.as_str().and_then(type_name);
+        name.is_some_and(|name| name == wanted)
+    };
+    let is_list = match members.get("type") {
+        Some(Schema::Array(names)) => {
+            let only_lists = |name: &Schema| is_type(name, "array") || is_type(name, "null");
+            names.iter().all(only_lists) && names.iter().any(|name| is_type(name, "array"))
+        }
+        Some(name) => is_type(name, "array"),
+        None => false,
+    };
+    let values = members.get("enum").and_then(Schema::as_array);
+    let are_texts = values.is_some_and(|all| !all.is_empty() && all.iter().all(Schema::is_string));
+    let may_be_of_items = match members.get("items") {
+        None => !members.contains_key("prefixItems"),
+        Some(Schema::Object(items)) => {
+            let is_text = items.get("type").is_none_or(|name| is_type(name, "string"));
+            is_text
+                && !["enum", "const", "$ref"]
+                    .iter()
+                    .any(|key| items.contains_key(*key))
+        }
+        Some(_) => false,
+    };
+    is_list && are_texts && may_be_of_items
+}
+
+/// Where a declared schema has an `enum` of texts on a list, which is read as one of its items: JSON Pointers.
+pub(crate) fn misplaced_enums(declared: &Schema) -> Vec<Path> {
+    fn look(schema: &Schema, at: &Path, found: &mut Vec<Path>) {
+        match schema {
+            Schema::Object(members) => {
+                if is_misplaced_enum(members) {
+                    found.push(at.clone());
+                }
+                for (key, inner) in members {
+                    // What these hold is data.
+                    if !matches!(key.as_str(), "enum" | "const" | "default" | "examples") {
+                        look(inner, &at.key(key), found);
+                    }
+                }
+            }
+            Schema::Array(all) => {
+                for (index, inner) in all.iter().enumerate() {
+                    look(inner, &at.index(index), found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    look(declared, &Path::root(), &mut found);
+    found
+}
+
 /// `"minimum": 0, "exclusiveMinimum": true` in a schema that is not of draft 4.
 fn fix_exclusive(members: &mut Map<String, Schema>, plain: &str, exclusive: &str) {
     if let Some(Schema::Bool(yes)) = members.get(exclusive).cloned() {
@@ -376,6 +449,30 @@ mod tests {
             }}),
             json!({"properties": {"a": {"type": "string"}, "b": {}}, "required": ["a"]}),
         );
+    }
+
+    #[test]
+    fn an_enum_of_texts_on_a_list_is_that_of_its_items() {
+        becomes(
+            json!({"type": "array", "enum": ["a", "b"], "items": {"type": "string"}}),
+            json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}),
+        );
+        let bare = json!({"type": "ARRAY", "enum": ["a"]});
+        let tool = json!({"properties": {"tags": bare}});
+        assert_eq!(misplaced_enums(&tool)[0].as_pointer(), "/properties/tags");
+        let items = json!({"type": "array", "items": {"enum": ["a"]}});
+        becomes(bare, items.clone());
+        assert!(misplaced_enums(&items).is_empty());
+        // A list of lists that are allowed, items with values of their own, and numbers have another reading.
+        for other in [
+            json!({"type": "array", "enum": [["a"], ["b"]]}),
+            json!({"type": "array", "enum": ["a"], "items": {"enum": ["b"]}}),
+            json!({"type": "array", "enum": ["a"], "items": {"type": "integer"}}),
+            json!({"type": ["array", "string"], "enum": ["a"]}),
+        ] {
+            assert!(misplaced_enums(&other).is_empty());
+            becomes(other.clone(), other);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::explain::LocatedIssue;
 use super::properties::Properties;
 use super::schema::CompiledSchema;
 use crate::json::{Indexed, Path, Value};
-use crate::nearest::{CLOSE, Wanted};
+use crate::nearest::{CLOSE, Wanted, is_worth_proposing};
 use crate::words::{Correction, IssueCode, Received, Work};
 
 /// How many missing or unknown keys are compared with each other; more than this in one call is not
@@ -99,7 +99,7 @@ fn similar_keys<'v>(
         let wanted = Wanted::new(&name);
         for came_as in here.clone() {
             let score = wanted.similarity(unknown[came_as].1, work);
-            if score >= CLOSE {
+            if score >= CLOSE && is_worth_proposing(unknown[came_as].1, &name) {
                 pairs.push(Pair {
                     score,
                     missing: missing.len(),

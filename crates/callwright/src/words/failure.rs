@@ -8,6 +8,7 @@ use super::issue::{Correction, Issue};
 use super::json::{Path, Problem, Value};
 use super::objection::Objection;
 use super::output_fault::OutputFault;
+use super::text::is_invisible;
 use super::tool_failure::ToolFailure;
 
 /// Our verdict on a call that was refused: what is wrong and what to do next.
@@ -22,6 +23,8 @@ pub struct Failure {
     pub(crate) escalated: Option<Next>,
     /// What to advise, where that differs from what the table says.
     pub(crate) advice: Option<Arc<[String]>>,
+    /// The arguments as a bolder repair would send them on: JSON.
+    pub(crate) example: Option<String>,
 }
 
 /// What exactly is wrong with a refused call.
@@ -42,6 +45,8 @@ pub enum Cause {
         problem: Problem,
         /// The text at that place: its beginning, escaped. Absent where the tool takes secrets.
         found: Option<String>,
+        /// Whether it follows a whole JSON object, and is all that is wrong.
+        after_object: bool,
     },
     /// The call ends before its arguments do.
     CutOff {
@@ -120,12 +125,17 @@ impl Failure {
             cause,
             escalated: None,
             advice: None,
+            example: None,
         }
     }
 
     /// The call ends before its arguments do.
     pub(crate) fn cut_off(path: Path, cut: Cut) -> Self {
-        Failure::new(Code::TruncatedCall, Cause::CutOff { path, cut })
+        let mut failure = Failure::new(Code::TruncatedCall, Cause::CutOff { path, cut });
+        if cut == Cut::Unclosed {
+            failure.escalated = Some(Next::FixArguments);
+        }
+        failure
     }
 
     /// The stable name of what went wrong: the tool's or the check's own, where there is one.
@@ -197,6 +207,14 @@ impl Failure {
         self.escalated.unwrap_or(self.code.row().next)
     }
 
+    /// Notes what the arguments would be after edits above the allowed grade, if that is a short line.
+    pub(crate) fn show_example(&mut self, arguments: &Value<'_>) {
+        const LONGEST: usize = 300;
+        let example = arguments.to_string();
+        let is_plain = !example.contains(is_invisible);
+        self.example = (example.len() <= LONGEST && is_plain).then_some(example);
+    }
+
     /// Notes what edits above the allowed grade would do, for the model to decide.
     pub(crate) fn suggest(&mut self, edits: &[Edit], cap: Grade) {
         let Cause::Arguments(issues) = &mut self.cause else {
@@ -208,10 +226,10 @@ impl Failure {
         {
             let silent = |issue: &&mut Issue| issue.path == edit.path && issue.suggestion.is_none();
             for issue in issues.iter_mut().filter(silent) {
-                issue.suggestion = Some(Correction::Use(match &edit.after {
-                    Value::String(text) => text.clone().into_owned(),
-                    other => other.to_string(),
-                }));
+                issue.suggestion = Some(match &edit.after {
+                    Value::String(text) => Correction::Use(text.clone().into_owned()),
+                    other => Correction::Value(other.into()),
+                });
             }
         }
     }
@@ -246,8 +264,27 @@ impl Failure {
 pub enum Cut {
     /// The text ends before its value does.
     Seen,
+    /// The text is short, and only lacks its last bracket: that is more likely a slip than a cut.
+    Unclosed,
     /// The provider said so.
     Declared,
     /// The provider gave a reason for the end of the answer that is not known to be good.
     Doubtful,
+}
+
+impl Cut {
+    /// The longest text that only a slip leaves unclosed: the smallest limits of answers are some 250 tokens.
+    const SHORT: usize = 1_000;
+
+    /// What kind of cut it is if a text ends before its value does. `reads` says whether a text is whole. A number at the
+    /// end may lack digits, and a lone brace everything.
+    pub(crate) fn of_text(text: &str, reads: impl Fn(&str) -> bool) -> Cut {
+        let text = text.trim_ascii_end();
+        let may_be_whole = !text.ends_with(|c: char| c.is_ascii_digit() || c == '{');
+        if text.len() <= Cut::SHORT && may_be_whole && reads(&[text, "}"].concat()) {
+            Cut::Unclosed
+        } else {
+            Cut::Seen
+        }
+    }
 }

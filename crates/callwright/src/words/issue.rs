@@ -25,6 +25,18 @@ pub struct Issue {
     /// Why this issue and not those of the other branches, where the schema offers alternatives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<BranchChoice>,
+    /// The list that the place is in, where the same objection to each of its items may share a line.
+    #[serde(skip)]
+    pub(crate) item: Option<ItemPlace>,
+}
+
+/// A place in the innermost list around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ItemPlace {
+    /// How many bytes of the path name the list.
+    pub(crate) list: usize,
+    /// How many items the list has.
+    pub(crate) items: usize,
 }
 
 impl Issue {
@@ -36,6 +48,7 @@ impl Issue {
             received,
             suggestion: None,
             branch: None,
+            item: None,
         }
     }
 
@@ -291,8 +304,12 @@ impl Received {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Correction {
-    /// This key, or this value.
+    /// This key, or this text.
     Use(String),
+    /// This value.
+    Value(serde_json::Value),
+    /// Nothing: the call is complete without this key.
+    LeaveOut,
     /// A key came under a wrong name.
     Rename {
         /// The name it came under.

@@ -37,6 +37,7 @@ pub use effect::{DeclaredBy, Effect};
 pub use failure::{Cause, Cut, Failure};
 pub use identity::{Digest, Fingerprint, Outcome, Success};
 pub(crate) use identity::{as_digest, hash};
+pub(crate) use issue::ItemPlace;
 pub use issue::{
     BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,
     ReceivedKeys, SchemaType, Unit,

@@ -239,6 +239,13 @@ impl<'n> Candidates<'n> {
         });
         single_best(scored, work)
     }
+
+    /// Whether one of them is close to a name.
+    pub(crate) fn any_near(&self, name: &str, work: &Work) -> bool {
+        let wanted = Wanted::new(name);
+        let mut all = self.0.iter();
+        all.any(|candidate| wanted.similarity_to(candidate, work) >= CLOSE)
+    }
 }
 
 /// How often each letter occurs in a name, case and separators aside: tells most names apart without comparing them.
@@ -341,6 +348,21 @@ fn has_same_letters(left: &str, right: &str) -> bool {
         (false, false) => letters(left).eq(letters(right)),
         _ => false,
     }
+}
+
+/// Whether a close name may be meant. It has the same digits (`5 minutes` is not a misspelt `45 minutes`); it shares a word or
+/// its beginning, or is at most two letters away and begins alike: `Today` is not a misspelt `Monday`.
+pub(crate) fn is_worth_proposing(sent: &str, near: &str) -> bool {
+    fn digits(name: &str) -> impl Iterator<Item = char> {
+        name.chars().filter(|c| c.is_numeric())
+    }
+    let (left, right) = (Name::new(sent), Name::new(near));
+    let begins_alike = left.folded.chars().next() == right.folded.chars().next();
+    let most = if begins_alike { 2 } else { 1 };
+    digits(sent).eq(digits(near))
+        && (shared_words(&left, &right) >= CLOSE
+            || shared_beginning(left.folded.as_bytes(), right.folded.as_bytes()) >= CLOSE
+            || strsim::damerau_levenshtein(&left.folded, &right.folded) <= most)
 }
 
 /// Letters only: all small, all capital, or small ones after a capital.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use callwright::feedback::Feedback;
+use callwright::feedback::{Feedback, Receipts};
 use callwright::wire::read_tools;
 use callwright::{Policy, ToolSpec};
 use serde_json::{Value, json};
@@ -87,7 +87,11 @@ impl PresentCase {
 
     pub(crate) fn feedback(&self) -> Feedback {
         let mut feedback = Feedback::default();
-        feedback.receipts = self.case["receipts"] == true;
+        feedback.receipts = match self.case["receipts"].as_bool() {
+            None => Receipts::default(),
+            Some(false) => Receipts::Never,
+            Some(true) => Receipts::Always,
+        };
         feedback
     }
 

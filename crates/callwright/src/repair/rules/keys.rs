@@ -8,7 +8,7 @@ use super::{ProposedEdit, Site, only};
 use crate::json::Value;
 use crate::nearest::{CLOSE, Wanted, is_slip, same_spelling, single_nearest, words};
 use crate::validate::free_names;
-use crate::words::IssueCode;
+use crate::words::{IssueCode, word_list};
 
 /// Models mix the conventions of the languages they know. Lossless where exactly one key is the same but
 /// for case and separators; of a missing key also where signs are around it (`_class`, where a language reserves the
@@ -76,6 +76,12 @@ pub(super) fn key_words(site: &Site<'_, '_>) -> Option<ProposedEdit> {
 /// The only unknown key of an object and the only key that it lacks, if the value is a list or an object: a text fits
 /// anywhere.
 fn only_pair<'s>(site: &Site<'s, '_>) -> Option<(&'s str, Cow<'s, str>)> {
+    let (sent, value, missing) = only_left(site)?;
+    matches!(value, Value::Array(_) | Value::Object(_)).then_some((sent, missing))
+}
+
+/// The only unknown key of an object with its value, and the only key that it lacks.
+fn only_left<'s>(site: &Site<'s, '_>) -> Option<(&'s str, &'s Value<'s>, Cow<'s, str>)> {
     if site.code() != IssueCode::Required {
         return None;
     }
@@ -86,12 +92,11 @@ fn only_pair<'s>(site: &Site<'s, '_>) -> Option<(&'s str, Cow<'s, str>)> {
     only(required.filter_map(Schema::as_str).filter(is_missing))?;
     let properties = site.properties();
     let (name, value) = only(members.iter().filter(|(name, _)| !properties.has(name)))?;
-    let is_container = matches!(value, Value::Array(_) | Value::Object(_));
-    (is_container && is_plain(name)).then_some((name.as_ref(), site.key()?))
+    is_plain(name).then_some((name.as_ref(), value, site.key()?))
 }
 
 /// Whether a name has no sign that may turn its meaning round: `!scopes`, `-scopes`.
-fn is_plain(name: &str) -> bool {
+pub(super) fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
     name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.chars().all(plain)
 }
@@ -119,6 +124,44 @@ pub(super) fn only_key_left(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         .then(|| site.rename(sent, &missing))
 }
 
+/// A guess, for tools that read: the value is one that only the missing key allows, nothing else is missing, nothing else is
+/// left over. The name must not say anything of its own: each of its words is one of the missing key or of its description.
+/// `old_status` and `exclude_status` have one that is not.
+pub(super) fn key_of_allowed_value(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+    let (sent, value, missing) = only_left(site)?;
+    let property = site.schema.follow(site.properties().get(&missing)?);
+    let allowed = property.get("enum")?.as_array()?;
+    site.look_at(allowed.len())?;
+    let text = value.as_str()?;
+    let is_allowed = allowed.len() > 1 && allowed.iter().any(|allowed| allowed == text);
+    let described = property.get("description").and_then(Schema::as_str);
+    let described = described.unwrap_or_default();
+    site.scope.work.take(described.len()).then_some(())?;
+    let mut known = words(described);
+    known.extend(words(&missing));
+    let own = full_words(sent);
+    let says_nothing_else = !own.is_empty()
+        && own.iter().all(|word| {
+            let is_word = |known: &String| known.trim_end_matches('s') == word;
+            !TURNING_WORDS.contains(&word.as_str()) && known.iter().any(is_word)
+        });
+    (is_allowed && says_nothing_else).then(|| site.rename(sent, &missing))
+}
+
+/// Words of descriptions that turn the meaning of a name round: `not_status`, where the text says "not empty".
+const TURNING_WORDS: &[&str] = word_list![
+    not no non un without except exclude ignore skip old new previous next from to min max before after if unless other
+];
+
+/// A member that has neither a name nor a value says nothing: some models write `{"": ""}` for no arguments. Lossless. Where
+/// something may be destroyed it may be what is left of a filter.
+pub(super) fn empty_member_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+    let is_nameless = site.key()?.trim().is_empty();
+    let says_nothing =
+        site.code() == IssueCode::UnknownKey && is_nameless && is_empty(site.value()?);
+    says_nothing.then(|| ProposedEdit::Remove(site.path().clone()))
+}
+
 /// Nothing is said by null and by an empty value. A key that holds anything else is never dropped: it may forbid the call
 /// (`dry_run`), narrow it (`exclude`, which repeats a value by nature) or give it a unit. Lossy, since the key itself is
 /// gone, and for tools that read, since its name may say something. Only where the schema says that there are no other
@@ -136,10 +179,11 @@ pub(super) fn unknown_key_dropped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     {
         return None;
     }
-    // A key that is close to a known one is most likely that one.
+    // A key that is close to one that did not come is most likely that one.
     let (wanted, work) = (Wanted::new(&key), site.scope.work);
     let is_close = |name: &str| wanted.similarity(name, work) >= CLOSE;
-    let is_misspelt = site.properties().names().into_iter().any(is_close);
+    let absent = free_names(&site.properties().names(), site.siblings()?);
+    let is_misspelt = absent.into_iter().any(is_close);
     (!is_misspelt && work.left() > 0).then(|| ProposedEdit::Remove(site.path().clone()))
 }
 

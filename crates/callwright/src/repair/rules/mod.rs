@@ -18,6 +18,7 @@ use std::rc::Rc;
 use ahash::AHashMap;
 use serde_json::Value as Schema;
 
+use super::search::weight;
 use super::table::RuleRow;
 use super::{Grade, Stakes};
 use crate::json::{Indexed, Member, Path, Value};
@@ -72,6 +73,8 @@ rules! {
     absent::default_for_missing = Lossless, 2, Changes;
     /// An optional argument that was sent as null is left out; a required one gets the default of the schema.
     absent::null_left_out = Lossless, 2, Changes;
+    /// A member without a name and without a value, `"": ""`, is left out.
+    keys::empty_member_left_out = Lossless, 2, Changes;
     /// A list of one, `["a"]`, for a single value becomes that value.
     lists::scalar_from_array = Lossless, 2, Destroys;
     /// One list too many around a list of lists or of objects is taken off.
@@ -96,12 +99,18 @@ rules! {
     keys::key_near = Guess, 1, Changes;
     /// The only unknown key takes the place of the only missing one, if its name says nothing: `data`, `the_list`.
     keys::only_key_left = Guess, 2, Changes;
+    /// The only unknown key takes the place of the only missing one, if it holds an allowed value and has none but words of the missing key and its description: `unit` for `scale`.
+    keys::key_of_allowed_value = Guess, 2, Reads;
     /// An optional argument that was sent as `"null"`, `"None"` or an empty text is left out.
     absent::null_text_left_out = Guess, 2, Reads;
     /// A single value for a list becomes a list of one, if it is a number, an allowed text or an object with known keys.
     lists::array_from_scalar = Guess, 3, Changes;
     /// A list of numbers that was sent as one text with bare commas, `"3,4,5"`, is split, if they can be neither decimal nor thousands.
     lists::list_from_commas = Guess, 3, Changes;
+    /// A text that names one allowed value among words that say nothing, `"the last six months"`, becomes that value.
+    values::enum_named = Guess, 3, Reads;
+    /// An unknown layer around arguments that fit as they are, `{"request": {…}}`, is taken off, if its name says only what it is or what the call is about.
+    layers::named_layer_unwrapped = Guess, 3, Reads;
     /// A bare value or word, `"Berlin"`, becomes the only required parameter.
     layers::sole_parameter = Guess, 4, Reads;
 }
@@ -295,6 +304,11 @@ impl<'s, 'c> Site<'s, 'c> {
     fn compare_with(&self, count: usize) -> Option<()> {
         let steps = count * COMPARED_WITH;
         self.scope.work.take(steps).then_some(())
+    }
+
+    /// Whether the whole schema accepts a value; not, if there is no work left to ask it.
+    fn accepts(&self, value: &Value<'_>) -> bool {
+        self.scope.work.take(weight(value)) && self.schema.accepts(value)
     }
 
     /// Whether the schema node at a path requires a key.

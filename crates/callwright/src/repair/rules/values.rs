@@ -6,9 +6,9 @@ use serde_json::Value as Schema;
 
 use super::{ProposedEdit, Site, only};
 use crate::json::Value;
-use crate::nearest::{is_slip, same_spelling};
+use crate::nearest::{is_slip, same_spelling, words};
 use crate::validate::near_value;
-use crate::words::{Expected, IssueCode};
+use crate::words::{Expected, IssueCode, word_list};
 
 /// Names of units are short: `mbar`, `Mmol`.
 const LONGEST_UNIT: usize = 4;
@@ -76,6 +76,66 @@ pub(super) fn enum_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let sent = site.value()?.as_str()?;
     let meant = near_value(site.value()?, allowed, site.scope.work)?;
     is_slip(sent, meant).then(|| site.replace(Value::String(meant.to_owned().into())))
+}
+
+/// Words around an allowed value that say nothing of their own. A word that is not here is taken to say something, in any
+/// language: `except shipped`, `nicht shipped`.
+const WORDS_AROUND: &[&str] = word_list![
+    a an the my this these of in by for per on at as with is and it please only just last past current type kind class mode
+    style level order format scale unit units system degree degrees value option setting method category
+];
+
+/// How many words a text may have that names an allowed value. A longer one is a sentence.
+const MOST_WORDS: usize = 6;
+
+/// How many letters a word of the key has at least, if it says nothing beside the value.
+const SHORTEST_OF_KEY: usize = 4;
+
+/// A guess, for tools that read: exactly one allowed value is in the text word for word, and all other words say nothing, or
+/// are words of the key. Digits are never among them.
+pub(super) fn enum_named(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+    let Expected::OneOf(allowed) = &site.located.issue.expected else {
+        return None;
+    };
+    let (sent, allowed) = (site.value()?.as_str()?, allowed.as_array()?);
+    let is_plain = |c: char| c.is_alphabetic() || matches!(c, ' ' | '_' | '-');
+    if site.code() != IssueCode::Enum || !sent.chars().all(is_plain) {
+        return None;
+    }
+    site.look_at(allowed.len())?;
+    let sent = separate_words(sent);
+    if sent.len() > MOST_WORDS {
+        return None;
+    }
+    let texts = allowed.iter().filter_map(Schema::as_str);
+    let (meant, around) = only(texts.filter_map(|option| Some((option, around(&sent, option)?))))?;
+    let mut of_key = site.key().map(|key| words(&key)).unwrap_or_default();
+    // The key `no_smoking` does not make `no` a word that says nothing.
+    of_key.retain(|word| word.len() >= SHORTEST_OF_KEY);
+    let says_nothing =
+        |word: &&String| WORDS_AROUND.contains(&word.as_str()) || of_key.contains(word);
+    (!around.is_empty() && around.iter().all(says_nothing))
+        .then(|| site.replace(Value::String(meant.to_owned().into())))
+}
+
+/// The words of a text, in lower case. A capital does not begin one: `inActive` may be a word with the opposite meaning.
+fn separate_words(text: &str) -> Vec<String> {
+    let words = text.split([' ', '_', '-']).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// The other words of a text that names an allowed value word for word; `None` if it does not.
+fn around<'w>(sent: &'w [String], option: &str) -> Option<Vec<&'w String>> {
+    let option = separate_words(option);
+    let at = sent
+        .windows(option.len().max(1))
+        .position(|part| part == option)?;
+    Some(
+        sent[..at]
+            .iter()
+            .chain(&sent[at + option.len()..])
+            .collect(),
+    )
 }
 
 /// Models write dates as the languages they know do. Lossless where every digit stays where it is: the

@@ -1,0 +1,126 @@
+//! Which issues share a line: the same objection to several keys of one object, or to several items of one list.
+//!
+//! Takes the issues of a failure, the most useful first; returns as many lines as are shown, and how many issues are in
+//! none of them. Makes no words.
+
+use crate::words::{Correction, Issue, IssueCode};
+
+/// How many characters the names of keys may take that share a line. What they have in common needs the rest.
+const NAMES: usize = 48;
+
+/// One or more issues that are told in one line.
+#[derive(Debug)]
+pub(super) struct IssueLine<'i> {
+    /// The first of them.
+    pub(super) first: &'i Issue,
+    /// The others, which object to the same.
+    pub(super) others: Vec<&'i Issue>,
+    pub(super) shared: Shared,
+    /// How many characters their names take.
+    names: usize,
+}
+
+/// What the issues of a line differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shared {
+    /// There is only one.
+    Nothing,
+    /// The key: they are about members of one object.
+    Keys,
+    /// The index: they are about items of one list, or about the same place within each.
+    Items,
+}
+
+impl<'i> IssueLine<'i> {
+    pub(super) fn new(first: &'i Issue) -> Self {
+        IssueLine {
+            first,
+            others: Vec::new(),
+            shared: Shared::Nothing,
+            names: name(first).len(),
+        }
+    }
+
+    /// All issues of the line.
+    pub(super) fn issues(&self) -> impl Iterator<Item = &'i Issue> {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
+
+    /// Takes an issue in, if it shares the line.
+    fn take(&mut self, issue: &'i Issue) -> bool {
+        let shared = match shared(self.first, issue) {
+            Some(shared) if self.shared == Shared::Nothing || self.shared == shared => shared,
+            _ => return false,
+        };
+        let names = self.names + name(issue).len();
+        if shared == Shared::Keys && names > NAMES {
+            return false;
+        }
+        (self.shared, self.names) = (shared, names);
+        self.others.push(issue);
+        true
+    }
+}
+
+/// At most `max` lines, and how many issues are not in them.
+pub(super) fn lines(issues: &[Issue], max: usize) -> (Vec<IssueLine<'_>>, usize) {
+    let mut lines: Vec<IssueLine<'_>> = Vec::with_capacity(issues.len().min(max));
+    let mut left = 0;
+    for issue in issues {
+        if lines.iter_mut().any(|line| line.take(issue)) {
+            continue;
+        }
+        if lines.len() < max {
+            lines.push(IssueLine::new(issue));
+        } else {
+            left += 1;
+        }
+    }
+    (lines, left)
+}
+
+/// What two issues differ in, if that is all.
+fn shared(left: &Issue, right: &Issue) -> Option<Shared> {
+    if left.code != right.code {
+        return None;
+    }
+    let shared = if left.item.is_some() && left.item == right.item {
+        let (list, inner) = around_index(left)?;
+        (around_index(right)? == (list, inner)).then_some(Shared::Items)?
+    } else {
+        (parent(left) == parent(right)).then_some(Shared::Keys)?
+    };
+    let is_same = match (shared, left.code) {
+        (Shared::Keys, IssueCode::UnknownKey) => {
+            matches!(left.suggestion, None | Some(Correction::LeaveOut))
+        }
+        (Shared::Keys, _) => left.suggestion.is_none() && left.received == right.received,
+        _ => true,
+    };
+    let is_same = is_same && left.suggestion == right.suggestion;
+    (is_same && left.expected == right.expected).then_some(shared)
+}
+
+/// The path of the innermost list around an issue and the path from its item on, as pointers.
+pub(super) fn around_index(issue: &Issue) -> Option<(&str, &str)> {
+    let pointer = issue.path.as_pointer();
+    let (list, inside) = pointer.split_at_checked(issue.item?.list)?;
+    let index_end = inside.get(1..)?.find('/').map(|at| at + 1);
+    Some((list, inside.get(index_end.unwrap_or(inside.len())..)?))
+}
+
+/// The index of the item that an issue is about.
+pub(super) fn index(issue: &Issue) -> &str {
+    let pointer = issue.path.as_pointer();
+    let inside = issue.item.and_then(|item| pointer.get(item.list + 1..));
+    inside.map_or("", |inside| inside.split('/').next().unwrap_or_default())
+}
+
+fn parent(issue: &Issue) -> Option<&str> {
+    Some(issue.path.as_pointer().rsplit_once('/')?.0)
+}
+
+fn name(issue: &Issue) -> &str {
+    let pointer = issue.path.as_pointer();
+    pointer.rsplit_once('/').map_or(pointer, |(_, name)| name)
+}
