@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 /// stays.
 const GENERATION_BYTES: usize = 24 * 1024 * 1024;
 
-/// What a compiled list takes, measured with one small tool and with many: so many times its text, and so much by itself.
+/// What a compiled list is taken to need, estimated on the safe side: so many times its text, and so much by itself.
 const BYTES_PER_BYTE: usize = 12;
 const BYTES_PER_LIST: usize = 16 * 1024;
 
