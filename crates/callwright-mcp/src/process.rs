@@ -21,7 +21,9 @@ pub(crate) struct ServerCommand {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerSignal {
+    #[cfg(unix)]
     HangUp,
+    #[cfg(unix)]
     Interrupt,
     Terminate,
     Kill,
@@ -90,10 +92,8 @@ impl ServerProcess {
 
     /// Without signals, a server can only be killed.
     #[cfg(not(unix))]
-    pub(crate) fn signal(&mut self, signal: ServerSignal) {
-        if matches!(signal, ServerSignal::Terminate | ServerSignal::Kill) {
-            let _ = self.child.start_kill();
-        }
+    pub(crate) fn signal(&mut self, _: ServerSignal) {
+        let _ = self.child.start_kill();
     }
 }
 
