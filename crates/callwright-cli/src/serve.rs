@@ -234,6 +234,9 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
             }
         }
     }
+    // Without that signal nothing is read again.
+    #[cfg(not(unix))]
+    drop(reload);
     std::future::pending::<()>().await;
 }
 
