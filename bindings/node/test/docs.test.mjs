@@ -13,11 +13,13 @@ const folder = mkdtempSync(join(tmpdir(), 'callwright-docs-'));
 mkdirSync(join(folder, 'node_modules'));
 symlinkSync(join(import.meta.dirname, '..'), join(folder, 'node_modules/callwright'));
 
-const guide = readFileSync(join(repository, 'docs/node.md'), 'utf8');
-const blocks = [...guide.matchAll(/```js\n([^]*?)```/g)].map(([, code]) => code);
+const examples = ['README.md', 'docs/node.md'].flatMap((guide) => {
+  const text = readFileSync(join(repository, guide), 'utf8');
+  return [...text.matchAll(/```js\n([^]*?)```/g)].map(([, code], at) => ({ name: `${guide}, example ${at + 1}`, code }));
+});
 
-blocks.forEach((code, at) => {
-  test(`docs/node.md, example ${at + 1}`, () => {
+examples.forEach(({ name, code }, at) => {
+  test(name, () => {
     const file = join(folder, `example-${at}.mjs`);
     writeFileSync(file, code);
     const printed = execFileSync(process.execPath, [file], { encoding: 'utf8' });
@@ -26,4 +28,4 @@ blocks.forEach((code, at) => {
   });
 });
 
-test('there are examples', () => assert.ok(blocks.length >= 3));
+test('there are examples', () => assert.ok(examples.length >= 4));

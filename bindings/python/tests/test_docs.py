@@ -15,7 +15,7 @@ import pytest
 from cases import REPOSITORY
 
 BLOCK = re.compile(r"^```(python|text)(?: *(\w+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-GUIDES = ["docs/python.md", "docs/integrations.md", "docs/replay-at-scale.md", "bindings/python/README.md"]
+GUIDES = ["README.md", "docs/python.md", "docs/integrations.md", "docs/replay-at-scale.md", "bindings/python/README.md"]
 
 
 @pytest.mark.parametrize("guide", GUIDES)
