@@ -8,28 +8,43 @@ use super::surroundings::{after, in_front, is_between};
 use super::tolerant::{self, NoReading, TolerantReading};
 use super::{Edit, bracket, syntax};
 use crate::json::{Path, Value};
+use crate::tool::Tool;
+use crate::words::template;
 
 /// What a text holds.
 pub(super) enum Extract {
     /// One value, and the edits that it took to see it.
     One(Value<'static>, Vec<Edit>),
-    /// So many values that are not all the same.
-    Several(usize),
+    /// Values that are not all the same.
+    Several(SeveralValues),
     /// A value that ends here, before it is whole.
     CutOff(Path),
     /// No value that is certain.
     Nothing,
 }
 
+/// Values that are not all the same.
+pub(super) struct SeveralValues {
+    /// The first, and the edits that it would take to see it alone.
+    pub(super) first: (Value<'static>, Vec<Edit>),
+    /// Those that differ from it.
+    pub(super) others: Vec<Value<'static>>,
+    /// How many there are in all.
+    pub(super) count: usize,
+    /// Whether there are words between them.
+    pub(super) has_words: bool,
+}
+
 /// The white space of JSON. Any other is left out on record.
 pub(super) const JSON_BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Reads the one value in a text, which is a call of `tool`.
-pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
-    let Some(start) = text.find(['{', '[']) else {
+pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
+    let start = template::after_reasoning(text).and_then(|from| opening_bracket(text, from));
+    let Some(start) = start else {
         return Extract::Nothing;
     };
-    let before = text[..start].trim_matches(JSON_BLANK);
+    let before = &text[..start];
     let first = match first_value(text, start, max_depth) {
         FoundValue::Value(first) => first,
         // A sentence that ends with a bracket begins no value.
@@ -43,31 +58,29 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
         mut edits,
         end,
     } = first;
-    let (mut count, mut identical) = (1, true);
+    let (mut count, mut others) = (1, Vec::new());
+    let mut has_words = false;
     let mut at = end;
     // Every brace after it must belong to another value, or it is not known what it is.
-    while let Some(next) = next_value(&text[at..]) {
-        let found = read_at(text, at + next, max_depth);
-        if !is_between(&text[at..at + next]) {
-            return Extract::Nothing;
-        }
-        let reading = match found {
+    while let Some(next) = next_value(text, at) {
+        has_words |= !is_between(&text[at..next], tool);
+        let reading = match read_at(text, next, max_depth) {
             FoundValue::Value(reading) => reading,
-            FoundValue::CutOff(path) => return Extract::CutOff(path),
-            FoundValue::Unclear => return Extract::Nothing,
+            FoundValue::CutOff(path) if !has_words => return Extract::CutOff(path),
+            FoundValue::CutOff(_) | FoundValue::Unclear => return Extract::Nothing,
         };
-        identical &= reading.value == value;
+        if reading.value != value {
+            others.push(reading.value);
+        }
         count += 1;
         at = reading.end;
     }
     let marked = before;
-    let (before, behind) = without_code_marks(before, &text[at..]);
-    let (Some(front), Some(back)) = (in_front(before, tool), after(behind)) else {
+    let (before, behind) = without_quotes(before, &text[at..]);
+    let (Some(front), Some(back)) = (in_front(before, tool), after(behind, tool)) else {
         return Extract::Nothing;
     };
-    if !identical {
-        return Extract::Several(count);
-    }
+    let (marked, before) = (marked.trim_matches(JSON_BLANK), before.trim_matches(JSON_BLANK));
     if !before.is_empty() {
         edits.push(front.edit(&Path::root(), before, ""));
     } else if !marked.is_empty() {
@@ -75,18 +88,57 @@ pub(super) fn read(text: &str, tool: &str, max_depth: usize) -> Extract {
     }
     if count > 1 {
         let again = text[end..at].trim_matches(JSON_BLANK);
-        edits.push(syntax::REPEATED_VALUE.edit(&Path::root(), again, ""));
+        let liberty = if has_words || !others.is_empty() {
+            &syntax::PROSE
+        } else {
+            &syntax::REPEATED_VALUE
+        };
+        edits.push(liberty.edit(&Path::root(), again, ""));
     }
     let behind = behind.trim_matches(JSON_BLANK);
     if !behind.is_empty() {
         edits.push(back.edit(&Path::root(), behind, ""));
     }
-    Extract::One(value, edits)
+    if others.is_empty() {
+        return Extract::One(value, edits);
+    }
+    Extract::Several(SeveralValues {
+        first: (value, edits),
+        others,
+        count,
+        has_words,
+    })
+}
+
+/// Where the first bracket is that may open a value: not that of a marker, nor one around words or numbers, `[1]`,
+/// `{name}`.
+fn opening_bracket(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let bracket = at + text[at..].find(['{', '['])?;
+        let skipped = template::mark_end(text, bracket).or_else(|| aside_end(text, bracket));
+        match skipped {
+            Some(end) => at = end,
+            None => return Some(bracket),
+        }
+    }
+}
+
+/// Where brackets around words or numbers end: a footnote or a placeholder, which no reader takes for a call.
+fn aside_end(text: &str, bracket: usize) -> Option<usize> {
+    const LONGEST: usize = 60;
+    let inside = &text[bracket + 1..];
+    let length = inside.find(['}', ']', '{', '[', '"', '\'', ':', '\n'])?;
+    let closer = if text[bracket..].starts_with('{') { '}' } else { ']' };
+    let is_aside = inside[length..].starts_with(closer)
+        && length <= LONGEST
+        && !inside[..length].trim().is_empty();
+    is_aside.then_some(bracket + 1 + length + 1)
 }
 
 /// Where another value may start. A list that holds no object is part of a sentence: "The result is [2, 3]."
-fn next_value(text: &str) -> Option<usize> {
-    let at = text.find(['{', '['])?;
+fn next_value(text: &str, from: usize) -> Option<usize> {
+    let at = opening_bracket(text, from)?;
     text[at..].contains('{').then_some(at)
 }
 
@@ -137,13 +189,16 @@ fn is_call(value: &Value<'_>) -> bool {
     }
 }
 
-/// The surroundings of a value between backticks, as code in a line.
-fn without_code_marks<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
-    match (before.strip_suffix('`'), behind.strip_prefix('`')) {
-        // More than one is a fence.
-        (Some(front), Some(back)) if !front.ends_with('`') && !back.starts_with('`') => {
-            (front.trim_end(), back)
+/// The surroundings of a value between backticks, quotes or parentheses, as code in a line or as a text.
+fn without_quotes<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
+    for (opening, closing) in [('`', '`'), ('"', '"'), ('\'', '\''), ('(', ')')] {
+        if let (Some(front), Some(back)) = (before.strip_suffix(opening), behind.strip_prefix(closing))
+            // More than one is a fence, and a name before a parenthesis is called.
+            && !front.ends_with(|c: char| c == opening || c.is_alphanumeric())
+            && !back.starts_with(closing)
+        {
+            return (front, back);
         }
-        _ => (before, behind),
     }
+    (before, behind)
 }

@@ -13,6 +13,7 @@
 //!    only read and the edit is a guess.
 
 mod bracket;
+mod envelope;
 mod escapes;
 mod extract;
 mod inner_quotes;
@@ -24,7 +25,7 @@ mod syntax;
 mod table;
 mod tolerant;
 
-use self::extract::Extract;
+use self::extract::{Extract, SeveralValues};
 use self::search::Allowed;
 use self::stakes::CallStakes;
 pub use self::stakes::Stakes;
@@ -121,13 +122,15 @@ pub(crate) fn heal_text(
     trace: &mut Trace,
 ) -> Healing {
     let tool = terms.tool;
-    let (value, mut edits) = match extract::read(text, tool.name(), max_depth) {
+    let (value, mut edits) = match extract::read(text, tool, max_depth) {
         Extract::One(value, edits) => (value, edits),
-        Extract::Several(count) => return several_values(count),
+        Extract::Several(several) if is_only_call(&several, terms) => several.first,
+        Extract::Several(several) if several.has_words => return Healing::Hopeless,
+        Extract::Several(several) => return several_values(several.count),
         Extract::CutOff(path) => {
             let reads = |text: &str| {
                 matches!(
-                    extract::read(text, tool.name(), max_depth),
+                    extract::read(text, tool, max_depth),
                     Extract::One(..)
                 )
             };
@@ -184,9 +187,28 @@ fn several_values(count: usize) -> Healing {
     Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into())
 }
 
+/// Whether only the first of several values can be a call of this tool: the others have no key that it knows. Models make up
+/// the result after the call. For tools that read alone.
+fn is_only_call(several: &SeveralValues, terms: &Terms<'_>) -> bool {
+    let schema = terms.tool.schema().map(|schema| schema.source());
+    let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
+    let Some(known) = properties.filter(|_| terms.stakes() == Stakes::Reads) else {
+        return false;
+    };
+    let is_known = |value: &Value<'static>| {
+        let members = value.as_object().unwrap_or_default();
+        members.iter().any(|(key, _)| known.contains_key(key.as_ref()))
+    };
+    is_known(&several.first.0)
+        && several
+            .others
+            .iter()
+            .all(|other| matches!(other, Value::Object(_)) && !is_known(other))
+}
+
 /// Where a text that is not JSON ends before its value does; `None` if that is not what is wrong with it.
 pub(crate) fn seen_cut(text: &str, tool: &Tool, max_depth: usize) -> Option<Path> {
-    match extract::read(text, tool.name(), max_depth) {
+    match extract::read(text, tool, max_depth) {
         Extract::CutOff(path) => Some(path),
         _ => None,
     }
@@ -194,6 +216,29 @@ pub(crate) fn seen_cut(text: &str, tool: &Tool, max_depth: usize) -> Option<Path
 
 /// Looks for edits that make a value valid. `objections` are what the schema says about it, if it was asked.
 pub(crate) fn heal_value(
+    value: &Value<'_>,
+    objections: Option<&[LocatedIssue]>,
+    terms: &Terms<'_>,
+    trace: &mut Trace,
+) -> Healing {
+    if let Some((inside, mut edits)) = envelope::opened(value, terms.tool) {
+        match heal_plain(&inside, None, terms, trace) {
+            Healing::Healed {
+                arguments,
+                edits: more,
+            } => {
+                edits.extend(more);
+                return Healing::Healed { arguments, edits };
+            }
+            Healing::Refused(failure) => return Healing::Refused(failure),
+            Healing::Hopeless => {}
+        }
+    }
+    heal_plain(value, objections, terms, trace)
+}
+
+/// The same, where the value is the arguments themselves.
+fn heal_plain(
     value: &Value<'_>,
     objections: Option<&[LocatedIssue]>,
     terms: &Terms<'_>,

@@ -1,151 +1,121 @@
-//! What may be around a value without being part of it: fences, tags, control tokens, closers, words.
+//! What may be around a value without being part of it.
 //!
 //! Takes the text in front of a value, between two or after it; returns the liberty that leaving it out takes, or
-//! nothing, where it may hold data or another call. It never reads a value out of words, and does not judge what they
-//! mean: no list of words could, in every language. Words are a guess for tools that read ([`syntax::PROSE`]).
+//! nothing, where it may hold data or another call. What is debris is for [`template`] to say, here as in rescue. Words are
+//! not judged: no list of them could be, in every language. They are a guess for tools that read ([`syntax::PROSE`]).
 
 use super::extract::JSON_BLANK;
 use super::syntax;
 use super::table::RuleRow;
-use crate::words::control_tokens::is_token_name;
-use crate::words::word_list;
+use crate::tool::Tool;
+use crate::validate::CompiledSchema;
+use crate::words::nearest::same_spelling;
+use crate::words::template::{self, Around, Debris, Side};
 
 /// What it takes to leave out the text in front of a value.
-pub(super) fn in_front(before: &str, tool: &str) -> Option<&'static RuleRow> {
-    let words = without_frame(before)?;
-    let last = words.trim().lines().last().unwrap_or_default().trim();
-    // One word alone may be the name of another tool.
-    let is_name = !last.is_empty() && !last.contains(char::is_whitespace) && !last.ends_with(':');
-    if is_name && last.trim_matches(|c: char| !c.is_alphanumeric()) != tool {
-        return None;
+pub(super) fn in_front(before: &str, tool: &Tool) -> Option<&'static RuleRow> {
+    let (reasoning, before) = before.split_at(template::after_reasoning(before)?);
+    let has_reasoning = !reasoning.trim().is_empty();
+    if let Some(debris) = debris(before, tool, Side::Before) {
+        let liberty = if has_reasoning {
+            &syntax::REASONING
+        } else {
+            of_debris(debris)
+        };
+        return Some(liberty);
     }
-    // `limit=5`, `'limit': 5`: members that are not in the value.
-    let holds_data = words.contains('=') || words.contains("':");
-    of_words(before, &words).filter(|_| !holds_data)
+    let words = without_marks(before);
+    let last = words.trim().lines().last().unwrap_or_default();
+    (!names_another(last, tool) && !holds_member(&words, tool)).then_some(&syntax::PROSE)
+}
+
+/// Whether a line is one word alone, which may be the name of another tool.
+fn names_another(line: &str, tool: &Tool) -> bool {
+    let name = line.trim().trim_end_matches(['(', '=']);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    !name.is_empty() && name.chars().all(is_part) && name.contains(char::is_alphanumeric) && name != tool.name()
 }
 
 /// Whether text between two values only separates them.
-pub(super) fn is_between(between: &str) -> bool {
-    without_frame(between).is_some_and(|words| words.trim().is_empty())
+pub(super) fn is_between(between: &str, tool: &Tool) -> bool {
+    debris(between, tool, Side::Between).is_some()
 }
 
 /// What it takes to leave out the text after a value.
-pub(super) fn after(behind: &str) -> Option<&'static RuleRow> {
-    let closers = |c: char| matches!(c, '}' | ']' | ')' | ';') || c.is_whitespace();
-    let visible = behind.trim_matches(JSON_BLANK);
-    if !visible.trim().is_empty() && visible.chars().all(closers) {
-        return Some(&syntax::EXTRA_CLOSER);
+pub(super) fn after(behind: &str, tool: &Tool) -> Option<&'static RuleRow> {
+    if let Some(debris) = debris(behind, tool, Side::After) {
+        return Some(of_debris(debris));
     }
-    // A tag that opens here opens another call.
-    let opens = behind
-        .split('<')
-        .skip(1)
-        .any(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()));
-    let words = without_frame(behind).filter(|_| !opens)?;
-    let apart = behind
-        .trim_start_matches([' ', '\t'])
-        .starts_with(['\n', '\r', '<', '`']);
-    // What follows on the same line may belong to the value: `} or 5`.
-    if !apart && !words.trim().is_empty() {
-        return None;
-    }
-    of_words(behind, &words)
+    let words = without_marks(behind);
+    (goes_on_apart(behind) && !holds_member(&words, tool)).then_some(&syntax::PROSE)
 }
 
-/// What it takes to leave out a text of which `words` are left without the frame.
-fn of_words(around: &str, words: &str) -> Option<&'static RuleRow> {
-    if !words.trim().is_empty() {
-        // `"limit": 5`: a member that is not in the value.
-        (!words.contains("\":")).then_some(&syntax::PROSE)
-    } else if around.trim().is_empty() {
-        Some(&syntax::WHITE_SPACE)
-    } else if around.contains("```") {
-        Some(&syntax::FENCE)
-    } else {
-        Some(&syntax::CONTROL_TOKEN)
-    }
-}
-
-/// What a fence may call its content, if anything. Any other word may say something, such as "example".
-const LANGUAGES: &[&str] = word_list![
-    json json5 jsonc jsonl js javascript python py xml text tool_call tool_code function_call
-];
-
-/// The tags that models put around a call. Any other may say something: `<example>`.
-const WRAPPERS: &[&str] = word_list![
-    tool_call tool_calls function_call function_calls functioncall function tool call arguments args json output
-    response xml
-];
-
-/// Text without fences, control tokens and the tags that models put around a call; `None` if there are
-/// other tags, which may hold or name something.
-fn without_frame(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(open) = rest.find(['<', '`']) {
-        out.push_str(&rest[..open]);
-        rest = &rest[open..];
-        if let Some(behind) = rest.strip_prefix("```") {
-            let length = behind.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-            let (language, behind) = behind.split_at(length.unwrap_or(behind.len()));
-            if !LANGUAGES.contains(&language.to_lowercase().as_str()) {
-                out.push_str(language);
-            }
-            rest = behind;
-            continue;
-        }
-        if let Some(behind) = rest.strip_prefix('`') {
-            out.push('`');
-            rest = behind;
-            continue;
-        }
-        let close = rest.find('>')?;
-        let tag = &rest[1..close];
-        let name = tag.trim_start_matches('/').trim();
-        let token = is_token(tag);
-        let header = is_xml_header(tag);
-        if !token && !header && !WRAPPERS.contains(&name.to_lowercase().as_str()) {
-            return None;
-        }
-        rest = &rest[close + 1..];
-        if token {
-            rest = without_role(tag, &mut out, rest);
-        }
-    }
-    out.push_str(rest);
-    Some(out)
-}
-
-/// Whether the inside of a tag is a control token: `|im_end|`.
-fn is_token(tag: &str) -> bool {
-    let bar = |c: char| matches!(c, '|' | '｜');
-    let name = tag.strip_prefix(bar).and_then(|tag| tag.strip_suffix(bar));
-    name.is_some_and(is_token_name)
-}
-
-/// Whether the inside of a tag is the header of an XML file, and says nothing else.
-fn is_xml_header(tag: &str) -> bool {
-    let known = |word: &str| {
-        let attribute = word.split_once('=').map(|(name, _)| name);
-        matches!(attribute, Some("version" | "encoding" | "standalone"))
+fn debris<'t>(text: &'t str, tool: &Tool, side: Side) -> Option<Debris<'t>> {
+    let around = Around {
+        side,
+        is_message: false,
+        is_tool: &|name| name == tool.name() || same_spelling(name, tool.name()),
     };
-    let inner = tag.strip_prefix("?xml");
-    inner.is_some_and(|inner| inner.trim_end_matches('?').split_whitespace().all(known))
+    template::debris(text, &around)
 }
 
-/// The model's own turn, which a chat template announces: `assistant<|end_header_id|>` and
-/// `<|im_start|>assistant`. Any other role speaks for another, so its name stays, and is a word.
-fn without_role<'t>(token: &str, out: &mut String, behind: &'t str) -> &'t str {
-    const ROLE: &str = "assistant";
-    let own_line = |before: &&str| before.is_empty() || before.ends_with('\n');
-    if token == "|end_header_id|"
-        && let Some(before) = out.strip_suffix(ROLE).filter(own_line)
-    {
-        out.truncate(before.len());
+/// What it takes to leave out debris.
+fn of_debris(debris: Debris<'_>) -> &'static RuleRow {
+    if debris.has_fence {
+        &syntax::FENCE
+    } else if debris.has_mark || debris.tool.is_some() {
+        &syntax::CONTROL_TOKEN
+    } else if debris.has_sign {
+        &syntax::EXTRA_CLOSER
+    } else {
+        &syntax::WHITE_SPACE
     }
-    let ends = |rest: &str| rest.is_empty() || rest.starts_with(['\n', '\r', '<']);
-    match behind.strip_prefix(ROLE) {
-        Some(rest) if token == "|im_start|" && ends(rest) => rest,
-        _ => behind,
+}
+
+/// Whether words after a value are a text of their own. What follows on the same line may belong to the value: `} or 5`.
+fn goes_on_apart(behind: &str) -> bool {
+    const FEWEST_WORDS: usize = 3;
+    let line = behind.trim_start_matches([' ', '\t']);
+    let first = line.lines().next().unwrap_or_default();
+    let is_sentence = || {
+        first.split_whitespace().count() >= FEWEST_WORDS
+            && !first.contains(|c: char| c.is_ascii_digit() || "\"'`{}[]".contains(c))
+    };
+    let is_signs = || !behind.contains(|c: char| c.is_alphanumeric() || "\"'`{[(".contains(c));
+    line.starts_with(['\n', '\r', '<', '`']) || is_sentence() || is_signs()
+}
+
+/// Whether words hold a member that may be missing in the value: `"limit": 5`, `limit=5`, `limit: 5`. Sentences have
+/// colons too, so it takes quotes or a key of the tool, and a value on the same line.
+fn holds_member(words: &str, tool: &Tool) -> bool {
+    let schema = tool.schema().map(CompiledSchema::source);
+    let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
+    let is_key = |word: &str| properties.is_some_and(|known| known.contains_key(word));
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    words.contains("\":")
+        || words.match_indices([':', '=']).any(|(at, _)| {
+            let before = words[..at].trim_end();
+            let name = before.trim_end_matches(['`', '*', '"', '\'']);
+            let key = name.trim_end_matches(is_part);
+            let value = words[at + 1..].lines().next().unwrap_or_default();
+            is_key(&name[key.len()..]) && value.contains(char::is_alphanumeric)
+        })
+}
+
+/// A text without the marks and fences of a template.
+fn without_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(next) = text[at..].find(['<', '[', '`']) {
+        let next = at + next;
+        out.push_str(&text[at..next]);
+        at = template::mark_end(text, next).unwrap_or(next);
+        if at == next {
+            let sign = text[next..].chars().next();
+            out.extend(sign);
+            at += sign.map_or(0, char::len_utf8);
+        }
     }
+    out.push_str(&text[at..]);
+    out.trim_matches(JSON_BLANK).to_owned()
 }

@@ -50,11 +50,17 @@ liberties! {
     INNER_QUOTES = "inner_quotes", Guess, Changes;
     /// One bracket that is missing, too many or of the other kind.
     BRACKET = "bracket", Guess, Changes;
-    /// A Markdown fence, or backticks.
+    /// A Markdown fence, backticks or quotes around the whole value.
     FENCE = "fence", Lossless, Destroys;
-    /// Tokens and tags of a chat template, without a word between them.
+    /// Tokens, tags and labels of a chat template in any spelling, with no other word between them than the tool's name.
     CONTROL_TOKEN = "control_token", Lossless, Destroys;
-    /// Closing brackets and signs after the value.
+    /// A closed block of reasoning in front of the value.
+    REASONING = "reasoning", Lossless, Destroys;
+    /// A list around one call, `[{…}]`.
+    CALL_IN_LIST = "call_in_list", Lossless, Destroys;
+    /// The tool's own name beside its arguments, `{"name": …, "arguments": {…}}`, and nothing else.
+    ENVELOPE = "envelope", Lossless, Destroys;
+    /// Closing brackets and signs around the value that say nothing.
     EXTRA_CLOSER = "extra_closer", Lossless, Destroys;
     /// Words around the value. No list of words tells an introduction from "Do not run this:" in every language.
     PROSE = "prose", Guess, Reads;

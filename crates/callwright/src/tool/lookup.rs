@@ -11,7 +11,7 @@ use ahash::AHashMap;
 use super::Tool;
 use crate::nearest::{nearest, same_spelling};
 use crate::validate::Secrets;
-use crate::words::control_tokens::is_token_name;
+use crate::words::template::is_token_name;
 
 /// How many names are remembered before all are forgotten. A name takes some hundred bytes with what it may mean.
 const MOST_NAMES: usize = 1_024;

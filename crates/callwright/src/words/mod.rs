@@ -1,14 +1,15 @@
 //! The nouns that more than one stage needs: data, below all stages.
 //!
 //! Nothing here judges, decides or makes a sentence, and nothing here knows a stage. The JSON tree with its reader and
-//! writer ([`json`]), the one escaper ([`text`]), the comparison of names ([`nearest`]) and the signs of a passing
-//! trouble ([`transient`]) are the only logic, because every stage needs the same one.
+//! writer ([`json`]), the one escaper ([`text`]), the comparison of names ([`nearest`]), the shapes that chat templates
+//! leave around calls ([`template`]) and the signs of a passing trouble ([`transient`]) are the only logic, because every
+//! stage needs the same one.
 
 pub mod call;
 mod code;
-pub(crate) mod control_tokens;
 mod edit;
 mod effect;
+pub(crate) mod envelope;
 pub(crate) mod error;
 mod failure;
 mod identity;
@@ -23,6 +24,7 @@ mod output_fault;
 mod output_policy;
 pub(crate) mod panics;
 pub(crate) mod place;
+pub(crate) mod template;
 pub(crate) mod text;
 mod tool;
 mod tool_failure;

@@ -423,7 +423,7 @@ fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
         || differing.all(|(sent, meant)| {
             let plural = is_plural(sent, meant) || is_plural(meant, sent);
             let same_start = sent.chars().next() == meant.chars().next();
-            same_start && !is_other_role(sent, meant) && (plural || !is_word(sent))
+            same_start && !is_other_role(sent, meant) && (plural || !is_english_word(sent))
         })
 }
 
@@ -438,7 +438,7 @@ fn is_plural(word: &str, of: &str) -> bool {
 }
 
 /// Whether this is an English word that is one letter away from another one. The list is sorted, a word on each line.
-fn is_word(word: &str) -> bool {
+pub(crate) fn is_english_word(word: &str) -> bool {
     const WORDS: &str = include_str!("near_words.txt");
     let (mut low, mut high) = (0, WORDS.len());
     while low < high {
@@ -698,10 +698,10 @@ mod tests {
         let words = include_str!("near_words.txt").lines();
         assert!(words.clone().is_sorted());
         for word in words {
-            assert!(is_word(word), "{word}");
-            assert!(!is_word(&format!("{word}qq")), "{word}");
+            assert!(is_english_word(word), "{word}");
+            assert!(!is_english_word(&format!("{word}qq")), "{word}");
         }
-        assert!(!is_word("") && !is_word("zzzz") && !is_word("aaaa"));
+        assert!(!is_english_word("") && !is_english_word("zzzz") && !is_english_word("aaaa"));
     }
 
     #[test]

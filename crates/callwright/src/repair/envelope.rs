@@ -1,0 +1,81 @@
+//! The whole call where only its arguments belong: in a list of one, or with the tool's own name beside them.
+//!
+//! Takes a value that the schema refuses; returns what is inside and the edits that opening it took. A name that is not the
+//! tool's, a second call, or any other key beside the two stays where it is.
+
+use super::{Edit, syntax};
+use crate::json::{Path, Value, read_value};
+use crate::tool::Tool;
+use crate::words::envelope;
+use crate::words::nearest::same_spelling;
+
+/// The arguments inside, if there is a call around them.
+pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, Vec<Edit>)> {
+    let schema = tool.schema()?.source();
+    let known = schema.get("properties").and_then(|known| known.as_object())?;
+    let is_known = |key: &str| known.contains_key(key);
+    let mut inside = value;
+    let mut edits = Vec::new();
+    if let Value::Array(items) = inside {
+        let [only @ Value::Object(_)] = items.as_slice() else {
+            return None;
+        };
+        edits.push(syntax::CALL_IN_LIST.edit(&Path::root(), "[…]", "…"));
+        inside = only;
+    }
+    match named(inside, tool, is_known) {
+        Some(arguments) => {
+            edits.push(syntax::ENVELOPE.edit(&Path::root(), tool.name(), ""));
+            Some((arguments, edits))
+        }
+        // Where anything may be sent, the list may be what was meant.
+        None if !edits.is_empty() && inside.as_object()?.iter().any(|(key, _)| is_known(key)) => {
+            Some((inside.clone().into_owned(), edits))
+        }
+        None => None,
+    }
+}
+
+/// A name, its arguments, a type and an id.
+const MOST_MEMBERS: usize = 4;
+
+/// The arguments beside the name of this tool, under keys that it does not have itself.
+fn named(
+    value: &Value<'_>,
+    tool: &Tool,
+    is_known: impl Fn(&str) -> bool,
+) -> Option<Value<'static>> {
+    let members = value.as_object()?;
+    let is_layer = |key: &str| {
+        key == envelope::LIST
+            || envelope::ARGUMENTS.contains(&key)
+            || envelope::LAYERS.contains(&key)
+    };
+    if members.iter().any(|(key, _)| is_layer(key) && is_known(key)) {
+        return None;
+    }
+    // `{"search": {…}}`
+    if let [(key, inner @ Value::Object(_))] = members
+        && *key == tool.name()
+        && !is_known(key)
+    {
+        return Some(inner.clone().into_owned());
+    }
+    let is_name = |key: &str| envelope::NAMES.contains(&key) || is_layer(key);
+    if members.len() > MOST_MEMBERS || !members.iter().any(|(key, _)| is_name(key)) {
+        return None;
+    }
+    let mut calls = envelope::open_all(value.clone().into_owned()).ok()?;
+    let call = calls.pop().filter(|_| calls.is_empty())?;
+    if call.tool != tool.name() && !same_spelling(&call.tool, tool.name()) {
+        return None;
+    }
+    match call.arguments? {
+        object @ Value::Object(_) => Some(object),
+        Value::String(text) => match read_value(&text).ok()? {
+            object @ Value::Object(_) => Some(object.into_owned()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! A call as JSON: the name of a tool and its arguments, under the keys that models give them.
+//!
+//! Takes a value and returns both, if they are all that it holds: another key could matter, and would be dropped unseen.
+//! Which tool is meant, and whether the arguments fit, is for others to say. Repair and rescue read the same shapes.
+
+use std::borrow::Cow;
+
+use super::json::{Value, has_duplicate};
+use super::macros::word_list;
+
+/// The keys under which models name a tool.
+pub(crate) const NAMES: &[&str] = word_list![
+    name tool tool_name function_name function tool_call action
+];
+
+/// The keys under which models send its arguments.
+pub(crate) const ARGUMENTS: &[&str] = word_list![
+    arguments parameters params args input action_input
+];
+
+/// The keys around the two, one level up.
+pub(crate) const LAYERS: &[&str] = word_list![function tool_call function_call tool_use tool action];
+
+/// The key around a list of calls.
+pub(crate) const LIST: &str = "tool_calls";
+
+/// What is left out without a loss: the kind of a call, and its id, since the message's own one is answered to.
+const KINDS: &[&str] = word_list![function tool_use tool_call function_call];
+const IDS: &[&str] = word_list![id call_id tool_call_id];
+
+/// A call that is not judged yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Envelope<'t> {
+    pub(crate) tool: Cow<'t, str>,
+    pub(crate) arguments: Option<Value<'t>>,
+}
+
+/// Why a value is not an envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotEnvelope {
+    /// It lacks something, or holds something else.
+    Other,
+    /// It names two tools, or has arguments twice.
+    Twice,
+}
+
+/// Opens the envelope of one call, or of each call in a list.
+pub(crate) fn open_all(value: Value<'_>) -> Result<Vec<Envelope<'_>>, NotEnvelope> {
+    match value {
+        Value::Array(items) => items.into_iter().map(open).collect(),
+        Value::Object(members) if is_list(&members) => {
+            let list = members.into_iter().next().map(|(_, list)| list);
+            open_all(list.unwrap_or(Value::Null))
+        }
+        one => Ok(vec![open(one)?]),
+    }
+}
+
+fn is_list(members: &[(Cow<'_, str>, Value<'_>)]) -> bool {
+    matches!(members, [(key, Value::Array(_))] if key == LIST)
+}
+
+/// Opens the envelope of one call.
+pub(crate) fn open(value: Value<'_>) -> Result<Envelope<'_>, NotEnvelope> {
+    opened(value, true)
+}
+
+fn opened(value: Value<'_>, is_outer: bool) -> Result<Envelope<'_>, NotEnvelope> {
+    let Value::Object(members) = value else {
+        return Err(NotEnvelope::Other);
+    };
+    if has_duplicate(&members) {
+        return Err(NotEnvelope::Twice);
+    }
+    let (mut tool, mut arguments, mut inner) = (None, None, None);
+    for (key, value) in members {
+        let key = key.as_ref();
+        let is_twice = match value {
+            Value::String(name) if NAMES.contains(&key) => tool.replace(name).is_some(),
+            value if ARGUMENTS.contains(&key) => arguments.replace(value).is_some(),
+            value @ Value::Object(_) if is_outer && LAYERS.contains(&key) => {
+                inner.replace(value).is_some()
+            }
+            Value::String(kind) if key == "type" && KINDS.contains(&kind.as_ref()) => false,
+            Value::String(_) if IDS.contains(&key) => false,
+            _ => return Err(NotEnvelope::Other),
+        };
+        if is_twice {
+            return Err(NotEnvelope::Twice);
+        }
+    }
+    match (tool, arguments, inner) {
+        (Some(tool), arguments, None) => Ok(Envelope { tool, arguments }),
+        (None, None, Some(inner)) => opened(inner, false),
+        _ => Err(NotEnvelope::Other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::json::read_value;
+    use super::*;
+
+    fn read(text: &str) -> Result<(String, String), NotEnvelope> {
+        let opened = open(read_value(text).expect("JSON"))?;
+        let arguments = opened.arguments.map_or(String::new(), |value| value.to_string());
+        Ok((opened.tool.into_owned(), arguments))
+    }
+
+    #[test]
+    fn every_pair_of_keys_opens() {
+        for name in NAMES {
+            for arguments in ARGUMENTS {
+                let plain = format!("{{\"{name}\": \"look\", \"{arguments}\": {{\"x\": 1}}}}");
+                let call = Ok(("look".to_owned(), "{\"x\":1}".to_owned()));
+                assert_eq!(read(&plain), call, "{plain}");
+                for layer in LAYERS {
+                    let nested = format!("{{\"type\": \"function\", \"{layer}\": {plain}}}");
+                    assert_eq!(read(&nested), call, "{nested}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_dropped() {
+        for text in [
+            r#"{"name": "look", "arguments": {}, "dry_run": true}"#,
+            r#"{"name": "look", "query": "x"}"#,
+            r#"{"function": {"function": {"name": "look", "arguments": {}}}}"#,
+            r#"{"name": 7, "arguments": {}}"#,
+            r#"{"arguments": {}}"#,
+            r#"{"type": "text", "name": "look", "arguments": {}}"#,
+            r#"["look", {}]"#,
+        ] {
+            assert_eq!(read(text), Err(NotEnvelope::Other), "{text}");
+        }
+        for text in [
+            r#"{"name": "look", "tool": "drop", "arguments": {}}"#,
+            r#"{"name": "look", "arguments": {}, "parameters": {}}"#,
+            r#"{"name": "look", "name": "drop", "arguments": {}}"#,
+        ] {
+            assert_eq!(read(text), Err(NotEnvelope::Twice), "{text}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! One tag, control token or marker at a place in a text, by its shape: `<…>`, `<|…|>`, `[…]`, closed or not.
+
+use super::names::{Shape, is_last_token, is_of_template, may_begin_name, may_end_name};
+
+/// A mark of a chat template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark<'t> {
+    /// How long it is, in bytes.
+    pub(super) length: usize,
+    /// The tool that it names: `<function=search>`, `<invoke name="search">`.
+    pub(super) tool: Option<&'t str>,
+    /// Whether it belongs to the header of a message, and the word before it may be a role.
+    pub(super) is_header: bool,
+}
+
+/// Longer ones are not looked at. A name with a tool's in it takes less.
+const LONGEST: usize = 160;
+
+/// The bars of control tokens: those of most, and those of DeepSeek's.
+fn is_bar(c: char) -> bool {
+    matches!(c, '|' | '｜')
+}
+
+/// The mark that a text begins with. `is_last` says that the text may have been cut off in the middle of one.
+pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
+    let is_opening = |c: char| matches!(c, '<' | '/' | '\\') || is_bar(c);
+    let opened = match text.as_bytes().first()? {
+        b'[' => text.strip_prefix("[/").or_else(|| text.strip_prefix('['))?,
+        b'<' => text.trim_start_matches(is_opening),
+        _ => return None,
+    };
+    let opening = &text[..text.len() - opened.len()];
+    if opened.starts_with('?') && opening == "<" {
+        return xml_header(text);
+    }
+    let is_marker = opening.starts_with('[');
+    let stop = opened
+        .find(['>', ']', '<', '{', '[', '`', '\n'])
+        .unwrap_or(opened.len());
+    let (inside, after) = opened.split_at(stop);
+    if inside.len() > LONGEST {
+        return None;
+    }
+    let closers = after.len() - after.trim_start_matches(if is_marker { ']' } else { '>' }).len();
+    // A tag that is closed by the other kind of bracket.
+    let closers = if closers == 0 && !is_marker && after.starts_with(']') {
+        1
+    } else {
+        closers
+    };
+    let body = inside.trim_end_matches(|c: char| c == '/' || is_bar(c) || c.is_whitespace());
+    let shape = match opening.contains(is_bar) || inside.trim_end().ends_with(is_bar) {
+        _ if is_marker => Shape::Marker,
+        true => Shape::Token,
+        false => Shape::Tag,
+    };
+    let (name, tool) = named(body)?;
+    let is_whole = match closers {
+        // One marker more would open a list.
+        0 if is_marker => false,
+        0 => !name.is_empty() && (after.is_empty() || after.starts_with(['\n', '<', '{'])),
+        _ => !(is_marker && (name.is_empty() || closers > 1)),
+    };
+    let is_cut = closers == 0 && after.is_empty() && is_last && tool.is_none() && may_begin_name(name);
+    let is_known = is_of_template(name, shape)
+        || is_last && shape == Shape::Token && is_last_token(name) && after[closers..].trim().is_empty();
+    if !is_cut && !(is_whole && is_known) {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    Some(Mark {
+        length: opening.len() + inside.len() + closers,
+        tool,
+        is_header: ["header", "message", "channel"].iter().any(|word| lower.contains(word)),
+    })
+}
+
+/// What is left of a mark whose beginning is lost, at the very beginning of a text: `_call>`.
+pub(super) fn rest_of_mark(text: &str) -> Option<usize> {
+    let length = text.find('>')?;
+    let name = text[..length].trim_matches(|c: char| is_bar(c) || c == '/');
+    let is_name = !name.contains(['<', '{', '[', '\n', ' ', '=', '"', '\'']);
+    (length > 0 && is_name && may_end_name(name)).then_some(length + 1)
+}
+
+/// The name of a tag, and the tool that it names. `None` if it says anything else.
+fn named(body: &str) -> Option<(&str, Option<&str>)> {
+    let Some(equals) = body.find('=') else {
+        return Some((body, None));
+    };
+    let name_end = body.find(char::is_whitespace).unwrap_or(equals).min(equals);
+    let (name, attributes) = body.split_at(name_end);
+    if let Some(tool) = attributes.strip_prefix('=') {
+        let tool = tool.trim().trim_matches(['"', '\'']);
+        return Some((name, Some(tool)));
+    }
+    let mut tool = None;
+    for attribute in attributes.split_whitespace() {
+        let (key, value) = attribute.split_once('=')?;
+        let value = value.trim_matches(['"', '\'']);
+        match key {
+            "name" | "tool" | "function" if tool.is_none() => tool = Some(value),
+            "type" if is_of_template(value, Shape::Tag) => {}
+            "id" | "index" | "call_id" if is_id(value) => {}
+            _ => return None,
+        }
+    }
+    Some((name, tool))
+}
+
+/// Whether this tells calls apart, and says nothing: a name with a digit in it.
+fn is_id(value: &str) -> bool {
+    value.len() <= 40
+        && value.contains(|c: char| c.is_ascii_digit())
+        && value
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+/// The header of an XML file that says nothing else.
+fn xml_header(text: &str) -> Option<Mark<'_>> {
+    let end = text.find('>')?;
+    let inside = text.get("<?xml".len()..end).filter(|_| text.starts_with("<?xml"))?;
+    let known = |word: &str| {
+        let attribute = word.split_once('=').map(|(name, _)| name);
+        matches!(attribute, Some("version" | "encoding" | "standalone"))
+    };
+    let mut words = inside.trim_end_matches('?').split_whitespace();
+    words.all(known).then_some(Mark {
+        length: end + 1,
+        tool: None,
+        is_header: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_known_by_their_shape() {
+        for (text, length) in [
+            ("<tool_call>x", 11),
+            ("</tool_call>", 12),
+            ("<|im_end|>", 10),
+            ("<|im_end>", 9),
+            ("<im_end|>", 9),
+            ("<<tool_call>>", 13),
+            ("<tool_call\nx", 10),
+            ("<tool_call]", 11),
+            ("<\\/invoke>", 10),
+            ("[TOOL_CALLS]", 12),
+            ("[/INST]", 7),
+            ("<tool_call id=\"c1\">", 19),
+            ("<>", 2),
+            ("<?xml version=\"1.0\"?>", 21),
+            ("<?xml>", 6),
+        ] {
+            let found = mark(text, false).map(|mark| mark.length);
+            assert_eq!(found, Some(length), "{text}");
+        }
+        assert_eq!(mark("<｜tool▁calls▁begin｜>", false).map(|mark| mark.tool), Some(None));
+        for text in ["<function=look>", "<invoke name=\"look\">", "<tool_call name='look'>"] {
+            assert_eq!(mark(text, false).and_then(|mark| mark.tool), Some("look"), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_brackets_are_not_marks() {
+        for text in [
+            "<b>", "<example>", "<|user|>", "[1]", "[]", "[[TOOL_CALLS]]", "[\"a\"]", "<!-- x -->", "<tool_call dry=\"1\">",
+            "<tool_call or not>", "<tool_ca", "<?xml do not?>", "< 5", "<path>", "[TOOL_CALLS",
+        ] {
+            assert_eq!(mark(text, false), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mark_may_be_cut_at_the_end_of_a_text() {
+        for text in ["<", "</", "<|", "</tool_ca", "<|im_e"] {
+            assert!(mark(text, true).is_some(), "{text}");
+        }
+        for text in ["<d", "</path", "<|user", "[TOOL"] {
+            assert_eq!(mark(text, true), None, "{text}");
+        }
+        for text in ["call>", "_call>", "|>", "im_end|>", "/tool_call>"] {
+            assert_eq!(rest_of_mark(text), Some(text.len()), "{text}");
+        }
+        for text in ["not>", "x <tool_call>", "a > b", "> "] {
+            assert_eq!(rest_of_mark(text), None, "{text}");
+        }
+    }
+}

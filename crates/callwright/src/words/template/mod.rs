@@ -1,0 +1,349 @@
+//! What chat templates leave around a call, by shape: one table for repair and rescue.
+//!
+//! Takes the text beside a call and says, piece by piece, what of it is debris: fences, tags and control tokens in any
+//! spelling, closed or not; labels and headers; the name of the called tool; signs; blanks. The proof is that nothing in it
+//! could be a key, a value, another name or a sentence. It fails closed: a word that is not part of a template may say
+//! something, and so may many signs (`❌`, `//`, `…`, a comma after which more was to come).
+
+mod marks;
+mod names;
+
+use marks::{Mark, mark, rest_of_mark};
+use names::{is_label, is_language, is_last_label};
+
+pub(crate) use names::is_token_name;
+
+/// On which side of a call a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    Between,
+    After,
+}
+
+/// What is known about a text beside a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) side: Side,
+    /// Whether it is part of a message to people. There signs and backticks show what is between them.
+    pub(crate) is_message: bool,
+    /// Whether this is the name of a tool that may be called here.
+    pub(crate) is_tool: &'a dyn Fn(&str) -> bool,
+}
+
+/// One piece of debris.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece<'t> {
+    /// White space, also as an escape: `\n`.
+    Blank,
+    Fence,
+    /// A tag, a token or a marker, and what belongs to it.
+    Mark,
+    /// `Action Input:`
+    Label,
+    /// The name of a tool.
+    Tool(&'t str),
+    /// Signs that say nothing.
+    Sign,
+}
+
+/// What the debris of a text consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Debris<'t> {
+    pub(crate) has_fence: bool,
+    pub(crate) has_mark: bool,
+    pub(crate) has_sign: bool,
+    /// The only tool that is named in it.
+    pub(crate) tool: Option<&'t str>,
+}
+
+/// What a text consists of, if that is debris from its beginning to its end.
+pub(crate) fn debris<'t>(text: &'t str, around: &Around<'_>) -> Option<Debris<'t>> {
+    let (debris, end) = leading_debris(text, around);
+    (end == text.len()).then_some(debris)
+}
+
+/// The debris at the beginning of a text, and where it ends.
+pub(crate) fn leading_debris<'t>(text: &'t str, around: &Around<'_>) -> (Debris<'t>, usize) {
+    let mut found = Debris::default();
+    let mut reader = Reader {
+        text,
+        at: 0,
+        last: None,
+        around,
+    };
+    while let Some(piece) = reader.next_piece() {
+        match piece {
+            Piece::Blank => {}
+            Piece::Fence => found.has_fence = true,
+            Piece::Mark | Piece::Label => found.has_mark = true,
+            Piece::Sign => found.has_sign = true,
+            Piece::Tool(tool) if found.tool.is_none_or(|other| other == tool) => {
+                found.tool = Some(tool);
+            }
+            // Two tools: it is not known which one is called.
+            Piece::Tool(_) => return (found, 0),
+        }
+    }
+    (found, reader.at)
+}
+
+/// Where the mark or the fence ends that is at this place of a text, if there is one.
+pub(crate) fn mark_end(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let length = mark(rest, false).map(|mark| mark.length);
+    length.or_else(|| fence(rest, true)).map(|length| at + length)
+}
+
+/// A fence with the language of its content, or backticks. In a message a longer fence shows a shorter one, and a single
+/// backtick shows what is after it.
+fn fence(text: &str, is_message: bool) -> Option<usize> {
+    let sign = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let after = text.trim_start_matches(sign);
+    let run = text.len() - after.len();
+    if run < 3 && sign == '~' || run != 3 && is_message {
+        return None;
+    }
+    if run < 3 {
+        return Some(run);
+    }
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+');
+    let language = after.find(|c| !is_part(c)).unwrap_or(after.len());
+    is_language(&after[..language]).then_some(run + language)
+}
+
+/// How far a line is looked at for a label, a header or a name. The longest header names a tool, whose name has up to 128
+/// letters.
+const LOOK_AHEAD: usize = 256;
+
+/// The beginning of a text, as far as it is looked at.
+fn beginning(text: &str) -> &str {
+    let mut end = text.len().min(LOOK_AHEAD);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The tags around reasoning.
+pub(crate) const REASONING: [(&str, &str); 7] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+];
+
+/// Where a block of reasoning at the beginning of a text ends: at the beginning if there is none, nowhere if that is not
+/// certain, because one of its tags occurs again, or because it ends in the middle.
+pub(crate) fn reasoning_end(text: &str) -> Option<usize> {
+    let Some((open, close)) = REASONING.iter().find(|(open, _)| text.starts_with(open)) else {
+        return Some(0);
+    };
+    let (reasoning, after) = text.split_once(close)?;
+    let is_repeated =
+        after.contains(close) || after.contains(open) || reasoning[open.len()..].contains(open);
+    (!is_repeated && is_finished(reasoning)).then_some(reasoning.len() + close.len())
+}
+
+/// Where a text begins after its header and a block of reasoning, if it is certain where that ends; at its beginning if it
+/// has none.
+pub(crate) fn after_reasoning(text: &str) -> Option<usize> {
+    let around = Around {
+        side: Side::Before,
+        is_message: true,
+        is_tool: &|_| false,
+    };
+    let opens = |at: &usize| REASONING.iter().any(|(open, _)| text[*at..].starts_with(open));
+    let (_, header) = leading_debris(text, &around);
+    let start = [0, header].into_iter().find(opens);
+    start.map_or(Some(0), |start| Some(start + reasoning_end(&text[start..])?))
+}
+
+/// Whether reasoning ends by itself. After an opening quotation mark or a colon, the tag that seems to
+/// end it may be what it quotes.
+pub(crate) fn is_finished(reasoning: &str) -> bool {
+    let open = |c: char| "\"'`“‘„«‹([{<:".contains(c);
+    !reasoning.trim_end().ends_with(open)
+}
+
+/// Goes through a text from piece to piece.
+struct Reader<'t, 'a> {
+    text: &'t str,
+    at: usize,
+    /// The piece before this place, blanks aside, and whether the line it is on has ended.
+    last: Option<(Piece<'t>, bool)>,
+    around: &'a Around<'a>,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn next_piece(&mut self) -> Option<Piece<'t>> {
+        let (piece, length) = self.piece()?;
+        let passed = &self.text[self.at..self.at + length];
+        self.at += length;
+        match (&mut self.last, piece) {
+            (Some((_, is_ended)), Piece::Blank) => *is_ended |= passed.contains('\n'),
+            (None, Piece::Blank) => {}
+            (last, piece) => *last = Some((piece, passed.ends_with('\n'))),
+        }
+        Some(piece)
+    }
+
+    /// The piece that is here, and how long it is.
+    fn piece(&self) -> Option<(Piece<'t>, usize)> {
+        let rest = self.rest();
+        let first = rest.chars().next()?;
+        let is_blank = |c: char| c.is_whitespace() || c == '\u{feff}';
+        if is_blank(first) {
+            let length = rest.len() - rest.trim_start_matches(is_blank).len();
+            return Some((Piece::Blank, length));
+        }
+        if let Some(length) = fence(rest, self.around.is_message) {
+            return Some((Piece::Fence, length));
+        }
+        let is_first = self.last.is_none() && self.around.side != Side::Between;
+        if let Some(length) = rest_of_mark(rest).filter(|_| is_first && !self.around.is_message) {
+            return Some((Piece::Mark, length));
+        }
+        if let Some(Mark { length, tool, .. }) = mark(rest, self.around.side == Side::After) {
+            return match tool {
+                None => Some((Piece::Mark, length)),
+                Some(tool) if (self.around.is_tool)(tool) => Some((Piece::Tool(tool), length)),
+                Some(_) => None,
+            };
+        }
+        if first.is_alphanumeric() || matches!(first, '_' | '#') {
+            let words = self.header().or_else(|| self.label());
+            return words.or_else(|| self.tool());
+        }
+        self.sign(first).map(|length| (Piece::Sign, length))
+    }
+
+    /// The words that a template puts next to its tokens: the role of the model itself, channels, kinds of content, and the
+    /// tool: `<|im_start|>assistant`, `<|channel|>commentary to=functions.search `. Any other role speaks for another.
+    fn header(&self) -> Option<(Piece<'t>, usize)> {
+        const OWN: [&str; 8] = [
+            "assistant",
+            "model",
+            "commentary",
+            "analysis",
+            "json",
+            "code",
+            "function",
+            "functions",
+        ];
+        let rest = beginning(self.rest());
+        let length = rest.find(['<', '\n', '{', '`', '[']).unwrap_or(rest.len());
+        let after_mark = matches!(self.last, Some((Piece::Mark | Piece::Tool(_), false)));
+        let before_header = || mark(&rest[length..], false).is_some_and(|mark| mark.is_header);
+        if !after_mark && !before_header() {
+            return None;
+        }
+        let mut tool = None;
+        for word in rest[..length].split_whitespace() {
+            match self.named(word) {
+                _ if OWN.contains(&word) => {}
+                Some(name) if tool.is_none() => tool = Some(name),
+                _ => return None,
+            }
+        }
+        Some((tool.map_or(Piece::Mark, Piece::Tool), length))
+    }
+
+    /// A line, or its beginning, that says only that a call follows, also as a heading; or that its result does.
+    fn label(&self) -> Option<(Piece<'t>, usize)> {
+        let rest = beginning(self.rest());
+        let is_line = self.last.is_none_or(|(last, is_ended)| is_ended || last != Piece::Label);
+        if self.around.side == Side::After {
+            return is_last_label(rest).then_some((Piece::Label, rest.len()));
+        }
+        let stop = rest.find(['\n', '<', '{', '`', '[']).unwrap_or(rest.len());
+        let line = &rest[..stop];
+        let heading = line.trim_start_matches('#').trim_start();
+        let is_whole_line = rest[stop..].starts_with(['\n', '[', '{']) || stop == rest.len();
+        let length = match heading.find([':', '=']) {
+            Some(colon) => line.len() - heading.len() + colon + 1,
+            None if is_whole_line => stop,
+            None => return None,
+        };
+        let label = &line[line.len() - heading.len()..length];
+        (is_line && is_label(label)).then_some((Piece::Label, length))
+    }
+
+    /// The name of the tool on its own line, before a parenthesis or after a label or a mark. A name that is one plain word
+    /// may be a word of a sentence.
+    fn tool(&self) -> Option<(Piece<'t>, usize)> {
+        if self.around.side == Side::After {
+            return None;
+        }
+        let rest = beginning(self.rest());
+        let stop = rest
+            .find(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '{' | '[' | '`'))
+            .unwrap_or(rest.len());
+        let name = self.named(rest[..stop].trim_end_matches([':', '=']))?;
+        let after = &rest[stop..];
+        let is_called = after.starts_with('(');
+        let follows = self.last.is_some_and(|(last, _)| !matches!(last, Piece::Sign));
+        let is_plain = name.chars().all(|c| c.is_lowercase());
+        let ends = after.trim_start_matches([' ', '\t']);
+        let is_alone = is_called || ends.is_empty() || ends.starts_with(['\n', '<', '[', '`', '{']);
+        let length = stop + usize::from(is_called);
+        (is_alone && (is_called || follows || !is_plain)).then_some((Piece::Tool(name), length))
+    }
+
+    /// The tool that a word names: also with what templates put before it and after it.
+    fn named(&self, word: &'t str) -> Option<&'t str> {
+        let word = word.strip_prefix("to=").unwrap_or(word);
+        if (self.around.is_tool)(word) {
+            return Some(word);
+        }
+        let bare = ["functions.", "function.", "tools."]
+            .iter()
+            .find_map(|space| word.strip_prefix(space))
+            .unwrap_or(word);
+        let bare = match bare.rsplit_once(':') {
+            Some((name, number)) if number.bytes().all(|c| c.is_ascii_digit()) => name,
+            _ => bare,
+        };
+        (self.around.is_tool)(bare).then_some(bare)
+    }
+
+    /// Signs that say nothing. Others comment out (`//`, `#`), strike out, quote, ask, leave out (`…`) or go on (`,`), and
+    /// next to a bracket they may mark a placeholder (`${…}`).
+    fn sign(&self, first: char) -> Option<usize> {
+        let rest = self.rest();
+        let is_after = self.around.side == Side::After;
+        let length = rest.len() - rest.trim_start_matches(first).len();
+        let run = length / first.len_utf8();
+        let escaped = rest
+            .strip_prefix('\\')
+            .and_then(|after| after.strip_prefix(['n', 't', 'r']))
+            .filter(|after| !after.starts_with(char::is_alphanumeric));
+        if escaped.is_some() && !self.around.is_message {
+            return Some("\\n".len());
+        }
+        let says_nothing = match first {
+            '}' | ']' => is_after,
+            _ if self.around.is_message => false,
+            ')' | ';' | '|' | '｜' | '\\' | '*' | '_' => true,
+            // `> {` is a quotation, `>>>name` is not.
+            '>' => {
+                let after = &rest[length..];
+                is_after || run >= 3 && !after.starts_with(' ') || after.is_empty() || after.starts_with('\n')
+            }
+            '/' => is_after && run == 1,
+            '.' | '。' => is_after && run == 1,
+            ':' => !is_after && run == 1,
+            '=' => run >= 3 || !is_after,
+            '-' => run >= 3,
+            _ => false,
+        };
+        says_nothing.then_some(length)
+    }
+}

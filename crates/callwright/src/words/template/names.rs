@@ -1,0 +1,332 @@
+//! The names of tags and control tokens, by what they are made of.
+//!
+//! Chat templates make up new names every month, out of the same few words: `tool`, `call`, `begin`, `turn`. A name that
+//! is made of these words alone names a part of a message and says nothing about a call. Any other word may: `dry_run`,
+//! `do_not_run`, `example`, or speak for another: `user`, `tool_response`. So the list is of words, not of names, and what
+//! is not on it is not debris.
+
+use crate::words::nearest::is_english_word;
+use crate::words::word_list;
+
+/// The words that names are made of, with or without something between them.
+const PARTS: &[&str] = word_list![
+    action actions arg args argument arguments assistant begin block bos bot call calling calls channel chatbot
+    code constrain content end eod eom eos eot func function functions header im input inst invocation invoke
+    json key list message msg name object of pad param parameter parameters params payload plugin prompt python
+    recipient request reserved role section sentence sep separator sot special start tag tags text token tokens
+    tool tools turn use value xml
+];
+
+/// Words that are too short to be looked for inside others.
+const SHORT_PARTS: &[&str] = word_list![ai api fn id js mcp py];
+
+/// The makers of templates, who put their names before a tag: `minimax:tool_call`.
+const MAKERS: &[&str] = word_list![
+    antml deepseek dsml functionary gemma glm granite hermes kimi llama longcat minimax mistral moonshot nemotron phi
+    qwen seed tml xai xlam
+];
+
+/// What may be alone between `<` and `>`. The other parts may be the keys of a call, such as `<content>` or `<name>`.
+const TAGS: &[&str] = word_list![
+    tool tools call calls function functions invoke argument arguments arg args parameter parameters param params json xml
+    output response s bos eos eot eom pad toolcall
+];
+
+/// What may be alone between `<|` and `|>`. `<|tool|>` and `<|function|>` speak for another.
+const TOKENS: &[&str] = word_list![
+    assistant begin bos call channel chatbot constrain content end eod eom eos eot from im message pad plugin recipient
+    return sep start
+];
+
+/// Tokens that hand over to another, with which a message may end.
+const LAST_TOKENS: &[&str] = word_list![observation stop];
+
+/// What may be alone between `[` and `]`.
+const MARKERS: &[&str] = word_list![args bos eos eot inst pad toolcall];
+
+/// How a name is set off from the text around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `<name>`
+    Tag,
+    /// `<|name|>`
+    Token,
+    /// `[name]`
+    Marker,
+}
+
+/// Longer names are not those of a template; the longest known has 36 letters.
+const LONGEST: usize = 48;
+
+/// Whether a name is one of a chat template, also with one slip: `tool_cal`.
+pub(super) fn is_of_template(name: &str, shape: Shape) -> bool {
+    let Some(words) = chunks(name) else {
+        return false;
+    };
+    let alone = match shape {
+        Shape::Tag => TAGS,
+        Shape::Token => TOKENS,
+        Shape::Marker => MARKERS,
+    };
+    match words.as_slice() {
+        [] => true,
+        [one] if alone.contains(&one.as_str()) => true,
+        words => parts_of(words).is_some_and(|found| found.count > 1),
+    }
+}
+
+/// Whether this is the name of a token that ends a message, and nothing else does.
+pub(super) fn is_last_token(name: &str) -> bool {
+    LAST_TOKENS.contains(&name.to_lowercase().as_str())
+}
+
+/// Whether this is the name of a control token.
+pub(crate) fn is_token_name(name: &str) -> bool {
+    !name.is_empty() && is_of_template(name, Shape::Token)
+}
+
+/// Whether a name may be the rest of one of a template, of which the beginning is lost.
+pub(super) fn may_end_name(name: &str) -> bool {
+    let is_end = |first: &str| PARTS.iter().any(|part| part.ends_with(first));
+    chunks(name).is_some_and(|words| is_lost(&words, is_end))
+}
+
+/// Whether a name may be the beginning of one of a template, of which the end is lost.
+pub(super) fn may_begin_name(name: &str) -> bool {
+    let Some(mut words) = chunks(name) else {
+        return false;
+    };
+    words.reverse();
+    is_lost(&words, |last| {
+        // `toolca`
+        (0..=last.len())
+            .filter(|at| last.is_char_boundary(*at))
+            .any(|at| {
+                let (whole, begun) = last.split_at(at);
+                let is_whole = whole.is_empty()
+                    || begun.len() != 1 && parts_of(&[whole.to_owned()]).is_some();
+                is_whole && PARTS.iter().any(|part| part.starts_with(begun))
+            })
+    })
+}
+
+/// Whether all words but the first are whole ones.
+fn is_lost(words: &[String], is_part: impl Fn(&str) -> bool) -> bool {
+    match words {
+        [] => true,
+        [first, rest @ ..] => is_part(first) && (rest.is_empty() || parts_of(rest).is_some()),
+    }
+}
+
+/// A name in lower case, cut at everything that is not a letter or a digit; `None` if it is too long.
+fn chunks(name: &str) -> Option<Vec<String>> {
+    if name.len() > LONGEST {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
+}
+
+/// What words were found to be made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Parts {
+    count: usize,
+    slips: usize,
+}
+
+/// The parts that words are made of, with one slip at most, if there is nothing else in them.
+fn parts_of(words: &[String]) -> Option<Parts> {
+    let mut all = Parts { count: 0, slips: 0 };
+    for word in words {
+        // A number at the end counts calls: `tool_call_1`.
+        let is_number = all.count > 0 && word.len() <= 3 && word.bytes().all(|c| c.is_ascii_digit());
+        let is_known = is_number
+            || SHORT_PARTS.contains(&word.as_str())
+            || MAKERS.contains(&word.as_str())
+            || TOKENS.contains(&word.as_str());
+        let found = if is_known {
+            Parts { count: 1, slips: 0 }
+        } else {
+            segmented(word)?
+        };
+        all.count += found.count;
+        all.slips += found.slips;
+    }
+    // A slip needs another word beside it that shows what is meant.
+    (all.slips == 0 || all.slips == 1 && all.count > 1).then_some(all)
+}
+
+/// A word as a row of parts, with as few slips as possible.
+fn segmented(word: &str) -> Option<Parts> {
+    let mut best: Vec<Option<Parts>> = vec![None; word.len() + 1];
+    best[0] = Some(Parts { count: 0, slips: 0 });
+    for end in 1..=word.len() {
+        for start in 0..end {
+            let (Some(before), Some(piece)) = (best[start], word.get(start..end)) else {
+                continue;
+            };
+            let slips = if PARTS.contains(&piece) {
+                0
+            } else if before.slips == 0 && is_slip(piece) {
+                1
+            } else {
+                continue;
+            };
+            let found = Parts {
+                count: before.count + 1,
+                slips: before.slips + slips,
+            };
+            if best[end].is_none_or(|other| found.slips < other.slips) {
+                best[end] = Some(found);
+            }
+        }
+    }
+    best[word.len()]
+}
+
+/// Whether this is a part with one slip, and not a word of its own (`start`, `stark`). A letter in front of a word may make
+/// it the opposite. In short parts another letter is nearly always another word (`test`, `fall`), so there a letter may only
+/// be missing, doubled or in its neighbour's place.
+fn is_slip(piece: &str) -> bool {
+    const SHORTEST: usize = 4;
+    const SHORTEST_CHANGED: usize = 6;
+    let near = |part: &str| {
+        part.len() >= SHORTEST
+            && part.len().abs_diff(piece.len()) <= 1
+            && part.as_bytes().first() == piece.as_bytes().first()
+            && strsim::damerau_levenshtein(part, piece) == 1
+    };
+    let keeps_letters = |part: &str| {
+        let letters = |word: &str| {
+            let mut letters: Vec<char> = word.chars().collect();
+            letters.sort_unstable();
+            letters.dedup();
+            letters
+        };
+        let (own, others) = (letters(piece), letters(part));
+        own.iter().all(|letter| others.contains(letter)) && own.len() + 1 >= others.len()
+    };
+    let meant = |part: &&str| near(part) && (part.len() >= SHORTEST_CHANGED || keeps_letters(part));
+    piece.len() >= SHORTEST - 1 && PARTS.iter().any(meant) && !is_english_word(piece)
+}
+
+/// The words of a line that only announces what follows it, with a colon after them: `Action Input:`.
+const LABELS: &[&str] = word_list![
+    action argument arguments args assistant call calls function functions input inputs invocation invoke json
+    parameter parameters params payload request tool tools
+];
+
+/// Words that are a whole line before a call without a colon, since they are left of a fence or of a prompt.
+const BARE_LABELS: &[&str] = word_list![json functools];
+
+/// Whether a line says nothing but that a call follows: `Tool call:`, or without a colon `Function call`.
+pub(super) fn is_label(line: &str) -> bool {
+    let line = line.trim();
+    let (label, has_colon) = match line.strip_suffix([':', '=']) {
+        Some(label) => (label.trim_end(), true),
+        None => (line, false),
+    };
+    let is_plain = label.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '_' | '-' | '*'));
+    let words = chunks(label).filter(|_| is_plain).unwrap_or_default();
+    let all = words.iter().all(|word| LABELS.contains(&word.as_str()));
+    let is_bare = BARE_LABELS.contains(&label);
+    is_bare || all && words.len() > usize::from(!has_colon)
+}
+
+/// Whether a line only waits for the result of the call before it.
+pub(super) fn is_last_label(line: &str) -> bool {
+    matches!(line.trim(), "Observation:" | "Observation")
+}
+
+/// What a fence may call its content, beside the names of a template. Any other word may say something: `example`.
+const LANGUAGES: &[&str] = word_list![
+    json json5 jsonc jsonl ndjson js javascript ts typescript python py python3 xml html yaml yml toml text txt plaintext
+    plain bash sh shell http markdown md tool_code java go rust ruby sql
+];
+
+/// Whether this is what a fence may call its content.
+pub(super) fn is_language(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    lower.is_empty() || LANGUAGES.contains(&lower.as_str()) || is_of_template(&lower, Shape::Tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_templates_are_known_by_their_words() {
+        for (name, shape) in [
+            ("tool_call", Shape::Tag),
+            ("TOOLCALL", Shape::Tag),
+            ("toolCalls", Shape::Tag),
+            ("tool-call", Shape::Tag),
+            ("minimax:tool_call", Shape::Tag),
+            ("end_of_turn", Shape::Tag),
+            ("function_call", Shape::Tag),
+            ("functioncall", Shape::Tag),
+            ("tool_cal", Shape::Tag),
+            ("tol_call", Shape::Tag),
+            ("tool_clal", Shape::Tag),
+            ("toool_call", Shape::Tag),
+            ("funtion_call", Shape::Tag),
+            ("functiom_call", Shape::Tag),
+            ("use_mcp_tool", Shape::Tag),
+            ("arg_value", Shape::Tag),
+            ("im_end", Shape::Token),
+            ("endoftext", Shape::Token),
+            ("tool▁calls▁begin", Shape::Token),
+            ("END_OF_TURN_TOKEN", Shape::Token),
+            ("reserved_special_token_5", Shape::Token),
+            ("tool_call_argument_begin", Shape::Token),
+            ("action_start", Shape::Token),
+            ("TOOL_CALLS", Shape::Marker),
+            ("END_TOOL_REQUEST", Shape::Marker),
+            ("INST", Shape::Marker),
+        ] {
+            assert!(is_of_template(name, shape), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_say_something_are_not() {
+        for name in [
+            "dry_run", "user", "system", "do_not_run", "no_tool_call", "notool", "example", "example_call",
+            "test_call", "tall_call", "tool_fall", "fool_call", "tool_all", "task_call", "last_call", "tool_response", "tool_output", "function_results",
+            "skip_call", "fake_tool_call", "cancel", "stop_call", "draft", "mock", "undo_call", "simulated:tool_call",
+            "content", "name", "text", "recall", "uncall", "send_tool", "不要执行", "observation", "human", "think",
+        ] {
+            assert!(!is_of_template(name, Shape::Tag), "{name}");
+        }
+        for name in ["tool", "function", "user", "tool_output", "dry-run", "NEVER", "input"] {
+            assert!(!is_of_template(name, Shape::Token), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_may_have_lost_an_end() {
+        for name in ["", "tool", "tool_ca", "toolca", "im_e", "functio"] {
+            assert!(may_begin_name(name), "{name}");
+        }
+        for name in ["", "call", "ool_call", "l_call", "_end"] {
+            assert!(may_end_name(name), "{name}");
+        }
+        for name in ["dry", "user", "x", "no_ca", "tool_x"] {
+            assert!(!may_begin_name(name), "{name}");
+        }
+        for name in ["dry_call", "not_call", "call_run"] {
+            assert!(!may_end_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn labels_say_nothing_but_that_a_call_follows() {
+        for label in ["Action Input:", "Tool call:", "arguments =", "**Function call:", "JSON:", "tool_call", "json"] {
+            assert!(is_label(label), "{label}");
+        }
+        for label in ["Example call:", "call", "No call:", "Output:", "Do not call:", "Aufruf:", "Tool call 5:"] {
+            assert!(!is_label(label), "{label}");
+        }
+    }
+}
