@@ -191,6 +191,23 @@ fn completeness(of: Completeness) -> &'static str {
     }
 }
 
+/// A call in, the verdicts on the calls that it holds out.
+fn split(file: &Value, case: &Value) -> Result<(), String> {
+    only_known_keys(case, &["name", "effect", "repair", "call", "expect"])?;
+    let gate = gate(file, case);
+    let call = wire::read_line(&case["call"].to_string()).map_err(|error| error.to_string())?;
+    let calls = gate.split(&call).unwrap_or_default();
+    let verdicts = calls.iter().map(|call| {
+        let line = gate
+            .judge(call)
+            .line(call, &Feedback::default())
+            .to_string();
+        serde_json::from_str(&line).expect("JSON")
+    });
+    let actual = json!({"calls": verdicts.collect::<Vec<Value>>()});
+    agrees(&case["expect"], &actual, "")
+}
+
 /// A message in, the calls in it and the verdicts on them out.
 fn rescue(file: &Value, case: &Value) -> Result<(), String> {
     let known = ["name", "text", "line", "tools", "repair", "expect", "error"];
@@ -384,6 +401,8 @@ fn every_case_holds() {
     let judged = run(&["parse", "validate", "repair", "feedback", "wire"], judge);
     let read = run(&["tools"], read);
     let rescued = run(&["rescue"], rescue);
+    let split = run(&["split"], split);
+    assert!(split >= 20, "only {split} calls that may hold several");
     let answers = run(&["answers"], answer);
     assert!(answers >= 25, "only {answers} answers and histories");
     let conversations = run(&["loops"], converse);

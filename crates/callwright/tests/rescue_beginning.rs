@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use callwright::repair::{Grade, RepairPolicy};
 use callwright::rescue::{Beginning, CallWatch, Message};
 use callwright::tool::Effect;
 use callwright::wire::read_tools;
@@ -12,6 +13,10 @@ use serde_json::{Value, json};
 
 /// Two tools that only read, and one whose effect is unknown.
 fn gate() -> Gate {
+    gate_up_to(Grade::Guess)
+}
+
+fn gate_up_to(grade: Grade) -> Gate {
     let schema = json!({"type": "object"});
     let reader = |name: &str| {
         let mut tool = ToolSpec::new(name, schema.clone());
@@ -23,7 +28,11 @@ fn gate() -> Gate {
         reader("get_weather"),
         ToolSpec::new("drop", schema.clone()),
     ];
-    Gate::builder().tools(tools).build().expect("tools")
+    let builder = Gate::builder().tools(tools);
+    builder
+        .repair(RepairPolicy::UpTo(grade))
+        .build()
+        .expect("tools")
 }
 
 /// Follows a text that comes in these steps.
@@ -51,7 +60,21 @@ fn follow(gate: &Gate, text: &str, steps: impl Iterator<Item = usize>) -> Result
     Ok(())
 }
 
-const PIECES: [&str; 64] = [
+const PIECES: [&str; 78] = [
+    "<TOOLCALL>",
+    "<|tool_call_begin|>",
+    "<|tool_sep|>",
+    "functions.drop:0",
+    "Action: ",
+    "Action Input: ",
+    "tool",
+    "assistant<|end_header_id|>",
+    "[THINK]",
+    "[/THINK]",
+    "</toolcall>",
+    "{\"tool\": \"look\", \"args\": {}}",
+    "~~~",
+    "Sure. ",
     "<tool_call>",
     "</tool_call>",
     "<function=drop>",
@@ -126,8 +149,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_of_a_call_is_shown(text in text_of_pieces(), step in 1_usize..12) {
-        let gate = gate();
+    fn nothing_of_a_call_is_shown(text in text_of_pieces(), step in 1_usize..12, is_bold: bool) {
+        let gate = gate_up_to(if is_bold { Grade::Guess } else { Grade::Lossless });
         let steps = (0..text.len()).step_by(step).chain([text.len()]);
         prop_assert_eq!(follow(&gate, &text, steps), Ok(()));
     }
@@ -181,25 +204,13 @@ fn the_corpus_is_followed() {
 #[test]
 fn what_cannot_be_a_call_is_shown_at_once() {
     use Beginning::{From, Never};
-    let gate = gate();
+    let careful = gate_up_to(Grade::Lossless);
     for (text, expected) in [
         ("", From(0)),
         (" \n", From(0)),
-        ("The weather", From(11)),
-        // Words that doubt, marks that show, and lists do not announce a call.
-        ("The weather is not", From(18)),
-        ("The weather is not ", Never),
-        ("The weather:", Never),
+        ("The weather", Never),
         ("# Weather", Never),
         ("1. Look", Never),
-        ("Let me look.\n", From(12)),
-        ("Let me look.\n<", From(12)),
-        ("Let me look.\n<b>", Never),
-        ("Let me look.\nloo", From(12)),
-        ("Let me look.\nlooking", From(20)),
-        ("Let me look.\nlook[AR", From(12)),
-        ("Let me look.\n{", Never),
-        ("Look:\n<", Never),
         ("get_", From(0)),
         ("get_weather[", From(0)),
         ("get_weathers", Never),
@@ -207,42 +218,43 @@ fn what_cannot_be_a_call_is_shown_at_once() {
         ("<", From(0)),
         ("<too", From(0)),
         ("<tool_call>", From(0)),
+        ("<TOOLCALL>\n", From(0)),
+        ("<|python_tag|>{\"na", From(0)),
+        ("Action: loo", From(0)),
+        ("Action: look\nAction Input: {", From(0)),
+        ("Action item", Never),
         ("<div>", Never),
         ("<in", From(0)),
-        ("<out", From(0)),
         ("<out>", Never),
         ("<think>Let me", From(13)),
         ("<think>Hm.</think>\n\n", From(18)),
         ("<think>Hm.</think>\n\nSo: ", Never),
         ("<think>Hm.</think>\n\n{\"na", From(18)),
-        ("<|im_start|>assistant\n<tool_call>", From(21)),
+        ("<|im_start|>assistant\n<tool_call>", From(0)),
         ("``", From(0)),
         ("```js", From(0)),
         ("```json\n", From(0)),
         ("```json\n{\"name\": \"get_weather\"", From(0)),
-        ("```json\n{\"name\": \"get_weather\"}\n```\n", From(0)),
-        ("```json\n{\"name\": \"get_weather\"}\n```\nThat", Never),
         ("```json\n{\"name\": \"package\"", Never),
         ("```json\n{\"version\": ", Never),
-        ("```js\n", Never),
         ("```python\nimport", Never),
         ("{", From(0)),
         ("{\"na", From(0)),
         ("{\"name\":", From(0)),
         ("{\"name\": \"Al", Never),
         ("{\"name\": 5", Never),
+        ("{\"tool\": \"lo", From(0)),
         ("{\"foo", Never),
         ("{\"id\": \"1\", \"ty", From(0)),
         ("{\"id\": \"1\", \"title", Never),
         ("{\"type\": \"function\"", From(0)),
-        ("{\"type\": \"error\"", Never),
         ("{\"function\": {\"name\": \"drop\"", From(0)),
         ("{\"function\": {\"x", Never),
         ("{}", Never),
         ("[", From(0)),
-        ("[1", Never),
+        ("[1", From(0)),
+        ("[1]", Never),
         ("[drop(", From(0)),
-        ("[dropped", Never),
         ("[{\"name\": \"look\"", From(0)),
         ("[link](", Never),
         ("<|channel|>analysis<|message|>Hm", From(32)),
@@ -256,23 +268,25 @@ fn what_cannot_be_a_call_is_shown_at_once() {
             Never,
         ),
     ] {
-        assert_eq!(
-            gate.call_may_begin(&mut CallWatch::default(), text),
-            expected,
-            "{text:?}"
-        );
+        let begins = careful.call_may_begin(&mut CallWatch::default(), text);
+        assert_eq!(begins, expected, "{text:?}");
     }
-    // Without a tool that only reads, nothing may be before a call.
-    let drop = Gate::builder()
-        .tool(ToolSpec::new("drop", json!({})))
-        .build()
-        .expect("a tool");
-    for text in ["S", "Sure", "Let me", "I"] {
-        assert_eq!(
-            drop.call_may_begin(&mut CallWatch::default(), text),
-            Never,
-            "{text:?}"
-        );
+    // Where guesses are allowed, words before a call of a tool that only reads are shown as they come.
+    let bold = gate();
+    for (text, expected) in [
+        ("The weather is", From(14)),
+        ("The weather:", From(12)),
+        ("Let me look.\n", From(12)),
+        ("Let me look.\n<", From(12)),
+        ("Let me look.\n<b>", From(16)),
+        ("Let me look.\nloo", From(12)),
+        ("Let me look.\nlooking at it", From(26)),
+        ("Let me look.\nlook[AR", From(12)),
+        ("Let me look.\n{", From(12)),
+        ("Let me look.\n{\"x", From(16)),
+    ] {
+        let begins = bold.call_may_begin(&mut CallWatch::default(), text);
+        assert_eq!(begins, expected, "{text:?}");
     }
 }
 

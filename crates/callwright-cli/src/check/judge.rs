@@ -177,7 +177,12 @@ impl LineJudge {
         let mut held = Vec::with_capacity(lines.len());
         for (number, line) in lines {
             match line {
-                RecordedLine::Call(recorded) => held.push((*number, Held::Recorded(recorded))),
+                RecordedLine::Call(recorded) => match self.parts(recorded) {
+                    Some(calls) => {
+                        held.extend(calls.into_iter().map(|call| (*number, Held::Rescued(call))));
+                    }
+                    None => held.push((*number, Held::Recorded(recorded))),
+                },
                 RecordedLine::Message(message) if !self.rescue => {
                     held.push((*number, Held::NoCall(message, None)));
                 }
@@ -192,6 +197,15 @@ impl LineJudge {
             }
         }
         held
+    }
+
+    /// The calls that one with no recorded result holds, if it holds several and they may be looked for.
+    fn parts(&self, recorded: &Recorded<'_>) -> Option<Vec<Call<'static>>> {
+        let is_alone = recorded.session.is_none() && recorded.ran().is_none();
+        if !self.rescue || !is_alone || self.gate.judge(&recorded.call).failure().is_none() {
+            return None;
+        }
+        self.gate.split(&recorded.call)
     }
 
     /// Asks whether a call of a conversation may run, and notes its outcome.

@@ -2,6 +2,7 @@
 
 mod judge;
 mod siblings;
+mod split;
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::policy::{Advice, Policy};
 use crate::repair::RepairPolicy;
-use crate::rescue::{self, Beginning, CallWatch, NoCall, Rescued};
+use crate::rescue::{self, Beginning, CallWatch, NoCall, Offer, Rescued};
 use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSet};
 use crate::validate::{CompileBudget, SchemaCache};
@@ -162,13 +163,34 @@ impl Gate {
     /// # Errors
     /// Says why the message is not a call.
     pub fn rescue<'m>(&self, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
-        rescue::rescue(&self.tools, &self.limits, message).map_err(|reason| match reason {
+        let offer = Offer {
+            tools: &self.tools,
+            cap: &|tool| self.repair_cap(tool),
+        };
+        rescue::rescue(&offer, &self.limits, message).map_err(|reason| match reason {
             NoCall::NotOffered(name) => {
                 let secrecy = Secrecy::new(self.tools.all_secrets().cloned());
                 NoCall::NotOffered(secrecy.name(&name).into_owned())
             }
             other => other,
         })
+    }
+
+    /// The calls that a refused call holds, if it holds several whole ones and each is valid by itself: all of them or none.
+    /// The first keeps the id, and those of the others are derived from it. For places where one call may become several.
+    ///
+    /// ```
+    /// use callwright::{Call, Gate, ToolSpec};
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({"properties": {"city": {"type": "string"}}, "required": ["city"]});
+    /// let gate = Gate::builder().tool(ToolSpec::new("weather", schema)).build()?;
+    /// let call = Call::from_text("weather", r#"{"city": "Rome"}{"city": "Oslo"}"#);
+    /// assert_eq!(gate.split(&call).map(|calls| calls.len()), Some(2));
+    /// # Ok::<(), callwright::Error>(())
+    /// ```
+    pub fn split(&self, call: &Call<'_>) -> Option<Vec<Call<'static>>> {
+        split::split(self, call)
     }
 
     /// Where calls may begin in a message that is still coming: what is before that place can be shown at once. `watch` is
@@ -184,7 +206,11 @@ impl Gate {
     /// assert_eq!(begins("<think>Hm.</think>\n<tool"), Beginning::From(18));
     /// ```
     pub fn call_may_begin(&self, watch: &mut CallWatch, text: &str) -> Beginning {
-        watch.look(&self.tools, text)
+        let offer = Offer {
+            tools: &self.tools,
+            cap: &|tool| self.repair_cap(tool),
+        };
+        watch.look(&offer, text)
     }
 
     /// The tool of this name.

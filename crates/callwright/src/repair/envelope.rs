@@ -12,7 +12,9 @@ use crate::words::nearest::same_spelling;
 /// The arguments inside, if there is a call around them.
 pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, Vec<Edit>)> {
     let schema = tool.schema()?.source();
-    let known = schema.get("properties").and_then(|known| known.as_object())?;
+    let known = schema
+        .get("properties")
+        .and_then(|known| known.as_object())?;
     let is_known = |key: &str| known.contains_key(key);
     let mut inside = value;
     let mut edits = Vec::new();
@@ -51,7 +53,10 @@ fn named(
             || envelope::ARGUMENTS.contains(&key)
             || envelope::LAYERS.contains(&key)
     };
-    if members.iter().any(|(key, _)| is_layer(key) && is_known(key)) {
+    if members
+        .iter()
+        .any(|(key, _)| is_layer(key) && is_known(key))
+    {
         return None;
     }
     // `{"search": {…}}`

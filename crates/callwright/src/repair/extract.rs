@@ -25,8 +25,11 @@ pub(super) enum Extract {
 
 /// Values that are not all the same.
 pub(super) struct SeveralValues {
-    /// The first, and the edits that it would take to see it alone.
-    pub(super) first: (Value<'static>, Vec<Edit>),
+    pub(super) first: Value<'static>,
+    /// The edits that it took to see all of them.
+    pub(super) edits: Vec<Edit>,
+    /// The edit that leaves out all but the first.
+    pub(super) rest: Edit,
     /// Those that differ from it.
     pub(super) others: Vec<Value<'static>>,
     /// How many there are in all.
@@ -71,6 +74,7 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
         };
         if reading.value != value {
             others.push(reading.value);
+            edits.extend(reading.edits);
         }
         count += 1;
         at = reading.end;
@@ -80,15 +84,18 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     let (Some(front), Some(back)) = (in_front(before, tool), after(behind, tool)) else {
         return Extract::Nothing;
     };
-    let (marked, before) = (marked.trim_matches(JSON_BLANK), before.trim_matches(JSON_BLANK));
+    let (marked, before) = (
+        marked.trim_matches(JSON_BLANK),
+        before.trim_matches(JSON_BLANK),
+    );
     if !before.is_empty() {
         edits.push(front.edit(&Path::root(), before, ""));
     } else if !marked.is_empty() {
         edits.push(syntax::FENCE.edit(&Path::root(), marked, ""));
     }
-    if count > 1 {
-        let again = text[end..at].trim_matches(JSON_BLANK);
-        let liberty = if has_words || !others.is_empty() {
+    let again = text[end..at].trim_matches(JSON_BLANK);
+    if count > 1 && others.is_empty() {
+        let liberty = if has_words {
             &syntax::PROSE
         } else {
             &syntax::REPEATED_VALUE
@@ -103,7 +110,9 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
         return Extract::One(value, edits);
     }
     Extract::Several(SeveralValues {
-        first: (value, edits),
+        first: value,
+        edits,
+        rest: syntax::PROSE.edit(&Path::root(), again, ""),
         others,
         count,
         has_words,
@@ -129,7 +138,11 @@ fn aside_end(text: &str, bracket: usize) -> Option<usize> {
     const LONGEST: usize = 60;
     let inside = &text[bracket + 1..];
     let length = inside.find(['}', ']', '{', '[', '"', '\'', ':', '\n'])?;
-    let closer = if text[bracket..].starts_with('{') { '}' } else { ']' };
+    let closer = if text[bracket..].starts_with('{') {
+        '}'
+    } else {
+        ']'
+    };
     let is_aside = inside[length..].starts_with(closer)
         && length <= LONGEST
         && !inside[..length].trim().is_empty();

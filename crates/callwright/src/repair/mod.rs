@@ -33,7 +33,7 @@ use self::syntax::is_allowed;
 pub use self::table::{RuleRow, rules};
 pub use crate::words::{Edit, Grade, Trial};
 
-use crate::json::{Path, Value};
+use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
 use crate::validate::LocatedIssue;
 use crate::words::{Cause, Code, Cut, Effect, Failure, Work};
@@ -124,7 +124,10 @@ pub(crate) fn heal_text(
     let tool = terms.tool;
     let (value, mut edits) = match extract::read(text, tool, max_depth) {
         Extract::One(value, edits) => (value, edits),
-        Extract::Several(several) if is_only_call(&several, terms) => several.first,
+        Extract::Several(mut several) if is_only_call(&several, terms) => {
+            several.edits.push(several.rest);
+            (several.first, several.edits)
+        }
         Extract::Several(several) if several.has_words => return Healing::Hopeless,
         Extract::Several(several) => return several_values(several.count),
         Extract::CutOff(path) => {
@@ -187,6 +190,31 @@ fn several_values(count: usize) -> Healing {
     Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into())
 }
 
+/// The whole values of a text, if there is nothing between and around them but debris, and reading them was lossless.
+pub(crate) fn side_by_side(
+    text: &str,
+    tool: &Tool,
+    max_depth: usize,
+) -> Option<Vec<Value<'static>>> {
+    let (values, edits) = match read_value(text) {
+        Ok(value) => (vec![value.into_owned()], Vec::new()),
+        Err(_) => match extract::read(text, tool, max_depth) {
+            Extract::One(value, edits) => (vec![value], edits),
+            // One that is repeated may be meant once.
+            Extract::Several(several)
+                if !several.has_words && several.others.len() + 1 == several.count =>
+            {
+                let mut values = vec![several.first];
+                values.extend(several.others);
+                (values, several.edits)
+            }
+            _ => return None,
+        },
+    };
+    let is_lossless = edits.iter().all(|edit| edit.grade == Grade::Lossless);
+    is_lossless.then_some(values)
+}
+
 /// Whether only the first of several values can be a call of this tool: the others have no key that it knows. Models make up
 /// the result after the call. For tools that read alone.
 fn is_only_call(several: &SeveralValues, terms: &Terms<'_>) -> bool {
@@ -197,9 +225,11 @@ fn is_only_call(several: &SeveralValues, terms: &Terms<'_>) -> bool {
     };
     let is_known = |value: &Value<'static>| {
         let members = value.as_object().unwrap_or_default();
-        members.iter().any(|(key, _)| known.contains_key(key.as_ref()))
+        members
+            .iter()
+            .any(|(key, _)| known.contains_key(key.as_ref()))
     };
-    is_known(&several.first.0)
+    is_known(&several.first)
         && several
             .others
             .iter()

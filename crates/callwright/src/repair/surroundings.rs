@@ -33,7 +33,10 @@ pub(super) fn in_front(before: &str, tool: &Tool) -> Option<&'static RuleRow> {
 fn names_another(line: &str, tool: &Tool) -> bool {
     let name = line.trim().trim_end_matches(['(', '=']);
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    !name.is_empty() && name.chars().all(is_part) && name.contains(char::is_alphanumeric) && name != tool.name()
+    !name.is_empty()
+        && name.chars().all(is_part)
+        && name.contains(char::is_alphanumeric)
+        && name != tool.name()
 }
 
 /// Whether text between two values only separates them.

@@ -4,12 +4,13 @@
 //! be calls, what is left of it ([`super::Rescued::rest`]) is at least that long. Says as early as it can that a message is
 //! none. A text is gone through once, however it is cut; nothing is read or judged here.
 
-use super::chance::{Chance, beginning_of_calls, begun_by, marked};
+use super::chance::{Chance, beginning_of_calls};
 use super::cursor::Read;
-use super::prose::{announces, is_finished, may_announce};
-use super::surroundings::{END_TOKENS, FENCE, HEADERS, LANGUAGES, REASONING};
-use super::{harmony, mistral};
-use crate::tool::ToolSet;
+use super::harmony;
+use super::offer::Offer;
+use super::surroundings::after_blanks;
+use super::told::{self, MOST_WORDS};
+use crate::words::template::{self, REASONING, is_finished};
 
 /// What a message that is still coming may turn out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,15 +36,10 @@ enum Stage {
         close: &'static str,
         searched: usize,
     },
-    /// A code block, calls, or an announcement of them.
+    /// Calls, or words before them.
     Body { start: usize },
-    /// A code block, which may hold calls if the text up to `searched` does not end it.
-    Fenced {
-        content: usize,
-        searched: usize,
-        hold: usize,
-        is_begun: bool,
-    },
+    /// Words around calls of tools that only read, of which none begins up to `searched`.
+    Told { start: usize, searched: usize },
     /// One of the messages of harmony.
     Harmony { message: usize, searched: usize },
     /// Nothing but the end of the message tells more.
@@ -57,7 +53,7 @@ const LONGEST_BEGINNING: usize = 1024;
 impl CallWatch {
     /// Where calls may begin in a message of which this has come. Texts of one message only get longer; another one is
     /// looked at from its beginning.
-    pub(crate) fn look(&mut self, tools: &ToolSet, text: &str) -> Beginning {
+    pub(crate) fn look(&mut self, offer: &Offer<'_>, text: &str) -> Beginning {
         if !self
             .0
             .places()
@@ -67,7 +63,7 @@ impl CallWatch {
             self.0 = Stage::Start;
         }
         loop {
-            match self.step(tools, text) {
+            match self.step(offer, text) {
                 (stage, None) => self.0 = stage,
                 (stage, Some(beginning)) => {
                     self.0 = stage;
@@ -78,24 +74,15 @@ impl CallWatch {
     }
 
     /// One stage on, or what is known until more comes.
-    fn step(&self, tools: &ToolSet, text: &str) -> (Stage, Option<Beginning>) {
+    fn step(&self, offer: &Offer<'_>, text: &str) -> (Stage, Option<Beginning>) {
         match self.0 {
             Stage::Decided(beginning) => known(beginning),
             Stage::Start => start(text),
             Stage::Reasoning { close, searched } => reasoning(text, close, searched),
-            Stage::Body { start } => body(tools, text, start),
-            Stage::Fenced {
-                content,
-                searched,
-                hold,
-                is_begun,
-            } => {
-                // Once it is known how it begins, only its end is looked for.
-                let begun = is_begun.then_some(Chance::Yes);
-                fenced(tools, text, (content, searched, hold), begun)
-            }
+            Stage::Body { start } => body(offer, text, start),
+            Stage::Told { start, searched } => told(offer, text, start, searched),
             Stage::Harmony { message, searched } => {
-                let next = harmony_message(tools, text, message, searched);
+                let next = harmony_message(offer, text, message, searched);
                 next.unwrap_or(known(Beginning::Never))
             }
         }
@@ -109,9 +96,7 @@ impl Stage {
             Stage::Start | Stage::Decided(Beginning::Never) => [0, 0],
             Stage::Reasoning { searched, .. } => [0, searched],
             Stage::Body { start } => [0, start],
-            Stage::Fenced {
-                content, searched, ..
-            } => [content, searched],
+            Stage::Told { start, searched } => [start, searched],
             Stage::Harmony { message, searched } => [message, searched],
             Stage::Decided(Beginning::From(hold)) => [0, hold],
         }
@@ -131,26 +116,29 @@ fn undecided(stage: Stage, text: &str, from: usize, hold: usize) -> (Stage, Opti
     (stage, Some(beginning))
 }
 
-fn start(text: &str) -> (Stage, Option<Beginning>) {
-    let start = after_blanks(text, 0);
-    let rest = &text[start..];
-    let header = HEADERS.iter().find(|header| rest.starts_with(**header));
-    if header.is_none() && HEADERS.iter().any(|header| header.starts_with(rest)) {
-        return undecided(Stage::Start, text, 0, 0);
+/// Where no calls begin from here on: they may still come after words, if tools that only read are offered.
+fn after_nothing(offer: &Offer<'_>, start: usize) -> (Stage, Option<Beginning>) {
+    if offer.allows_any_words() {
+        let searched = start;
+        (Stage::Told { start, searched }, None)
+    } else {
+        known(Beginning::Never)
     }
-    let start = start + header.map_or(0, |header| header.len());
-    let at = after_blanks(text, start);
+}
+
+fn start(text: &str) -> (Stage, Option<Beginning>) {
+    let at = after_blanks(text, template::header_length(text));
     let rest = &text[at..];
     for (open, close) in REASONING {
         if rest.starts_with(open) {
             let searched = at + open.len();
             return (Stage::Reasoning { close, searched }, None);
         }
-        if open.starts_with(rest) {
-            return undecided(Stage::Start, text, 0, trimmed(text, start));
+        if open.starts_with(rest) || template::may_become_debris(rest, &|_| false) {
+            return undecided(Stage::Start, text, 0, 0);
         }
     }
-    (Stage::Body { start }, None)
+    (Stage::Body { start: 0 }, None)
 }
 
 /// Reasoning stays text, and so does the tag that ends it.
@@ -173,95 +161,52 @@ fn reasoning(text: &str, close: &'static str, searched: usize) -> (Stage, Option
     )
 }
 
-fn body(tools: &ToolSet, text: &str, start: usize) -> (Stage, Option<Beginning>) {
-    let stage = Stage::Body { start };
+fn body(offer: &Offer<'_>, text: &str, start: usize) -> (Stage, Option<Beginning>) {
     let hold = trimmed(text, start);
     let at = after_blanks(text, start);
     let rest = &text[at..];
-    if FENCE.starts_with(rest) {
-        return undecided(stage, text, start, hold);
+    if harmony::starts(rest) {
+        let (message, searched) = (at, at);
+        return (Stage::Harmony { message, searched }, None);
     }
-    if let Some(block) = rest.strip_prefix(FENCE) {
-        let language = block.split('\n').next().unwrap_or_default();
-        let is_whole = language.len() < block.len();
-        let named = language.trim_ascii();
-        let is_known = if is_whole {
-            LANGUAGES.contains(&named)
-        } else {
-            LANGUAGES.iter().any(|known| known.starts_with(named))
-        };
-        return match (is_known, is_whole) {
-            (false, _) => known(Beginning::Never),
-            (true, false) => undecided(stage, text, start, hold),
-            (true, true) => {
-                let content = at + FENCE.len() + language.len() + 1;
-                (
-                    Stage::Fenced {
-                        content,
-                        searched: content,
-                        hold,
-                        is_begun: false,
-                    },
-                    None,
-                )
-            }
-        };
-    }
-    match beginning_of_calls(tools, rest) {
-        _ if harmony::starts(rest) => (
-            Stage::Harmony {
-                message: at,
-                searched: at,
-            },
-            None,
-        ),
+    match beginning_of_calls(offer, rest) {
         Chance::Yes => known(Beginning::From(hold)),
-        Chance::Maybe => undecided(stage, text, start, hold),
-        Chance::No => prose(tools, text, at, stage),
+        Chance::Maybe => undecided(Stage::Body { start }, text, start, hold),
+        Chance::No => after_nothing(offer, start),
     }
 }
 
-/// A code block holds calls only if nothing but the end of the message follows it.
-fn fenced(
-    tools: &ToolSet,
+/// Words are shown up to the first place where calls may begin.
+fn told(
+    offer: &Offer<'_>,
     text: &str,
-    (content, searched, hold): (usize, usize, usize),
-    begun: Option<Chance>,
+    start: usize,
+    searched: usize,
 ) -> (Stage, Option<Beginning>) {
-    if let Some(end) = find(text, FENCE, searched) {
-        let after = end + FENCE.len();
-        if !text[content..end].ends_with('\n') || !may_be_end(&text[after..]) {
+    for at in told::starts(text, searched).chain([text.len()]) {
+        if at - start > MOST_WORDS {
             return known(Beginning::Never);
         }
-        let stage = Stage::Fenced {
-            content,
-            searched: end,
-            hold,
-            is_begun: true,
-        };
-        return undecided(stage, text, after, hold);
+        let hold = trimmed(text, at);
+        match beginning_of_calls(offer, &text[at..]) {
+            Chance::Yes => return known(Beginning::From(hold)),
+            Chance::Maybe => {
+                let stage = Stage::Told {
+                    start,
+                    searched: at,
+                };
+                return undecided(stage, text, at, hold);
+            }
+            Chance::No => {}
+        }
     }
-    let chance = begun.unwrap_or_else(|| match text[content..].trim_ascii_start() {
-        "" => Chance::Maybe,
-        inner => beginning_of_calls(tools, inner),
-    });
-    if chance == Chance::No {
-        return known(Beginning::Never);
-    }
-    let is_begun = chance == Chance::Yes || text.len() - content > LONGEST_BEGINNING;
-    let searched = not_found(text, FENCE, searched);
-    let stage = Stage::Fenced {
-        content,
-        searched,
-        hold,
-        is_begun,
-    };
-    (stage, Some(Beginning::From(hold)))
+    // The end of a text may begin anything.
+    known(Beginning::From(trimmed(text, text.len())))
 }
 
 /// Messages before the first call stay text, once they have ended. An error is a message that makes all of it text.
 fn harmony_message(
-    tools: &ToolSet,
+    offer: &Offer<'_>,
     text: &str,
     message: usize,
     searched: usize,
@@ -290,7 +235,7 @@ fn harmony_message(
     };
     let header = harmony::Header::of(&rest[..length])?;
     if let Some(tool) = header.tool {
-        return Ok(if tools.get(tool).is_some() {
+        return Ok(if offer.tool(tool).is_some() {
             known(Beginning::From(hold))
         } else {
             never
@@ -300,6 +245,18 @@ fn harmony_message(
         return Ok(never);
     }
     let body = at + length + harmony::MESSAGE.len();
+    // A call as JSON, for which the tool is not named in the header.
+    let is_short = text.len() - body <= LONGEST_BEGINNING;
+    if header.channel != "analysis" && is_short {
+        match beginning_of_calls(offer, rest) {
+            Chance::Yes => return Ok(known(Beginning::From(hold))),
+            Chance::Maybe => {
+                let stage = Stage::Harmony { message, searched };
+                return Ok(undecided(stage, text, message, hold));
+            }
+            Chance::No => {}
+        }
+    }
     let searched = searched.max(body);
     let Some(end) = find(text, harmony::END, searched) else {
         let searched = not_found(text, harmony::END, searched);
@@ -310,7 +267,7 @@ fn harmony_message(
     };
     let is_harmless = match header.channel {
         "analysis" => is_finished(&text[body..end]),
-        _ => announces(&text[body..end]),
+        _ => offer.allows_any_words(),
     };
     let message = end + harmony::END.len();
     Ok(if is_harmless {
@@ -324,71 +281,6 @@ fn harmony_message(
     } else {
         never
     })
-}
-
-/// Text before calls of tools that only read, if it may announce them.
-fn prose(tools: &ToolSet, text: &str, at: usize, stage: Stage) -> (Stage, Option<Beginning>) {
-    let body = &text[at..];
-    let readers = || tools.iter().filter(|tool| tool.spec().only_reads());
-    let tag = body.find(['<', '[', '{']);
-    let before = &body[..tag.unwrap_or(body.len())];
-    // A tool may be named at the beginning of a line, with its mark after it.
-    let line = before.rfind('\n').map_or(0, |end| end + 1);
-    let (sentences, name) = before.split_at(line);
-    let hold = trimmed(text, at + line);
-    let is_name = |tool: &str| {
-        if tag.is_some() {
-            tool == name
-        } else {
-            tool.starts_with(name)
-        }
-    };
-    let is_named =
-        !name.is_empty() && readers().any(|tool| is_name(tool.name())) && announces(sentences);
-    if readers().next().is_none() || !is_named && !may_announce(before) {
-        return known(Beginning::Never);
-    }
-    let Some(tag) = tag else {
-        let shown = text.trim_ascii_end().len();
-        let hold = if is_named { hold } else { shown };
-        return undecided(stage, text, shown, hold);
-    };
-    let after = &body[tag..];
-    let is_marked = before.ends_with('\n') && announces(before);
-    let named = if is_named {
-        begun_by(after, mistral::ARGS)
-    } else {
-        Chance::No
-    };
-    let marked = if is_marked { marked(after) } else { Chance::No };
-    match named.max(marked) {
-        _ if is_marked && harmony::starts(after) => {
-            let message = at + tag;
-            (
-                Stage::Harmony {
-                    message,
-                    searched: message,
-                },
-                None,
-            )
-        }
-        Chance::Yes => known(Beginning::From(hold)),
-        Chance::Maybe => undecided(stage, text, at + line, hold),
-        Chance::No => known(Beginning::Never),
-    }
-}
-
-/// Whether a text is what ends messages, as far as it goes.
-fn may_be_end(text: &str) -> bool {
-    let mut rest = text.trim_ascii_start();
-    while let Some(after) = END_TOKENS.iter().find_map(|token| rest.strip_prefix(token)) {
-        rest = after.trim_ascii_start();
-    }
-    END_TOKENS.iter().any(|token| token.starts_with(rest))
-}
-
-fn after_blanks(text: &str, from: usize) -> usize {
-    text.len() - text[from..].trim_ascii_start().len()
 }
 
 /// Where the text before a place ends.

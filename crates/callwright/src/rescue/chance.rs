@@ -1,10 +1,13 @@
 //! Whether a text that is not whole begins calls, by its first characters.
 //!
-//! Looks at marks of the notations, names of offered tools and the keys of a call as JSON. `No` is certain, whatever
-//! follows; `Yes` only means that nothing but the rest of the message can tell more.
+//! Looks at marks of the notations, at debris, at names of offered tools and at the keys of a call as JSON. `No` is certain,
+//! whatever follows; `Yes` only means that nothing but the rest of the message can tell more.
 
+use super::offer::Offer;
+use super::surroundings::after_blanks;
 use super::{harmony, mistral, tags};
-use crate::tool::ToolSet;
+use crate::words::envelope::{ARGUMENTS, LAYERS, LIST, NAMES};
+use crate::words::template::{self, Around, Side};
 
 /// Whether a text begins a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,27 +18,70 @@ pub(super) enum Chance {
     Yes,
 }
 
-/// The keys of a call as JSON.
-const KEYS: [&str; 6] = ["name", "arguments", "parameters", "function", "type", "id"];
+/// The keys of a call as JSON that say neither which tool is called nor how.
+const OTHERS: [&str; 4] = ["type", "id", "call_id", "tool_call_id"];
 
-/// Whether a text begins calls in any notation.
-pub(super) fn beginning_of_calls(tools: &ToolSet, text: &str) -> Chance {
-    let named = tools
+/// Whether a text begins calls, with what chat templates leave before them.
+pub(super) fn beginning_of_calls(offer: &Offer<'_>, text: &str) -> Chance {
+    let is_tool = |name: &str| offer.tool(name).is_some();
+    let around = Around {
+        side: Side::Before,
+        is_message: true,
+        is_tool: &is_tool,
+    };
+    let (debris, length) = template::leading_debris(text, &around);
+    let rest = &text[length..];
+    let after_debris = match rest.as_bytes().first() {
+        None => Chance::Maybe,
+        Some(b'{') if debris.tool.is_some() => Chance::Yes,
+        _ if template::may_become_debris(rest, &|begun| begins_name(offer, begun)) => Chance::Maybe,
+        _ => bare(offer, rest),
+    };
+    let header = after_blanks(text, template::header_length(text));
+    let places = [after_blanks(text, 0), header];
+    let chances = places.into_iter().map(|at| match &text[at..] {
+        "" => Chance::Maybe,
+        rest => bare(offer, rest),
+    });
+    chances.fold(after_debris, Chance::max)
+}
+
+/// Whether a text is the beginning of a tool's name, or of another spelling of it.
+fn begins_name(offer: &Offer<'_>, begun: &str) -> bool {
+    let letters = |name: &str| -> String {
+        let kept = name.chars().filter(|c| c.is_alphanumeric());
+        kept.flat_map(char::to_lowercase).collect()
+    };
+    let begun = ["to=", "functions.", "function.", "tools."]
         .iter()
-        .map(|tool| match text.strip_prefix(tool.name()) {
-            Some(after) => begun_by(after, mistral::ARGS),
-            None => begun_by(text, tool.name()),
+        .fold(begun, |name, space| {
+            name.strip_prefix(space).unwrap_or(name)
         });
+    let begun = letters(begun);
+    offer.tools.iter().any(|tool| {
+        let name = letters(tool.name());
+        name.starts_with(&begun)
+            || begun.starts_with(&name) && begun[name.len()..].bytes().all(|c| c.is_ascii_digit())
+    })
+}
+
+/// Whether a text begins calls in any notation, with nothing before them.
+fn bare(offer: &Offer<'_>, text: &str) -> Chance {
+    let tools = offer.tools.iter();
+    let named = tools.map(|tool| match text.strip_prefix(tool.name()) {
+        Some(after) => begun_by(after, mistral::ARGS),
+        None => begun_by(text, tool.name()),
+    });
     let unmarked = match text.as_bytes().first() {
-        Some(b'{') => object(tools, text, true),
-        Some(b'[') => list(tools, text),
+        Some(b'{') => object(offer, text, true),
+        Some(b'[') => list(offer, text),
         _ => Chance::No,
     };
     named.fold(unmarked.max(marked(text)), Chance::max)
 }
 
 /// Whether a text begins with what nothing but calls begins with.
-pub(super) fn marked(text: &str) -> Chance {
+fn marked(text: &str) -> Chance {
     let tokens = [
         tags::TOOL_CALL,
         tags::FUNCTION,
@@ -70,11 +116,11 @@ fn invoke(text: &str) -> Chance {
 }
 
 /// `[{"name": …`, `[name(`.
-fn list(tools: &ToolSet, text: &str) -> Chance {
+fn list(offer: &Offer<'_>, text: &str) -> Chance {
     let inner = text.get(1..).unwrap_or_default().trim_ascii_start();
     match inner.as_bytes().first() {
         None => Chance::Maybe,
-        Some(b'{') => object(tools, inner, true),
+        Some(b'{') => object(offer, inner, true),
         // Nothing at all, which calls may follow.
         Some(b']') => match inner[1..].trim_ascii_start().as_bytes().first() {
             None => Chance::Maybe,
@@ -86,8 +132,8 @@ fn list(tools: &ToolSet, text: &str) -> Chance {
                 Some(after) => begun_by(after.trim_ascii_start(), "("),
                 None => begun_by(inner, name),
             };
+            let tools = offer.tools.iter();
             tools
-                .iter()
                 .map(|tool| called(tool.name()))
                 .fold(Chance::No, Chance::max)
         }
@@ -95,14 +141,16 @@ fn list(tools: &ToolSet, text: &str) -> Chance {
 }
 
 /// `{"name": "…", …`, with the keys of a call and the name of a tool.
-fn object(tools: &ToolSet, text: &str, is_outer: bool) -> Chance {
+fn object(offer: &Offer<'_>, text: &str, is_outer: bool) -> Chance {
     let mut rest = text.get(1..).unwrap_or_default();
+    let begins_key = |begun: &str| {
+        let mut keys = ARGUMENTS.iter().chain(NAMES).chain(LAYERS).chain(&OTHERS);
+        keys.any(|key| key.starts_with(begun)) || LIST.starts_with(begun)
+    };
     loop {
         let (key, after) = match string(rest) {
             Ok(read) => read,
-            Err(Some(begun)) if KEYS.iter().any(|key| key.starts_with(begun)) => {
-                return Chance::Maybe;
-            }
+            Err(Some(begun)) if begins_key(begun) => return Chance::Maybe,
             Err(Some(begun)) if begun.contains('\\') => return Chance::Yes,
             Err(None) if rest.trim_ascii_start().is_empty() => return Chance::Maybe,
             Err(_) => return Chance::No,
@@ -115,37 +163,36 @@ fn object(tools: &ToolSet, text: &str, is_outer: bool) -> Chance {
                 Chance::No
             };
         };
+        let is_name = NAMES.contains(&key);
         match key {
             // A key may be written with escapes; that is for the end of the message to see.
             key if key.contains('\\') => return Chance::Yes,
-            "arguments" | "parameters" => return Chance::Yes,
-            "function" if is_outer && value.starts_with('{') => return object(tools, value, false),
-            "name" | "type" | "id" | "function" if value.is_empty() => return Chance::Maybe,
-            "name" | "type" | "id" => {}
-            _ => return Chance::No,
+            key if ARGUMENTS.contains(&key) || key == LIST => return Chance::Yes,
+            key if !is_name && !LAYERS.contains(&key) && !OTHERS.contains(&key) => {
+                return Chance::No;
+            }
+            _ if value.is_empty() => return Chance::Maybe,
+            key if is_outer && LAYERS.contains(&key) && value.starts_with('{') => {
+                return object(offer, value, false);
+            }
+            _ => {}
         }
-        let may_be = |begun: &str| match key {
-            _ if begun.contains('\\') => true,
-            "name" => tools.iter().any(|tool| tool.name().starts_with(begun)),
-            "type" => "function".starts_with(begun),
-            _ => true,
-        };
         match string(value) {
             Ok((text, _)) if text.contains('\\') => return Chance::Yes,
-            Ok((name, _)) if key == "name" => {
-                return if tools.get(name).is_some() {
+            Ok((name, _)) if is_name => {
+                return if offer.tool(name).is_some() {
                     Chance::Yes
                 } else {
                     Chance::No
                 };
             }
-            Ok((kind, _)) if key == "type" && kind != "function" => return Chance::No,
             Ok((_, after)) => match after.trim_ascii_start().strip_prefix(',') {
                 Some(next) => rest = next,
                 None if after.trim_ascii_start().is_empty() => return Chance::Maybe,
                 None => return Chance::No,
             },
-            Err(Some(begun)) if may_be(begun) => return Chance::Maybe,
+            Err(Some(begun)) if !is_name || begins_name(offer, begun) => return Chance::Maybe,
+            Err(Some(begun)) if begun.contains('\\') => return Chance::Maybe,
             Err(_) => return Chance::No,
         }
     }
@@ -164,7 +211,7 @@ fn string(text: &str) -> Result<(&str, &str), Option<&str>> {
 }
 
 /// Whether a text begins with a token, or may when more has come.
-pub(super) fn begun_by(text: &str, token: &str) -> Chance {
+fn begun_by(text: &str, token: &str) -> Chance {
     if text.starts_with(token) {
         Chance::Yes
     } else if token.starts_with(text) {

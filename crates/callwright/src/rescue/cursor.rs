@@ -11,7 +11,7 @@ pub(super) struct Cursor<'t> {
     at: usize,
     pub(super) max_depth: usize,
     /// Whether the notation itself carries text before the calls.
-    pub(super) has_prose: bool,
+    pub(super) has_words: bool,
     /// How far that text goes.
     pub(super) calls: usize,
     /// Whether the text ends in the middle of a call.
@@ -35,7 +35,7 @@ impl<'t> Cursor<'t> {
             text,
             at,
             max_depth,
-            has_prose: false,
+            has_words: false,
             calls: at,
             is_cut: false,
         }
@@ -52,6 +52,11 @@ impl<'t> Cursor<'t> {
 
     pub(super) fn is_at_end(&self) -> bool {
         self.at == self.text.len()
+    }
+
+    /// Where it is.
+    pub(super) fn at(&self) -> usize {
+        self.at
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -123,6 +128,15 @@ impl<'t> Cursor<'t> {
                 self.is_cut = true;
                 Ok(())
             }
+            Closing::Other => Err(NoCall::Unreadable),
+        }
+    }
+
+    /// Steps over a tag after JSON, which shows by itself that it is whole: the tag may be missing or misspelt if nothing
+    /// else follows.
+    pub(super) fn close_whole(&mut self, tag: &str) -> Read<()> {
+        match self.close(tag) {
+            Closing::Closed | Closing::Cut => Ok(()),
             Closing::Other => Err(NoCall::Unreadable),
         }
     }

@@ -9,7 +9,8 @@ use super::NoCall;
 use super::arguments::{Border, broken};
 use super::cursor::{Cursor, Read};
 use crate::call::{Arguments, Call};
-use crate::json::{Problem, SyntaxError, Value, has_duplicate};
+use crate::json::{Problem, SyntaxError, Value};
+use crate::words::envelope::{Envelope, NotEnvelope, open_all};
 
 /// Reads a message that is JSON and nothing else. JSON that is not a call is what the user asked for.
 pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
@@ -32,8 +33,7 @@ pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
             Err(_) if read.is_empty() => return Err(NoCall::NoMark),
             Err(_) => return Err(NoCall::TextAfter),
         };
-        let items = value.as_array().unwrap_or(std::slice::from_ref(&value));
-        if items.iter().any(is_declaration) {
+        if declares(&value) {
             return Err(NoCall::Ambiguous);
         }
         read.append(&mut calls(value).map_err(|_| NoCall::NoMark)?);
@@ -44,6 +44,12 @@ pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
         return Err(NoCall::NoMark);
     }
     Ok(read)
+}
+
+/// Whether a value declares a tool, or a list of values does.
+pub(super) fn declares(value: &Value<'_>) -> bool {
+    let items = value.as_array().unwrap_or(std::slice::from_ref(value));
+    items.iter().any(is_declaration)
 }
 
 /// Whether an object may declare a tool instead of calling it: a declaration has `parameters` too, and
@@ -155,47 +161,19 @@ fn name_after(text: &str) -> Option<(&str, Cow<'_, str>)> {
 }
 
 /// One call or a list of calls.
-fn calls(value: Value<'_>) -> Read<Vec<Call<'_>>> {
-    match value {
-        Value::Array(items) => items.into_iter().map(call).collect(),
-        other => Ok(vec![call(other)?]),
+pub(super) fn calls(value: Value<'_>) -> Read<Vec<Call<'_>>> {
+    match open_all(value) {
+        Ok(opened) => Ok(opened.into_iter().map(call).collect()),
+        Err(NotEnvelope::Twice) => Err(NoCall::Ambiguous),
+        Err(NotEnvelope::Other) => Err(NoCall::Unreadable),
     }
 }
 
-fn call(value: Value<'_>) -> Read<Call<'_>> {
-    let Value::Object(members) = value else {
-        return Err(NoCall::Unreadable);
+fn call(Envelope { tool, arguments }: Envelope<'_>) -> Call<'_> {
+    let arguments = match arguments {
+        None | Some(Value::Null) => Arguments::Absent,
+        Some(Value::String(text)) => Arguments::Text(text),
+        Some(value) => Arguments::Value(value),
     };
-    if has_duplicate(&members) {
-        return Err(NoCall::Ambiguous);
-    }
-    let (mut tool, mut arguments, mut function) = (None, None, None);
-    for (key, value) in members {
-        match (key.as_ref(), value) {
-            ("name", Value::String(name)) => tool = Some(name),
-            ("arguments" | "parameters", value) => {
-                if arguments.replace(value).is_some() {
-                    return Err(NoCall::Ambiguous);
-                }
-            }
-            ("function", value @ Value::Object(_)) => function = Some(value),
-            ("type", Value::String(kind)) if kind == "function" => {}
-            // The message's own id is the one that is answered to.
-            ("id", Value::String(_)) => {}
-            _ => return Err(NoCall::Unreadable),
-        }
-    }
-    match (tool, arguments, function) {
-        (Some(tool), arguments, None) => Ok(Call::new(
-            tool,
-            match arguments {
-                None | Some(Value::Null) => Arguments::Absent,
-                Some(Value::String(text)) => Arguments::Text(text),
-                Some(value) => Arguments::Value(value),
-            },
-        )),
-        // OpenAI's own shape, one level down; it holds no further function.
-        (None, None, Some(function)) if function.get("function").is_none() => call(function),
-        _ => Err(NoCall::Unreadable),
-    }
+    Call::new(tool, arguments)
 }

@@ -7,8 +7,8 @@
 use super::NoCall;
 use super::arguments::{self, Border};
 use super::cursor::{Cursor, Read};
-use super::prose::{announces, is_finished};
 use crate::call::Call;
+use crate::words::template::is_finished;
 
 pub(super) const START: &str = "<|start|>";
 pub(super) const CHANNEL: &str = "<|channel|>";
@@ -50,10 +50,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
                     return Err(NoCall::Ambiguous);
                 }
             } else {
-                cursor.has_prose = true;
-                if !announces(body) {
-                    return Err(NoCall::TextBefore);
-                }
+                cursor.has_words = true;
             }
         }
         cursor.skip_blank();

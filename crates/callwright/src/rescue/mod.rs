@@ -1,41 +1,42 @@
 //! Stage 0, only on request: calls that a model wrote into its message → [`Call`]s.
 //!
 //! Takes a [`Message`] and returns the calls in it with their arguments as they were written, or the
-//! reason why there are none. The rule, which `surroundings` enforces:
+//! reason why there are none. The rule:
 //!
-//! 1. A message is calls only if calls are all it holds, from its first character to its last: reasoning
-//!    before them and a code block around the whole message aside, any text makes them a quotation.
-//! 2. Where every tool that is called only reads, a few sentences may come before the calls, if the last
-//!    one says that the model looks something up now.
+//! 1. A message is calls only if calls are all it holds, from its first character to its last: closed reasoning before them
+//!    and what chat templates leave around them ([`template`]) aside, any text makes them a quotation.
+//! 2. Where every tool that is called is declared to read, and guesses are allowed, there may be words around them.
 //!
-//! This stage takes a whole message or nothing of it, calls only tools that are offered under exactly the
-//! written name, and never completes what is cut off. It repairs, converts and judges nothing: parameters
-//! that are written as text stay text, and parse, validate and repair do the rest.
+//! This stage takes a whole message or nothing of it, calls only tools that are offered, and never completes what is
+//! cut off. It repairs, converts and judges nothing: parameters that are written as text stay text, and parse, validate
+//! and repair do the rest.
 
 mod arguments;
 mod beginning;
 mod chance;
 mod cursor;
+mod debris;
 mod envelope;
 mod harmony;
 mod mistral;
-mod prose;
+mod offer;
 mod pythonic;
 mod reason;
 mod surroundings;
 mod tags;
+mod told;
 
 pub use beginning::{Beginning, CallWatch};
+pub(crate) use offer::Offer;
 pub use reason::NoCall;
 
 pub use crate::words::{Message, Notation};
 
-use self::cursor::Cursor;
-use self::surroundings::Surroundings;
+use self::cursor::{Cursor, Read};
+use self::surroundings::{Surroundings, quoted};
 use crate::call::{Call, Completeness};
 use crate::json::Value;
-use crate::tool::ToolSet;
-use crate::words::ParseLimits;
+use crate::words::{ParseLimits, template};
 
 /// The calls that a message turned out to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,9 +53,34 @@ pub struct Rescued<'m> {
 /// are a runaway.
 const MOST_CALLS: usize = 128;
 
+/// Calls as they were found in a text.
+struct Found<'t> {
+    calls: Vec<Call<'t>>,
+    notation: Notation,
+    /// How much of the text stays text.
+    rest: usize,
+    /// Whether there are words around the calls.
+    has_words: bool,
+    /// Whether the text ends in the middle of a call.
+    is_cut: bool,
+}
+
+impl<'t> Found<'t> {
+    /// Calls as JSON that start at this place.
+    fn json(calls: Vec<Call<'t>>, rest: usize) -> Self {
+        Found {
+            calls,
+            notation: Notation::Json,
+            rest,
+            has_words: false,
+            is_cut: false,
+        }
+    }
+}
+
 /// Takes the calls out of a message.
 pub(crate) fn rescue<'m>(
-    tools: &ToolSet,
+    offer: &Offer<'_>,
     limits: &ParseLimits,
     message: &'m Message<'_>,
 ) -> Result<Rescued<'m>, NoCall> {
@@ -62,9 +88,69 @@ pub(crate) fn rescue<'m>(
     if text.len() > limits.max_bytes {
         return Err(NoCall::TooLong);
     }
-    let around = Surroundings::of(text)?;
+    let start = template::after_reasoning(text).ok_or_else(|| quoted(text, NoCall::Ambiguous))?;
+    let span = (start, template::without_last_tokens(text).len());
+    let found = match read_from(text, span, limits, offer) {
+        Ok(found) => found,
+        Err(why) => told::read(text, span, limits, offer).ok_or_else(|| match why {
+            NoCall::TextBefore | NoCall::InCode => quoted(text, why),
+            other => other,
+        })?,
+    };
+    let mut calls = found.calls;
+    if calls.len() > MOST_CALLS {
+        return Err(NoCall::TooMany);
+    }
+    for call in &calls {
+        let Some(tool) = offer.tool(&call.tool) else {
+            return Err(NoCall::NotOffered(call.tool.as_ref().to_owned()));
+        };
+        if found.has_words && !offer.allows_words(tool) {
+            return Err(NoCall::TextBefore);
+        }
+    }
+    // A message that ends in the middle was cut as a whole, as when the provider says so.
+    let completeness = match message.completeness {
+        _ if found.is_cut => Completeness::CutOff,
+        doubt @ (Completeness::Doubtful | Completeness::CutOff) => doubt,
+        // That the message ended by itself says nothing about a call that is written in it.
+        Completeness::Complete | Completeness::Unknown => Completeness::Unknown,
+    };
+    for (at, call) in calls.iter_mut().enumerate() {
+        call.rescued = Some(found.notation);
+        call.id = message.id.as_ref().map(|id| numbered(id, at + 1));
+        call.completeness = completeness;
+    }
+    let rest = text[..found.rest].trim_ascii_end();
+    Ok(Rescued { calls, rest })
+}
+
+/// The calls that start at a place and are all that follows it: in their own notation, or as JSON among any debris. The
+/// second place is where the tokens begin that end the message.
+fn read_from<'t>(
+    text: &'t str,
+    (start, end): (usize, usize),
+    limits: &ParseLimits,
+    offer: &Offer<'_>,
+) -> Read<Found<'t>> {
+    let why = match read_notation(text, (start, end), limits) {
+        Ok(found) => return Ok(found),
+        Err(why) => why,
+    };
+    match debris::read(text, start, limits.max_depth, offer) {
+        Ok((calls, end)) if debris::is_end(&text[end..]) => Ok(Found::json(calls, start)),
+        _ => Err(why),
+    }
+}
+
+fn read_notation<'t>(
+    text: &'t str,
+    (start, end): (usize, usize),
+    limits: &ParseLimits,
+) -> Read<Found<'t>> {
+    let around = Surroundings::of(text, start, end)?;
     let mut cursor = Cursor::new(&text[..around.end], around.calls, limits.max_depth);
-    let mut calls = match around.notation {
+    let calls = match around.notation {
         Notation::ToolCall => tags::read_tool_calls(&mut cursor)?,
         Notation::Function => tags::read_functions(&mut cursor)?,
         Notation::Invoke => tags::read_invokes(&mut cursor)?,
@@ -76,37 +162,15 @@ pub(crate) fn rescue<'m>(
     if calls.is_empty() {
         return Err(NoCall::Unreadable);
     }
-    if calls.len() > MOST_CALLS {
-        return Err(NoCall::TooMany);
-    }
-    for call in &calls {
-        let Some(tool) = tools.get(&call.tool) else {
-            return Err(NoCall::NotOffered(call.tool.as_ref().to_owned()));
-        };
-        if (around.has_prose || cursor.has_prose) && !tool.spec().only_reads() {
-            return Err(NoCall::TextBefore);
-        }
-    }
-    // A message that ends in the middle was cut as a whole, as when the provider says so.
-    let completeness = match message.completeness {
-        _ if cursor.is_cut => Completeness::CutOff,
-        doubt @ (Completeness::Doubtful | Completeness::CutOff) => doubt,
-        // That the message ended by itself says nothing about a call that is written in it.
-        Completeness::Complete | Completeness::Unknown => Completeness::Unknown,
-    };
-    for (at, call) in calls.iter_mut().enumerate() {
-        call.rescued = Some(around.notation);
-        call.id = message.id.as_ref().map(|id| numbered(id, at + 1));
-        call.completeness = completeness;
-    }
     // In a notation that carries text itself, that text comes first.
-    let rest = if cursor.calls > around.calls {
-        cursor.calls
-    } else {
-        around.rest
-    };
-    let rest = text[..rest].trim_ascii_end();
-    Ok(Rescued { calls, rest })
+    let is_told = cursor.calls > around.calls;
+    Ok(Found {
+        calls,
+        notation: around.notation,
+        rest: if is_told { cursor.calls } else { start },
+        has_words: cursor.has_words,
+        is_cut: cursor.is_cut,
+    })
 }
 
 /// Calls need ids that differ; the message has only one.

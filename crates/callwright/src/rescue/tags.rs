@@ -50,7 +50,7 @@ pub(super) fn read_tool_calls<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>
             return Err(NoCall::TextAfter);
         }
         calls.append(&mut envelope::read_tagged(cursor, &BORDER)?);
-        cursor.expect_close(TOOL_CALL_END)?;
+        cursor.close_whole(TOOL_CALL_END)?;
     }
     Ok(calls)
 }
@@ -97,7 +97,7 @@ fn function<'t>(cursor: &mut Cursor<'t>) -> Read<Call<'t>> {
         return parameters(cursor, tool, &TAGS);
     }
     let text = arguments::read(cursor, &BORDER)?;
-    cursor.expect_close(FUNCTION_END)?;
+    cursor.close_whole(FUNCTION_END)?;
     Ok(Call::from_text(tool, text))
 }
 

@@ -19,7 +19,8 @@ pub(crate) const ARGUMENTS: &[&str] = word_list![
 ];
 
 /// The keys around the two, one level up.
-pub(crate) const LAYERS: &[&str] = word_list![function tool_call function_call tool_use tool action];
+pub(crate) const LAYERS: &[&str] =
+    word_list![function tool_call function_call tool_use tool action];
 
 /// The key around a list of calls.
 pub(crate) const LIST: &str = "tool_calls";
@@ -103,7 +104,9 @@ mod tests {
 
     fn read(text: &str) -> Result<(String, String), NotEnvelope> {
         let opened = open(read_value(text).expect("JSON"))?;
-        let arguments = opened.arguments.map_or(String::new(), |value| value.to_string());
+        let arguments = opened
+            .arguments
+            .map_or(String::new(), |value| value.to_string());
         Ok((opened.tool.into_owned(), arguments))
     }
 

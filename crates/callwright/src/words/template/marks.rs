@@ -11,10 +11,14 @@ pub(super) struct Mark<'t> {
     pub(super) tool: Option<&'t str>,
     /// Whether it belongs to the header of a message, and the word before it may be a role.
     pub(super) is_header: bool,
+    /// Whether it ends a message.
+    pub(super) ends_message: bool,
+    /// Whether it is a token, not a tag or a marker.
+    pub(super) is_token: bool,
 }
 
 /// Longer ones are not looked at. A name with a tool's in it takes less.
-const LONGEST: usize = 160;
+const LONGEST: usize = 200;
 
 /// The bars of control tokens: those of most, and those of DeepSeek's.
 fn is_bar(c: char) -> bool {
@@ -23,6 +27,7 @@ fn is_bar(c: char) -> bool {
 
 /// The mark that a text begins with. `is_last` says that the text may have been cut off in the middle of one.
 pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
+    let (text, is_all) = beginning(text);
     let is_opening = |c: char| matches!(c, '<' | '/' | '\\') || is_bar(c);
     let opened = match text.as_bytes().first()? {
         b'[' => text.strip_prefix("[/").or_else(|| text.strip_prefix('['))?,
@@ -38,10 +43,14 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
         .find(['>', ']', '<', '{', '[', '`', '\n'])
         .unwrap_or(opened.len());
     let (inside, after) = opened.split_at(stop);
-    if inside.len() > LONGEST {
+    let is_end = after.is_empty() && is_all;
+    if after.is_empty() && !is_all {
         return None;
     }
-    let closers = after.len() - after.trim_start_matches(if is_marker { ']' } else { '>' }).len();
+    let closers = after.len()
+        - after
+            .trim_start_matches(if is_marker { ']' } else { '>' })
+            .len();
     // A tag that is closed by the other kind of bracket.
     let closers = if closers == 0 && !is_marker && after.starts_with(']') {
         1
@@ -58,12 +67,17 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
     let is_whole = match closers {
         // One marker more would open a list.
         0 if is_marker => false,
-        0 => !name.is_empty() && (after.is_empty() || after.starts_with(['\n', '<', '{'])),
+        0 => !name.is_empty() && (is_end || after.starts_with(['\n', '<', '{'])),
         _ => !(is_marker && (name.is_empty() || closers > 1)),
     };
-    let is_cut = closers == 0 && after.is_empty() && is_last && tool.is_none() && may_begin_name(name);
+    let is_cut =
+        !is_marker && closers == 0 && is_end && is_last && tool.is_none() && may_begin_name(name);
     let is_known = is_of_template(name, shape)
-        || is_last && shape == Shape::Token && is_last_token(name) && after[closers..].trim().is_empty();
+        || is_last
+            && shape == Shape::Token
+            && is_last_token(name)
+            && is_all
+            && after[closers..].trim().is_empty();
     if !is_cut && !(is_whole && is_known) {
         return None;
     }
@@ -71,12 +85,29 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
     Some(Mark {
         length: opening.len() + inside.len() + closers,
         tool,
-        is_header: ["header", "message", "channel"].iter().any(|word| lower.contains(word)),
+        is_header: ["header", "message", "channel"]
+            .iter()
+            .any(|word| lower.contains(word)),
+        ends_message: lower == "s"
+            || ["eos", "eot", "im_end", "endof", "end_of", "end▁of"]
+                .iter()
+                .any(|word| lower.contains(word)),
+        is_token: shape == Shape::Token,
     })
+}
+
+/// The beginning of a text, as far as a mark may go, and whether that is all of it.
+fn beginning(text: &str) -> (&str, bool) {
+    let mut end = text.len().min(LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (&text[..end], end == text.len())
 }
 
 /// What is left of a mark whose beginning is lost, at the very beginning of a text: `_call>`.
 pub(super) fn rest_of_mark(text: &str) -> Option<usize> {
+    let (text, _) = beginning(text);
     let length = text.find('>')?;
     let name = text[..length].trim_matches(|c: char| is_bar(c) || c == '/');
     let is_name = !name.contains(['<', '{', '[', '\n', ' ', '=', '"', '\'']);
@@ -120,7 +151,9 @@ fn is_id(value: &str) -> bool {
 /// The header of an XML file that says nothing else.
 fn xml_header(text: &str) -> Option<Mark<'_>> {
     let end = text.find('>')?;
-    let inside = text.get("<?xml".len()..end).filter(|_| text.starts_with("<?xml"))?;
+    let inside = text
+        .get("<?xml".len()..end)
+        .filter(|_| text.starts_with("<?xml"))?;
     let known = |word: &str| {
         let attribute = word.split_once('=').map(|(name, _)| name);
         matches!(attribute, Some("version" | "encoding" | "standalone"))
@@ -130,6 +163,8 @@ fn xml_header(text: &str) -> Option<Mark<'_>> {
         length: end + 1,
         tool: None,
         is_header: false,
+        ends_message: false,
+        is_token: false,
     })
 }
 
@@ -159,17 +194,41 @@ mod tests {
             let found = mark(text, false).map(|mark| mark.length);
             assert_eq!(found, Some(length), "{text}");
         }
-        assert_eq!(mark("<｜tool▁calls▁begin｜>", false).map(|mark| mark.tool), Some(None));
-        for text in ["<function=look>", "<invoke name=\"look\">", "<tool_call name='look'>"] {
-            assert_eq!(mark(text, false).and_then(|mark| mark.tool), Some("look"), "{text}");
+        assert_eq!(
+            mark("<｜tool▁calls▁begin｜>", false).map(|mark| mark.tool),
+            Some(None)
+        );
+        for text in [
+            "<function=look>",
+            "<invoke name=\"look\">",
+            "<tool_call name='look'>",
+        ] {
+            assert_eq!(
+                mark(text, false).and_then(|mark| mark.tool),
+                Some("look"),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn other_brackets_are_not_marks() {
         for text in [
-            "<b>", "<example>", "<|user|>", "[1]", "[]", "[[TOOL_CALLS]]", "[\"a\"]", "<!-- x -->", "<tool_call dry=\"1\">",
-            "<tool_call or not>", "<tool_ca", "<?xml do not?>", "< 5", "<path>", "[TOOL_CALLS",
+            "<b>",
+            "<example>",
+            "<|user|>",
+            "[1]",
+            "[]",
+            "[[TOOL_CALLS]]",
+            "[\"a\"]",
+            "<!-- x -->",
+            "<tool_call dry=\"1\">",
+            "<tool_call or not>",
+            "<tool_ca",
+            "<?xml do not?>",
+            "< 5",
+            "<path>",
+            "[TOOL_CALLS",
         ] {
             assert_eq!(mark(text, false), None, "{text}");
         }

@@ -9,9 +9,14 @@ mod marks;
 mod names;
 
 use marks::{Mark, mark, rest_of_mark};
-use names::{is_label, is_language, is_last_label};
+use names::{is_label, is_language, is_last_label, may_begin_label};
 
 pub(crate) use names::is_token_name;
+
+/// Whether this is what a fence may call its content.
+pub(crate) fn is_fence_language(word: &str) -> bool {
+    is_language(word)
+}
 
 /// On which side of a call a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,27 +77,42 @@ pub(crate) fn leading_debris<'t>(text: &'t str, around: &Around<'_>) -> (Debris<
         last: None,
         around,
     };
-    while let Some(piece) = reader.next_piece() {
+    let mut is_in_tag = false;
+    for _ in 0..MOST_PIECES {
+        let from = reader.at;
+        let Some(piece) = reader.next_piece() else {
+            return (found, reader.at);
+        };
+        let passed = &text[from..reader.at];
         match piece {
             Piece::Blank => {}
+            // `<function=search></function>` is a call without arguments: what follows is not its own.
+            Piece::Mark if is_in_tag && passed.starts_with("</") => return (Debris::default(), 0),
             Piece::Fence => found.has_fence = true,
             Piece::Mark | Piece::Label => found.has_mark = true,
             Piece::Sign => found.has_sign = true,
             Piece::Tool(tool) if found.tool.is_none_or(|other| other == tool) => {
                 found.tool = Some(tool);
+                is_in_tag = passed.starts_with('<');
+                found.has_mark |= is_in_tag;
             }
             // Two tools: it is not known which one is called.
-            Piece::Tool(_) => return (found, 0),
+            Piece::Tool(_) => return (Debris::default(), 0),
         }
     }
-    (found, reader.at)
+    (Debris::default(), 0)
 }
+
+/// How many pieces debris may have. The longest header with a tool has some twenty; runaways repeat a token for ever.
+const MOST_PIECES: usize = 256;
 
 /// Where the mark or the fence ends that is at this place of a text, if there is one.
 pub(crate) fn mark_end(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let length = mark(rest, false).map(|mark| mark.length);
-    length.or_else(|| fence(rest, true)).map(|length| at + length)
+    length
+        .or_else(|| fence(rest, true))
+        .map(|length| at + length)
 }
 
 /// A fence with the language of its content, or backticks. In a message a longer fence shows a shorter one, and a single
@@ -112,6 +132,47 @@ fn fence(text: &str, is_message: bool) -> Option<usize> {
     is_language(&after[..language]).then_some(run + language)
 }
 
+/// Whether a text of which more may come can turn out to begin with debris before a call in a message. `begins_tool` says
+/// whether a word begins the name of a tool.
+pub(crate) fn may_become_debris(text: &str, begins_tool: &dyn Fn(&str) -> bool) -> bool {
+    if text.len() >= LOOK_AHEAD {
+        return false;
+    }
+    let is_open = |text: &str| !text.contains(['>', ']', '\n', '{']);
+    match text.chars().next() {
+        None => true,
+        Some('<') => is_open(text),
+        Some('[') => is_open(text) && !text.contains(['"', '\'']),
+        Some(sign @ ('`' | '~')) => {
+            let language = text.trim_start_matches(sign);
+            !language.contains(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '+')))
+        }
+        Some(first) if first.is_alphabetic() || matches!(first, '_' | '#') => {
+            let (line, mark) = text.split_at(text.find('<').unwrap_or(text.len()));
+            let may_be = |word: &str| {
+                let own = || OWN_WORDS.iter().chain(&["analysis"]);
+                own().any(|own| own.starts_with(word))
+                    || "to=functions.".starts_with(word)
+                    || may_begin_label(word)
+                    || begins_tool(word)
+            };
+            is_open(mark) && !line.contains('\n') && line.split_whitespace().all(may_be)
+        }
+        Some(_) => false,
+    }
+}
+
+/// The words of a header: the role of the model itself, channels and kinds of content.
+const OWN_WORDS: [&str; 7] = [
+    "assistant",
+    "model",
+    "commentary",
+    "json",
+    "code",
+    "function",
+    "functions",
+];
+
 /// How far a line is looked at for a label, a header or a name. The longest header names a tool, whose name has up to 128
 /// letters.
 const LOOK_AHEAD: usize = 256;
@@ -125,6 +186,46 @@ fn beginning(text: &str) -> &str {
     &text[..end]
 }
 
+/// How long the header of a message is: tokens and the role of the model itself.
+pub(crate) fn header_length(text: &str) -> usize {
+    let around = Around {
+        side: Side::Before,
+        is_message: true,
+        is_tool: &|_| false,
+    };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        last: None,
+        around: &around,
+    };
+    let mut length = 0;
+    for _ in 0..MOST_PIECES {
+        let rest = reader.rest();
+        let is_token = mark(rest, false).is_some_and(|mark| mark.is_token);
+        let is_part = is_token || rest.starts_with(char::is_alphabetic);
+        match reader.next_piece() {
+            Some(Piece::Mark) if is_part => length = reader.at,
+            Some(Piece::Blank) => {}
+            _ => break,
+        }
+    }
+    length
+}
+
+/// A text without the tokens that end a message.
+pub(crate) fn without_last_tokens(text: &str) -> &str {
+    let mut text = text.trim_ascii_end();
+    while let Some(open) = text.rfind('<').filter(|_| text.ends_with('>'))
+        && let Some(found) = mark(&text[open..], false)
+        && (found.is_token || found.ends_message)
+        && open + found.length == text.len()
+    {
+        text = text[..open].trim_ascii_end();
+    }
+    text
+}
+
 /// The tags around reasoning.
 pub(crate) const REASONING: [(&str, &str); 7] = [
     ("<think>", "</think>"),
@@ -136,12 +237,10 @@ pub(crate) const REASONING: [(&str, &str); 7] = [
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// Where a block of reasoning at the beginning of a text ends: at the beginning if there is none, nowhere if that is not
-/// certain, because one of its tags occurs again, or because it ends in the middle.
-pub(crate) fn reasoning_end(text: &str) -> Option<usize> {
-    let Some((open, close)) = REASONING.iter().find(|(open, _)| text.starts_with(open)) else {
-        return Some(0);
-    };
+/// Where a block of reasoning at the beginning of a text ends; nowhere if that is not certain, because one of its tags
+/// occurs again, or because it ends in the middle.
+fn reasoning_end(text: &str) -> Option<usize> {
+    let (open, close) = REASONING.iter().find(|(open, _)| text.starts_with(open))?;
     let (reasoning, after) = text.split_once(close)?;
     let is_repeated =
         after.contains(close) || after.contains(open) || reasoning[open.len()..].contains(open);
@@ -151,15 +250,16 @@ pub(crate) fn reasoning_end(text: &str) -> Option<usize> {
 /// Where a text begins after its header and a block of reasoning, if it is certain where that ends; at its beginning if it
 /// has none.
 pub(crate) fn after_reasoning(text: &str) -> Option<usize> {
-    let around = Around {
-        side: Side::Before,
-        is_message: true,
-        is_tool: &|_| false,
-    };
-    let opens = |at: &usize| REASONING.iter().any(|(open, _)| text[*at..].starts_with(open));
-    let (_, header) = leading_debris(text, &around);
-    let start = [0, header].into_iter().find(opens);
-    start.map_or(Some(0), |start| Some(start + reasoning_end(&text[start..])?))
+    let header = header_length(text);
+    let start = text.len() - text[header..].trim_ascii_start().len();
+    let is_opened = REASONING
+        .iter()
+        .any(|(open, _)| text[start..].starts_with(open));
+    if is_opened {
+        Some(start + reasoning_end(&text[start..])?)
+    } else {
+        Some(0)
+    }
 }
 
 /// Whether reasoning ends by itself. After an opening quotation mark or a colon, the tag that seems to
@@ -211,8 +311,12 @@ impl<'t> Reader<'t, '_> {
         if let Some(length) = rest_of_mark(rest).filter(|_| is_first && !self.around.is_message) {
             return Some((Piece::Mark, length));
         }
-        if let Some(Mark { length, tool, .. }) = mark(rest, self.around.side == Side::After) {
+        if let Some(mark) = mark(rest, self.around.side == Side::After) {
+            let Mark { length, tool, .. } = mark;
+            // What follows is another message.
+            let is_other = self.around.is_message && self.around.side == Side::Between;
             return match tool {
+                _ if is_other && mark.ends_message => None,
                 None => Some((Piece::Mark, length)),
                 Some(tool) if (self.around.is_tool)(tool) => Some((Piece::Tool(tool), length)),
                 Some(_) => None,
@@ -228,16 +332,6 @@ impl<'t> Reader<'t, '_> {
     /// The words that a template puts next to its tokens: the role of the model itself, channels, kinds of content, and the
     /// tool: `<|im_start|>assistant`, `<|channel|>commentary to=functions.search `. Any other role speaks for another.
     fn header(&self) -> Option<(Piece<'t>, usize)> {
-        const OWN: [&str; 8] = [
-            "assistant",
-            "model",
-            "commentary",
-            "analysis",
-            "json",
-            "code",
-            "function",
-            "functions",
-        ];
         let rest = beginning(self.rest());
         let length = rest.find(['<', '\n', '{', '`', '[']).unwrap_or(rest.len());
         let after_mark = matches!(self.last, Some((Piece::Mark | Piece::Tool(_), false)));
@@ -245,13 +339,18 @@ impl<'t> Reader<'t, '_> {
         if !after_mark && !before_header() {
             return None;
         }
-        let mut tool = None;
+        let (mut tool, mut is_reasoning) = (None, false);
         for word in rest[..length].split_whitespace() {
             match self.named(word) {
-                _ if OWN.contains(&word) => {}
+                _ if OWN_WORDS.contains(&word) => {}
+                // Some models call tools out of their reasoning.
+                _ if word == "analysis" => is_reasoning = true,
                 Some(name) if tool.is_none() => tool = Some(name),
                 _ => return None,
             }
+        }
+        if is_reasoning && tool.is_none() {
+            return None;
         }
         Some((tool.map_or(Piece::Mark, Piece::Tool), length))
     }
@@ -259,7 +358,9 @@ impl<'t> Reader<'t, '_> {
     /// A line, or its beginning, that says only that a call follows, also as a heading; or that its result does.
     fn label(&self) -> Option<(Piece<'t>, usize)> {
         let rest = beginning(self.rest());
-        let is_line = self.last.is_none_or(|(last, is_ended)| is_ended || last != Piece::Label);
+        let is_line = self
+            .last
+            .is_none_or(|(last, is_ended)| is_ended || last != Piece::Label);
         if self.around.side == Side::After {
             return is_last_label(rest).then_some((Piece::Label, rest.len()));
         }
@@ -289,7 +390,9 @@ impl<'t> Reader<'t, '_> {
         let name = self.named(rest[..stop].trim_end_matches([':', '=']))?;
         let after = &rest[stop..];
         let is_called = after.starts_with('(');
-        let follows = self.last.is_some_and(|(last, _)| !matches!(last, Piece::Sign));
+        let follows = self
+            .last
+            .is_some_and(|(last, _)| !matches!(last, Piece::Sign));
         let is_plain = name.chars().all(|c| c.is_lowercase());
         let ends = after.trim_start_matches([' ', '\t']);
         let is_alone = is_called || ends.is_empty() || ends.starts_with(['\n', '<', '[', '`', '{']);
@@ -335,7 +438,10 @@ impl<'t> Reader<'t, '_> {
             // `> {` is a quotation, `>>>name` is not.
             '>' => {
                 let after = &rest[length..];
-                is_after || run >= 3 && !after.starts_with(' ') || after.is_empty() || after.starts_with('\n')
+                is_after
+                    || run >= 3 && !after.starts_with(' ')
+                    || after.is_empty()
+                    || after.starts_with('\n')
             }
             '/' => is_after && run == 1,
             '.' | '。' => is_after && run == 1,

@@ -103,8 +103,8 @@ pub(super) fn may_begin_name(name: &str) -> bool {
             .filter(|at| last.is_char_boundary(*at))
             .any(|at| {
                 let (whole, begun) = last.split_at(at);
-                let is_whole = whole.is_empty()
-                    || begun.len() != 1 && parts_of(&[whole.to_owned()]).is_some();
+                let is_whole =
+                    whole.is_empty() || begun.len() != 1 && parts_of(&[whole.to_owned()]).is_some();
                 is_whole && PARTS.iter().any(|part| part.starts_with(begun))
             })
     })
@@ -125,7 +125,12 @@ fn chunks(name: &str) -> Option<Vec<String>> {
     }
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric());
-    Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
+    Some(
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
 /// What words were found to be made of.
@@ -140,7 +145,8 @@ fn parts_of(words: &[String]) -> Option<Parts> {
     let mut all = Parts { count: 0, slips: 0 };
     for word in words {
         // A number at the end counts calls: `tool_call_1`.
-        let is_number = all.count > 0 && word.len() <= 3 && word.bytes().all(|c| c.is_ascii_digit());
+        let is_number =
+            all.count > 0 && word.len() <= 3 && word.bytes().all(|c| c.is_ascii_digit());
         let is_known = is_number
             || SHORT_PARTS.contains(&word.as_str())
             || MAKERS.contains(&word.as_str())
@@ -227,11 +233,24 @@ pub(super) fn is_label(line: &str) -> bool {
         Some(label) => (label.trim_end(), true),
         None => (line, false),
     };
-    let is_plain = label.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '_' | '-' | '*'));
+    let is_plain = label
+        .chars()
+        .all(|c| c.is_alphabetic() || matches!(c, ' ' | '_' | '-' | '*'));
     let words = chunks(label).filter(|_| is_plain).unwrap_or_default();
     let all = words.iter().all(|word| LABELS.contains(&word.as_str()));
     let is_bare = BARE_LABELS.contains(&label);
     is_bare || all && words.len() > usize::from(!has_colon)
+}
+
+/// Whether a word is one of those before a call, or begins one.
+pub(super) fn may_begin_label(word: &str) -> bool {
+    let word = word
+        .trim_matches(['#', '*', '_', '-', ':', '='])
+        .to_lowercase();
+    LABELS
+        .iter()
+        .chain(BARE_LABELS)
+        .any(|label| label.starts_with(&word))
 }
 
 /// Whether a line only waits for the result of the call before it.
@@ -292,14 +311,54 @@ mod tests {
     #[test]
     fn names_that_say_something_are_not() {
         for name in [
-            "dry_run", "user", "system", "do_not_run", "no_tool_call", "notool", "example", "example_call",
-            "test_call", "tall_call", "tool_fall", "fool_call", "tool_all", "task_call", "last_call", "tool_response", "tool_output", "function_results",
-            "skip_call", "fake_tool_call", "cancel", "stop_call", "draft", "mock", "undo_call", "simulated:tool_call",
-            "content", "name", "text", "recall", "uncall", "send_tool", "不要执行", "observation", "human", "think",
+            "dry_run",
+            "user",
+            "system",
+            "do_not_run",
+            "no_tool_call",
+            "notool",
+            "example",
+            "example_call",
+            "test_call",
+            "tall_call",
+            "tool_fall",
+            "fool_call",
+            "tool_all",
+            "task_call",
+            "last_call",
+            "tool_response",
+            "tool_output",
+            "function_results",
+            "skip_call",
+            "fake_tool_call",
+            "cancel",
+            "stop_call",
+            "draft",
+            "mock",
+            "undo_call",
+            "simulated:tool_call",
+            "content",
+            "name",
+            "text",
+            "recall",
+            "uncall",
+            "send_tool",
+            "不要执行",
+            "observation",
+            "human",
+            "think",
         ] {
             assert!(!is_of_template(name, Shape::Tag), "{name}");
         }
-        for name in ["tool", "function", "user", "tool_output", "dry-run", "NEVER", "input"] {
+        for name in [
+            "tool",
+            "function",
+            "user",
+            "tool_output",
+            "dry-run",
+            "NEVER",
+            "input",
+        ] {
             assert!(!is_of_template(name, Shape::Token), "{name}");
         }
     }
@@ -312,7 +371,7 @@ mod tests {
         for name in ["", "call", "ool_call", "l_call", "_end"] {
             assert!(may_end_name(name), "{name}");
         }
-        for name in ["dry", "user", "x", "no_ca", "tool_x"] {
+        for name in ["dry", "user", "no_ca", "tool_z"] {
             assert!(!may_begin_name(name), "{name}");
         }
         for name in ["dry_call", "not_call", "call_run"] {
@@ -322,10 +381,26 @@ mod tests {
 
     #[test]
     fn labels_say_nothing_but_that_a_call_follows() {
-        for label in ["Action Input:", "Tool call:", "arguments =", "**Function call:", "JSON:", "tool_call", "json"] {
+        for label in [
+            "Action Input:",
+            "Tool call:",
+            "arguments =",
+            "**Function call:",
+            "JSON:",
+            "tool_call",
+            "json",
+        ] {
             assert!(is_label(label), "{label}");
         }
-        for label in ["Example call:", "call", "No call:", "Output:", "Do not call:", "Aufruf:", "Tool call 5:"] {
+        for label in [
+            "Example call:",
+            "call",
+            "No call:",
+            "Output:",
+            "Do not call:",
+            "Aufruf:",
+            "Tool call 5:",
+        ] {
             assert!(!is_label(label), "{label}");
         }
     }

@@ -1,0 +1,142 @@
+//! A call that holds several: what a model without parallel calls writes.
+//!
+//! Takes a refused call and returns the calls in it, all or none: whole values side by side, a list of calls, or, for tools
+//! that only read, a list where a single value belongs. Each is valid by itself with lossless edits at most; none is a
+//! repetition of another. It is asked only where one call may become several: one request has one answer.
+
+use super::Gate;
+use crate::call::{Arguments, Call, Completeness};
+use crate::json::{Member, Value};
+use crate::repair;
+use crate::tool::Tool;
+use crate::verdict::Verdict;
+use crate::words::{Grade, Notation, envelope};
+
+/// How many calls one may become. Models send a handful at once and providers stop at 128; more are a runaway.
+const MOST_CALLS: usize = 128;
+
+pub(super) fn split(gate: &Gate, call: &Call<'_>) -> Option<Vec<Call<'static>>> {
+    let is_whole = matches!(
+        call.completeness,
+        Completeness::Complete | Completeness::Unknown
+    );
+    let tool = gate.tool_set().meant(&call.tool).filter(|_| is_whole)?;
+    gate.repair_cap(tool)?;
+    let values = match &call.arguments {
+        Arguments::Text(text) => repair::side_by_side(text, tool, gate.limits().max_depth)?,
+        Arguments::Value(value) => vec![value.clone().into_owned()],
+        Arguments::Absent => return None,
+    };
+    let named = |envelope: envelope::Envelope<'static>| {
+        let arguments = Arguments::Value(envelope.arguments?);
+        Some(Call::new(envelope.tool, arguments))
+    };
+    let own =
+        |value: Value<'static>| Call::new(call.tool.clone().into_owned(), Arguments::Value(value));
+    let listed = match <[Value<'static>; 1]>::try_from(values) {
+        Ok([Value::Array(items)]) => items,
+        Ok([one]) => match envelope::open_all(one.clone()) {
+            Ok(calls) if calls.len() > 1 => {
+                let calls: Option<Vec<_>> = calls.into_iter().map(named).collect();
+                return all_sound(gate, call, calls?);
+            }
+            _ => {
+                let is_valid = |value: &Value<'static>| {
+                    matches!(gate.judge(&own(value.clone())), Verdict::Valid(_))
+                };
+                let values = one_for_each(&one, tool, &is_valid)?;
+                return all_sound(gate, call, values.into_iter().map(own).collect());
+            }
+        },
+        Err(values) => values,
+    };
+    let calls: Option<Vec<_>> = listed
+        .into_iter()
+        .map(|value| match (envelope::open(value.clone()), value) {
+            (Ok(envelope), _) => named(envelope),
+            (Err(_), value @ Value::Object(_)) => Some(own(value)),
+            _ => None,
+        })
+        .collect();
+    all_sound(gate, call, calls?)
+}
+
+/// The calls with their ids, if each of them would run as it is or losslessly repaired.
+fn all_sound(
+    gate: &Gate,
+    whole: &Call<'_>,
+    mut calls: Vec<Call<'static>>,
+) -> Option<Vec<Call<'static>>> {
+    let is_repeated = |(at, call): (usize, &Call<'_>)| {
+        let mut earlier = calls.iter().take(at);
+        earlier.any(|other| other.tool == call.tool && other.arguments == call.arguments)
+    };
+    if !(2..=MOST_CALLS).contains(&calls.len()) || calls.iter().enumerate().any(is_repeated) {
+        return None;
+    }
+    let is_sound = |call: &Call<'_>| match gate.judge(call) {
+        Verdict::Valid(valid) => !valid.is_unjudged(),
+        Verdict::Repaired(repaired) => repaired
+            .edits()
+            .iter()
+            .all(|edit| edit.grade == Grade::Lossless),
+        _ => false,
+    };
+    if !calls.iter().all(is_sound) {
+        return None;
+    }
+    for (at, call) in calls.iter_mut().enumerate() {
+        call.completeness = whole.completeness;
+        // On record as taken out of a text.
+        call.rescued = whole.rescued.or(Some(Notation::Json));
+        call.id = whole.id.as_ref().map(|id| match (at, id) {
+            (0, id) => id.clone().into_owned(),
+            (_, Value::String(id)) => Value::String(format!("{id}.{}", at + 1).into()),
+            (_, other) => Value::String(format!("{other}.{}", at + 1).into()),
+        });
+    }
+    Some(calls)
+}
+
+/// One call for each item of the only list for which the schema wants a single value. For tools that read alone, and not if
+/// another list has as many items: they may belong together.
+fn one_for_each(
+    value: &Value<'static>,
+    tool: &Tool,
+    is_valid: &dyn Fn(&Value<'static>) -> bool,
+) -> Option<Vec<Value<'static>>> {
+    let members = value.as_object().filter(|_| tool.spec().only_reads())?;
+    let lists: Vec<(usize, &[Value<'static>])> = members
+        .iter()
+        .enumerate()
+        .filter_map(|(at, (_, value))| Some((at, value.as_array()?)))
+        .filter(|(_, items)| (2..=MOST_CALLS).contains(&items.len()))
+        .collect();
+    let takes_one = |(at, items): &(usize, &[Value<'static>])| {
+        items
+            .iter()
+            .all(|item| is_valid(&with_member(members, *at, item)))
+    };
+    let mut single = lists.iter().copied().filter(takes_one);
+    let (at, items) = single.next().filter(|_| single.next().is_none())?;
+    let is_pair =
+        |(other, others): &(usize, &[Value<'static>])| *other != at && others.len() == items.len();
+    if lists.iter().any(is_pair) {
+        return None;
+    }
+    Some(
+        items
+            .iter()
+            .map(|item| with_member(members, at, item))
+            .collect(),
+    )
+}
+
+/// An object with another value for one of its members.
+fn with_member(members: &[Member<'static>], at: usize, value: &Value<'static>) -> Value<'static> {
+    let mut members = members.to_vec();
+    if let Some((_, old)) = members.get_mut(at) {
+        *old = value.clone();
+    }
+    Value::Object(members)
+}

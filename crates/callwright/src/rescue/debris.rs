@@ -1,0 +1,112 @@
+//! Calls as JSON among what any chat template leaves around them.
+//!
+//! Takes the place where calls may start and returns them with the place where the last one ends. A call is an envelope with
+//! its name and its arguments, or an object after the name of an offered tool. Between calls there is nothing but debris
+//! ([`template`]); what follows the last one is for the caller to judge.
+
+use super::NoCall;
+use super::cursor::{Cursor, Read};
+use super::envelope;
+use super::offer::Offer;
+use crate::call::{Arguments, Call};
+use crate::json::{Problem, Value};
+use crate::words::template::{self, Around, Debris, Side};
+
+/// Reads the calls that start here.
+pub(super) fn read<'t>(
+    text: &'t str,
+    start: usize,
+    max_depth: usize,
+    offer: &Offer<'_>,
+) -> Read<(Vec<Call<'t>>, usize)> {
+    let is_tool = |name: &str| offer.tool(name).is_some();
+    let (mut calls, mut end) = (Vec::new(), start);
+    let mut is_marked = false;
+    loop {
+        let around = Around {
+            side: if calls.is_empty() {
+                Side::Before
+            } else {
+                Side::Between
+            },
+            is_message: true,
+            is_tool: &is_tool,
+        };
+        let (debris, length) = template::leading_debris(&text[end..], &around);
+        let mut cursor = Cursor::new(text, end + length, max_depth);
+        if !matches!(cursor.peek(), Some('{' | '[')) {
+            break;
+        }
+        is_marked |= debris.has_mark || debris.has_fence;
+        match (cursor.json(), debris.tool) {
+            (Ok(value), Some(tool)) => {
+                let arguments = arguments_of(value, tool, &debris, offer)?;
+                calls.push(Call::new(tool.to_owned(), Arguments::Value(arguments)));
+            }
+            (Ok(value), None) => {
+                if envelope::declares(&value) {
+                    return Err(NoCall::Ambiguous);
+                }
+                let mut read = envelope::calls(value)?;
+                if read.is_empty() {
+                    return Err(NoCall::Unreadable);
+                }
+                calls.append(&mut read);
+            }
+            (Err(error), tool) if calls.is_empty() && error.problem != Problem::CutOff => {
+                let start = end + length;
+                let is_object = text[start..].starts_with('{');
+                let Some(last) = text.rfind('}').filter(|last| is_object && *last > start) else {
+                    return Err(NoCall::Unreadable);
+                };
+                end = last + 1;
+                // Another call in it could begin inside the arguments or after them.
+                let mut signs = text[start + 1..end].match_indices(['<', '[']);
+                if signs.any(|(at, _)| template::mark_end(text, start + 1 + at).is_some()) {
+                    return Err(NoCall::Ambiguous);
+                }
+                calls = match tool {
+                    Some(tool) => vec![Call::from_text(tool.to_owned(), &text[start..end])],
+                    None => envelope::read_alone(&mut Cursor::new(&text[..end], start, max_depth))?,
+                };
+                return Ok((calls, end));
+            }
+            (Err(_), _) => return Err(NoCall::Unreadable),
+        }
+        end = cursor.at();
+    }
+    // Without arguments and a mark it may be any record with a name.
+    let is_record = |call: &Call<'_>| call.arguments == Arguments::Absent;
+    if calls.is_empty() || !is_marked && calls.iter().any(is_record) {
+        return Err(NoCall::NoMark);
+    }
+    Ok((calls, end))
+}
+
+/// What was written after the name of a tool. A name alone marks nothing, unless the tool only reads.
+fn arguments_of<'t>(
+    value: Value<'t>,
+    tool: &str,
+    debris: &Debris<'_>,
+    offer: &Offer<'_>,
+) -> Read<Value<'t>> {
+    let is_marked = debris.has_mark || debris.has_fence;
+    if !is_marked && !offer.only_reads(tool) {
+        return Err(NoCall::NoMark);
+    }
+    // A whole call after a name names a tool twice.
+    if !matches!(value, Value::Object(_)) || envelope::calls(value.clone()).is_ok() {
+        return Err(NoCall::Ambiguous);
+    }
+    Ok(value)
+}
+
+/// Whether nothing but debris is left of a message.
+pub(super) fn is_end(rest: &str) -> bool {
+    let around = Around {
+        side: Side::After,
+        is_message: true,
+        is_tool: &|_| false,
+    };
+    template::debris(rest, &around).is_some()
+}

@@ -1,0 +1,39 @@
+//! The tools that may be called in a message, and what may be guessed about calls of them.
+
+use crate::tool::{Tool, ToolSet};
+use crate::words::Grade;
+
+/// The tools of a gate, with the highest grade of repair for each.
+#[derive(Clone, Copy)]
+pub(crate) struct Offer<'g> {
+    pub(crate) tools: &'g ToolSet,
+    pub(crate) cap: &'g dyn Fn(&Tool) -> Option<Grade>,
+}
+
+impl<'g> Offer<'g> {
+    /// The tool of this name, or of another spelling of it where names are repaired.
+    pub(super) fn tool(&self, name: &str) -> Option<&'g Tool> {
+        let exact = self.tools.get(name);
+        let meant = || {
+            // `-drop` is an entry of a list.
+            let is_name = name.starts_with(char::is_alphabetic);
+            let tool = self.tools.meant_tool(name).filter(|_| is_name)?;
+            (self.cap)(tool).map(|_| tool)
+        };
+        exact.or_else(meant).map(AsRef::as_ref)
+    }
+
+    pub(super) fn only_reads(&self, name: &str) -> bool {
+        self.tool(name).is_some_and(|tool| tool.spec().only_reads())
+    }
+
+    /// Whether there may be words around a call of this tool: it is declared to read, and guesses are allowed.
+    pub(super) fn allows_words(&self, tool: &Tool) -> bool {
+        tool.spec().only_reads() && (self.cap)(tool) == Some(Grade::Guess)
+    }
+
+    /// Whether that holds for any tool.
+    pub(super) fn allows_any_words(&self) -> bool {
+        self.tools.iter().any(|tool| self.allows_words(tool))
+    }
+}

@@ -1,0 +1,75 @@
+//! Calls of tools that only read, with words around them.
+//!
+//! Takes the text of a message that is not calls alone; returns the first calls in it, if guesses are allowed for every tool
+//! that is called and nothing else in the message looks like a call. The words before them stay text.
+
+use super::offer::Offer;
+use super::{Found, debris, harmony, read_from};
+use crate::words::ParseLimits;
+use crate::words::envelope::ARGUMENTS;
+use crate::words::template;
+
+/// How many bytes of words may come before calls. A longer text is an answer, and what comes at its end may be a part of it.
+pub(super) const MOST_WORDS: usize = 2_000;
+
+/// How long a message may be. Calls that read are short, and each place where they may start costs reading it.
+const LONGEST: usize = 64 << 10;
+
+/// How many places are tried: each costs reading what may be a call.
+const MOST_STARTS: usize = 32;
+
+pub(super) fn read<'t>(
+    text: &'t str,
+    (start, end): (usize, usize),
+    limits: &ParseLimits,
+    offer: &Offer<'_>,
+) -> Option<Found<'t>> {
+    // Harmony says itself what is a call and what is not.
+    if text.len() > LONGEST
+        || !offer.allows_any_words()
+        || harmony::starts(text[start..].trim_ascii_start())
+    {
+        return None;
+    }
+    let near = |at: &usize| at - start <= MOST_WORDS;
+    let mut places = starts(text, start).take_while(near).take(MOST_STARTS);
+    // What looks like calls first decides: it is not left out for the sake of another.
+    let found = places.find_map(|at| {
+        let alone = read_from(text, (at, end), limits, offer).ok();
+        alone.map(|found| (found, "")).or_else(|| {
+            let (calls, end) = debris::read(text, at, limits.max_depth, offer).ok()?;
+            Some((Found::json(calls, at), &text[end..]))
+        })
+    });
+    let (found, words_after) = found?;
+    let is_allowed = |name: &str| {
+        offer
+            .tool(name)
+            .is_some_and(|tool| offer.allows_words(tool))
+    };
+    let all = found.calls.iter().all(|call| is_allowed(&call.tool));
+    (all && !may_call(words_after)).then_some(Found {
+        has_words: true,
+        ..found
+    })
+}
+
+/// Whether words may hold another call.
+fn may_call(words: &str) -> bool {
+    let is_key = |key: &&str| words.contains(&format!("\"{key}\""));
+    let opens =
+        |at: usize| !words[at..].starts_with("</") && template::mark_end(words, at).is_some();
+    ARGUMENTS.iter().any(is_key) || words.match_indices(['<', '[']).any(|(at, _)| opens(at))
+}
+
+/// Where calls may start in a text: at a bracket, a tag or a fence, and at the beginning of a line.
+pub(super) fn starts(text: &str, from: usize) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    (from..text.len()).filter(move |&at| {
+        let before = at.checked_sub(1).map(|before| bytes[before]);
+        text.is_char_boundary(at)
+            && (matches!(bytes[at], b'<' | b'[' | b'{') && before != Some(bytes[at])
+                || bytes[at] == b'`' && before != Some(b'`')
+                || matches!(before, None | Some(b'\n')) && !bytes[at].is_ascii_whitespace())
+    })
+}
