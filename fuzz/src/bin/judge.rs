@@ -106,6 +106,9 @@ fn check(subject: &Subject, grade: usize, text: &str) {
         );
         assert_eq!(ready.arguments(), verdict.arguments());
     }
+    if verdict.failure().is_some() {
+        check_parts(gate, &subject.declared, &call, text);
+    }
     match (&strict, &verdict) {
         (Verdict::Valid(plain), Verdict::Valid(valid)) => {
             assert_eq!(plain.arguments(), valid.arguments());
@@ -127,6 +130,22 @@ fn check(subject: &Subject, grade: usize, text: &str) {
             }
         }
         _ => {}
+    }
+}
+
+/// The calls that a refused one holds differ, would run, and hold nothing that was not sent.
+fn check_parts(gate: &Gate, declared: &str, call: &Call<'_>, text: &str) {
+    let parts = gate.split(call).unwrap_or_default();
+    assert_ne!(parts.len(), 1);
+    for (at, part) in parts.iter().enumerate() {
+        assert!(
+            parts[..at]
+                .iter()
+                .all(|other| other.arguments != part.arguments || other.tool != part.tool)
+        );
+        let verdict = gate.judge(part);
+        assert!(verdict.failure().is_none(), "{text:?}");
+        assert_nothing_invented(text, declared, verdict.arguments().expect("it would run"));
     }
 }
 
@@ -205,9 +224,15 @@ fn assert_nothing_dropped(text: &str, arguments: &json::Value<'_>, edits: &[Edit
     let is_kept = |word: &String| kept.contains(word.as_str()) || is_shape(word);
     // Templates write their words as one, cut off or with a slip, and reasoning may hold any: what is debris is for the
     // tests of the table to say. Here only what is between the first bracket and the last counts then.
-    let is_debris = edits.iter().any(|edit| matches!(edit.rule, "control_token" | "reasoning"));
+    let is_debris = edits
+        .iter()
+        .any(|edit| matches!(edit.rule, "control_token" | "reasoning"));
     let inner = || text.get(text.find(['{', '['])?..=text.rfind(['}', ']'])?);
-    let text = if is_debris { inner().unwrap_or_default() } else { text };
+    let text = if is_debris {
+        inner().unwrap_or_default()
+    } else {
+        text
+    };
     // Text may be in text may be in text.
     let mut level = without_tokens(text);
     let mut missing = Vec::new();

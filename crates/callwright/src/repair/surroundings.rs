@@ -57,7 +57,10 @@ fn debris<'t>(text: &'t str, tool: &Tool, side: Side) -> Option<Debris<'t>> {
     let around = Around {
         side,
         is_message: false,
-        is_tool: &|name| name == tool.name() || same_spelling(name, tool.name()),
+        // A name after the value begins another call.
+        is_tool: &|name| {
+            side != Side::After && (name == tool.name() || same_spelling(name, tool.name()))
+        },
     };
     template::debris(text, &around)
 }

@@ -110,7 +110,7 @@ pub(super) fn after_blanks(text: &str, from: usize) -> usize {
 fn in_fence(text: &str) -> Option<usize> {
     let (language, content) = text.strip_prefix(FENCE)?.split_once('\n')?;
     let content = content.strip_suffix(FENCE)?;
-    let known = template::is_fence_language(language.trim_ascii());
+    let known = template::is_language(language.trim_ascii());
     let whole = content.ends_with('\n') && !content.contains(FENCE);
     let blank = content.len() - content.trim_ascii_start().len();
     (known && whole).then(|| FENCE.len() + language.len() + 1 + blank)

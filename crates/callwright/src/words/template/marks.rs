@@ -58,10 +58,12 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
         closers
     };
     let body = inside.trim_end_matches(|c: char| c == '/' || is_bar(c) || c.is_whitespace());
-    let shape = match opening.contains(is_bar) || inside.trim_end().ends_with(is_bar) {
-        _ if is_marker => Shape::Marker,
-        true => Shape::Token,
-        false => Shape::Tag,
+    let shape = if is_marker {
+        Shape::Marker
+    } else if opening.contains(is_bar) || inside.trim_end().ends_with(is_bar) {
+        Shape::Token
+    } else {
+        Shape::Tag
     };
     let (name, tool) = named(body)?;
     let is_whole = match closers {

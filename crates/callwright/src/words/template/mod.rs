@@ -9,14 +9,9 @@ mod marks;
 mod names;
 
 use marks::{Mark, mark, rest_of_mark};
-use names::{is_label, is_language, is_last_label, may_begin_label};
+use names::{is_label, is_last_label, may_begin_label};
 
-pub(crate) use names::is_token_name;
-
-/// Whether this is what a fence may call its content.
-pub(crate) fn is_fence_language(word: &str) -> bool {
-    is_language(word)
-}
+pub(crate) use names::{is_language, is_token_name};
 
 /// On which side of a call a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

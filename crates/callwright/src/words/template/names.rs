@@ -265,7 +265,7 @@ const LANGUAGES: &[&str] = word_list![
 ];
 
 /// Whether this is what a fence may call its content.
-pub(super) fn is_language(word: &str) -> bool {
+pub(crate) fn is_language(word: &str) -> bool {
     let lower = word.to_lowercase();
     lower.is_empty() || LANGUAGES.contains(&lower.as_str()) || is_of_template(&lower, Shape::Tag)
 }
