@@ -195,7 +195,8 @@ fn completeness(of: Completeness) -> &'static str {
 fn split(file: &Value, case: &Value) -> Result<(), String> {
     only_known_keys(case, &["name", "effect", "repair", "call", "expect"])?;
     let gate = gate(file, case);
-    let call = wire::read_line(&case["call"].to_string()).map_err(|error| error.to_string())?;
+    let line = case["call"].to_string();
+    let call = wire::read_line(&line).map_err(|error| error.to_string())?;
     let calls = gate.split(&call).unwrap_or_default();
     let verdicts = calls.iter().map(|call| {
         let line = gate
