@@ -4,7 +4,7 @@
 //! be calls, what is left of it ([`super::Rescued::rest`]) is at least that long. Says as early as it can that a message is
 //! none. A text is gone through once, however it is cut; nothing is read or judged here.
 
-use super::chance::{Chance, beginning_of_calls};
+use super::chance::{Chance, after_debris, beginning_of_calls};
 use super::cursor::Read;
 use super::harmony;
 use super::offer::Offer;
@@ -225,6 +225,17 @@ fn harmony_message(
             never
         });
     }
+    // A call as JSON, for which the tool is not named in the header.
+    if rest.len() <= LONGEST_BEGINNING {
+        match after_debris(offer, rest) {
+            Chance::Yes => return Ok(known(Beginning::From(hold))),
+            Chance::Maybe => {
+                let stage = Stage::Harmony { message, searched };
+                return Ok(undecided(stage, text, message, hold));
+            }
+            Chance::No => {}
+        }
+    }
     let Some(length) = rest.find(harmony::MESSAGE) else {
         return Ok(undecided(
             Stage::Harmony { message, searched },
@@ -245,18 +256,6 @@ fn harmony_message(
         return Ok(never);
     }
     let body = at + length + harmony::MESSAGE.len();
-    // A call as JSON, for which the tool is not named in the header.
-    let is_short = text.len() - body <= LONGEST_BEGINNING;
-    if header.channel != "analysis" && is_short {
-        match beginning_of_calls(offer, rest) {
-            Chance::Yes => return Ok(known(Beginning::From(hold))),
-            Chance::Maybe => {
-                let stage = Stage::Harmony { message, searched };
-                return Ok(undecided(stage, text, message, hold));
-            }
-            Chance::No => {}
-        }
-    }
     let searched = searched.max(body);
     let Some(end) = find(text, harmony::END, searched) else {
         let searched = not_found(text, harmony::END, searched);

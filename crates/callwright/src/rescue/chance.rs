@@ -23,6 +23,17 @@ const OTHERS: [&str; 4] = ["type", "id", "call_id", "tool_call_id"];
 
 /// Whether a text begins calls, with what chat templates leave before them.
 pub(super) fn beginning_of_calls(offer: &Offer<'_>, text: &str) -> Chance {
+    let header = after_blanks(text, template::header_length(text));
+    let places = [after_blanks(text, 0), header];
+    let chances = places.into_iter().map(|at| match &text[at..] {
+        "" => Chance::Maybe,
+        rest => bare(offer, rest),
+    });
+    chances.fold(after_debris(offer, text), Chance::max)
+}
+
+/// Whether a text begins calls after debris.
+pub(super) fn after_debris(offer: &Offer<'_>, text: &str) -> Chance {
     let is_tool = |name: &str| offer.tool(name).is_some();
     let around = Around {
         side: Side::Before,
@@ -31,19 +42,12 @@ pub(super) fn beginning_of_calls(offer: &Offer<'_>, text: &str) -> Chance {
     };
     let (debris, length) = template::leading_debris(text, &around);
     let rest = &text[length..];
-    let after_debris = match rest.as_bytes().first() {
+    match rest.as_bytes().first() {
         None => Chance::Maybe,
         Some(b'{') if debris.tool.is_some() => Chance::Yes,
         _ if template::may_become_debris(rest, &|begun| begins_name(offer, begun)) => Chance::Maybe,
         _ => bare(offer, rest),
-    };
-    let header = after_blanks(text, template::header_length(text));
-    let places = [after_blanks(text, 0), header];
-    let chances = places.into_iter().map(|at| match &text[at..] {
-        "" => Chance::Maybe,
-        rest => bare(offer, rest),
-    });
-    chances.fold(after_debris, Chance::max)
+    }
 }
 
 /// Whether a text is the beginning of a tool's name, or of another spelling of it.

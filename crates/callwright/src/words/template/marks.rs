@@ -72,8 +72,10 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
         0 => !name.is_empty() && (is_end || after.starts_with(['\n', '<', '{'])),
         _ => !(is_marker && (name.is_empty() || closers > 1)),
     };
-    let is_cut =
-        !is_marker && closers == 0 && is_end && is_last && tool.is_none() && may_begin_name(name);
+    // One or two letters may begin anything.
+    let is_begun = shape == Shape::Token || name.is_empty() || name.len() > 2;
+    let is_open = !is_marker && closers == 0 && is_end && tool.is_none();
+    let is_cut = is_open && is_last && is_begun && may_begin_name(name);
     let is_known = is_of_template(name, shape)
         || is_last
             && shape == Shape::Token
