@@ -267,7 +267,9 @@ const LANGUAGES: &[&str] = word_list![
 /// Whether this is what a fence may call its content.
 pub(crate) fn is_language(word: &str) -> bool {
     let lower = word.to_lowercase();
-    lower.is_empty() || LANGUAGES.contains(&lower.as_str()) || is_of_template(&lower, Shape::Tag)
+    lower.is_empty()
+        || LANGUAGES.contains(&lower.as_str())
+        || lower.len() > 2 && is_of_template(&lower, Shape::Tag)
 }
 
 #[cfg(test)]
