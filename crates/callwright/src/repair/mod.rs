@@ -35,7 +35,7 @@ pub use crate::words::{Edit, Grade, Trial};
 
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
-use crate::validate::LocatedIssue;
+use crate::validate::{CompiledSchema, LocatedIssue};
 use crate::words::{Cause, Code, Cut, Effect, Failure, Work};
 
 /// Where trials are noted, if they are asked for.
@@ -131,12 +131,8 @@ pub(crate) fn heal_text(
         Extract::Several(several) if several.has_words => return Healing::Hopeless,
         Extract::Several(several) => return several_values(several.count),
         Extract::CutOff(path) => {
-            let reads = |text: &str| {
-                matches!(
-                    extract::read(text, tool, max_depth),
-                    Extract::One(..)
-                )
-            };
+            let reads =
+                |text: &str| matches!(extract::read(text, tool, max_depth), Extract::One(..));
             return Healing::Refused(Failure::cut_off(path, Cut::of_text(text, reads)).into());
         }
         Extract::Nothing => return Healing::Hopeless,
@@ -218,7 +214,7 @@ pub(crate) fn side_by_side(
 /// Whether only the first of several values can be a call of this tool: the others have no key that it knows. Models make up
 /// the result after the call. For tools that read alone.
 fn is_only_call(several: &SeveralValues, terms: &Terms<'_>) -> bool {
-    let schema = terms.tool.schema().map(|schema| schema.source());
+    let schema = terms.tool.schema().map(CompiledSchema::source);
     let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
     let Some(known) = properties.filter(|_| terms.stakes() == Stakes::Reads) else {
         return false;

@@ -20,7 +20,7 @@ pub(super) struct Mark<'t> {
 /// Longer ones are not looked at. A name with a tool's in it takes less.
 const LONGEST: usize = 200;
 
-/// The bars of control tokens: those of most, and those of DeepSeek's.
+/// The bars of control tokens: those of most, and those of full width.
 fn is_bar(c: char) -> bool {
     matches!(c, '|' | '｜')
 }
@@ -82,7 +82,7 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
             && is_last_token(name)
             && is_all
             && after[closers..].trim().is_empty();
-    if !is_cut && !(is_whole && is_known) {
+    if !(is_cut || is_whole && is_known) {
         return None;
     }
     let lower = name.to_lowercase();

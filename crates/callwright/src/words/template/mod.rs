@@ -388,7 +388,7 @@ impl<'t> Reader<'t, '_> {
         let follows = self
             .last
             .is_some_and(|(last, _)| !matches!(last, Piece::Sign));
-        let is_plain = name.chars().all(|c| c.is_lowercase());
+        let is_plain = name.chars().all(char::is_lowercase);
         let ends = after.trim_start_matches([' ', '\t']);
         let is_alone = is_called || ends.is_empty() || ends.starts_with(['\n', '<', '[', '`', '{']);
         let length = stop + usize::from(is_called);
@@ -438,8 +438,7 @@ impl<'t> Reader<'t, '_> {
                     || after.is_empty()
                     || after.starts_with('\n')
             }
-            '/' => is_after && run == 1,
-            '.' | '。' => is_after && run == 1,
+            '/' | '.' | '。' => is_after && run == 1,
             ':' => !is_after && run == 1,
             '=' => run >= 3 || !is_after,
             '-' => run >= 3,
