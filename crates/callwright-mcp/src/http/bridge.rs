@@ -41,7 +41,7 @@ const LONGEST_REASON: usize = 300;
 const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 const LIST_CHANGED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
-/// Guards a server for a client on stdio, until the client ends its input. Calls in progress have [`Options::finish`] to
+/// Guards a server for a client on stdio, until the client ends its input. Calls in progress have [`ProxyOptions::finish`](callwright_http::proxy::ProxyOptions::finish) to
 /// end.
 ///
 /// # Errors

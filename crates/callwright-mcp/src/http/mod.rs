@@ -97,7 +97,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Guards a server until `shutdown`. Then no client is accepted, calls in progress have [`Options::finish`] to end, and
+/// Guards a server until `shutdown`. Then no client is accepted, calls in progress have [`ProxyOptions::finish`](callwright_http::proxy::ProxyOptions::finish) to end, and
 /// streams that do not end by themselves are ended.
 ///
 /// # Errors
