@@ -138,9 +138,10 @@ proptest! {
             prop_assert!(text.starts_with(rescued.rest));
             for call in &rescued.calls {
                 prop_assert!(call.rescued.is_some());
-                let verdict = gate.judge(call);
-                let code = verdict.failure().map(|failure| failure.code.name());
-                prop_assert!(code != Some("unknown_tool"), "{}", call.tool);
+                let _ = gate.judge(call).name();
+                // The schemas accept a call without arguments, so only its name could be objected to.
+                let bare = callwright::Call::from_text(call.tool.as_ref(), "{}");
+                prop_assert!(gate.judge(&bare).failure().is_none(), "{}", call.tool);
             }
         }
     }

@@ -66,6 +66,11 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
         Shape::Tag
     };
     let (name, tool) = named(body)?;
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '▁' | ' ');
+    // Another sign may say something: `<?>`.
+    if !name.chars().all(|c| is_part(c) || is_bar(c)) {
+        return None;
+    }
     let is_whole = match closers {
         // One marker more would open a list.
         0 if is_marker => false,
@@ -228,6 +233,8 @@ mod tests {
             "<!-- x -->",
             "<tool_call dry=\"1\">",
             "<tool_call or not>",
+            "<^",
+            "<?>",
             "<tool_ca",
             "<?xml do not?>",
             "< 5",
