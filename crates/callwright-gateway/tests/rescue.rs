@@ -558,7 +558,8 @@ fn choices_are_told_apart() {
     };
     let call =
         "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>";
-    let prose = "Well: it is fine.";
+    // Blanks would wait for the word after them.
+    let prose = "Well:_it_is_fine.";
     let mut stream = String::new();
     for at in 0..call.len() {
         stream.push_str(&chunk(0, &call[at..=at], Value::Null));
@@ -575,7 +576,7 @@ fn choices_are_told_apart() {
         let is_prose = event.windows(9).any(|part| part == b"\"index\":1");
         let mut out = Vec::new();
         guard.event(event, &mut judge, &mut out);
-        // After "Well:" it is clear that nothing announces a call.
+        // After "Well:" it is clear that no call has begun.
         let out = String::from_utf8(out.concat()).expect("text");
         all.push_str(&out);
         let is_clear = all.contains(r#""content":":""#);
