@@ -130,6 +130,7 @@ impl Guard {
                 "effect": spec.effect,
                 "idempotent": spec.idempotent,
                 "quarantined": tool.quarantined(),
+                "misplaced_enums": tool.misplaced_enums(),
                 "input_schema": spec.input_schema.as_deref(),
                 "output_schema": spec.output_schema.as_deref(),
             })
