@@ -44,7 +44,7 @@ fn answer(told: Told) -> *mut Answer {
 /// Makes room for a text of this length.
 #[unsafe(no_mangle)]
 pub extern "C" fn callwright_room(length: usize) -> *mut u8 {
-    Box::into_raw(vec![0; length].into_boxed_slice()).cast()
+    Box::into_raw(vec![0_u8; length].into_boxed_slice()).cast()
 }
 
 /// Takes a text that the caller wrote into room of [`callwright_room`].
