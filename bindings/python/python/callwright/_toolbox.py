@@ -415,8 +415,10 @@ class _Run:
         ran_out = time.monotonic() - self.began >= self.timeout
         if ran_out and isinstance(error, (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)):
             return {"failed": {"kind": "timed_out", "after_ms": int(self.timeout * 1000)}}
+        # What happened goes first: long texts are cut, and its words may say that the trouble passes.
+        what = "".join(traceback.format_exception_only(error)).strip()
         trace = "".join(traceback.format_exception(error)).strip()
-        return {"failed": {"kind": "internal", "for_operator": trace}}
+        return {"failed": {"kind": "internal", "for_operator": f"{what}\n{trace}"}}
 
     def wait_before_retry(self, outcome: dict[str, Any]) -> float | None:
         failed = outcome.get("failed")
