@@ -36,6 +36,8 @@ struct StreamedCall {
 
 impl Agent {
     pub(crate) fn new(base: String) -> Self {
+        // Another member of the workspace may bring TLS without algorithms; an error says that they are installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         Agent {
             base,
             client: reqwest::Client::new(),
