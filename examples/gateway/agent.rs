@@ -36,7 +36,8 @@ struct StreamedCall {
 
 impl Agent {
     pub(crate) fn new(base: String) -> Self {
-        // Another member of the workspace may bring TLS without algorithms; an error says that they are installed already.
+        // Every client needs it, also one for plain addresses. If there is one already, it stays.
+        #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         Agent {
             base,
