@@ -233,8 +233,13 @@ fn assert_nothing_dropped(text: &str, arguments: &json::Value<'_>, edits: &[Edit
     } else {
         text
     };
+    // The id of a call beside its arguments is not an argument.
+    let is_opened = edits.iter().any(|edit| edit.rule == "envelope");
     // Text may be in text may be in text.
     let mut level = without_tokens(text);
+    if is_opened {
+        level = without_ids(&level);
+    }
     let mut missing = Vec::new();
     for _ in 0..5 {
         let lost = words(&level).into_iter().find(|word| !is_kept(word));
@@ -243,6 +248,17 @@ fn assert_nothing_dropped(text: &str, arguments: &json::Value<'_>, edits: &[Edit
         level = unescaped(&level);
     }
     panic!("{missing:?} of {text:?} is gone: {arguments} {edits:?}");
+}
+
+/// A text without members that are called `id`.
+fn without_ids(text: &str) -> String {
+    let mut pieces = text.split("\"id\"");
+    let mut rest = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        // The blank before the value, the value, and what comes after it.
+        rest.push_str(piece.splitn(3, '"').nth(2).unwrap_or_default());
+    }
+    rest
 }
 
 /// A text without what looks like a control token.

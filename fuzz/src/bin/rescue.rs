@@ -64,7 +64,7 @@ fuzz_target!(
         assert!(harmless, "only reasoning may come before it: {rest}");
         let whole = rescued.calls.iter().all(|call| call.completeness != Completeness::CutOff);
         let quotations = [format!("For example {text}"), format!("For example:\n{text}")];
-        let followed = [format!("{text}\nThat is how."), format!("{text} x")];
+        let followed = [format!("{text}\nThat is how."), format!("{text} not yet")];
         // After a call that is cut off, words are a part of it.
         for quoted in quotations.iter().chain(followed.iter().filter(|_| whole)) {
             let message = Message::from_text(quoted.as_str());

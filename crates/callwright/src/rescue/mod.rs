@@ -4,7 +4,7 @@
 //! reason why there are none. The rule:
 //!
 //! 1. A message is calls only if calls are all it holds, from its first character to its last: closed reasoning before them
-//!    and what chat templates leave around them ([`template`]) aside, any text makes them a quotation.
+//!    and what chat templates leave around them (`words/template`) aside, any text makes them a quotation.
 //! 2. Where every tool that is called is declared to read, and guesses are allowed, there may be words around them.
 //!
 //! This stage takes a whole message or nothing of it, calls only tools that are offered, and never completes what is

@@ -1,6 +1,6 @@
 //! Stage 4: the only judge.
 //!
-//! Takes arguments that could be read; says that they are valid, or returns the [`Objections`], which become the list of
+//! Takes arguments that could be read; says that they are valid, or returns the `Objections`, which become the list of
 //! [`Issue`]s where a model is told of them. The fast path asks one yes-or-no question; objections are collected only after a no. Nothing is changed here.
 
 mod cache;
