@@ -204,7 +204,7 @@ fn assert_nothing_dropped(text: &str, arguments: &json::Value<'_>, edits: &[Edit
         nemotron object observation of output pad param parameter parameters params payload phi plain plaintext plugin \
         prompt py python python3 qwen r recipient request reserved response return role ruby rust s section seed sentence \
         sep separator sh shell sot special sql start stop t tag tags text think thinking thought tml to token tokens toml \
-        tool toolcall tools ts turn txt typescript u use value x xai xlam xml yaml yml";
+        tool toolcall tools ts turn txt type typescript u use value x xai xlam xml yaml yml";
     let words = |text: &str| -> Vec<String> {
         let runs = text.split(|c: char| !c.is_alphanumeric());
         runs.filter(|run| !run.is_empty())

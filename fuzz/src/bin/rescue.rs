@@ -3,11 +3,11 @@
 
 use std::sync::LazyLock;
 
-use callwright::Gate;
 use callwright::call::Completeness;
 use callwright::rescue::Message;
 use callwright::tool::Effect;
 use callwright::wire::read_tools;
+use callwright::{Call, Gate};
 use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
@@ -68,7 +68,10 @@ fuzz_target!(
         // After a call that is cut off, words are a part of it.
         for quoted in quotations.iter().chain(followed.iter().filter(|_| whole)) {
             let message = Message::from_text(quoted.as_str());
-            assert!(GATE.rescue(&message).is_err(), "{quoted}");
+            // The last calls alone may be taken, if all of them only read: what comes before them stays text then.
+            let taken = GATE.rescue(&message).map(|rescued| rescued.calls).unwrap_or_default();
+            let reads = |call: &Call<'_>| GATE.tool(&call.tool).is_some_and(|tool| tool.spec().effect == Effect::Read);
+            assert!(taken.iter().all(reads), "{quoted}");
         }
     })
 );
