@@ -7,7 +7,6 @@ mod support;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::mcp::{Client, eventually, runs, servers, text};
@@ -56,36 +55,72 @@ fn plain_tool() -> Value {
     json!([{"name": "t", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}])
 }
 
-/// A schema of a few kilobytes whose compiled form doubles with each of its levels.
-fn hostile() -> Value {
+/// Two tools that take for ever to compile, or all memory, and an ordinary one: 4 kB whose compiled form doubles with each
+/// of its levels, and 39 kB of patterns.
+fn hostile_tools() -> Value {
     let mut all = json!({"a0": {"type": "object"}});
     for level in 1..60 {
         let below = json!({"$ref": format!("#/$defs/a{}", level - 1)});
         all[format!("a{level}")] = json!({"allOf": [below, below]});
     }
-    json!({"$defs": all, "$ref": "#/$defs/a59"})
+    let patterns: serde_json::Map<_, _> = (0..600)
+        .map(|at| {
+            let pattern = format!(r"^[\p{{L}}\p{{N}}_]{{1,{}}}$", 400 + at);
+            (
+                format!("k{at}"),
+                json!({"type": "string", "pattern": pattern}),
+            )
+        })
+        .collect();
+    json!([
+        {"name": "doubling", "inputSchema": {"$defs": all, "$ref": "#/$defs/a59"}},
+        {"name": "patterns", "inputSchema": {"type": "object", "properties": patterns}},
+        plain_tool()[0],
+    ])
 }
 
+/// They pass unjudged, the tools beside them and those of other servers are judged, and a signal ends it all.
 #[test]
-fn a_hostile_list_holds_up_nothing() {
-    let tools = json!([{"name": "bad", "inputSchema": hostile()}, plain_tool()[0]]);
+fn hostile_lists_hold_up_nothing() {
+    let folder = Folder::new();
+    let entry = |tools: &Value| {
+        let words = server(tools, ANSWER);
+        json!({"command": words[0], "args": words[1..]})
+    };
+    let file = servers(
+        &folder,
+        &json!({"bad": entry(&hostile_tools()), "good": entry(&plain_tool())}),
+    );
     for mode in ["strict", "warn"] {
-        let mut client = start(&["--mode", mode], &tools, ANSWER);
-        let began = Instant::now();
+        let record = folder.path().join(mode);
+        let options = ["--mode", mode, "--record", record.to_str().expect("UTF-8")];
+        let mut client = Client::of_several(&file, &options);
+        client.shake_hands();
         let listed = client.ask("tools/list", &json!({}));
-        assert_eq!(listed["result"]["tools"][0]["name"], "bad");
-        client.ask("ping", &json!({}));
-        assert!(began.elapsed() < Duration::from_secs(5), "{mode}");
-        // A call waits until the tools are known, though not for ever; in the mode `warn` not at all.
-        client.call("t", &json!({"n": 1}));
-        let limit = if mode == "warn" { 5 } else { 20 };
-        assert!(began.elapsed() < Duration::from_secs(limit), "{mode}");
-        let terminated = Instant::now();
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4));
+        for tool in ["bad__doubling", "bad__patterns"] {
+            let passed = client.call(tool, &json!({"k1": "x"}));
+            assert_ne!(passed["isError"], true, "{mode}: {passed}");
+        }
+        for tool in ["bad__t", "good__t"] {
+            let judged = client.call(tool, &json!({"n": "many"}));
+            assert_eq!(judged["isError"] == true, mode == "strict", "{judged}");
+        }
+        // In the mode `warn` calls do not wait until the tools are compiled; they are judged after it.
+        let verdicts = || -> Vec<Value> {
+            let events = std::fs::read_to_string(&record).expect("a record");
+            let events = events.lines().map(serde_json::from_str::<Value>);
+            let verdicts = events.map(|event| event.expect("JSON")["verdict"].take());
+            verdicts.filter(|verdict| !verdict.is_null()).collect()
+        };
+        eventually("all calls are recorded", || verdicts().len() == 4);
+        assert_eq!(verdicts(), ["unjudged", "unjudged", "refused", "refused"]);
+        assert!(resident(client.child.id()) < 150_000, "{mode}");
         let id = client.child.id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &id]).status();
-        assert!(sent.expect("kill runs").success());
-        client.child.wait().expect("it ends");
-        assert!(terminated.elapsed() < Duration::from_secs(6), "{mode}");
+        let killed = Command::new("kill").arg(id).status();
+        assert!(killed.expect("kill runs").success());
+        let (_, code, said) = client.end();
+        assert_eq!(code, Some(0), "{said}");
     }
 }
 
