@@ -7,8 +7,8 @@ mod present_toolbox;
 
 use callwright::admit::Place;
 use callwright::feedback::Content;
-use callwright::wire::{Provider, render_settled};
-use callwright::{Call, Settled};
+use callwright::wire::{Provider, render, render_settled};
+use callwright::{Call, Settled, Verdict};
 use present_cases::{TOOL, cases};
 use present_toolbox::toolbox;
 use serde_json::Value;
@@ -63,6 +63,10 @@ async fn a_settled_call_reads_the_same_in_every_shape() {
             let rendered: Value = serde_json::from_str(&rendered.to_string()).expect("JSON");
             let (text, is_error) = read(provider, &rendered);
             case.check_text(name, &text, is_error);
+            if let Verdict::Refused(_) = settled.verdict {
+                let verdict = render(provider, &call, &settled.verdict, toolbox.feedback());
+                assert_eq!(verdict.to_string(), rendered.to_string(), "{name}");
+            }
         }
     }
 }

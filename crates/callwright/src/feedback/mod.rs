@@ -115,14 +115,20 @@ impl Feedback {
 
     /// The text for the model, with what else it should be told.
     pub fn render_with(&self, failure: &Failure, notice: Option<&Notice>) -> String {
+        self.render_noted(failure, notice, &[])
+    }
+
+    /// The text for the model, with a notice, which belongs to the advice, and with notes on anything else.
+    fn render_noted(&self, failure: &Failure, notice: Option<&Notice>, notes: &[String]) -> String {
         let notice = notice.map(|notice| self.notice(notice));
-        let with_notice = |text: String| match &notice {
-            Some(notice) => words::and(text, notice),
+        let note = (!notes.is_empty()).then(|| notes.join(" "));
+        let and = |text: String, more: &Option<String>| match more {
+            Some(more) => words::and(text, more),
             None => text,
         };
-        match self.style {
-            Style::Instruction => with_notice(self.instruction(failure)),
-            Style::Numbered => with_notice(self.numbered(failure)),
+        let mut object = match self.style {
+            Style::Instruction => return and(and(self.instruction(failure), &notice), &note),
+            Style::Numbered => return and(and(self.numbered(failure), &notice), &note),
             Style::Json => json!({
                 "ok": false,
                 "error": self.detail(failure),
@@ -130,16 +136,18 @@ impl Feedback {
                 "retryable": failure.next().is_retry(),
                 "recommendations": self.recommendations(failure, notice),
                 "next": failure.next().name(),
-            })
-            .to_string(),
+            }),
             Style::ToolError => json!({
                 "error_class": failure.class().name(),
                 "code": one_line(failure.code_name(), self.max_chars),
                 "detail": self.detail(failure),
-                "hint": with_notice(self.hint(failure)),
-            })
-            .to_string(),
+                "hint": and(self.hint(failure), &notice),
+            }),
+        };
+        if let Some(note) = note {
+            object["note"] = json!(note);
         }
+        object.to_string()
     }
 
     /// The question to the user about a call that is not run, for a person to read.
@@ -150,24 +158,6 @@ impl Feedback {
     /// What the user reads in place of a call that is not made again, where the loop of an agent is ended.
     pub fn stopped(&self, objection: &Objection, failure: &Failure) -> String {
         words::stopped(objection, &self.detail(failure))
-    }
-
-    /// A text about a failure and what else the model should be told. A JSON object stays one.
-    fn with_notes(&self, text: String, notes: &[String]) -> String {
-        if notes.is_empty() {
-            return text;
-        }
-        let notes = notes.join(" ");
-        match self.style {
-            Style::Json | Style::ToolError => {
-                let Ok(mut object) = serde_json::from_str::<serde_json::Value>(&text) else {
-                    return text;
-                };
-                object["note"] = json!(notes);
-                object.to_string()
-            }
-            _ => words::and(text, &notes),
-        }
     }
 
     /// A notice in words, for the end of a result.

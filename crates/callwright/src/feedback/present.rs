@@ -110,8 +110,9 @@ impl Feedback {
     ) -> Presented<'s> {
         let is_error = checked.is_error();
         let receipt = self.receipt(edits.iter().filter(|edit| self.receipts.tell(edit)));
-        if let Some(text) = self.retry_in_a_while(checked, notice) {
-            return Presented::only(self.with_notes(text, receipt.as_slice()), is_error);
+        if let Some(failure) = self.retry_in_a_while(checked, notice) {
+            let text = self.render_noted(&failure, None, receipt.as_slice());
+            return Presented::only(text, is_error);
         }
         let notice = notice.map(|notice| self.notice(notice));
         let mut notes: Vec<String> = receipt.into_iter().chain(notice).collect();
@@ -122,11 +123,11 @@ impl Feedback {
         };
         match (&checked.failure, checked.verdict) {
             (Some(failure), OutputVerdict::Refused) => {
-                return Presented::only(self.with_notes(self.render(failure), &notes), is_error);
+                return Presented::only(self.render_noted(failure, None, &notes), is_error);
             }
             // A tool that failed without a word must not look like one that worked.
             (Some(failure), OutputVerdict::Failed) if is_blank(checked) => {
-                return Presented::only(self.with_notes(self.render(failure), &notes), is_error);
+                return Presented::only(self.render_noted(failure, None, &notes), is_error);
             }
             (Some(failure), OutputVerdict::Partial) => {
                 let (detail, hint) = (self.detail(failure), self.hint(failure));
@@ -150,7 +151,7 @@ impl Feedback {
 
     /// The notice that the trouble passes says what the usual hint says, and how long to wait; so it takes its place. Of a
     /// time-out the hint says more.
-    fn retry_in_a_while(&self, checked: &Checked<'_>, notice: Option<&Notice>) -> Option<String> {
+    fn retry_in_a_while(&self, checked: &Checked<'_>, notice: Option<&Notice>) -> Option<Failure> {
         let notice = notice.filter(|notice| notice.reason == Reason::Transient)?;
         let failure = checked
             .failure
@@ -158,11 +159,11 @@ impl Feedback {
             .filter(|_| checked.output.is_none())?;
         let is_usual = failure.code == Code::Transient && !failure.has_own_hint();
         let failure = Failure::clone(failure);
-        Some(self.render(&if is_usual {
+        Some(if is_usual {
             failure.advised(&self.notice(notice))
         } else {
             failure
-        }))
+        })
     }
 }
 

@@ -24,20 +24,20 @@ use crate::verdict::{Refused, Repaired, Valid, Verdict};
 use crate::words::{Cause, Code, Cut, Edit, Failure, Grade, Validation};
 
 pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
-    let refused = match gate.tool_set().find(&call.tool) {
-        Ok(tool) => match pass(gate, tool, call) {
-            Ok(valid) => return Verdict::Valid(valid),
-            Err(stopped) => match only_warned(tool, stopped) {
+    let healed = match gate.tool_set().find(&call.tool) {
+        Ok(tool) => {
+            let passed = pass(gate, tool, call).or_else(|stopped| only_warned(tool, stopped));
+            match passed {
                 Ok(valid) => return Verdict::Valid(valid),
                 Err(stopped) => heal(gate, tool, call, stopped),
-            },
-        },
+            }
+        }
         Err(unknown) => match gate.tool_set().meant_tool(&call.tool) {
             Some(tool) => heal_name(gate, tool, call, unknown),
             None => Err(unknown_tool(unknown)),
         },
     };
-    match refused {
+    match healed {
         Ok(repaired) => Verdict::Repaired(repaired),
         Err(refused) => Verdict::Refused(refused),
     }
@@ -247,7 +247,8 @@ pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
     trace.unwrap_or_default()
 }
 
-/// A call of a tool whose name is evident: judged and repaired as a call of that tool.
+/// A call of a tool whose name is evident: judged and repaired as a call of that tool. A policy that only warns is about
+/// arguments; a wrong name with arguments that do not fit either is refused all the same.
 #[cold]
 fn heal_name<'c>(
     gate: &'c Gate,

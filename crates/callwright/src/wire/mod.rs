@@ -94,7 +94,8 @@ pub fn render<'v>(
         Verdict::Valid(valid) => (valid.tool(), valid.arguments(), sent_text(call)),
         Verdict::Repaired(repaired) => (repaired.tool(), repaired.arguments(), None),
         Verdict::Refused(refused) => {
-            return shape.render_result(call, feedback.render(&refused.failure), true);
+            let text = feedback.render_with(&refused.failure, refused.notice.as_ref());
+            return shape.render_result(call, text, true);
         }
     };
     shape.render_call(RunnableCall {
