@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::first_answer::FirstAnswer;
 use crate::given_up::{is_given_up, says_nothing};
-use crate::guard::{AnswerGuard, CallJudge, Decision};
+use crate::guard::{AnswerGuard, CallJudge, Decision, SplitCall};
 use crate::judge::AnswerJudge;
 use crate::reask::{AskedAgain, Reasker};
 use crate::relay::Relay;
@@ -344,7 +344,7 @@ fn without_calls(stopped: &mut StoppedAnswer, events: &[Bytes]) -> Vec<Bytes> {
 struct Decided(VecDeque<Decision>);
 
 impl CallJudge for Decided {
-    fn judge(&mut self, _: &Gate, _: &Call<'_>) -> Decision {
+    fn judge(&mut self, _: &Gate, _: &Call<'_>, _: &mut SplitCall<'_>) -> Decision {
         self.0.pop_front().unwrap_or(Decision::Leave)
     }
 

@@ -1,4 +1,4 @@
-//! Rescued calls in the form of each API: as a part of a whole answer, and as events of a stream.
+//! Added calls in the form of each API: as a part of a whole answer, and as events of a stream.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use callwright::wire::Provider;
 use callwright_http::sse;
 use serde_json::{Value, json};
 
+use crate::added_calls::{AddedCall, AddedCalls};
 use crate::own_events::like;
-use crate::text_fate::{RescuedCall, RescuedCalls};
 
 /// Gemini wants a signature beside each call, and documents this one for calls that it did not make.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -17,8 +17,8 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 const EVENTS_OF_RESPONSES: u64 = 4;
 
 /// A call as an entry of the list that the API has for it.
-pub(crate) fn entry(provider: Provider, call: &RescuedCall) -> String {
-    let RescuedCall { id, call } = call;
+pub(crate) fn entry(provider: Provider, call: &AddedCall) -> String {
+    let AddedCall { id, call } = call;
     let (name, arguments) = (&call.tool, &call.arguments);
     match provider {
         Provider::OpenAiChat => {
@@ -50,13 +50,20 @@ fn item_id(call_id: &str) -> String {
 }
 
 /// The calls as entries of a list, without the brackets.
-pub(crate) fn entries(provider: Provider, calls: &RescuedCalls) -> String {
-    let entries: Vec<String> = calls
-        .calls
-        .iter()
-        .map(|call| entry(provider, call))
-        .collect();
-    entries.join(",")
+pub(crate) fn entries(provider: Provider, calls: &AddedCalls) -> String {
+    let entries = calls.calls.iter().map(|call| entry(provider, call));
+    entries.collect::<Vec<_>>().join(",")
+}
+
+/// The calls as entries of a piece of a chat completion.
+pub(crate) fn delta_entries(calls: &AddedCalls) -> String {
+    let numbered = (calls.first_number..).zip(&calls.calls);
+    let entries = numbered.map(|(index, AddedCall { id, call })| {
+        json!({"index": index, "id": id, "type": "function",
+            "function": {"name": call.tool, "arguments": call.arguments}})
+        .to_string()
+    });
+    entries.collect::<Vec<_>>().join(",")
 }
 
 /// A list of parts with its last ones taken out that were nothing but calls, and `entries` put in: which piece of it
@@ -88,7 +95,7 @@ pub(crate) fn replaced_parts(
 }
 
 /// The number of the last event of a stream, after these calls.
-pub(crate) fn later_number(number: u64, calls: &RescuedCalls) -> u64 {
+pub(crate) fn later_number(number: u64, calls: &AddedCalls) -> u64 {
     let calls = u64::try_from(calls.calls.len()).unwrap_or_default();
     number.saturating_add(calls * EVENTS_OF_RESPONSES)
 }
@@ -96,25 +103,18 @@ pub(crate) fn later_number(number: u64, calls: &RescuedCalls) -> u64 {
 /// The calls as events. `sample` is the data of an earlier event, `number` that of the event before which they come.
 pub(crate) fn events(
     provider: Provider,
-    calls: &RescuedCalls,
+    calls: &AddedCalls,
     choice: u64,
     sample: Option<&str>,
     number: Option<u64>,
 ) -> Vec<Bytes> {
     match provider {
         Provider::OpenAiChat => {
-            let entries: Vec<Value> = calls
-                .calls
-                .iter()
-                .enumerate()
-                .map(|(index, RescuedCall { id, call })| {
-                    json!({"index": index, "id": id, "type": "function",
-                    "function": {"name": call.tool, "arguments": call.arguments}})
-                })
-                .collect();
-            let choice =
-                json!({"index": choice, "delta": {"tool_calls": entries}, "finish_reason": null});
-            let event = like(sample.unwrap_or("{}"), "choices", &choice.to_string());
+            let entries = delta_entries(calls);
+            let choice = format!(
+                r#"{{"index":{choice},"delta":{{"tool_calls":[{entries}]}},"finish_reason":null}}"#
+            );
+            let event = like(sample.unwrap_or("{}"), "choices", &choice);
             event.into_iter().collect()
         }
         Provider::Gemini => {
@@ -145,7 +145,7 @@ pub(crate) fn events(
     }
 }
 
-fn block_events(index: u64, RescuedCall { id, call }: &RescuedCall) -> [Bytes; 3] {
+fn block_events(index: u64, AddedCall { id, call }: &AddedCall) -> [Bytes; 3] {
     let block = json!({"type": "tool_use", "id": id, "name": call.tool, "input": {}});
     let delta = json!({"type": "input_json_delta", "partial_json": call.arguments});
     [
@@ -156,7 +156,7 @@ fn block_events(index: u64, RescuedCall { id, call }: &RescuedCall) -> [Bytes; 3
     .map(|event| named(&event))
 }
 
-fn item_events(index: u64, RescuedCall { id, call }: &RescuedCall) -> [Value; 4] {
+fn item_events(index: u64, AddedCall { id, call }: &AddedCall) -> [Value; 4] {
     let (name, arguments) = (&call.tool, &call.arguments);
     let item_id = item_id(id);
     [

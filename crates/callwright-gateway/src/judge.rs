@@ -11,11 +11,13 @@ use callwright::{Gate, Settled, Verdict};
 use callwright_live::{Counter, Live};
 
 use crate::api::Api;
+use crate::call_ids::TakenIds;
+use crate::call_scope::CallScope;
 use crate::gates::RequestTools;
-use crate::guard::{CallJudge, Decision, NewCall};
+use crate::guard::{CallJudge, Decision, NewCall, SplitCall};
 use crate::loops::{LoopCheck, stop_text};
 use crate::reask::{AskedAgain, RefusedCall};
-use crate::rescue_scope::RescueScope;
+use crate::text_fate::sound;
 
 /// Judges the calls of one answer.
 #[derive(Debug)]
@@ -26,8 +28,12 @@ pub(crate) struct AnswerJudge {
     pub(crate) model: String,
     pub(crate) tools: Arc<RequestTools>,
     pub(crate) has_tools_elsewhere: bool,
-    /// Which calls that come as text are made proper calls.
-    pub(crate) rescue: Option<RescueScope>,
+    /// Which calls the request has room for.
+    pub(crate) scope: Option<CallScope>,
+    /// Whether calls that come as text are made proper calls.
+    pub(crate) rescues: bool,
+    /// The ids that calls of the conversation have.
+    pub(crate) taken_ids: TakenIds,
     pub(crate) sinks: Sinks,
     pub(crate) live: Arc<Live>,
     pub(crate) counts: AnswerCounts,
@@ -153,8 +159,7 @@ impl AnswerJudge {
         tools.gate.tool(name).is_some() || tools.is_complete && !has_tools_elsewhere
     }
 
-    fn judged(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
-        self.counts.calls += 1;
+    fn judged(&mut self, gate: &Gate, call: &Call<'_>, split: &mut SplitCall<'_>) -> Decision {
         let is_known = gate.tool(&call.tool).is_some();
         let is_judged = self.tools.judges(&call.tool) && (is_known || !self.has_tools_elsewhere);
         if !is_judged {
@@ -167,10 +172,24 @@ impl AnswerJudge {
         }
         let is_watched = is_known && self.loops.is_some();
         if !is_judged && !is_watched {
+            self.counts.calls += 1;
             return Decision::Leave;
         }
         let began = Instant::now();
         let verdict = gate.judge(call);
+        if let Verdict::Refused(_) = verdict
+            && let Some(calls) = split(call).filter(|_| is_judged)
+        {
+            let new = calls.iter().map(|call| {
+                let new = sound(gate, call)?;
+                self.judged(gate, call, &mut |_| None);
+                Some(new)
+            });
+            return new
+                .collect::<Option<_>>()
+                .map_or(Decision::Leave, Decision::Split);
+        }
+        self.counts.calls += 1;
         let decision = match &verdict {
             _ if !is_judged => Decision::Leave,
             Verdict::Valid(_) => Decision::Valid,
@@ -249,8 +268,8 @@ impl Drop for AnswerJudge {
 }
 
 impl CallJudge for AnswerJudge {
-    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
-        let decision = self.judged(gate, call);
+    fn judge(&mut self, gate: &Gate, call: &Call<'_>, split: &mut SplitCall<'_>) -> Decision {
+        let decision = self.judged(gate, call, split);
         if let Some(refusals) = &mut self.refusals {
             refusals.decisions.push(decision.clone());
         }

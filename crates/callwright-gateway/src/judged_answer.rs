@@ -26,6 +26,15 @@ use crate::relay::Relay;
 const X_CALLWRIGHT: HeaderName = HeaderName::from_static("x-callwright");
 
 impl Relay {
+    /// Counts what an answer that is over leaves to be desired.
+    pub(crate) fn note_answer(&self, guard: &AnswerGuard) {
+        if let Some(reason) = guard.unjudged() {
+            self.unjudged(reason.name());
+        } else if guard.answer().lacks_text() {
+            self.unjudged("lacks_text");
+        }
+    }
+
     /// Judges the calls of an answer on its way to the client.
     pub(crate) async fn judged_response(
         self: Arc<Self>,
@@ -38,9 +47,13 @@ impl Relay {
             return Ok(body::passed_through(response));
         }
         let kind = MediaType::of(response.headers());
-        let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), judge.api.provider);
-        if let Some(scope) = judge.rescue.take() {
-            guard = guard.rescuing(scope);
+        let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), judge.api.provider)
+            .avoiding(std::mem::take(&mut judge.taken_ids));
+        if let Some(scope) = judge.scope.take() {
+            guard = guard.splitting(scope);
+        }
+        if judge.rescues {
+            guard = guard.rescuing();
         }
         if self.options.mode == Mode::Observe {
             guard = guard.only_observing();
@@ -73,9 +86,7 @@ impl Relay {
                     changed = guard.body(text, &mut judge);
                     changed = end.body(text, changed, &guard, &mut judge, &self).await;
                 }
-                if let Some(reason) = guard.unjudged() {
-                    self.unjudged(reason.name());
-                }
+                self.note_answer(&guard);
                 if let Some(told) = judge
                     .counts
                     .header()

@@ -80,6 +80,13 @@ pub(crate) struct JudgedAnswerStream {
     relay: Arc<Relay>,
 }
 
+/// However an answer ends, also if the client leaves.
+impl Drop for JudgedAnswerStream {
+    fn drop(&mut self) {
+        self.relay.note_answer(&self.guard);
+    }
+}
+
 impl JudgedAnswerStream {
     pub(crate) fn new(
         relay: Arc<Relay>,

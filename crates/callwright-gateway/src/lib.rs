@@ -5,12 +5,14 @@
 //!
 //! - `relay`, `judged_request`, `judged_answer`, `judged_stream`: one request on its way to the API, and the answer on its way
 //!   back
+//! - `credentials`: which clients may come in, and which headers the upstream gets
 //! - `api`, `request`, `request_scan`: which API a path belongs to, and what a request says, seen while it passes
 //! - `array_stream`: Gemini's streams that are a JSON list
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
-//! - `rescue_scope`, `text_fate`, `call_writer`: calls that came as text: which are wanted, which are there, and how the
-//!   client gets them
+//! - `call_scope`, `text_fate`, `added_calls`, `call_writer`: calls that came as text, or several in one: which are wanted,
+//!   which are there, and how the client gets them
+//! - `call_ids`: one id for each call
 //! - `judge`: the verdict on a call, on record and counted
 //! - `loops`, `stop`: calls that repeat what the conversation holds
 //! - `reask`, `first_answer`, `side_request`, `given_up`: asking the model again for calls that were refused, or that it gave up
@@ -18,10 +20,14 @@
 //! - `mend`: conversations that a provider rejects
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod added_calls;
 mod answer_end;
 mod api;
 mod array_stream;
+mod call_ids;
+mod call_scope;
 mod call_writer;
+mod credentials;
 mod first_answer;
 mod gates;
 mod gateway;
@@ -38,14 +44,14 @@ mod reask;
 mod relay;
 mod request;
 mod request_scan;
-mod rescue_scope;
 mod rewrite;
 mod side_request;
 mod stop;
 mod text_fate;
 
+pub use call_ids::TakenIds;
+pub use call_scope::CallScope;
 pub use callwright_http::proxy::{ProxyError, ProxyOptions};
 pub use gateway::{Gateway, GatewayOptions, History, Loops, Mode, Rescue, ToolsListed};
-pub use guard::{AnswerGuard, CallJudge, Decision, NewCall};
+pub use guard::{AnswerGuard, CallJudge, Decision, NewCall, SplitCall};
 pub use mend::{HistoryDefect, mend};
-pub use rescue_scope::RescueScope;

@@ -6,13 +6,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use callwright_http::body::{self, Body, BoxError};
-use callwright_http::headers;
 use callwright_http::upstream::{TransferError, Upstream};
 use callwright_live::{Counter, Live, OperatorPages};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, UPGRADE};
-use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use hyper::header::{ACCEPT_ENCODING, UPGRADE};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -102,43 +101,6 @@ impl Relay {
         let base = self.upstream.path().trim_end_matches('/');
         self.upstream.at(&format!("{base}{path}"))
     }
-}
-
-impl LiveSettings {
-    /// The headers of a request as the upstream gets them.
-    pub(crate) fn headers(&self, client: &HeaderMap) -> HeaderMap {
-        let mut sent = headers::to_upstream(client);
-        for name in self.upstream_headers.keys() {
-            sent.remove(name);
-        }
-        sent.extend(self.upstream_headers.clone());
-        sent
-    }
-
-    /// Whether a client sends one of the keys. All are compared, to their ends, so that time tells nothing.
-    fn is_client(&self, headers: &HeaderMap) -> bool {
-        let keys = &self.client_keys;
-        if keys.is_empty() {
-            return true;
-        }
-        let bearer = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        let bearer = bearer.and_then(|value| value.strip_prefix(b"Bearer "));
-        let named = ["x-api-key", "x-goog-api-key", "api-key"]
-            .map(|name| headers.get(name).map(HeaderValue::as_bytes));
-        let sent = named.into_iter().chain([bearer]).flatten();
-        let matches =
-            sent.flat_map(|sent| keys.iter().map(move |key| is_equal(sent, key.as_bytes())));
-        matches.fold(false, |any, is_equal| any | is_equal)
-    }
-}
-
-/// Compares two texts in a time that depends on their lengths only.
-fn is_equal(one: &[u8], other: &[u8]) -> bool {
-    let differs = one
-        .iter()
-        .zip(other)
-        .fold(0, |differs, (one, other)| differs | (one ^ other));
-    differs == 0 && one.len() == other.len()
 }
 
 /// An error in the shape that the SDKs of all APIs read.

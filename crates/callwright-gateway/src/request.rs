@@ -17,8 +17,9 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::CONTENT_ENCODING;
 use parking_lot::Mutex;
 
+use crate::call_ids::TakenIds;
+use crate::call_scope::{CallScope, WantedCalls};
 use crate::request_scan::{Found, Member, RequestScan};
-use crate::rescue_scope::{RescueScope, WantedCalls};
 
 /// A request, once all of it has passed.
 #[derive(Debug)]
@@ -86,9 +87,18 @@ impl RequestView {
             .unwrap_or_default()
     }
 
-    /// Which calls may be made of text in the answer: none if the request wants none, or asks for JSON, which may look like a
-    /// call, or is from a client that knows calls only in the form before `tools`.
-    pub(crate) fn rescue_scope(&self) -> Option<RescueScope> {
+    /// Which calls the request has room for; `None` if it wants none.
+    pub(crate) fn call_scope(&self) -> Option<CallScope> {
+        CallScope::of(WantedCalls {
+            tool_choice: self.found.member(Member::ToolChoice),
+            tool_config: self.found.member(Member::ToolConfig),
+            parallel_tool_calls: self.found.member(Member::ParallelToolCalls),
+        })
+    }
+
+    /// Whether text in the answer may be calls: not if the request asks for JSON, which may look like one, or is from a
+    /// client that knows calls only in the form before `tools`.
+    pub(crate) fn may_be_rescued(&self) -> bool {
         let says = |member: Member, words: &[&str]| {
             let text = self.found.member(member);
             text.is_some_and(|text| words.iter().any(|word| text.contains(word)))
@@ -103,14 +113,21 @@ impl RequestView {
         let json = ["\"json_schema\"", "\"json_object\"", "\"application/json\""];
         let has = |member| self.found.member(member).is_some();
         let is_older = !has(Member::Tools) && has(Member::Functions);
-        if is_older || formats.iter().any(|format| says(*format, &json)) {
-            return None;
+        !is_older && !formats.iter().any(|format| says(*format, &json))
+    }
+
+    /// The ids that calls of the conversation have. Of one that the provider keeps, only the provider knows them.
+    pub(crate) fn taken_ids(&self) -> TakenIds {
+        let kept = [
+            Member::PreviousResponse,
+            Member::Conversation,
+            Member::Thread,
+        ];
+        let is_kept = |member: &Member| self.found.member(*member).is_some_and(|it| it != "null");
+        if kept.iter().any(is_kept) {
+            return TakenIds::default();
         }
-        RescueScope::of(WantedCalls {
-            tool_choice: self.found.member(Member::ToolChoice),
-            tool_config: self.found.member(Member::ToolConfig),
-            parallel_tool_calls: self.found.member(Member::ParallelToolCalls),
-        })
+        self.found.ids.clone()
     }
 }
 
@@ -260,7 +277,7 @@ mod tests {
         let leaves_room = |body: &str| {
             let view =
                 RequestView::read(Bytes::copy_from_slice(body.as_bytes())).expect("a request");
-            view.rescue_scope().is_some()
+            view.call_scope().is_some() && view.may_be_rescued()
         };
         for body in [
             "{}",

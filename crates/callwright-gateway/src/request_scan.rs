@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
+use crate::call_ids::TakenIds;
+
 /// How many messages at the end of a conversation are remembered. Two hundred rounds, the most that are replayed, fit with
 /// some parallel calls in each.
 const MOST_MESSAGES: usize = 2_048;
@@ -31,9 +33,13 @@ pub(crate) enum Member {
     OutputConfig,
     OutputFormat,
     GenerationConfig,
+    /// These three name a conversation that the provider keeps.
+    PreviousResponse,
+    Conversation,
+    Thread,
 }
 
-const MEMBERS: [(&[u8], Member); 13] = [
+const MEMBERS: [(&[u8], Member); 16] = [
     (b"tools", Member::Tools),
     (b"functions", Member::Functions),
     (b"model", Member::Model),
@@ -47,10 +53,19 @@ const MEMBERS: [(&[u8], Member); 13] = [
     (b"output_format", Member::OutputFormat),
     (b"generationConfig", Member::GenerationConfig),
     (b"generation_config", Member::GenerationConfig),
+    (b"previous_response_id", Member::PreviousResponse),
+    (b"conversation", Member::Conversation),
+    (b"thread", Member::Thread),
 ];
 
 /// Where the conversation is.
 const HISTORIES: [&[u8]; 3] = [b"messages", b"input", b"contents"];
+
+/// The keys under which a conversation has the ids of its calls.
+const IDS: [&[u8]; 2] = [b"id", b"call_id"];
+
+/// How many ids are remembered: more than the context of any model has calls.
+const MOST_IDS: usize = 16_384;
 
 /// Names of parts of a conversation that bring tools besides those of the list.
 const TOOLS_ELSEWHERE: [&[u8]; 3] = [b"tool_addition", b"additional_tools", b"tool_search_output"];
@@ -69,6 +84,7 @@ pub(crate) struct RequestScan {
     value: Value,
     /// Where the message began that is read now.
     message: Option<usize>,
+    id: IdPlace,
     found: Found,
     /// There is something that would have to be read with more care: a member twice, a key with escapes.
     is_odd: bool,
@@ -80,6 +96,8 @@ pub(crate) struct Found {
     members: Vec<(Member, Vec<u8>)>,
     /// Where the last messages of the conversation are in the body.
     pub(crate) messages: VecDeque<Range<usize>>,
+    /// The ids in the conversation.
+    pub(crate) ids: TakenIds,
     /// Whether the conversation itself may bring tools, so that the list is not all of them.
     pub(crate) has_tools_elsewhere: bool,
 }
@@ -106,6 +124,17 @@ enum Value {
     History,
 }
 
+/// Whether the next string in the conversation is an id.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum IdPlace {
+    #[default]
+    Elsewhere,
+    /// A string came that may be the key of one.
+    AfterKey,
+    /// It was the key.
+    AfterColon,
+}
+
 impl RequestScan {
     /// Takes the next piece of the body.
     pub(crate) fn read(&mut self, piece: &[u8]) {
@@ -130,14 +159,21 @@ impl RequestScan {
                         self.expects_key = true;
                     }
                     self.depth = self.depth.saturating_sub(usize::from(is_close));
+                    self.id = IdPlace::Elsewhere;
                 }
-                b':' => self.expects_key &= self.depth != 1,
+                b':' => {
+                    self.expects_key &= self.depth != 1;
+                    if self.id == IdPlace::AfterKey {
+                        self.id = IdPlace::AfterColon;
+                    }
+                }
                 _ => {
                     self.begin(at, &mut kept_from);
                     match byte {
                         b'{' | b'[' => {
                             self.depth += 1;
                             self.expects_key |= self.depth == 1;
+                            self.id = IdPlace::Elsewhere;
                         }
                         b'"' => self.string = Some(OpenString::default()),
                         _ => {}
@@ -232,6 +268,8 @@ impl RequestScan {
             if string.before.len() + rest.len() <= LONGEST_WORD {
                 let is = |mark: &&[u8]| is_word(&string.before, rest, mark);
                 self.found.has_tools_elsewhere |= TOOLS_ELSEWHERE.iter().any(is);
+                let is_key = self.value == Value::History && IDS.iter().any(is);
+                self.end_id(&string.before, rest, is_key);
             }
             return;
         }
@@ -249,6 +287,23 @@ impl RequestScan {
             }
             None => Value::Skipped,
         };
+    }
+}
+
+impl RequestScan {
+    /// A string of the conversation ends that may be an id, or the key of one.
+    fn end_id(&mut self, before: &[u8], rest: &[u8], is_key: bool) {
+        let ids = &mut self.found.ids.0;
+        if self.id == IdPlace::AfterColon && ids.len() < MOST_IDS {
+            ids.insert(match before {
+                [] => TakenIds::key(rest),
+                before => TakenIds::key(&[before, rest].concat()),
+            });
+        }
+        let is_id = std::mem::take(&mut self.id) == IdPlace::AfterColon;
+        if is_key && !is_id {
+            self.id = IdPlace::AfterKey;
+        }
     }
 }
 

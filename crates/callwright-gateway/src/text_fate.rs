@@ -11,10 +11,12 @@ use callwright::json::Value;
 use callwright::rescue::{Beginning, CallWatch, Message};
 use callwright::wire::{Provider, StreamedAnswer};
 use callwright::{Gate, Verdict};
-use xxhash_rust::xxh3::xxh3_128;
+use serde_json::json;
 
+use crate::added_calls::{AddedCall, AddedCalls};
+use crate::call_ids::{self, CallIds};
+use crate::call_scope::CallScope;
 use crate::guard::{CallJudge, Decision, NewCall};
-use crate::rescue_scope::RescueScope;
 
 /// What becomes of the text of a choice.
 #[derive(Debug)]
@@ -27,27 +29,8 @@ pub(crate) enum TextFate {
     },
     /// It goes on as it came.
     AsItCame,
-    /// It is calls.
-    Calls(RescuedCalls),
-}
-
-/// The calls that a text turned out to be.
-#[derive(Debug)]
-pub(crate) struct RescuedCalls {
-    /// How much of the text stays.
-    pub(crate) rest: usize,
-    pub(crate) calls: Vec<RescuedCall>,
-    /// How many parts of the answer come before them.
-    pub(crate) first_number: u64,
-    /// Whether the client has got them.
-    pub(crate) are_sent: bool,
-}
-
-/// One of them, with the id that it is given.
-#[derive(Debug)]
-pub(crate) struct RescuedCall {
-    pub(crate) id: String,
-    pub(crate) call: NewCall,
+    /// It is calls, or calls come after it.
+    Calls(AddedCalls),
 }
 
 impl TextFate {
@@ -104,18 +87,21 @@ impl TextFate {
     }
 }
 
+/// Whether an answer of this API that does not say how it ended has not ended.
+pub(crate) fn always_says_how_it_ended(provider: Provider) -> bool {
+    matches!(provider, Provider::Anthropic | Provider::OpenAiResponses)
+}
+
 /// The calls that the text of a choice is, of which all has come.
 pub(crate) fn rescued(
     gate: &Gate,
     answer: &StreamedAnswer,
     at: usize,
-    (provider, scope): (Provider, &RescueScope),
+    (provider, scope, ids): (Provider, &CallScope, &CallIds),
     judge: &mut impl CallJudge,
-) -> Option<RescuedCalls> {
+) -> Option<AddedCalls> {
     let choice = answer.choices.get(at)?;
-    // These APIs always say how an answer ended. Without that, it has not.
-    let has_end = matches!(provider, Provider::Anthropic | Provider::OpenAiResponses);
-    if has_end && choice.completeness.is_none() {
+    if always_says_how_it_ended(provider) && choice.completeness.is_none() {
         return None;
     }
     let mut message = Message::from_text(choice.text.as_str());
@@ -139,7 +125,7 @@ pub(crate) fn rescued(
             .zip(sound)
             .filter(|(_, sound)| sound.is_none())
         {
-            let _ = judge.judge(gate, call);
+            let _ = judge.judge(gate, call, &mut |_| None);
         }
         return None;
     }
@@ -150,30 +136,34 @@ pub(crate) fn rescued(
         .zip(sound.into_iter().flatten())
         .enumerate()
     {
-        let id = call_id(answer.id.as_deref(), (choice.number, number), &new);
+        let told = json!([answer.id, choice.number, number, new.tool, new.arguments]);
+        let id = ids.free(at, call_ids::made(&told));
         call.id = Some(Value::String(id.as_str().into()));
-        let new = match judge.judge(gate, &call) {
+        let new = match judge.judge(gate, &call, &mut |_| None) {
             Decision::Valid => new,
             Decision::Change(new) => new,
-            Decision::Leave => return None,
+            Decision::Split(_) | Decision::Leave => return None,
         };
-        calls.push(RescuedCall { id, call: new });
+        calls.push(AddedCall { id, call: new });
     }
     let own = answer.texts.iter().filter(|text| text.choice == at);
     let first_gone = own
         .filter(|text| text.span.start >= rest)
         .map(|text| text.number)
         .min();
-    Some(RescuedCalls {
+    Some(AddedCalls {
         rest,
         calls,
-        first_number: first_gone.unwrap_or_else(|| answer.number_of_parts()),
+        first_number: match provider {
+            Provider::OpenAiChat => 0,
+            _ => first_gone.unwrap_or_else(|| answer.number_of_parts()),
+        },
         are_sent: false,
     })
 }
 
 /// A call as it would run; `None` if it would not.
-fn sound(gate: &Gate, call: &Call<'_>) -> Option<NewCall> {
+pub(crate) fn sound(gate: &Gate, call: &Call<'_>) -> Option<NewCall> {
     let verdict = gate.judge(call);
     let tool = match &verdict {
         Verdict::Valid(_) => call.tool.as_ref().to_owned(),
@@ -182,13 +172,4 @@ fn sound(gate: &Gate, call: &Call<'_>) -> Option<NewCall> {
     };
     let arguments = verdict.arguments()?.to_string();
     Some(NewCall { tool, arguments })
-}
-
-/// The id of a call that has none: the same for the same call in the same answer, streamed or not.
-fn call_id(answer: Option<&str>, (choice, number): (u64, usize), call: &NewCall) -> String {
-    let NewCall { tool, arguments } = call;
-    let told = serde_json::json!([answer, choice, number, tool, arguments]).to_string();
-    let hash = format!("{:032x}", xxh3_128(told.as_bytes()));
-    // As many characters as OpenAI's have.
-    format!("call_{}", &hash[..24])
 }

@@ -11,39 +11,13 @@ mod support;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::call::Call;
-use callwright::wire::EnvelopeDefect;
-use callwright::{Gate, ToolSpec, Verdict};
-use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall};
+use callwright::{Gate, ToolSpec};
+use callwright_gateway::{AnswerGuard, CallScope};
 use callwright_http::sse::EventSplitter;
 use proptest::prelude::*;
 use serde_json::json;
+use support::judge::Judge;
 use support::{APIS, Api, Said};
-
-#[derive(Default)]
-struct Judge {
-    verdicts: Vec<String>,
-    mended: Vec<&'static str>,
-}
-
-impl CallJudge for Judge {
-    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
-        let verdict = gate.judge(call);
-        self.verdicts.push(format!("{} {verdict:?}", call.tool));
-        match verdict {
-            Verdict::Repaired(repaired) => Decision::Change(NewCall {
-                tool: repaired.tool().name().to_owned(),
-                arguments: repaired.arguments().to_string(),
-            }),
-            Verdict::Valid(_) => Decision::Valid,
-            _ => Decision::Leave,
-        }
-    }
-
-    fn mended(&mut self, defect: EnvelopeDefect) {
-        self.mended.push(defect.name());
-    }
-}
 
 fn gate() -> Arc<Gate> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"},
@@ -54,7 +28,7 @@ fn gate() -> Arc<Gate> {
 
 /// Sends a stream through a guard in portions.
 fn judged(api: Api, stream: &str, portion: usize, judge: &mut Judge) -> String {
-    let mut guard = AnswerGuard::new(gate(), api.provider());
+    let mut guard = AnswerGuard::new(gate(), api.provider()).splitting(CallScope::default());
     let mut splitter = EventSplitter::default();
     let mut out = Vec::new();
     for portion in stream.as_bytes().chunks(portion) {
@@ -70,7 +44,7 @@ fn judged(api: Api, stream: &str, portion: usize, judge: &mut Judge) -> String {
 }
 
 fn judged_whole(api: Api, body: &str, judge: &mut Judge) -> String {
-    let mut guard = AnswerGuard::new(gate(), api.provider());
+    let mut guard = AnswerGuard::new(gate(), api.provider()).splitting(CallScope::default());
     guard.body(body, judge).unwrap_or_else(|| body.to_owned())
 }
 
@@ -83,6 +57,7 @@ fn arguments() -> impl Strategy<Value = String> {
         Just(r#"{"city":"Rome","where":"{\"lat\": 1.5}"}"#.to_owned()),
         Just(r#"{"days":3}"#.to_owned()),
         Just("{}".to_owned()),
+        Just(r#"[{"city":"Paris"},{"city":"Rome","days":"2"}]"#.to_owned()),
         "[a-zäß]{0,8}".prop_map(|city| json!({"city": city, "days": "2"}).to_string()),
     ]
 }
@@ -93,6 +68,7 @@ fn text_arguments() -> impl Strategy<Value = String> {
         1 => Just(r#"{"city":"Par"#.to_owned()),
         1 => Just(r#"{"city":"Paris",}"#.to_owned()),
         1 => Just(r#""{\"city\":\"Paris\"}""#.to_owned()),
+        1 => Just(r#"{"city":"Paris"} {"city":"Rome"}"#.to_owned()),
     ]
 }
 
@@ -137,7 +113,8 @@ proptest! {
                 }
             }
             prop_assert_eq!(stream, body, "{:?}", api);
-            prop_assert_eq!(streamed.verdicts.len(), whole.verdicts.len());
+            prop_assert_eq!(&streamed.verdicts, &whole.verdicts);
+            prop_assert_eq!(&streamed.ids, &whole.ids);
             prop_assert_eq!(&streamed.mended, &whole.mended);
         }
     }
@@ -148,7 +125,8 @@ proptest! {
             let stream = api.streamed(&said, piece);
             let mut judge = Judge::default();
             let out = judged(api, &stream, portion, &mut judge);
-            if !judge.verdicts.iter().any(|verdict| verdict.contains("Repaired(")) {
+            let is_changed = |(taken_out, _, verdict): &(Option<_>, _, &str)| taken_out.is_some() || *verdict == "repaired";
+            if !judge.verdicts.iter().any(is_changed) {
                 prop_assert_eq!(&out, &stream);
             }
         }

@@ -5,53 +5,17 @@
     reason = "a test may panic, and says what it skips"
 )]
 
+mod support;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright::call::Call;
-use callwright::wire::{EnvelopeDefect, Provider, read_tools};
-use callwright::{Gate, Verdict};
-use callwright_gateway::{AnswerGuard, CallJudge, Decision, NewCall, RescueScope};
+use callwright::Gate;
+use callwright::wire::{Provider, read_tools};
+use callwright_gateway::{AnswerGuard, CallScope, TakenIds};
 use serde_json::Value;
-
-#[derive(Default)]
-struct Judge {
-    verdicts: Vec<&'static str>,
-    mended: Vec<&'static str>,
-}
-
-impl CallJudge for Judge {
-    fn judge(&mut self, gate: &Gate, call: &Call<'_>) -> Decision {
-        if gate
-            .tool(&call.tool)
-            .is_some_and(|tool| tool.spec().input_schema.is_none())
-        {
-            return Decision::Leave;
-        }
-        match gate.judge(call) {
-            Verdict::Valid(_) => {
-                self.verdicts.push("valid");
-                Decision::Valid
-            }
-            Verdict::Repaired(repaired) => {
-                self.verdicts.push("repaired");
-                Decision::Change(NewCall {
-                    tool: repaired.tool().name().to_owned(),
-                    arguments: repaired.arguments().to_string(),
-                })
-            }
-            _ => {
-                self.verdicts.push("refused");
-                Decision::Leave
-            }
-        }
-    }
-
-    fn mended(&mut self, defect: EnvelopeDefect) {
-        self.mended.push(defect.name());
-    }
-}
+use support::judge::Judge;
 
 #[test]
 fn every_case_comes_out_as_expected() {
@@ -70,14 +34,20 @@ fn every_case_comes_out_as_expected() {
             cases += 1;
         }
     }
-    assert!(cases > 50, "{cases} cases");
+    assert!(cases > 120, "{cases} cases");
 }
 
 fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
     let mut judge = Judge::default();
-    let mut guard = AnswerGuard::new(Arc::clone(gate), provider);
+    let taken = case["conversation_ids"].as_array();
+    let taken = taken.into_iter().flatten().filter_map(Value::as_str);
+    let mut scope = CallScope::default();
+    scope.is_single = case["single"] == true;
+    let mut guard = AnswerGuard::new(Arc::clone(gate), provider)
+        .splitting(scope)
+        .avoiding(TakenIds::of(taken));
     if case["rescue"] == true {
-        guard = guard.rescuing(RescueScope::default());
+        guard = guard.rescuing();
     }
     let (sent, received) = if case["body"].is_null() {
         let events = case["events"].as_array().expect("events");
@@ -104,6 +74,8 @@ fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
             changed.unwrap_or_else(|| case["body"].clone()),
         )
     };
+    let lacks_text = case["lacks_text"] == true;
+    assert_eq!(guard.answer().lacks_text(), lacks_text, "{what}");
     let expected = if case["expect"].is_null() {
         &sent
     } else {
@@ -136,7 +108,12 @@ fn run(provider: Provider, gate: &Arc<Gate>, case: &Value, what: &str) {
     assert_eq!(judge.mended, mended, "{what}");
     if let Some(verdicts) = names(&case["verdicts"]) {
         let verdicts: Vec<String> = verdicts;
-        assert_eq!(judge.verdicts, verdicts, "{what}");
+        let judged: Vec<&str> = judge
+            .verdicts
+            .iter()
+            .map(|(.., verdict)| *verdict)
+            .collect();
+        assert_eq!(judged, verdicts, "{what}");
     }
 }
 

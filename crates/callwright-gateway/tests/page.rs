@@ -95,7 +95,7 @@ async fn it_shows_what_happened() {
 fn look(browser: &mut Browser, url: &str) -> Value {
     browser.visit(url);
     for _ in 0..100 {
-        if browser.value("document.querySelectorAll('#totals b').length") == 7 {
+        if browser.value("document.querySelectorAll('#totals b').length") == 8 {
             break;
         }
         std::thread::sleep(Duration::from_millis(50));

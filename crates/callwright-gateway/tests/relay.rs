@@ -15,35 +15,10 @@ use callwright::Policy;
 use callwright_gateway::Mode;
 use hyper::Method;
 use serde_json::{Value, json};
-use support::scripted::{Running, ScriptedApi, Step, text, until_broken};
+use support::scripted::{Running, ScriptedApi, Step, sent, text, until_broken};
 use support::{APIS, Api, Said};
 
 const CHAT: &str = "/v1/chat/completions";
-
-fn path(api: Api) -> &'static str {
-    match api {
-        Api::Chat => CHAT,
-        Api::Messages => "/v1/messages",
-        Api::Responses => "/v1/responses",
-        Api::Gemini => "/v1beta/models/m:generateContent",
-    }
-}
-
-/// A request that declares one tool.
-fn request(api: Api) -> String {
-    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-        "required": ["city"]});
-    match api {
-        Api::Chat => json!({"model": "m", "messages": [], "tools": [
-            {"type": "function", "function": {"name": "get_weather", "parameters": schema}}]}),
-        Api::Messages => json!({"model": "m", "messages": [], "tools": [{"name": "get_weather", "input_schema": schema}]}),
-        Api::Responses => json!({"model": "m", "input": "hi", "tools": [
-            {"type": "function", "name": "get_weather", "parameters": schema}]}),
-        Api::Gemini => json!({"contents": [], "tools": [
-            {"functionDeclarations": [{"name": "get_weather", "parametersJsonSchema": schema}]}]}),
-    }
-    .to_string()
-}
 
 fn said(arguments: &str) -> Said {
     Said {
@@ -61,21 +36,14 @@ fn said(arguments: &str) -> Said {
 const VALID: &str = r#"{"city":"Paris","days":3}"#;
 const REPAIRABLE: &str = r#"{"city":"Paris","days":"3"}"#;
 
-fn sent(stream: &str) -> Vec<Step> {
-    stream
-        .split_inclusive("\n\n")
-        .map(|event| Step::Send(Bytes::copy_from_slice(event.as_bytes())))
-        .collect()
-}
-
 #[tokio::test]
 async fn an_answer_without_a_fault_keeps_its_bytes() {
     for api in APIS {
         let body = api.whole(&said(VALID));
         let upstream = ScriptedApi::json(&body).await;
         let gateway = Running::start(upstream.options()).await;
-        let request = request(api);
-        let response = gateway.post(path(api), request.clone()).await;
+        let request = api.request();
+        let response = gateway.post(api.path(), request.clone()).await;
         assert_eq!(response.headers()["x-request-id"], "r7");
         assert_eq!(response.headers()["x-callwright"], "calls=1");
         assert_eq!(text(response).await, body, "{api:?}");
@@ -86,7 +54,7 @@ async fn an_answer_without_a_fault_keeps_its_bytes() {
         let stream = api.streamed(&said(VALID), 4);
         let upstream = ScriptedApi::events(sent(&stream)).await;
         let gateway = Running::start(upstream.options()).await;
-        let response = gateway.post(path(api), request).await;
+        let response = gateway.post(api.path(), request).await;
         assert_eq!(response.headers()["x-accel-buffering"], "no");
         assert_eq!(text(response).await, stream, "{api:?}");
     }
@@ -97,7 +65,7 @@ async fn a_call_is_repaired_in_place_and_counted() {
     for api in APIS {
         let upstream = ScriptedApi::json(&api.whole(&said(REPAIRABLE))).await;
         let gateway = Running::start(upstream.options()).await;
-        let response = gateway.post(path(api), request(api)).await;
+        let response = gateway.post(api.path(), api.request()).await;
         assert_eq!(response.headers()["x-callwright"], "calls=1 repaired=1");
         assert_eq!(text(response).await, api.whole(&said(VALID)), "{api:?}");
         let metrics = gateway.get("/callwright/metrics").await;
@@ -112,7 +80,7 @@ async fn a_call_is_repaired_in_place_and_counted() {
 
         let upstream = ScriptedApi::events(sent(&api.streamed(&said(REPAIRABLE), 3))).await;
         let gateway = Running::start(upstream.options()).await;
-        let stream = text(gateway.post(path(api), request(api)).await).await;
+        let stream = text(gateway.post(api.path(), api.request()).await).await;
         let (heard, expected) = (
             api.hear_stream(&stream),
             api.hear_whole(&api.whole(&said(VALID))),
@@ -147,7 +115,7 @@ async fn observing_changes_and_holds_nothing() {
     options.mode = Mode::Observe;
     let gateway = Running::start(options).await;
     assert_eq!(
-        text(gateway.post(CHAT, request(Api::Chat)).await).await,
+        text(gateway.post(CHAT, Api::Chat.request()).await).await,
         stream
     );
     let metrics = gateway.get("/callwright/metrics").await;
@@ -187,7 +155,7 @@ async fn errors_of_the_api_pass_as_they_are() {
     let upstream =
         ScriptedApi::start(head, vec![Step::Send(Bytes::from_static(body.as_bytes()))]).await;
     let gateway = Running::start(upstream.options()).await;
-    let response = gateway.post(CHAT, request(Api::Chat)).await;
+    let response = gateway.post(CHAT, Api::Chat.request()).await;
     assert_eq!(response.status(), 429);
     assert_eq!(response.headers()["retry-after"], "7");
     assert_eq!(response.headers()["x-ratelimit-remaining"], "0");
@@ -201,7 +169,7 @@ async fn an_api_that_is_not_there_is_named() {
     let mut options = upstream.options();
     options.proxy.upstream = "http://127.0.0.1:9/".to_owned();
     let gateway = Running::start(options).await;
-    let response = gateway.post(CHAT, request(Api::Chat)).await;
+    let response = gateway.post(CHAT, Api::Chat.request()).await;
     assert_eq!(response.status(), 502);
     let error: Value = serde_json::from_str(&text(response).await).expect("JSON");
     let message = error["error"]["message"].as_str().expect("a message");
@@ -213,7 +181,7 @@ async fn an_api_that_is_not_there_is_named() {
 
 #[tokio::test]
 async fn a_compressed_request_is_looked_into_and_goes_on_as_it_came() {
-    let plain = request(Api::Chat);
+    let plain = Api::Chat.request();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(plain.as_bytes()).expect("writes");
     let zstd = ruzstd::encoding::compress_to_vec(
@@ -282,10 +250,10 @@ async fn large_bodies_pass_unjudged() {
     options.proxy.limits.max_bytes = 1 << 20;
     let gateway = Running::start(options).await;
     assert_eq!(
-        text(gateway.post(CHAT, request(Api::Chat)).await).await,
+        text(gateway.post(CHAT, Api::Chat.request()).await).await,
         answer
     );
-    let padded = format!("{}{}", request(Api::Chat), " ".repeat(2 << 20));
+    let padded = format!("{}{}", Api::Chat.request(), " ".repeat(2 << 20));
     assert_eq!(text(gateway.post(CHAT, padded.clone()).await).await, answer);
     let metrics = gateway.get("/callwright/metrics").await;
     assert!(
@@ -305,7 +273,7 @@ async fn an_api_that_dies_within_a_call_loses_nothing_that_it_sent() {
         steps.push(Step::Die);
         let upstream = ScriptedApi::events(steps).await;
         let gateway = Running::start(upstream.options()).await;
-        let (came, is_broken) = until_broken(gateway.post(path(api), request(api)).await).await;
+        let (came, is_broken) = until_broken(gateway.post(api.path(), api.request()).await).await;
         assert_eq!(came, begun, "{api:?}");
         assert!(is_broken, "{api:?}");
     }
@@ -321,7 +289,7 @@ async fn a_client_that_leaves_ends_the_request() {
     ]);
     let upstream = ScriptedApi::events(steps).await;
     let gateway = Running::start(upstream.options()).await;
-    let response = gateway.post(CHAT, request(Api::Chat)).await;
+    let response = gateway.post(CHAT, Api::Chat.request()).await;
     drop(response);
     for _ in 0..100 {
         if upstream.closed() == 1 {
@@ -343,7 +311,7 @@ async fn a_call_that_is_held_for_too_long_goes_on_as_it_came() {
         options.hold = Duration::from_millis(100);
         let gateway = Running::start(options).await;
         assert_eq!(
-            text(gateway.post(path(api), request(api)).await).await,
+            text(gateway.post(api.path(), api.request()).await).await,
             stream,
             "{api:?}"
         );
@@ -369,11 +337,11 @@ async fn a_client_hears_something_while_a_call_is_held() {
         let mut options = upstream.options();
         options.keep_alive = Duration::from_millis(100);
         let gateway = Running::start(options).await;
-        let stream = text(gateway.post(path(api), request(api)).await).await;
+        let stream = text(gateway.post(api.path(), api.request()).await).await;
         let plain = text(
             Running::start(upstream.options())
                 .await
-                .post(path(api), request(api))
+                .post(api.path(), api.request())
                 .await,
         )
         .await;
@@ -398,13 +366,16 @@ async fn clients_need_a_key_where_keys_are_set() {
         (vec![("authorization", "Bearer three")], 401),
         (vec![("authorization", "Bearer tw")], 401),
         (vec![("authorization", "Bearer two")], 200),
-        (vec![("x-api-key", "one")], 200),
+        (vec![("x-api-key", "one"), ("api-key", "own")], 200),
     ] {
         let response = gateway.send(Method::POST, CHAT, &headers, "{}").await;
         assert_eq!(response.status(), status, "{headers:?}");
     }
     let head = upstream.arrived().pop().expect("a request").head;
     assert!(head.contains("authorization: bearer secret"), "{head}");
+    // The gateway's keys are not the provider's to see; others pass.
+    assert!(!head.contains("x-api-key"), "{head}");
+    assert!(head.contains("api-key: own"), "{head}");
     assert_eq!(
         gateway.get("/callwright/health").await,
         r#"{"status":"ok"}"#
@@ -455,7 +426,7 @@ async fn streams_in_progress_finish_when_it_ends() {
     steps.insert(6, Step::Wait(Duration::from_millis(300)));
     let upstream = ScriptedApi::events(steps).await;
     let mut gateway = Running::start(upstream.options()).await;
-    let response = gateway.post(CHAT, request(Api::Chat)).await;
+    let response = gateway.post(CHAT, Api::Chat.request()).await;
     gateway.begin_end();
     let heard = Api::Chat.hear_stream(&text(response).await);
     assert_eq!(heard, Api::Chat.hear_whole(&Api::Chat.whole(&said(VALID))));

@@ -18,35 +18,53 @@ use serde_json::{Map, Value, json};
 use support::scripted::{Arrived, Running, ScriptedApi, Step};
 use support::{Api, Said};
 
-fn said() -> Said {
-    let call = |id: &str, arguments: &str| {
-        (
-            id.to_owned(),
-            "get_weather".to_owned(),
-            arguments.to_owned(),
-        )
+/// What a model says, and the calls that every client must hear of it.
+type Script = (fn(Api) -> Said, [[&'static str; 3]; 2]);
+
+/// Two calls, one of which needs a repair.
+const REPAIRED: Script = (
+    |_| {
+        said(&[
+            ("call_1", r#"{"city":"Paris","days":"3"}"#),
+            ("call_2", r#"{"city":"Rome"}"#),
+        ])
+    },
+    [
+        ["call_1", "get_weather", r#"{"city":"Paris","days":3}"#],
+        ["call_2", "get_weather", r#"{"city":"Rome"}"#],
+    ],
+);
+
+/// One call that holds two.
+const SPLIT: Script = (
+    |api| {
+        let both = [r#"{"city":"Paris","days":3}"#, r#"{"city":"Rome"}"#];
+        if api.wants_json() {
+            said(&[("call_1", &format!("[{}]", both.join(",")))])
+        } else {
+            said(&[("call_1", &both.concat())])
+        }
+    },
+    [
+        ["call_1", "get_weather", r#"{"city":"Paris","days":3}"#],
+        ["call_1_2", "get_weather", r#"{"city":"Rome"}"#],
+    ],
+);
+
+fn said(calls: &[(&str, &str)]) -> Said {
+    let call = |(id, arguments): &(&str, &str)| {
+        let tool = "get_weather".to_owned();
+        ((*id).to_owned(), tool, (*arguments).to_owned())
     };
     Said {
         text: "Let me look.".to_owned(),
-        calls: vec![
-            call("call_1", r#"{"city":"Paris","days":"3"}"#),
-            call("call_2", r#"{"city":"Rome"}"#),
-        ],
-        is_cut: false,
+        calls: calls.iter().map(call).collect(),
         ..Said::default()
     }
 }
 
-/// What every client must hear.
-fn expected_calls() -> Value {
-    json!([
-        ["call_1", "get_weather", r#"{"city":"Paris","days":3}"#],
-        ["call_2", "get_weather", r#"{"city":"Rome"}"#]
-    ])
-}
-
 /// Answers in the shape of the path, with what official SDKs insist on beside it.
-fn answer(request: &Arrived) -> (String, Vec<Step>) {
+fn answer(request: &Arrived, said: fn(Api) -> Said) -> (String, Vec<Step>) {
     let path = request.head.split(' ').nth(1).unwrap_or_default();
     let body = String::from_utf8_lossy(&request.body);
     let api = match path {
@@ -59,9 +77,9 @@ fn answer(request: &Arrived) -> (String, Vec<Step>) {
         || body.contains("\"stream\": true")
         || path.contains("streamgeneratecontent");
     let (kind, text) = if is_streamed {
-        ("text/event-stream", api.streamed(&said(), 3))
+        ("text/event-stream", api.streamed(&said(api), 3))
     } else {
-        ("application/json", api.whole(&said()))
+        ("application/json", api.whole(&said(api)))
     };
     let head = format!("HTTP/1.1 200 OK\ncontent-type: {kind}");
     (head, vec![Step::Send(Bytes::from(complete(&text)))])
@@ -78,8 +96,8 @@ fn complete(text: &str) -> String {
         .replace(r#""type":"message","id":"msg_1","status""#, r#""type":"message","id":"msg_1","role":"assistant","status""#)
 }
 
-async fn heard_by(program: &str, script: &str) -> Map<String, Value> {
-    let upstream = ScriptedApi::answering(answer).await;
+async fn heard_by(program: &str, script: &str, said: fn(Api) -> Said) -> Map<String, Value> {
+    let upstream = ScriptedApi::answering(move |request| answer(request, said)).await;
     let gateway = Running::start(upstream.options()).await;
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
@@ -105,11 +123,15 @@ async fn heard_by(program: &str, script: &str) -> Map<String, Value> {
     heard
 }
 
-fn check(heard: &Map<String, Value>, clients: usize) {
-    assert_eq!(heard.len(), clients, "{:?}", heard.keys());
-    for (client, heard) in heard {
-        assert_eq!(heard["calls"], expected_calls(), "{client}: {heard}");
-        assert_eq!(heard["text"], "Let me look.", "{client}: {heard}");
+/// Asks so many clients, and compares what they heard.
+async fn check(program: &str, script: &str, clients: usize) {
+    for (said, calls) in [REPAIRED, SPLIT] {
+        let heard = heard_by(program, script, said).await;
+        assert_eq!(heard.len(), clients, "{:?}", heard.keys());
+        for (client, heard) in &heard {
+            assert_eq!(heard["calls"], json!(calls), "{client}: {heard}");
+            assert_eq!(heard["text"], "Let me look.", "{client}: {heard}");
+        }
     }
 }
 
@@ -119,7 +141,7 @@ async fn python() {
         eprintln!("skipped: CALLWRIGHT_TEST_SDK_PYTHON is not set");
         return;
     };
-    check(&heard_by(&python, "sdks.py").await, 8);
+    check(&python, "sdks.py", 8).await;
 }
 
 #[tokio::test]
@@ -128,5 +150,5 @@ async fn node() {
         eprintln!("skipped: CALLWRIGHT_TEST_SDK_NODE_MODULES is not set");
         return;
     }
-    check(&heard_by("node", "sdks.mjs").await, 18);
+    check("node", "sdks.mjs", 18).await;
 }

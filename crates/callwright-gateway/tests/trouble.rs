@@ -6,9 +6,8 @@ mod support;
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use serde_json::{Value, json};
-use support::scripted::{Running, ScriptedApi, Step, text};
+use support::scripted::{Running, ScriptedApi, Step, sent, text};
 use support::{Api, Said};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -40,13 +39,6 @@ fn said(arguments: &str) -> Said {
         )],
         ..Said::default()
     }
-}
-
-fn sent(stream: &str) -> Vec<Step> {
-    stream
-        .split_inclusive("\n\n")
-        .map(|event| Step::Send(Bytes::copy_from_slice(event.as_bytes())))
-        .collect()
 }
 
 #[tokio::test]

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use callwright::wire::{Extent, Provider, Site, SiteRole};
+use callwright::wire::{EnvelopeDefect, Extent, Provider, Site, SiteRole};
 
-use super::{AnswerGuard, CallFate, CallJudge};
+use super::fates::CallFate;
+use super::{AnswerGuard, CallJudge};
+use crate::added_calls::AddedCalls;
 use crate::call_writer;
-use crate::text_fate::{RescuedCalls, TextFate};
+use crate::text_fate::TextFate;
 
 impl AnswerGuard {
     /// What has to be replaced in an event, or in a whole body.
@@ -18,9 +20,17 @@ impl AnswerGuard {
     ) -> Vec<(Range<usize>, String)> {
         let mut pieces: Vec<_> = sites
             .iter()
-            .filter_map(|site| self.rescued_piece(site, sites, is_whole))
+            .filter_map(|site| self.added_piece(site, sites, is_whole))
             .collect();
         for site in sites {
+            if let SiteRole::Id { call } = site.role
+                && let Some((id, is_first)) = self.ids.write_instead(call)
+            {
+                if is_first {
+                    judge.mended(EnvelopeDefect::CallId);
+                }
+                pieces.push((site.span.clone(), quoted(id)));
+            }
             if let Some(json) = self.instead(&site.role) {
                 pieces.push((site.span.clone(), site.filled_with(&json)));
             }
@@ -37,19 +47,24 @@ impl AnswerGuard {
     }
 
     /// What ought to be at a place of text that is calls, or around it.
-    fn rescued_piece(
+    fn added_piece(
         &self,
         site: &Site,
         sites: &[Site],
         is_whole: bool,
     ) -> Option<(Range<usize>, String)> {
-        let rescued = |choice: usize| match self.texts.get(choice) {
+        let added = |choice: usize| match self.texts.get(choice) {
             Some(TextFate::Calls(calls)) => Some(calls),
             _ => None,
         };
+        // Calls are added where the choice ends.
+        let is_place = |choice: usize| {
+            let is_end = |site: &Site| matches!(site.role, SiteRole::Finish { choice: of, .. } if of == choice);
+            is_whole || sites.iter().any(is_end)
+        };
         let json = match &site.role {
             SiteRole::Text { choice, said } => {
-                let RescuedCalls { rest, .. } = rescued(*choice)?;
+                let AddedCalls { rest, .. } = added(*choice)?;
                 let text = &self.reader.answer().choices.get(*choice)?.text;
                 let left = text.get(said.start.min(*rest)..said.end.min(*rest))?;
                 match (left, self.provider) {
@@ -59,25 +74,25 @@ impl AnswerGuard {
                 }
             }
             SiteRole::PartList { choice, parts } => {
-                let calls = rescued(*choice)?;
-                let is_end = |site: &Site| matches!(site.role, SiteRole::Finish { choice: of, .. } if of == *choice);
-                let is_place = is_whole || sites.iter().any(is_end);
-                let entries = is_place.then(|| call_writer::entries(self.provider, calls));
+                let calls = added(*choice)?;
+                let entries = is_place(*choice).then(|| call_writer::entries(self.provider, calls));
                 let entries = entries.unwrap_or_default();
                 return call_writer::replaced_parts(&site.span, parts, calls.rest, &entries);
             }
             SiteRole::CallList { choice } => {
-                format!(
-                    "[{}]",
-                    call_writer::entries(self.provider, rescued(*choice)?)
-                )
+                let calls = added(*choice).filter(|_| is_place(*choice))?;
+                if is_whole {
+                    call_writer::entries(self.provider, calls)
+                } else {
+                    call_writer::delta_entries(calls)
+                }
             }
             SiteRole::Finish { choice, with_calls } => {
-                rescued(*choice)?;
+                added(*choice)?;
                 (*with_calls)?.to_owned()
             }
             SiteRole::EventNumber(number) => {
-                call_writer::later_number(*number, rescued(0)?).to_string()
+                call_writer::later_number(*number, added(0)?).to_string()
             }
             _ => return None,
         };

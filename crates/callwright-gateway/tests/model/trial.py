@@ -99,8 +99,8 @@ def serve(model, port):
 
     params = xllamacpp.CommonParams()
     params.model.path = model
-    params.hostname, params.port = "127.0.0.1", int(port)
-    params.cpuparams.n_threads = 1
+    params.hostnames, params.port = ["127.0.0.1"], int(port)
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.n_parallel, params.n_ctx, params.use_jinja = 1, 4096, True
     params.sampling.temp = 0
     server = xllamacpp.Server(params)
@@ -174,8 +174,13 @@ def ask(direct, gateway):
         for is_streamed in [False, True]:
             counts = []
             for base in [direct, gateway]:
-                answers = [getattr(Clients(base), api)(prompt, is_streamed) for prompt in PROMPTS]
-                counts.append(sum(bool(calls) and all(is_valid(*call) for call in calls) for calls in answers))
+                count = 0
+                for prompt in PROMPTS:
+                    calls = getattr(Clients(base), api)(prompt, is_streamed)
+                    is_sound = bool(calls) and all(is_valid(*call) for call in calls)
+                    count += is_sound
+                    print(f"{api}, {is_streamed=}, {base}: {prompt} {calls}", file=sys.stderr, flush=True)
+                counts.append(count)
             is_met &= counts[1] >= GOAL
             print(f"{api + (', streamed' if is_streamed else ''):20} {counts[0]:>12} {counts[1]:>12}", flush=True)
     sys.exit(0 if is_met else 1)

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses a part")]
 #![allow(clippy::too_many_lines, reason = "a list of shapes")]
 
+pub(crate) mod judge;
 pub(crate) mod scripted;
 
 use serde_json::{Value, json};
@@ -52,6 +53,38 @@ impl Api {
     #[allow(dead_code, reason = "not every test needs it")]
     pub(crate) fn wants_json(self) -> bool {
         matches!(self, Api::Messages | Api::Gemini)
+    }
+
+    /// Where a request for a whole answer goes; the script decides whether it is streamed.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Api::Chat => "/v1/chat/completions",
+            Api::Messages => "/v1/messages",
+            Api::Responses => "/v1/responses",
+            Api::Gemini => "/v1beta/models/m:generateContent",
+        }
+    }
+
+    /// A request that declares one tool.
+    pub(crate) fn request(self) -> String {
+        self.request_after(&json!([]))
+    }
+
+    /// The same, after a conversation.
+    pub(crate) fn request_after(self, history: &Value) -> String {
+        let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["city"]});
+        match self {
+            Api::Chat => json!({"model": "m", "messages": history, "tools": [
+                {"type": "function", "function": {"name": "get_weather", "parameters": schema}}]}),
+            Api::Messages => json!({"model": "m", "messages": history,
+                "tools": [{"name": "get_weather", "input_schema": schema}]}),
+            Api::Responses => json!({"model": "m", "input": history, "tools": [
+                {"type": "function", "name": "get_weather", "parameters": schema}]}),
+            Api::Gemini => json!({"contents": history, "tools": [
+                {"functionDeclarations": [{"name": "get_weather", "parametersJsonSchema": schema}]}]}),
+        }
+        .to_string()
     }
 
     fn finish(self, said: &Said) -> &'static str {

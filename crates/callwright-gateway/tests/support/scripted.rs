@@ -25,6 +25,14 @@ pub(crate) enum Step {
     Die,
 }
 
+/// The events of a stream, one after the other.
+pub(crate) fn sent(stream: &str) -> Vec<Step> {
+    stream
+        .split_inclusive("\n\n")
+        .map(|event| Step::Send(Bytes::copy_from_slice(event.as_bytes())))
+        .collect()
+}
+
 /// A request as it arrived.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrived {

@@ -216,9 +216,7 @@ fn begin_block<'d>(
         return Ok(None);
     }
     let call = event.begin(Part::new(choice, index, None))?;
-    if let Some(id) = block.text("id") {
-        event.identify(call, id.into_owned());
-    }
+    event.identify(call, block, "id");
     if let Some(name) = block.get("name") {
         event.name(call, name, Extent::Whole);
     }

@@ -192,9 +192,7 @@ fn read_part<'d>(
         return Ok(start.filter(|_| part.has_only("text")));
     };
     let call = event.begin(Part::new(choice, None, None))?;
-    if let Some(id) = function.text("id") {
-        event.identify(call, id.into_owned());
-    }
+    event.identify(call, &function, "id");
     if let Some(name) = function.get("name") {
         event.name(call, name, Extent::Whole);
     }

@@ -1,7 +1,5 @@
 //! OpenAI chat completions, and the many servers that follow them (vLLM, Ollama, Mistral, `OpenRouter`).
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value as Json, json};
 
 use super::finish::declared_completeness;
@@ -21,6 +19,24 @@ pub(super) struct OpenAiChat;
 
 /// The key of a call before there were several. No id of a call is this.
 const OLDER: &str = "function_call";
+
+/// What vendors call the reasoning of a message.
+const REASONING: [&str; 4] = [
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "thinking",
+];
+
+/// Tokens that are counted and are not in the text.
+const NOT_READ: (&str, &[&str]) = (
+    "completion_tokens_details",
+    &[
+        "reasoning_tokens",
+        "audio_tokens",
+        "rejected_prediction_tokens",
+    ],
+);
 
 static VOCABULARY: Vocabulary = Vocabulary {
     finished: &["stop", "tool_calls", "function_call"],
@@ -84,6 +100,9 @@ impl ProviderShape for OpenAiChat {
         event: &mut EventData<'d, '_>,
     ) -> Result<(), UnreadableAnswer> {
         event.answer_id(data, "id");
+        if let Ok(Some(usage)) = data.object("usage") {
+            event.tokens(&usage, "completion_tokens", NOT_READ);
+        }
         for choice in data.list("choices")? {
             let choice = RawObject::of_valid(choice)?;
             let at = event.choice(choice.number("index").unwrap_or_default())?;
@@ -162,9 +181,13 @@ fn read_message<'d>(
     if let Some(content) = message.get("content") {
         event.say(choice, content);
     }
+    if REASONING.iter().any(|key| message.get(key).is_some()) {
+        event.reasoning();
+    }
     let entries = message.list("tool_calls")?;
-    if !is_delta && entries.is_empty() {
-        event.call_list(choice, message, "tool_calls", "\"tool_calls\":");
+    let last = entries.last().copied();
+    if !is_delta || last.is_some() {
+        event.call_list(choice, message, ("tool_calls", "\"tool_calls\":["), last);
     }
     for entry in entries {
         let entry = RawObject::of_valid(entry)?;
@@ -183,6 +206,7 @@ fn read_message<'d>(
             Some(call) => call,
             None => event.begin(Part::new(choice, None, Some(OLDER)))?,
         };
+        event.is_single(call);
         read_function(call, known.is_none(), &function, event);
     }
     Ok(())
@@ -213,24 +237,15 @@ fn find_call<'d>(
         Some(call) => call,
         None => event.begin(Part::new(choice, index, id.as_deref()))?,
     };
-    let number = event.number_in_choice(call);
     if is_delta {
-        event.numbered(entry, index, number);
+        event.numbered(entry, index, event.number_in_choice(call));
     }
-    match (&id, known) {
-        (Some(_), Some(_)) if is_used => event.surplus(entry, "id", EnvelopeDefect::CallId),
-        (Some(id), _) => {
-            let id = if is_used {
-                Cow::Owned(format!("{id}_{number}"))
-            } else {
-                id.clone()
-            };
-            if is_used && let Some(written) = entry.get("id") {
-                event.defect(written, EnvelopeDefect::CallId, json!(id).to_string());
-            }
-            event.identify(call, id.into_owned());
+    match &id {
+        Some(_) if known.is_some() && is_used => {
+            event.surplus(entry, "id", EnvelopeDefect::CallId);
         }
-        (None, _) => {}
+        Some(_) => event.identify(call, entry, "id"),
+        None => {}
     }
     Ok((call, known.is_none()))
 }

@@ -322,15 +322,14 @@ fn read_item<'d>(
         // A server without item ids.
         event.call_with_id(call_id.as_deref().filter(|_| id.is_none())?)
     });
-    let call = if let Some(call) = known {
-        call
-    } else {
-        let call = event.begin(Part::new(choice, index, id.as_deref()))?;
-        if let Some(id) = call_id.or(id) {
-            event.identify(call, id.into_owned());
-        }
-        call
+    let call = match known {
+        Some(call) => call,
+        None => event.begin(Part::new(choice, index, id.as_deref()))?,
     };
+    match id {
+        Some(id) if call_id.is_none() => event.identify_as(call, &id),
+        _ => event.identify(call, item, "call_id"),
+    }
     if let Some(name) = item.get("name") {
         event.name(call, name, Extent::Whole);
     }

@@ -123,6 +123,25 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
+    /// Notes how many tokens the answer has: all of them, without those of a kind that is not read here.
+    pub(super) fn tokens(
+        &mut self,
+        usage: &RawObject<'d>,
+        all: &str,
+        (details, apart): (&str, &[&str]),
+    ) {
+        let details = usage.object(details).ok().flatten();
+        let apart =
+            |details: RawObject<'d>| apart.iter().filter_map(|key| details.number(key)).sum();
+        let apart: u64 = details.map_or(0, apart);
+        self.answer.tokens = usage.number(all).map(|all| all.saturating_sub(apart));
+    }
+
+    /// Notes that a message has reasoning.
+    pub(super) fn reasoning(&mut self) {
+        self.answer.has_reasoning = true;
+    }
+
     /// The last part that is this one.
     pub(super) fn part(&self, is: impl Fn(&Part) -> bool) -> Option<&Part> {
         self.answer.parts.iter().rfind(|part| is(part))
@@ -154,15 +173,23 @@ impl<'d> EventData<'d, '_> {
         Some(&call.tool)
     }
 
-    /// Notes the id of a call.
-    pub(super) fn identify(&mut self, at: usize, id: String) {
+    /// Notes the id of a call, and where it is written.
+    pub(super) fn identify(&mut self, at: usize, object: &RawObject<'d>, key: &str) {
+        if let (Some(written), Some(id)) = (object.get(key), object.text(key)) {
+            self.site(written, SiteRole::Id { call: at });
+            self.identify_as(at, &id);
+        }
+    }
+
+    /// Notes what a call goes by.
+    pub(super) fn identify_as(&mut self, at: usize, id: &str) {
         let mut parts = self.answer.parts.iter_mut();
         let part = parts.find(|part| part.call == Some(at) && part.name.is_none());
         if let Some(part) = part {
-            part.name = Some(id.clone());
+            part.name = Some(id.to_owned());
         }
         if let Some(call) = self.call(at) {
-            call.id = Some(id);
+            call.id = Some(id.to_owned());
         }
     }
 
@@ -175,6 +202,13 @@ impl<'d> EventData<'d, '_> {
     pub(super) fn namespace(&mut self, call: usize, namespace: String) {
         if let Some(call) = self.call(call) {
             call.namespace = Some(namespace);
+        }
+    }
+
+    /// There is no room for another call where this one is.
+    pub(super) fn is_single(&mut self, call: usize) {
+        if let Some(call) = self.call(call) {
+            call.is_single = true;
         }
     }
 
@@ -290,20 +324,24 @@ impl<'d> EventData<'d, '_> {
         self.answer_site(inner, ("", ""), SiteRole::PartList { choice, parts });
     }
 
-    /// Notes where a message that has no calls would have them.
+    /// Notes where a message would have more calls: after the `last` one, or in a list that is absent, null or empty.
     pub(super) fn call_list(
         &mut self,
         choice: usize,
         message: &RawObject<'d>,
-        key: &'static str,
-        before: &'static str,
+        (key, before): (&str, &'static str),
+        last: Option<&'d str>,
     ) {
         let role = SiteRole::CallList { choice };
-        if let Some(written) = message.written(key) {
-            self.site(written, role);
+        if let Some(last) = last {
+            let end = span(self.data, last).end;
+            self.answer_site(end..end, (",", ""), role);
+        } else if let Some(written) = message.written(key) {
+            self.answer_site(span(self.data, written), ("[", "]"), role);
         } else {
             let (span, comma) = message.room(self.data);
-            self.answer_site(span, (before, comma), role);
+            let after = if comma.is_empty() { "]" } else { "]," };
+            self.answer_site(span, (before, after), role);
         }
     }
 
@@ -389,11 +427,11 @@ impl<'d> EventData<'d, '_> {
         if let Some(of) = self.answer.choices.get_mut(choice) {
             of.completeness = Some(Completeness::from_finish_reason(&reason));
         }
-        match calls {
-            Some(calls) if has_calls && plain.contains(&reason.as_ref()) => {
-                self.defect(written, EnvelopeDefect::FinishReason, calls.to_owned());
-            }
-            with_calls => self.site(written, SiteRole::Finish { choice, with_calls }),
+        let is_plain = has_calls && plain.contains(&reason.as_ref());
+        let with_calls = calls.filter(|_| !is_plain);
+        self.site(written, SiteRole::Finish { choice, with_calls });
+        if let Some(calls) = calls.filter(|_| is_plain) {
+            self.defect(written, EnvelopeDefect::FinishReason, calls.to_owned());
         }
     }
 

@@ -53,6 +53,10 @@ pub struct StreamedAnswer {
     pub texts: Vec<StreamedText>,
     /// The parts of the answer by which later events refer to what came before.
     pub(super) parts: Vec<Part>,
+    /// How many tokens the provider counts that ought to be in the text and the calls.
+    pub(super) tokens: Option<u64>,
+    /// Whether tokens went into what is not read here.
+    pub(super) has_reasoning: bool,
 }
 
 /// A block or an item that holds text.
@@ -72,14 +76,34 @@ impl StreamedAnswer {
     pub fn number_of_parts(&self) -> u64 {
         u64::try_from(self.parts.len()).unwrap_or(u64::MAX)
     }
+
+    /// Whether the provider counts many more tokens than have come as text and calls: something was lost on the way, mostly
+    /// to a parser that took a mark in a sentence for the beginning of a call.
+    pub fn lacks_text(&self) -> bool {
+        let of_calls = self.calls.iter().map(|call| {
+            let arguments = call.arguments.as_ref().map_or(0, String::len);
+            arguments + call.tool.len()
+        });
+        let of_texts = self.choices.iter().map(|choice| choice.text.len());
+        let bytes: usize = of_calls.chain(of_texts).sum();
+        let is_all_read = !self.has_reasoning && self.calls.iter().all(|call| !call.is_foreign);
+        let is_lost = |tokens: u64| {
+            tokens >= MANY_TOKENS && u64::try_from(bytes).is_ok_and(|bytes| bytes < tokens / 2)
+        };
+        is_all_read && self.tokens.is_some_and(is_lost)
+    }
 }
+
+/// With fewer tokens, marks of templates and blanks could be all that is missing. A token has three or four bytes, and one at
+/// the least.
+const MANY_TOKENS: u64 = 64;
 
 /// A call of which everything or a part has come.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 #[allow(
     clippy::struct_excessive_bools,
-    reason = "four independent facts about one call"
+    reason = "five independent facts about one call"
 )]
 pub struct StreamedCall {
     /// The choice it belongs to, as an index into [`StreamedAnswer::choices`].
@@ -99,6 +123,8 @@ pub struct StreamedCall {
     pub is_foreign: bool,
     /// Whether its arguments came in pieces.
     pub has_pieces: bool,
+    /// Whether the place where it was made has no room for a second one.
+    pub is_single: bool,
     /// Whether its arguments are those of its beginning, which count only if no pieces follow.
     pub(super) has_only_initial: bool,
 }
@@ -133,6 +159,11 @@ pub struct Site {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SiteRole {
+    /// The id of a call, as a JSON string.
+    Id {
+        /// The call, as an index into [`StreamedAnswer::calls`].
+        call: usize,
+    },
     /// The name of a call's tool, or a part of it.
     Name {
         /// The call, as an index into [`StreamedAnswer::calls`].
@@ -170,7 +201,7 @@ pub enum SiteRole {
         /// Where each part is, and where it begins in the text of the choice if it is nothing but text.
         parts: Vec<(Range<usize>, Option<usize>)>,
     },
-    /// Where a choice has its calls, or would have them: a list that is absent, null or empty.
+    /// Where a choice has room for calls, after those that are there: entries of a list.
     CallList {
         /// The choice.
         choice: usize,

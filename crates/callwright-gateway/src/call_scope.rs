@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Which calls may be made of text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct RescueScope {
+pub struct CallScope {
     /// The tools that may be called; `None` means all that are offered.
     pub tools: Option<Vec<String>>,
     /// Whether there may be only one call in an answer.
@@ -25,7 +25,7 @@ pub(crate) struct WantedCalls<'a> {
     pub(crate) parallel_tool_calls: Option<&'a str>,
 }
 
-impl RescueScope {
+impl CallScope {
     /// Whether a call of a tool may be made, of so many in an answer.
     pub(crate) fn allows(&self, tool: &str, calls: usize) -> bool {
         let is_allowed = |tools: &Vec<String>| tools.iter().any(|allowed| allowed == tool);
@@ -70,7 +70,7 @@ impl RescueScope {
             .flatten()
             .filter_map(Value::as_str);
         tools.extend(listed.map(str::to_owned));
-        Some(RescueScope {
+        Some(CallScope {
             tools: (!tools.is_empty()).then_some(tools),
             is_single: wanted.parallel_tool_calls == Some("false")
                 || choice.get("disable_parallel_tool_use") == Some(&Value::Bool(true)),
@@ -98,15 +98,15 @@ fn names(choice: &Value, found: &mut Vec<String>) {
 mod tests {
     use super::*;
 
-    fn of_choice(tool_choice: &str) -> Option<RescueScope> {
-        RescueScope::of(WantedCalls {
+    fn of_choice(tool_choice: &str) -> Option<CallScope> {
+        CallScope::of(WantedCalls {
             tool_choice: Some(tool_choice),
             ..WantedCalls::default()
         })
     }
 
-    fn of_config(tool_config: &str) -> Option<RescueScope> {
-        RescueScope::of(WantedCalls {
+    fn of_config(tool_config: &str) -> Option<CallScope> {
+        CallScope::of(WantedCalls {
             tool_config: Some(tool_config),
             ..WantedCalls::default()
         })
@@ -128,11 +128,11 @@ mod tests {
             "5",
             "nonsense",
         ] {
-            assert_eq!(of_choice(choice), Some(RescueScope::default()), "{choice}");
+            assert_eq!(of_choice(choice), Some(CallScope::default()), "{choice}");
         }
         assert_eq!(
             of_config(r#"{"functionCallingConfig": {"mode": "AUTO"}}"#),
-            Some(RescueScope::default())
+            Some(CallScope::default())
         );
     }
 
@@ -156,7 +156,7 @@ mod tests {
         let scope =
             of_choice(r#"{"type": "auto", "disable_parallel_tool_use": true}"#).expect("calls");
         assert!(scope.allows("look", 1) && !scope.allows("look", 2));
-        let single = RescueScope::of(WantedCalls {
+        let single = CallScope::of(WantedCalls {
             parallel_tool_calls: Some("false"),
             ..WantedCalls::default()
         });

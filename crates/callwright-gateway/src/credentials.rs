@@ -1,0 +1,52 @@
+//! Credentials: which clients may come in, and which headers the upstream gets.
+//!
+//! A client's own credentials pass. A key of the gateway opens the gateway only, and never goes further.
+
+use callwright_http::headers;
+use hyper::HeaderMap;
+use hyper::header::HeaderValue;
+
+use crate::gateway::LiveSettings;
+
+/// Where clients of the APIs have their keys.
+const KEYS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
+
+impl LiveSettings {
+    /// The headers of a request as the upstream gets them.
+    pub(crate) fn headers(&self, client: &HeaderMap) -> HeaderMap {
+        let mut sent = headers::to_upstream(client);
+        for name in KEYS {
+            if sent.get_all(name).iter().any(|value| self.is_key(value)) {
+                sent.remove(name);
+            }
+        }
+        for name in self.upstream_headers.keys() {
+            sent.remove(name);
+        }
+        sent.extend(self.upstream_headers.clone());
+        sent
+    }
+
+    /// Whether a client sends one of the keys, or needs none.
+    pub(crate) fn is_client(&self, headers: &HeaderMap) -> bool {
+        let sent = KEYS.iter().flat_map(|name| headers.get_all(*name));
+        self.client_keys.is_empty() || sent.fold(false, |any, value| any | self.is_key(value))
+    }
+
+    /// Whether this is one of the keys. All are compared, to their ends, so that time tells nothing.
+    fn is_key(&self, value: &HeaderValue) -> bool {
+        let value = value.as_bytes();
+        let sent = value.strip_prefix(b"Bearer ").unwrap_or(value);
+        let keys = self.client_keys.iter();
+        keys.fold(false, |any, key| any | is_equal(sent, key.as_bytes()))
+    }
+}
+
+/// Compares two texts in a time that depends on their lengths only.
+fn is_equal(one: &[u8], other: &[u8]) -> bool {
+    let differs = one
+        .iter()
+        .zip(other)
+        .fold(0, |differs, (one, other)| differs | (one ^ other));
+    differs == 0 && one.len() == other.len()
+}

@@ -1,0 +1,110 @@
+//! What goes to the client: events as they came or with other calls in them, and events for calls that are added.
+
+use bytes::Bytes;
+use callwright::wire::{EnvelopeDefect, Provider, Site, SiteRole};
+use callwright_http::sse::with_data;
+
+use super::waiting::WaitingEvent;
+use super::{AnswerGuard, CallJudge};
+use crate::rewrite::replace;
+use crate::text_fate::TextFate;
+use crate::{call_writer, own_events};
+
+impl AnswerGuard {
+    /// Sends the added calls of choices whose end was not announced, and announces the end of those whose calls are all
+    /// sound.
+    pub(super) fn add_missing_end(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        let is_first = !std::mem::replace(&mut self.has_ended, true);
+        if self.only_observes || self.unjudged.is_some() || !is_first {
+            return;
+        }
+        for choice in 0..self.texts.len() {
+            self.send_added(choice, None, out);
+        }
+        let answer = self.reader.answer();
+        for (at, choice) in answer.choices.iter().enumerate() {
+            let is_added = matches!(self.texts.get(at), Some(TextFate::Calls(_)));
+            let calls = answer.calls.iter().zip(&self.fates);
+            let mut own = calls.filter(|(call, _)| call.choice == at).peekable();
+            let has_calls = is_added || own.peek().is_some();
+            if choice.completeness.is_none()
+                && has_calls
+                && own.all(|(_, fate)| fate.is_sound())
+                && let Some(event) =
+                    own_events::missing_finish(self.provider, self.sample.as_deref(), choice.number)
+            {
+                judge.mended(EnvelopeDefect::FinishReason);
+                out.push(event);
+            }
+        }
+    }
+
+    /// Adds an event as it goes to the client: after the calls of a choice that it ends, and not at all if it is about text
+    /// that is calls.
+    pub(super) fn write(
+        &mut self,
+        event: WaitingEvent,
+        judge: &mut impl CallJudge,
+        out: &mut Vec<Bytes>,
+    ) {
+        for site in &event.sites {
+            if let SiteRole::Finish { choice, .. } = site.role {
+                self.send_added(choice, Some(&event), out);
+            }
+        }
+        let is_taken = |site: &Site| match site.role {
+            SiteRole::TextPart { choice, start } => self
+                .texts
+                .get(choice)
+                .is_some_and(|text| text.takes_part(start)),
+            _ => false,
+        };
+        if event.sites.iter().any(is_taken) {
+            return;
+        }
+        let pieces = self.pieces(&event.sites, false, judge);
+        if pieces.is_empty() {
+            return out.push(event.bytes);
+        }
+        let data = replace(&event.data, pieces);
+        out.push(with_data(&event.bytes, Some(data.as_bytes())).into());
+    }
+
+    /// Adds the added calls of a choice, once, unless the event that ends it holds them itself.
+    fn send_added(&mut self, choice: usize, end: Option<&WaitingEvent>, out: &mut Vec<Bytes>) {
+        let Some(TextFate::Calls(calls)) = self.texts.get_mut(choice) else {
+            return;
+        };
+        if std::mem::replace(&mut calls.are_sent, true) {
+            return;
+        }
+        let sites = end.map_or(&[][..], |event| &event.sites);
+        let is_room = |site: &Site| match site.role {
+            SiteRole::PartList { choice: of, .. } => {
+                self.provider == Provider::Gemini && of == choice
+            }
+            SiteRole::CallList { choice: of } => of == choice,
+            _ => false,
+        };
+        if sites.iter().any(is_room) {
+            return;
+        }
+        let event_number = sites.iter().find_map(|site| match site.role {
+            SiteRole::EventNumber(number) => Some(number),
+            _ => None,
+        });
+        let number = self
+            .reader
+            .answer()
+            .choices
+            .get(choice)
+            .map_or(0, |choice| choice.number);
+        out.extend(call_writer::events(
+            self.provider,
+            calls,
+            number,
+            self.sample.as_deref(),
+            event_number,
+        ));
+    }
+}
