@@ -283,3 +283,43 @@ pub(crate) enum ExplainFormat {
     Json,
     Markdown,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Every command that a document shows is one that the program takes.
+    #[test]
+    fn documents_show_commands_as_they_are() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        // A packed crate has no documents.
+        let Ok(docs) = fs::read_dir(root.join("docs")) else {
+            return;
+        };
+        let docs = docs.map(|entry| entry.expect("an entry").path());
+        let documents = docs.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+        let mut commands = 0;
+        for document in documents.chain([root.join("README.md"), root.join("examples/README.md")]) {
+            let text = fs::read_to_string(&document).expect("a document");
+            let blocks = text.split("```console\n").skip(1);
+            let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or("").lines());
+            for line in lines.filter_map(|line| line.strip_prefix("$ ")) {
+                let line = line.split(" #").next().unwrap_or(line);
+                let line = line.split(" > ").next().unwrap_or(line);
+                let ours = line.strip_prefix("cargo run -- ");
+                let Some(ours) = ours.or_else(|| line.strip_prefix("callwright ")) else {
+                    continue;
+                };
+                let words = ["callwright"].into_iter().chain(ours.split_whitespace());
+                if let Err(error) = Arguments::try_parse_from(words) {
+                    panic!("{}: {line}\n{error}", document.display());
+                }
+                commands += 1;
+            }
+        }
+        assert!(commands > 15, "only {commands} commands were found");
+    }
+}

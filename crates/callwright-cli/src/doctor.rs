@@ -7,15 +7,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use callwright_mcp::config::guard::{self, State};
 use clap::Args;
 
 use crate::input::{self, printable, shown};
-use crate::mcp_clients::entries::{self, State};
-use crate::mcp_clients::{Client, Folders};
+use crate::mcp_clients::{Client, Folders, LARGEST_CONFIGURATION, describe};
 use crate::{Outcome, version};
-
-/// As `init` has it.
-const LARGEST_CONFIGURATION: u64 = 64 * 1024 * 1024;
 
 /// Show which clients were found and guarded, and what is installed
 ///
@@ -82,17 +79,15 @@ fn clients(report: &mut String) -> bool {
         let mut plain = false;
         for file in files {
             *report += &format!("  {:14} {}\n", client.title(), folders.short(&file));
-            let servers =
-                input::read_text(&file, "configuration", LARGEST_CONFIGURATION).and_then(|text| {
-                    entries::servers(text.trim_start_matches('\u{feff}'), &[client.key()])
-                });
+            let servers = input::read_text(&file, "configuration", LARGEST_CONFIGURATION)
+                .and_then(|text| Ok(guard::list(&text, &[client.key()])?));
             match servers {
                 Ok(servers) if servers.is_empty() => *report += "    no servers in it\n",
                 Ok(servers) => {
                     for server in servers {
                         plain |= server.state == State::Plain;
                         let name = printable(&server.name);
-                        *report += &format!("    {name}: {}\n", server.state.words());
+                        *report += &format!("    {name}: {}\n", describe(server.state));
                     }
                 }
                 Err(error) => {

@@ -87,7 +87,7 @@ fn usage(error: &clap::Error) -> u8 {
     let plain = error.render().to_string();
     let shown = visible_lines(&plain);
     if shown == plain {
-        // A closed pipe is no reason to fail.
+        // A closed pipe is not a failure.
         let _ = error.print();
         return if error.use_stderr() { 2 } else { 0 };
     }

@@ -9,9 +9,9 @@ use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::Outcome;
 use crate::args::Arguments;
 use crate::input::shown;
+use crate::{Outcome, version};
 
 /// Print a script that completes the command line
 ///
@@ -83,6 +83,7 @@ fn page_name(command: &clap::Command) -> String {
 fn page(command: &clap::Command) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     Man::new(command.clone())
+        .source(format!("callwright {}", version::SHORT))
         .render(&mut page)
         .context("cannot make the page")?;
     Ok(page)

@@ -122,6 +122,7 @@ fn every_client_is_found_guarded_and_freed() {
             "--yes",
         ]);
         assert_eq!(written.code, 0, "{written:?}");
+        assert!(written.stderr.contains("next: restart "), "{written:?}");
         let after = before
             .replace("\"npx\"", "\"callwright\"")
             .replace("[\"-y\"", "[\"mcp\", \"--\", \"npx\", \"-y\"");

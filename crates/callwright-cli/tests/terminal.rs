@@ -112,7 +112,10 @@ fn every_command_has_a_manual_page() {
     expected.sort();
     assert_eq!(pages, expected);
     let page = fs::read_to_string(folder.path().join("callwright-mcp.1")).expect("a page");
-    assert!(page.contains(".TH callwright-mcp 1"), "{page}");
+    assert!(
+        page.contains(".TH callwright-mcp 1  \"callwright 0.1.0\""),
+        "{page}"
+    );
     let printed = run(program().args(["man", "mcp"]));
     assert_eq!(printed.stdout, page);
     let unknown = run(program().args(["man", "sell"]));

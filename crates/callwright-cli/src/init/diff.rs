@@ -30,7 +30,8 @@ pub(super) fn lines(before: &str, after: &str) -> Vec<(char, String)> {
                 ChangeTag::Delete => '-',
                 ChangeTag::Insert => '+',
             };
-            let line = change.value();
+            // Tabs would be shown as escapes, like everything that moves a cursor.
+            let line = &change.value().replace('\t', "    ");
             let cut = line
                 .char_indices()
                 .nth(LONGEST)

@@ -10,18 +10,12 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use callwright_mcp::config::guard::{self, ANY_KEY, Change, Listed};
 use clap::Args;
 
 use crate::input::{printable, shown};
-use crate::mcp_clients::entries::{self, Change, Server};
-use crate::mcp_clients::{Client, Folders};
+use crate::mcp_clients::{Client, Folders, LARGEST_CONFIGURATION, describe};
 use crate::{Outcome, input, say};
-
-/// The largest configuration that is edited. Claude Code keeps its history in the same file.
-const LARGEST_CONFIGURATION: u64 = 64 * 1024 * 1024;
-
-/// All keys that servers are under, for a file that is given by its path.
-const ANY_KEY: [&str; 3] = ["mcpServers", "servers", "context_servers"];
 
 /// Write a policy file for your tools, or guard the MCP servers of a client
 ///
@@ -117,25 +111,27 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Outcome> {
     let wanted =
         |name: &str| arguments.server.is_empty() || arguments.server.iter().any(|it| it == name);
     let mut seen = Vec::new();
+    let mut written = false;
     for file in files {
         let name = short(&file);
         let text = input::read_text(&file, "configuration", LARGEST_CONFIGURATION)?;
         let place = || name.clone();
-        // Some editors on Windows put a mark before the text.
-        let (mark, body) = text.split_at(text.len() - text.trim_start_matches('\u{feff}').len());
-        let servers = entries::servers(body, &keys).with_context(place)?;
+        let servers = guard::list(&text, &keys).with_context(place)?;
         seen.extend(servers.iter().map(|server| server.name.clone()));
-        let edited = entries::edit(body, &keys, &wanted, change).with_context(place)?;
-        show(&name, body, &edited, &servers, &keys, &wanted)?;
-        if edited != body {
-            offer(
-                arguments.yes,
-                &file,
-                &name,
-                &text,
-                &format!("{mark}{edited}"),
-            )?;
+        let edited = guard::edit(&text, &keys, &wanted, change).with_context(place)?;
+        show(&name, &text, &edited, &servers, &keys, &wanted)?;
+        if edited != text && agreed(arguments.yes, &name)? {
+            let backup = short(&replace::replace(&file, &text, &edited)?);
+            say(
+                "written",
+                &format!("{name}; the file as it was is {backup}"),
+            );
+            written = true;
         }
+    }
+    if written {
+        let client = arguments.client.map_or("the client", Client::title);
+        say("next", &format!("restart {client}"));
     }
     if let Some(missing) = arguments.server.iter().find(|name| !seen.contains(name)) {
         bail!(
@@ -173,7 +169,7 @@ fn own_path() -> Result<String> {
     let own = candidates
         .filter(|path| path.is_absolute() && path.is_file())
         .map(|path| path.to_string_lossy().into_owned())
-        .find(|path| entries::is_callwright(path))
+        .find(|path| guard::is_callwright(path))
         .context("this program is started by another one; name it with --program")?;
     // `npx` and `uvx` unpack a program into a cache, from which it may disappear.
     let caches = ["/_npx/", "\\_npx\\", "/uv/archive-", "\\uv\\cache\\"];
@@ -188,7 +184,7 @@ fn show(
     name: &str,
     before: &str,
     after: &str,
-    servers: &[Server],
+    servers: &[Listed],
     keys: &[&str],
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<()> {
@@ -207,48 +203,48 @@ fn show(
         stdout.flush().context(written)?;
     }
     drop(stdout);
-    let changed = entries::servers(after, keys)?;
+    let changed = guard::list(after, keys)?;
     let left = (servers.iter().zip(&changed)).filter(|(server, changed)| server == changed);
     for (server, _) in left.filter(|(server, _)| wanted(&server.name)) {
         let server_name = printable(&server.name);
         say(
             "note",
-            &format!("{name}: {server_name}: {}", server.state.words()),
+            &format!("{name}: {server_name}: {}", describe(server.state)),
         );
     }
     if servers.is_empty() {
-        say("note", &format!("{name}: no servers in it"));
+        let keys = keys.join("` or `");
+        say(
+            "note",
+            &format!("{name}: no servers in it; they would be under `{keys}`"),
+        );
     }
     Ok(())
 }
 
-/// Writes a file if the user agrees.
-fn offer(yes: bool, file: &Path, name: &str, before: &str, after: &str) -> Result<()> {
-    if !yes {
-        if !io::stdin().is_terminal() {
-            say(
-                "note",
-                &format!("{name}: nothing was written; add --yes to write it"),
-            );
-            return Ok(());
-        }
-        let mut stderr = io::stderr();
-        write!(stderr, "write {name}? [y/N] ").context("cannot ask")?;
-        stderr.flush().context("cannot ask")?;
-        let mut answer = String::new();
-        io::stdin()
-            .lock()
-            .read_line(&mut answer)
-            .context("cannot read the answer")?;
-        if !matches!(answer.trim(), "y" | "Y" | "yes") {
-            say("note", &format!("{name}: nothing was written"));
-            return Ok(());
-        }
+/// Whether a file may be written: the user is asked, unless the answer is given already.
+fn agreed(yes: bool, name: &str) -> Result<bool> {
+    if yes {
+        return Ok(true);
     }
-    let backup = replace::replace(file, before, after)?;
-    say(
-        "written",
-        &format!("{name}; the file as it was is {}", shown(&backup)),
-    );
-    Ok(())
+    if !io::stdin().is_terminal() {
+        say(
+            "note",
+            &format!("{name}: nothing was written; add --yes to write it"),
+        );
+        return Ok(false);
+    }
+    let mut stderr = io::stderr();
+    write!(stderr, "write {name}? [y/N] ").context("cannot ask")?;
+    stderr.flush().context("cannot ask")?;
+    let mut answer = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .context("cannot read the answer")?;
+    let agreed = matches!(answer.trim(), "y" | "Y" | "yes");
+    if !agreed {
+        say("note", &format!("{name}: nothing was written"));
+    }
+    Ok(agreed)
 }

@@ -1,13 +1,26 @@
 //! MCP clients: where each keeps the servers that it starts, and under which key.
 //!
-//! Takes the folders of a user; returns paths. `entries` reads and edits the text of such a file.
-
-pub(crate) mod entries;
+//! Takes the folders of a user; returns paths. [`guard`](callwright_mcp::config::guard) reads and edits the text of such a file.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
+use callwright_mcp::config::guard::State;
 use clap::ValueEnum;
+
+/// The largest configuration that is read. Claude Code keeps its history in the same file.
+pub(crate) const LARGEST_CONFIGURATION: u64 = 64 * 1024 * 1024;
+
+/// What a list says of a server, after its name.
+pub(crate) fn describe(state: State) -> &'static str {
+    match state {
+        State::Plain => "not guarded",
+        State::Guarded => "guarded",
+        State::ByUrl => "reached by URL, left alone; see `callwright mcp --upstream`",
+        State::NoCommand => "has no command, left alone",
+        State::Unusual => "left alone; give a command and a list of strings as its arguments",
+    }
+}
 
 /// A program that starts MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

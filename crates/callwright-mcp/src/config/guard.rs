@@ -1,27 +1,35 @@
-//! The servers in the text of a client's configuration, and the guard in front of them.
+//! The guard in front of the servers of a client's configuration.
 //!
-//! Takes a text; returns what is in it, or the text with the guard put before its servers or taken away. Only the command
-//! and the arguments of a server are edited, in place: comments, order, indentation and everything else stay as they are.
+//! Takes the text of a file; returns which of its servers are guarded, or the text with the guard put before its servers or taken
+//! away. Only the command and the arguments of a server are edited, in place: comments, order, indentation and everything else
+//! stay as they are.
 
 use std::ops::Range;
 
-use anyhow::{Result, anyhow, bail};
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged as _;
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+
+use super::ConfigError;
+use super::file::{self, Reached};
 
 /// The word that separates our options from the server's command.
 const SEPARATOR: &str = "--";
 
+/// All keys that clients keep servers under.
+pub const ANY_KEY: [&str; 3] = file::KEYS;
+
 /// A server in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Server {
-    pub(crate) name: String,
-    pub(crate) state: State,
+pub struct Listed {
+    /// Its name there.
+    pub name: String,
+    /// Whether it is guarded.
+    pub state: State,
 }
 
+/// Whether a server is guarded, or why it cannot be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
     /// Started by its own command.
     Plain,
     /// Started through `callwright mcp`.
@@ -30,29 +38,18 @@ pub(crate) enum State {
     ByUrl,
     /// Neither a command nor a URL: an extension, say.
     NoCommand,
-    /// A command with its arguments in one string, or arguments that are not strings.
+    /// A command with its arguments in one string, arguments that are not strings, or a URL as well.
     Unusual,
-}
-
-impl State {
-    /// For a list, after the server's name.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            State::Plain => "not guarded",
-            State::Guarded => "guarded",
-            State::ByUrl => "reached by URL, left alone; see `callwright mcp --upstream`",
-            State::NoCommand => "has no command, left alone",
-            State::Unusual => "left alone; give a command and a list of strings as its arguments",
-        }
-    }
 }
 
 /// What is done to the servers of a file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Change<'a> {
-    /// Puts a guard before those that have none: this program with these options of `mcp`.
+pub enum Change<'a> {
+    /// Puts a guard before those that have none.
     Guard {
+        /// What the client starts as callwright.
         program: &'a str,
+        /// The options of `callwright mcp`.
         options: &'a [String],
     },
     /// Takes the guard away.
@@ -60,13 +57,24 @@ pub(crate) enum Change<'a> {
 }
 
 /// The servers under these keys, in the order of the file.
-pub(crate) fn servers(text: &str, keys: &[&str]) -> Result<Vec<Server>> {
-    let Some(file) = parse(text)? else {
+///
+/// # Errors
+/// If the text is not JSON, with the place, or not an object.
+///
+/// ```
+/// use callwright_mcp::config::guard::{ANY_KEY, State, list};
+///
+/// let text = r#"{"mcpServers": {"git": {"command": "callwright", "args": ["mcp", "--", "mcp-server-git"]}}}"#;
+/// assert_eq!(list(text, &ANY_KEY)?[0].state, State::Guarded);
+/// # Ok::<(), callwright_mcp::config::ConfigError>(())
+/// ```
+pub fn list(text: &str, keys: &[&str]) -> Result<Vec<Listed>, ConfigError> {
+    let Some(file) = file::parse(body(text))? else {
         return Ok(Vec::new());
     };
     let found = entries(&file, keys).into_iter();
     Ok(found
-        .map(|(name, entry)| Server {
+        .map(|(name, entry)| Listed {
             name: name.to_owned(),
             state: Command::of(entry).map_or_else(|state| state, |command| command.state()),
         })
@@ -74,13 +82,17 @@ pub(crate) fn servers(text: &str, keys: &[&str]) -> Result<Vec<Server>> {
 }
 
 /// The text with a change made to the servers whose names are wanted.
-pub(crate) fn edit(
+///
+/// # Errors
+/// If the text is not JSON, with the place, or not an object.
+pub fn edit(
     text: &str,
     keys: &[&str],
     wanted: &dyn Fn(&str) -> bool,
     change: Change<'_>,
-) -> Result<String> {
-    let Some(file) = parse(text)? else {
+) -> Result<String, ConfigError> {
+    let body = body(text);
+    let Some(file) = file::parse(body)? else {
         return Ok(text.to_owned());
     };
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
@@ -93,57 +105,34 @@ pub(crate) fn edit(
         }
         match change {
             Change::Guard { program, options } => {
-                edits.extend(command.guarded(text, program, options));
+                edits.extend(command.guarded(body, program, options));
             }
-            Change::Undo => edits.extend(command.unguarded(text)),
+            Change::Undo => edits.extend(command.unguarded(body)),
         }
     }
     edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-    let mut edited = text.to_owned();
+    let mut edited = body.to_owned();
     for (range, new) in edits {
         edited.replace_range(range, &new);
     }
     // A file that its client could not read any more must not be written.
-    parse(&edited)?;
-    Ok(edited)
+    file::parse(&edited)?;
+    Ok(text[..text.len() - body.len()].to_owned() + &edited)
 }
 
-/// JSON with comments and trailing commas, as editors allow them in their settings.
-fn parse(text: &str) -> Result<Option<Object<'_>>> {
-    let collect = CollectOptions {
-        comments: CommentCollectionStrategy::Off,
-        tokens: false,
-    };
-    let liberties = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_missing_commas: false,
-        allow_loose_object_property_names: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(text, &collect, &liberties);
-    match parsed
-        .map_err(|error| anyhow!("this is not JSON: {error}"))?
-        .value
-    {
-        None => Ok(None),
-        Some(Value::Object(file)) => Ok(Some(file)),
-        Some(_) => bail!("expected an object with the servers in it"),
-    }
+/// The text without the mark that some editors on Windows put before it.
+fn body(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
 }
 
 /// The entries of all servers. Claude Code also keeps some for each project.
 fn entries<'f, 'a>(file: &'f Object<'a>, keys: &[&str]) -> Vec<(&'f str, &'f Object<'a>)> {
-    let projects = file.get_object("projects").into_iter();
+    let within = |object: &'f Object<'a>, key: &str| file::member(object, key)?.value.as_object();
+    let projects = within(file, "projects").into_iter();
     let projects = projects.flat_map(|projects| &projects.properties);
     let projects = projects.filter_map(|project| project.value.as_object());
     let places = std::iter::once(file).chain(projects);
-    let groups = places.flat_map(|place| keys.iter().filter_map(|key| place.get_object(key)));
+    let groups = places.flat_map(|place| keys.iter().filter_map(move |key| within(place, key)));
     let members = groups.flat_map(|group| &group.properties);
     members
         .filter_map(|member| Some((member.name.as_str(), member.value.as_object()?)))
@@ -161,22 +150,16 @@ struct Command<'f, 'a> {
 
 impl<'f, 'a> Command<'f, 'a> {
     fn of(entry: &'f Object<'a>) -> Result<Self, State> {
-        let Some(command) = entry.get("command") else {
-            let by_url = ["url", "serverUrl", "httpUrl"];
-            let by_url = by_url.iter().any(|key| entry.get(key).is_some());
-            return Err(if by_url {
-                State::ByUrl
-            } else {
-                State::NoCommand
-            });
+        let launch = match Reached::of(entry) {
+            Reached::ByCommand(launch) => launch,
+            Reached::ByUrl(_) => return Err(State::ByUrl),
+            Reached::Both => return Err(State::Unusual),
+            Reached::Neither => return Err(State::NoCommand),
         };
-        // Zed had an object there.
-        let (program, args) = match &command.value {
-            Value::Object(inner) => (inner.get("path").ok_or(State::Unusual)?, inner.get("args")),
-            _ => (command, entry.get("args")),
-        };
+        let program = launch.program.ok_or(State::Unusual)?;
         let first = program.value.as_string_lit().ok_or(State::Unusual)?;
-        let args = match args.map(|args| &args.value) {
+        // A null would have to be replaced, so it is not the same as nothing.
+        let args = match file::named(launch.object, "args").map(|args| &args.value) {
             None => None,
             Some(Value::Array(args)) => Some(args),
             Some(_) => return Err(State::Unusual),
@@ -301,7 +284,7 @@ fn line_before(text: &str, at: usize) -> &str {
 }
 
 /// Whether a word names this program: a path to it, or a package with a version.
-pub(crate) fn is_callwright(word: &str) -> bool {
+pub fn is_callwright(word: &str) -> bool {
     let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let file = file.split_once('@').map_or(file, |(name, _)| name);
     let file = file.strip_suffix(".exe").unwrap_or(file);
@@ -316,17 +299,21 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    const KEYS: [&str; 3] = ["mcpServers", "servers", "context_servers"];
-
     fn guarded(text: &str) -> String {
         let options = ["--policy".to_owned(), "/p q.toml".to_owned()];
         let program = "/bin/callwright";
         let options = &options;
-        edit(text, &KEYS, &|_| true, Change::Guard { program, options }).expect("it can be edited")
+        edit(
+            text,
+            &ANY_KEY,
+            &|_| true,
+            Change::Guard { program, options },
+        )
+        .expect("it can be edited")
     }
 
     fn undone(text: &str) -> String {
-        edit(text, &KEYS, &|_| true, Change::Undo).expect("it can be edited")
+        edit(text, &ANY_KEY, &|_| true, Change::Undo).expect("it can be edited")
     }
 
     #[test]
@@ -389,7 +376,7 @@ mod tests {
             "// nothing yet\n",
         ] {
             let once = guarded(text);
-            let states = servers(&once, &KEYS).expect("still readable");
+            let states = list(&once, &ANY_KEY).expect("still readable");
             assert!(
                 states.iter().all(|server| server.state == State::Guarded),
                 "{once}"
@@ -424,7 +411,7 @@ mod tests {
             "uvx": {"command": "uvx", "args": ["callwright@0.1.0", "mcp", "--servers", "x.json"]},
             "npx": {"command": "npx", "args": ["-y", "callwright", "mcp", "--", "server"]}
         }}"#;
-        let states = servers(text, &KEYS).expect("readable");
+        let states = list(text, &ANY_KEY).expect("readable");
         let states: Vec<State> = states.iter().map(|server| server.state).collect();
         let (url, odd, guarded_before) = (State::ByUrl, State::Unusual, State::Guarded);
         assert_eq!(
@@ -459,7 +446,7 @@ mod tests {
         let options = &[];
         let program = "callwright";
         let change = Change::Guard { program, options };
-        let edited = edit(text, &KEYS, &|name| name == "b", change).expect("edited");
+        let edited = edit(text, &ANY_KEY, &|name| name == "b", change).expect("edited");
         assert!(edited.contains(r#""a": {"command": "x"}"#), "{edited}");
         assert!(edited.contains(r#""args": ["mcp", "--", "y"]"#), "{edited}");
     }
@@ -467,8 +454,8 @@ mod tests {
     #[test]
     fn what_is_not_json_is_not_touched() {
         for text in ["{", "[]", "{'a': 1}", "x", &"[".repeat(100_000)] {
-            servers(text, &KEYS).expect_err("not a configuration");
-            edit(text, &KEYS, &|_| true, Change::Undo).expect_err("not a configuration");
+            list(text, &ANY_KEY).expect_err("not a configuration");
+            edit(text, &ANY_KEY, &|_| true, Change::Undo).expect_err("not a configuration");
         }
     }
 }
