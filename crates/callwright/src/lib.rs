@@ -72,9 +72,11 @@
 //!
 //! # Features
 //!
+//! The gate needs none of them, and none is on by default.
+//!
 //! | feature | |
 //! |---|---|
-//! | `toolbox` (default) | typed tools and [`Toolbox`](toolbox::Toolbox); needs Tokio where a tool waits |
+//! | `toolbox` | typed tools and [`Toolbox`](toolbox::Toolbox); needs Tokio where a tool waits |
 //! | `policy` | reads settings from a TOML file |
 //! | `cel` | checks of results as CEL expressions in that file |
 //! | `tracing` | a span for each call, with the names of OpenTelemetry |
