@@ -1,4 +1,4 @@
-//! Dynamic tools: nobody knew them when this program was compiled. Their declarations come out of a file, in the shape
+//! Dynamic tools, not known when this program was compiled. Their declarations come from a file, in the shape
 //! of any provider, and one function serves them all. They are judged like typed ones.
 //!
 //! Run it with `cargo run -p callwright-examples --example dynamic_tool`.

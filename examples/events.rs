@@ -57,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         drop(settled);
     }
 
-    // No call waits for a sink; whoever reads the record does.
+    // Calls do not wait for sinks; the reader of the record does.
     toolbox.sinks().flush(Duration::from_secs(10));
     println!("\nthe record:");
     for line in fs::read_to_string(&path)?.lines() {

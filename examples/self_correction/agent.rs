@@ -77,7 +77,7 @@ impl<'a> Agent<'a> {
         Ok(Ending::GaveUp("the model did not come to an end"))
     }
 
-    /// A message of the user: another turn, in which repetitions are counted anew.
+    /// A message of the user: another turn, in which repetitions are counted from zero.
     fn user_says(&mut self, words: &str) {
         self.turn += 1;
         transcript::turn(self.turn);

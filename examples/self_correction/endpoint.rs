@@ -20,7 +20,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// that was lost.
 const WHOLE_ANSWER: Duration = Duration::from_secs(300);
 
-/// An answer has some ten thousand tokens at most, a few hundred kilobytes. Nobody means more.
+/// An answer has some ten thousand tokens at most, a few hundred kilobytes. More is a mistake.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// How much of a server's own words is shown: a line or two.

@@ -35,7 +35,7 @@ use counts::Counts;
 use endpoint::Endpoint;
 use person::Person;
 
-/// What the user wants, if nobody says otherwise.
+/// The task if none is given.
 const TASK: &str = "I am customer C-1042. Where is the parcel with my lamp?";
 
 #[tokio::main(flavor = "current_thread")]

@@ -7,16 +7,16 @@ use callwright::failure::Objection;
 
 /// Who answers a question.
 pub(crate) enum Person {
-    /// Somebody who has always the same to say.
+    /// Always gives the same answer.
     Scripted,
-    /// Whoever sits at the terminal.
+    /// The user at the terminal.
     AtTerminal,
-    /// Nobody is there.
+    /// Absent.
     Away,
 }
 
 impl Person {
-    /// Whoever sits at the terminal, if there is one.
+    /// The user at the terminal, if there is one.
     pub(crate) fn at_terminal() -> Self {
         if io::stdin().is_terminal() {
             Person::AtTerminal
@@ -25,7 +25,7 @@ impl Person {
         }
     }
 
-    /// Where nobody is there, nobody is asked.
+    /// Without a user, no question is asked.
     pub(crate) fn escalation(&self) -> Escalation {
         match self {
             Person::Scripted | Person::AtTerminal => Escalation::Ask,

@@ -15,7 +15,7 @@ pub(crate) fn turn(number: u64) {
     println!("--- turn {number} ---");
 }
 
-/// Somebody says something. Strangers write control characters that would take over the terminal.
+/// One line of the conversation. Control characters in it would take over the terminal, so they become blanks.
 pub(crate) fn say(who: &str, words: &str) {
     let mut who = who;
     let lines = words

@@ -7,3 +7,7 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/library.md")]
 struct Library;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/events.md")]
+struct Events;

@@ -163,7 +163,7 @@ fn https_needs_a_feature() {
     );
 }
 
-/// A real endpoint, nobody at the terminal: an answer in words ends it, one that was cut off does not count.
+/// A real endpoint, no user at the terminal: an answer in words ends it, one that was cut off does not count.
 #[test]
 fn answers_in_words() {
     for (reason, code) in [("stop", 0), ("length", 1)] {
@@ -185,7 +185,7 @@ fn answers_in_words() {
     }
 }
 
-/// A model that never listens, and nobody to ask: callwright ends it.
+/// A model that never listens, and no user to ask: callwright ends it.
 #[test]
 fn a_model_that_repeats_itself_is_stopped() {
     let body = r#"{"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [
