@@ -7,20 +7,20 @@
 //! the crate's messages never leave this folder except to tell an operator why a schema does not
 //! compile.
 
+mod build;
 mod loosen;
 mod outline;
 mod tree;
 mod work;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::json::Json;
-use jsonschema::{
-    EmailOptions, JsonType, PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator,
-};
+use jsonschema::json::{Json, SerdeJson};
+use jsonschema::{Draft, EmailOptions, JsonType, PatternOptions, ValidationError, Validator};
 use serde_json::Number;
 
+use self::build::{Options, build};
 pub use self::loosen::{Loosening, only_loosens};
 use self::outline::{Outline, can_outline, has_unions};
 use self::tree::Tree;
@@ -89,7 +89,7 @@ impl Engine {
     pub(crate) fn compile(schema: &serde_json::Value) -> Result<Engine, String> {
         // Patterns that never step back take linear time. Few need the engine that may.
         let linear = options(schema).with_pattern_options(PatternOptions::regex());
-        if let Ok(validator) = linear.build(schema) {
+        if let Ok(validator) = build(&linear, schema) {
             let explainer = if can_outline(schema) {
                 Explainer::Outline(OnceLock::new())
             } else {
@@ -101,7 +101,7 @@ impl Engine {
                 has_unions: has_unions(schema),
             });
         }
-        let validator = options(schema).build(schema);
+        let validator = build(&options(schema), schema);
         Ok(Engine {
             validator: validator.map_err(|error| build_error(&error))?,
             has_unions: has_unions(schema),
@@ -127,11 +127,7 @@ impl Engine {
             Explainer::Backtracking(backtracking) => match backtracking.level(value) {
                 0 => Some(&self.validator),
                 level => {
-                    let make = || {
-                        options_with(schema, STEPS_PER_TEXT[level])
-                            .build(schema)
-                            .ok()
-                    };
+                    let make = || build(&options_with(schema, STEPS_PER_TEXT[level]), schema).ok();
                     backtracking.judges[level].get_or_init(make).as_ref()
                 }
             },
@@ -156,11 +152,7 @@ impl Engine {
             }
             Explainer::Backtracking(backtracking) => {
                 let level = backtracking.level(value);
-                let make = || {
-                    copying_options(schema, STEPS_PER_TEXT[level])
-                        .build(schema)
-                        .ok()
-                };
+                let make = || build(&copying_options(schema, STEPS_PER_TEXT[level]), schema).ok();
                 let validator = backtracking.copying[level].get_or_init(make).as_ref();
                 let copy = serde_json::Value::from(value);
                 let errors = validator.into_iter().flat_map(|all| all.iter_errors(&copy));
@@ -196,7 +188,7 @@ impl Engine {
         let Explainer::Outline(outline) = &self.explainer else {
             return None;
         };
-        let make = || Outline::compile(schema, self.validator.draft());
+        let make = || Outline::compile(schema, Draft::default().detect(schema));
         outline.get_or_init(make).as_ref()
     }
 }
@@ -231,27 +223,24 @@ fn count_patterns(node: &serde_json::Value) -> usize {
     below.sum()
 }
 
-fn options<'o>(schema: &serde_json::Value) -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
+fn options<'o>(schema: &serde_json::Value) -> Options<'o, Tree> {
     options_with(schema, MOST_STEPS)
 }
 
-fn options_with<'o>(
-    schema: &serde_json::Value,
-    steps: usize,
-) -> ValidationOptions<'o, Arc<dyn Retrieve>, Tree> {
+fn options_with<'o>(schema: &serde_json::Value, steps: usize) -> Options<'o, Tree> {
     configured(jsonschema::options_for::<Tree>().offline(), schema, steps)
 }
 
 /// The same options on the crate's own values.
-fn copying_options<'o>(schema: &serde_json::Value, steps: usize) -> ValidationOptions<'o> {
+fn copying_options<'o>(schema: &serde_json::Value, steps: usize) -> Options<'o, SerdeJson> {
     configured(jsonschema::options().offline(), schema, steps)
 }
 
 fn configured<'o, F: Json>(
-    options: ValidationOptions<'o, Arc<dyn Retrieve>, F>,
+    options: Options<'o, F>,
     schema: &serde_json::Value,
     steps: usize,
-) -> ValidationOptions<'o, Arc<dyn Retrieve>, F> {
+) -> Options<'o, F> {
     let options = options
         .should_validate_formats(true)
         .with_email_options(EmailOptions::default().without_display_text())

@@ -12,10 +12,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use jsonschema::{Draft, Keyword, Registry, ValidationError, ValidationOptions, Validator};
+use jsonschema::{Draft, Keyword, Registry, ValidationError, Validator};
 use serde_json::{Map, Value as Schema, json};
 
 use super::super::schema::children;
+use super::build::Options;
 use super::tree::Tree;
 use super::work::spend;
 use super::{collect_first, options};
@@ -82,10 +83,7 @@ impl Outline {
 }
 
 /// The validator of an object whose key is the number of a place.
-fn build(
-    options: &ValidationOptions<'_, Arc<dyn jsonschema::Retrieve>, Tree>,
-    places: &[String],
-) -> Option<Validator<Tree>> {
+fn build(options: &Options<'_, Tree>, places: &[String]) -> Option<Validator<Tree>> {
     let entries = places.iter().enumerate().map(|(number, place)| {
         let reference = format!("{ADDRESS}#{}", percent_encoded(place));
         (number.to_string(), json!({"$ref": reference}))
@@ -117,7 +115,8 @@ pub(super) fn can_outline(schema: &Schema) -> bool {
     has_unions(schema) && !children(schema).any(|(_, inner)| names_resource(inner))
 }
 
-fn names_resource(node: &Schema) -> bool {
+/// Whether a part of the schema has a name by which others refer to it.
+pub(super) fn names_resource(node: &Schema) -> bool {
     children(node).any(|(key, member)| {
         (matches!(key, "$id" | "id") && member.is_string()) || names_resource(member)
     })
