@@ -63,6 +63,44 @@ fn one_stopped_call_does_not_stop_the_others_of_its_record() {
     }
 }
 
+/// More tools than should be in memory at once are compiled as they are called, and judge as if they all were.
+#[test]
+fn many_tools_judge_as_few_do() {
+    let path = log(
+        "many.jsonl",
+        &[
+            r#"{"tool":"search","arguments":{"query":"tea"},"session":"a","output":"ok"}"#,
+            r#"{"tool":"search","arguments":{"query":"tea","limit":"5"},"session":"a"}"#,
+            r#"{"tool":"search","arguments":{"limit":500},"session":"a"}"#,
+            r#"{"tool":"Search","arguments":{"query":"tea"}}"#,
+            r#"{"tool":"searhc","arguments":{"query":"tea"}}"#,
+            r#"{"tool":"brew","arguments":{"query":"tea"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fine"}]}}"#,
+        ]
+        .join("\n"),
+    );
+    let judged = |description: String| {
+        let mut tools = read_tools(TOOLS).expect("tools");
+        let other = serde_json::json!({"name": "other", "description": description});
+        tools.extend(read_tools(&other.to_string()).expect("a tool"));
+        let settings = ReplaySettings {
+            tools: Some(tools),
+            ..ReplaySettings::default()
+        };
+        let mut run = Run::new(find(&[&path]).expect("a file"), settings).expect("a run");
+        while !run.leg(&AtomicBool::new(false)).expect("no worker dies") {}
+        run.finish()
+    };
+    let few = judged("Does little.".to_owned());
+    let mut many = judged("Does much. ".repeat(200_000));
+    assert_eq!((few.calls.calls, few.calls.results), (7, 2));
+    // The one that was never called is known too, by another declaration.
+    assert!(many.tools.get("other").is_some());
+    many.tools = few.tools.clone();
+    assert_eq!(few, many);
+}
+
 #[test]
 fn violations_are_clustered_with_what_they_led_to() {
     let lines = [

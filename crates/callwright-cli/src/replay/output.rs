@@ -107,8 +107,15 @@ fn print(report: &Report, arguments: &OutputArguments) -> Result<()> {
         page: page.as_deref(),
         suggestions: suggestions.as_deref(),
     };
+    let cannot = "cannot write the report to standard output";
     let text = match arguments.format {
-        Format::Json => format!("{}\n", report::json(report)?),
+        Format::Json => {
+            let mut stdout = io::BufWriter::new(io::stdout().lock());
+            report::write_json(report, &mut stdout).context(cannot)?;
+            return (stdout.write_all(b"\n"))
+                .and_then(|()| stdout.flush())
+                .context(cannot);
+        }
         // anstream removes the colours that the terminal cannot show.
         Format::Text => report::text(report, width(), true, written)?,
     };
@@ -116,7 +123,7 @@ fn print(report: &Report, arguments: &OutputArguments) -> Result<()> {
     stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())
-        .context("cannot write the report to standard output")
+        .context(cannot)
 }
 
 /// Writes a file as a whole or not at all.

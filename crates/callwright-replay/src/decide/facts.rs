@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::neighbours::Neighbours;
 use crate::schema::nodes;
-use crate::summary::{Cluster, ClusterKey, Side, ToolSummary, ValueShape};
+use crate::summary::{Cluster, ClusterKey, Side, Summary, ToolSummary, ValueShape};
 
 /// A tool's newest declaration, read.
 #[derive(Debug, Default)]
@@ -40,6 +40,28 @@ impl Declaration {
             Side::Input => self.input.as_ref(),
             Side::Output => self.output.as_ref(),
         }
+    }
+}
+
+/// The newest declarations of tools that come one after the other. One is read at a time: all of them take much memory.
+pub(crate) struct Declarations<'s> {
+    summary: &'s Summary,
+    current: Option<(&'s str, Declaration)>,
+}
+
+impl<'s> Declarations<'s> {
+    pub(crate) fn of(summary: &'s Summary) -> Self {
+        let current = None;
+        Declarations { summary, current }
+    }
+
+    pub(crate) fn get(&mut self, tool: &'s str) -> &Declaration {
+        let current = self.current.take_if(|(known, _)| *known == tool);
+        let current = current.unwrap_or_else(|| {
+            let counts = self.summary.tools.get(tool);
+            (tool, Declaration::newest_of(counts))
+        });
+        &self.current.insert(current).1
     }
 }
 

@@ -13,11 +13,9 @@ mod slip;
 mod spelling;
 mod spread;
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::facts::{Declaration, values};
+pub(crate) use self::facts::{Declaration, Declarations, values};
 pub(crate) use self::outcome::ratio;
 
 use self::facts::Facts;
@@ -87,14 +85,12 @@ const OF_BOTH: [Check; 6] = [
 
 /// Judges all clusters, the most frequent first.
 pub fn decide(summary: &Summary) -> Vec<ClusterJudgement> {
-    let mut declarations: HashMap<&str, Declaration> = HashMap::new();
+    let mut declarations = Declarations::of(summary);
     let neighbours = Neighbours::of(summary);
     let mut judged = Vec::with_capacity(summary.clusters.len());
     for (key, cluster) in summary.clusters.iter() {
         let tool = summary.tools.get(&key.tool);
-        let declaration = declarations
-            .entry(&key.tool)
-            .or_insert_with(|| Declaration::newest_of(tool));
+        let declaration = declarations.get(&key.tool);
         let facts = Facts::gather(key, cluster, tool, declaration, &neighbours);
         judged.push((cluster.calls, judge(&facts)));
     }

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::SchemaAdvice;
 use super::node::{requires, type_names};
 use super::title::{label, shortened};
-use crate::decide::{ClusterJudgement, Declaration, ViolationKind, ratio};
+use crate::decide::{ClusterJudgement, Declaration, Declarations, ViolationKind, ratio};
 use crate::number::count;
 use crate::schema::nodes;
 use crate::summary::{
@@ -145,18 +145,13 @@ fn most_frequent_value(cluster: &Cluster) -> String {
 
 /// Looks for schemas that are looser than all traffic. Advice only: what was never sent may be sent tomorrow.
 pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
-    let mut declared: Option<(&str, Declaration)> = None;
+    let mut declarations = Declarations::of(summary);
     for (Parameter { tool, name }, seen) in summary.parameters.iter() {
         let enough = summary.tools.get(tool).filter(|it| it.sampled >= ENOUGH);
         let Some(counts) = enough else {
             continue;
         };
-        // The parameters of a tool come one after the other.
-        let (_, declaration) = match declared.take_if(|(known, _)| known == tool) {
-            Some(same) => declared.insert(same),
-            None => declared.insert((tool, Declaration::newest_of(Some(counts)))),
-        };
-        let Some(schema) = declaration.schema(Side::Input) else {
+        let Some(schema) = declarations.get(tool).schema(Side::Input) else {
             continue;
         };
         let path = Path::root().key(name);

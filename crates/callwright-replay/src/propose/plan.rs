@@ -14,7 +14,7 @@ use super::relaxation::{Family, Relaxation};
 use super::schema_hash::schema_hash;
 use super::title::title;
 use super::{ChangeKind, Proposal, Proposals, Unplaced};
-use crate::decide::{ClusterJudgement, Declaration, ViolationKind, values};
+use crate::decide::{ClusterJudgement, Declarations, ViolationKind, values};
 use crate::schema::places;
 use crate::summary::{Cluster, ClusterKey, Side, Summary, ValueShape};
 
@@ -52,11 +52,9 @@ pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals
         .filter(|judgement| judgement.kind != ViolationKind::EdgeCase)
         .map(|it| place(&it.cluster))
         .collect();
-    let mut declarations: HashMap<&str, Declaration> = HashMap::new();
+    let mut declarations = Declarations::of(summary);
     for (key, group) in groups {
-        let declaration = (declarations.entry(key.tool))
-            .or_insert_with(|| Declaration::newest_of(summary.tools.get(key.tool)));
-        let schema = declaration.schema(key.side);
+        let schema = declarations.get(key.tool).schema(key.side);
         let made = match schema.zip(recorded.get(&(key.tool, key.side))) {
             Some((schema, recorded)) => {
                 let mut clusters = group.clusters.iter();

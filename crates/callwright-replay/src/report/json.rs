@@ -1,5 +1,7 @@
 //! A report → JSON for programs: the [`View`] as it is serialised.
 
+use std::io;
+
 use serde_json::Value as Json;
 
 use super::view::View;
@@ -41,4 +43,14 @@ use super::{Report, ReportError};
 pub fn json(report: &Report) -> Result<Json, ReportError> {
     let view = View::of(report).map_err(ReportError::new)?;
     serde_json::to_value(view).map_err(ReportError::new)
+}
+
+/// Writes what [`json()`] returns, without holding all of it in memory: with thousands of clusters that is much.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn write_json(report: &Report, to: impl io::Write) -> Result<(), ReportError> {
+    let view = View::of(report).map_err(ReportError::new)?;
+    serde_json::to_writer(to, &view).map_err(ReportError::new)
 }

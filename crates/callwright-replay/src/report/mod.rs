@@ -24,7 +24,7 @@ use crate::propose::{Proposals, propose};
 use crate::summary::Summary;
 
 pub use html::{PageHeader, html};
-pub use json::json;
+pub use json::{json, write_json};
 pub use next::WrittenFiles;
 pub use text::text;
 

@@ -11,7 +11,8 @@ use callwright::{Policy, ToolSpec};
 
 use super::against::Against;
 use super::counts::Counts;
-use super::tools::{FromLog, ToolSet, Tools};
+use super::tool_store::ToolStore;
+use super::tools::Tools;
 use super::turnstile::Turnstile;
 use super::worker::Shared;
 use super::{ReplaySettings, RunError};
@@ -45,17 +46,16 @@ impl Engine {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let mut workers = settings.workers.map_or(cores, NonZero::get);
         let tools = if let Some(tools) = settings.tools {
-            let ledger = Arc::clone(&ledger) as _;
-            Tools::Given(Arc::new(ToolSet::new(tools, &settings.policy, ledger)?))
+            Tools::given(tools, settings.policy, Arc::clone(&ledger) as _)?
         } else {
-            let log = FromLog::new(settings.policy, Arc::clone(&ledger) as _);
+            let log = ToolStore::of_log(settings.policy, Arc::clone(&ledger) as _);
             if !inputs.is_empty() && inputs.iter().all(|input| input.bytes.is_some()) {
                 log.learn_all(inputs.to_vec(), settings.stop.as_deref());
             } else {
                 // What can be read only once: tools are learned on the way, one record after the other.
                 workers = 1;
             }
-            Tools::FromLog(Box::new(log))
+            Tools::Stored(Box::new(log))
         };
         let against = settings.against.map(other_judge).transpose()?;
         let summary = Summary {

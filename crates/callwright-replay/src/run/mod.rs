@@ -10,6 +10,7 @@ mod counts;
 mod engine;
 mod records;
 mod sighting;
+mod tool_store;
 mod tools;
 mod turn;
 mod turnstile;

@@ -142,9 +142,11 @@ fn sort_out<'p>(
     for seen in reading.seen.drain(..) {
         let what = match seen {
             Seen::Tools(mut shown) => {
-                if let Tools::FromLog(log) = tools {
+                if let Tools::Stored(store) = tools
+                    && !store.is_given()
+                {
                     shown.retain(|tool| tool.name.len() <= LONGEST_NAME);
-                    log.learn(&shown);
+                    store.learn(&shown);
                     offered = Some(shown);
                 }
                 continue;
@@ -158,10 +160,10 @@ fn sort_out<'p>(
         };
         let set = match (tools, &what) {
             (Tools::Given(set), _) => JudgingSet::Given(set),
-            (Tools::FromLog(log), Sighted::Call { seen, .. }) => {
-                JudgingSet::Shown(log.judging(offered.as_deref(), &seen.call.tool)?)
+            (Tools::Stored(store), Sighted::Call { seen, .. }) => {
+                JudgingSet::Shown(store.judging(offered.as_deref(), &seen.call.tool)?)
             }
-            (Tools::FromLog(log), Sighted::Result(_)) => JudgingSet::Shown(log.none()?),
+            (Tools::Stored(store), Sighted::Result(_)) => JudgingSet::Shown(store.none()?),
         };
         found.push(Sighting { spot, set, what });
     }

@@ -13,7 +13,7 @@ use callwright::{Gate, Verdict};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::sighting::{Sighted, Sighting};
-use super::tools::ToolSet;
+use super::tools::{ToolSet, Tools};
 use super::worker::hash_of;
 use crate::conversation::{CallEnd, Conversations, Effect, Faults, add_effects};
 use crate::judge::{JudgedCall, JudgedResult};
@@ -93,7 +93,7 @@ pub(super) struct LateResult<'c> {
 /// What is remembered of a call until the record with its result comes.
 #[derive(Debug)]
 pub(crate) struct AwaitedCall {
-    /// Forgotten with the tools of a log that are not in use any more.
+    /// Tools that are compiled as they are called may be gone by then.
     set: Weak<ToolSet>,
     identity: Option<CallIdentity>,
     /// What admission knows it by; `None` if it was refused, or admission would have stopped it.
@@ -156,18 +156,18 @@ pub(super) fn prepare<'c, 'p>(
 
 /// Goes through one call or result in its turn.
 pub(super) fn take_turn<'c>(
-    sighting: &'c Sighting<'_>,
+    (sighting, tools): (&'c Sighting<'_>, &Tools),
     prepared: Option<&Prepared<'_, '_>>,
     conversations: &mut Conversations,
     effects: &mut Vec<Effect>,
 ) -> TurnOutcome<'c> {
     match (&sighting.what, prepared) {
         (Sighted::Call { seen, .. }, Some(prepared)) => {
-            take_call(sighting, seen, prepared, conversations, effects)
+            take_call((sighting, tools), seen, prepared, conversations, effects)
         }
         (Sighted::Result(result), _) => {
             let key = awaited_as(&result.at, &result.id);
-            late(key, sighting, None, &result.answer, conversations, effects)
+            late(key, tools, None, &result.answer, conversations, effects)
                 .unwrap_or(TurnOutcome::Stray)
         }
         (Sighted::Call { .. }, None) => TurnOutcome::ShownAgain,
@@ -175,7 +175,7 @@ pub(super) fn take_turn<'c>(
 }
 
 fn take_call<'c>(
-    sighting: &'c Sighting<'_>,
+    (sighting, tools): (&'c Sighting<'_>, &Tools),
     call: &'c SeenCall<'_>,
     prepared: &Prepared<'_, '_>,
     conversations: &mut Conversations,
@@ -187,14 +187,7 @@ fn take_call<'c>(
         // This time its result may be there as well.
         let answer = prepared.awaited_as.zip(call.answer.as_ref());
         let late = answer.and_then(|(key, answer)| {
-            late(
-                key,
-                sighting,
-                Some(identity),
-                answer,
-                conversations,
-                effects,
-            )
+            late(key, tools, Some(identity), answer, conversations, effects)
         });
         return late.unwrap_or(TurnOutcome::ShownAgain);
     }
@@ -229,7 +222,7 @@ fn take_call<'c>(
 /// A result that comes after its call.
 fn late<'c>(
     key: u64,
-    sighting: &Sighting<'_>,
+    tools: &Tools,
     identity: Option<&CallIdentity>,
     answer: &'c ToolAnswer<'_>,
     conversations: &mut Conversations,
@@ -241,10 +234,8 @@ fn late<'c>(
         _ => true,
     };
     let call = conversations.unanswered.take(key, is_meant)?;
-    let set = call
-        .set
-        .upgrade()
-        .unwrap_or_else(|| Arc::clone(&sighting.set));
+    let set = call.set.upgrade();
+    let set = set.or_else(|| tools.judging(&call.tool))?;
     let judge = set.judge();
     let tool = judge.gate().tool(&call.tool)?;
     let faults = call.faults.as_ref();

@@ -73,6 +73,7 @@ impl Shared {
             for (waiting, prepared) in waiting.iter().zip(&prepared) {
                 let known = effects.len();
                 outcomes.push(waiting.take_turn(
+                    &self.tools,
                     prepared.as_ref(),
                     &mut conversations,
                     &mut effects,
@@ -280,12 +281,15 @@ impl Waiting<'_> {
 
     fn take_turn(
         &self,
+        tools: &Tools,
         prepared: Option<&Prepared<'_, '_>>,
         conversations: &mut Conversations,
         effects: &mut Vec<Effect>,
     ) -> TurnOutcome<'_> {
         match self {
-            Waiting::Whole(sighting) => take_turn(sighting, prepared, conversations, effects),
+            Waiting::Whole(sighting) => {
+                take_turn((sighting, tools), prepared, conversations, effects)
+            }
             Waiting::Counted(call) => {
                 let gate = call.set.judge().gate();
                 TurnOutcome::Call(call.turn.take(gate, conversations, effects))

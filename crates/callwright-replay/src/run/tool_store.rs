@@ -1,0 +1,318 @@
+//! Tools that are not all compiled at once: those that a log shows, or a very large number that was given.
+//!
+//! Takes declarations, and then names of tools that are called; returns what judges their calls. A call is judged by the
+//! declaration of its tool alone, which is compiled when the tool is called. What is kept of declarations is bounded, and
+//! so is what is kept compiled.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use callwright::admit::Ledger;
+use callwright::call::Arguments;
+use callwright::tool::Tool;
+use callwright::validate::SchemaCache;
+use callwright::{Call, Error, Policy, ToolSpec};
+use memchr::memmem::Finder;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::tools::{ToolSet, declaration};
+use crate::judge::Judge;
+use crate::read::{Reader, Reading, RecordPlace};
+use crate::seen::{LONGEST_NAME, Seen};
+use crate::source::{Input, Pieces};
+
+/// How many bytes of declarations of a log are kept as the newest ones: those of some thousand tools.
+const MOST_DECLARED_BYTES: usize = 4 * 1024 * 1024;
+
+/// How many bytes of declarations are kept compiled, which takes ten to a hundred times as many. Some dozen tools make
+/// nearly all calls.
+const MOST_COMPILED_BYTES: usize = 512 * 1024;
+
+/// How many tools may be known before one that nothing declares counts as made up.
+const MOST_UNDECLARED: usize = 2_000;
+
+/// A record without one of these declares no tool.
+const SIGNS: [&str; 4] = [
+    "tools\"",
+    "functions\"",
+    "functionDeclarations",
+    "tool.definitions",
+];
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct ToolStore {
+    policy: Policy,
+    ledger: Arc<dyn Ledger>,
+    cache: SchemaCache,
+    /// Whether all of the log was looked through before the run: then nothing new comes.
+    has_learned: AtomicBool,
+    known: Mutex<KnownTools>,
+    /// The names of the tools that were given, which say what another name may mean. `None` for those of a log.
+    given: Option<Arc<ToolSet>>,
+}
+
+#[derive(Debug, Default)]
+struct KnownTools {
+    /// The newest declaration of each tool, and how many bytes they are.
+    newest: BTreeMap<String, PackedSpec>,
+    bytes: usize,
+    /// What was learned last: requests carry the same list again and again.
+    last: Vec<ToolSpec>,
+    /// Tools that are called, and that nothing declares.
+    undeclared: BTreeSet<String>,
+    compiled: CompiledSets,
+}
+
+/// A declaration with its schemas as JSON text: read, they take ten times as much memory.
+#[derive(Debug, PartialEq)]
+struct PackedSpec {
+    rest: ToolSpec,
+    schemas: [Option<Box<str>>; 2],
+}
+
+impl PackedSpec {
+    fn new(mut spec: ToolSpec) -> Self {
+        let schemas = [spec.input_schema.take(), spec.output_schema.take()];
+        PackedSpec {
+            rest: spec,
+            schemas: schemas.map(|schema| Some(schema?.to_string().into())),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let rest = self.rest.name.len() + self.rest.description.as_ref().map_or(0, String::len);
+        let schemas = self.schemas.iter().flatten().map(|schema| schema.len());
+        rest + schemas.sum::<usize>()
+    }
+
+    fn unpacked(&self) -> ToolSpec {
+        let mut spec = self.rest.clone();
+        let [input, output] = self.schemas.each_ref().map(|schema| {
+            let schema: Option<serde_json::Value> = serde_json::from_str(schema.as_ref()?).ok();
+            schema.map(Arc::new)
+        });
+        (spec.input_schema, spec.output_schema) = (input, output);
+        spec
+    }
+}
+
+/// Sets of tools by a hash, as many as there is room for; the oldest goes first.
+#[derive(Debug, Default)]
+struct CompiledSets {
+    sets: HashMap<u64, Arc<ToolSet>>,
+    order: VecDeque<(u64, usize)>,
+    bytes: usize,
+}
+
+impl CompiledSets {
+    fn add(&mut self, hash: u64, set: &Arc<ToolSet>) {
+        // A gate takes some room, whatever its tools are.
+        let bytes = 256 + set.declared_bytes();
+        self.sets.insert(hash, Arc::clone(set));
+        self.order.push_back((hash, bytes));
+        self.bytes += bytes;
+        while self.bytes > MOST_COMPILED_BYTES
+            && let Some((oldest, bytes)) = self.order.pop_front()
+        {
+            self.sets.remove(&oldest);
+            self.bytes -= bytes;
+        }
+    }
+}
+
+impl ToolStore {
+    /// Tools that a log shows, none of which is known yet.
+    pub(super) fn of_log(policy: Policy, ledger: Arc<dyn Ledger>) -> Self {
+        ToolStore {
+            policy,
+            ledger,
+            cache: SchemaCache::new(MOST_COMPILED_BYTES as u64),
+            has_learned: AtomicBool::new(false),
+            known: Mutex::default(),
+            given: None,
+        }
+    }
+
+    /// Tools that were given; what a log shows does not count beside them.
+    ///
+    /// # Errors
+    /// Fails if two tools have one name.
+    pub(super) fn given(
+        tools: Vec<ToolSpec>,
+        policy: Policy,
+        ledger: Arc<dyn Ledger>,
+    ) -> Result<Self, Error> {
+        let mut store = ToolStore::of_log(policy, ledger);
+        let names = tools
+            .iter()
+            .map(|tool| ToolSpec::without_schema(&*tool.name));
+        store.given = Some(Arc::new(store.compile(names.collect(), false)?));
+        let packed = tools
+            .into_iter()
+            .map(|tool| (tool.name.clone(), PackedSpec::new(tool)));
+        store.known().newest = packed.collect();
+        Ok(store)
+    }
+
+    /// Whether calls are judged by what was given alone.
+    pub(super) fn is_given(&self) -> bool {
+        self.given.is_some()
+    }
+
+    /// Goes through all tools that are known, one by one: compiled, all of them together could be very large.
+    pub(super) fn each_declared(&self, each: &mut impl FnMut(&ToolSet)) {
+        let newest = std::mem::take(&mut self.known().newest);
+        for spec in newest.values() {
+            let set = self.compile(vec![spec.unpacked()], true);
+            set.iter().for_each(&mut *each);
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownTools> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of all tools in these inputs, until `stop` is set. What cannot be read is reported by the second pass.
+    pub(super) fn learn_all(&self, inputs: Vec<Input>, stop: Option<&AtomicBool>) {
+        let signs = SIGNS.map(Finder::new);
+        let may_declare = |bytes: &[u8]| signs.iter().any(|sign| sign.find(bytes).is_some());
+        let mut reader = Reader::new();
+        self.has_learned.store(true, Ordering::Relaxed);
+        for piece in Pieces::new(inputs).flatten() {
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return;
+            }
+            if !may_declare(&piece.bytes) {
+                continue;
+            }
+            let mut reading = Reading::default();
+            for record in piece.records() {
+                let Some(text) = record.text.ok().filter(|it| may_declare(it.as_bytes())) else {
+                    continue;
+                };
+                let (file, line) = (&*piece.file, record.line);
+                reader.read(text, RecordPlace { file, line }, &mut reading);
+                for seen in &reading.seen {
+                    if let Seen::Tools(tools) = seen {
+                        self.known().learn(tools);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes note of tools that the log shows, unless that was done before.
+    pub(super) fn learn(&self, tools: &[ToolSpec]) {
+        if !self.has_learned.load(Ordering::Relaxed) {
+            self.known().learn(tools);
+        }
+    }
+
+    /// What judges a call of this tool: the declaration that its record carries, or else the newest one. Where nothing
+    /// declares it, it is a tool without a schema.
+    ///
+    /// # Errors
+    /// Fails if tools cannot be compiled, which different names do not allow.
+    pub(super) fn judging(
+        &self,
+        offered: Option<&[ToolSpec]>,
+        tool: &str,
+    ) -> Result<Arc<ToolSet>, Error> {
+        if let Some(offered) = offered {
+            // Where two have the same name, the last one counts. A name that is not offered may be meant for one that is.
+            let meant: BTreeMap<&str, &ToolSpec> = match offered.iter().rfind(|it| it.name == tool)
+            {
+                Some(own) => [(tool, own)].into(),
+                None => offered.iter().map(|it| (it.name.as_str(), it)).collect(),
+            };
+            let mut hasher = Xxh3::new();
+            for tool in meant.values() {
+                hasher.update(declaration(tool).as_bytes());
+            }
+            let tools = || meant.into_values().cloned().collect();
+            return self.compiled(&mut self.known(), hasher.digest(), true, tools);
+        }
+        let mut known = self.known();
+        let hash = xxh3_64(tool.as_bytes());
+        if let Some(set) = known.compiled.sets.get(&hash) {
+            return Ok(Arc::clone(set));
+        }
+        if let Some(own) = known.newest.get(tool).map(PackedSpec::unpacked) {
+            return self.compiled(&mut known, hash, true, || vec![own]);
+        }
+        if let Some(given) = &self.given {
+            drop(known);
+            let call = Call::new(tool, Arguments::Absent);
+            let verdict = given.judge().gate().judge(&call);
+            let meant = verdict
+                .tool()
+                .map(Tool::name)
+                .filter(|meant| *meant != tool);
+            return match meant {
+                Some(meant) => self.judging(None, meant),
+                None => Ok(Arc::clone(given)),
+            };
+        }
+        let has_room = known.newest.len() + known.undeclared.len() < MOST_UNDECLARED;
+        if known.undeclared.contains(tool) || (has_room && tool.len() <= LONGEST_NAME) {
+            known.undeclared.insert(tool.to_owned());
+            let own = ToolSpec::without_schema(tool);
+            return self.compiled(&mut known, hash, false, || vec![own]);
+        }
+        self.compiled(&mut known, 0, true, Vec::new)
+    }
+
+    /// No tools: what judges where it does not matter.
+    ///
+    /// # Errors
+    /// See [`ToolStore::judging`].
+    pub(super) fn none(&self) -> Result<Arc<ToolSet>, Error> {
+        self.compiled(&mut self.known(), 0, true, Vec::new)
+    }
+
+    fn compiled(
+        &self,
+        known: &mut KnownTools,
+        hash: u64,
+        are_declared: bool,
+        tools: impl FnOnce() -> Vec<ToolSpec>,
+    ) -> Result<Arc<ToolSet>, Error> {
+        if let Some(set) = known.compiled.sets.get(&hash) {
+            return Ok(Arc::clone(set));
+        }
+        let set = Arc::new(self.compile(tools(), are_declared)?);
+        known.compiled.add(hash, &set);
+        Ok(set)
+    }
+
+    fn compile(&self, tools: Vec<ToolSpec>, are_declared: bool) -> Result<ToolSet, Error> {
+        let (ledger, cache) = (Arc::clone(&self.ledger), self.cache.clone());
+        let judge = Judge::new(tools, &self.policy, ledger, cache)?;
+        Ok(ToolSet::of(judge, are_declared))
+    }
+}
+
+impl KnownTools {
+    fn learn(&mut self, tools: &[ToolSpec]) {
+        if self.last == tools {
+            return;
+        }
+        self.last = tools.to_vec();
+        for tool in tools.iter().filter(|tool| tool.name.len() <= LONGEST_NAME) {
+            let packed = PackedSpec::new(tool.clone());
+            let before = self.newest.get(&tool.name);
+            if before == Some(&packed) {
+                continue;
+            }
+            let bytes = self.bytes - before.map_or(0, PackedSpec::bytes) + packed.bytes();
+            if bytes <= MOST_DECLARED_BYTES {
+                self.bytes = bytes;
+                self.newest.insert(tool.name.clone(), packed);
+                self.undeclared.remove(&tool.name);
+                self.compiled.sets.remove(&xxh3_64(tool.name.as_bytes()));
+            }
+        }
+    }
+}
