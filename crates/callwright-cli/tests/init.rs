@@ -319,3 +319,43 @@ fn a_guarded_server_answers() {
         "{output:?}"
     );
 }
+
+/// The guide shows an entry before and after, and the one entry for many servers, as the program makes them.
+#[cfg(unix)]
+#[test]
+fn the_guide_shows_what_is_written() {
+    let guide = read(&repository().join("docs/mcp.md"));
+    let mut blocks = guide
+        .split("```json\n")
+        .skip(1)
+        .map(|block| block.split("```").next().unwrap_or(""));
+    let (before, after) = (blocks.next().expect("one"), blocks.next().expect("another"));
+    let user = User::new();
+    let file = user.file("project/.mcp.json", before);
+    let guarded = ["init", "--client", "claude-code", "--program", "callwright"];
+    let written = user.run(&[&guarded[..], &["--yes"]].concat());
+    assert_eq!(written.code, 0, "{written:?}");
+    assert_eq!(read(&file), after);
+
+    let servers = user.file("servers.json", before);
+    let name = servers.to_string_lossy();
+    let printed = user.run(&["mcp", "--print-config", "--servers", &name]);
+    let shown = printed.stdout.replace(&*name, "/home/me/servers.json");
+    let shown = format!("$ callwright mcp --print-config --servers ~/servers.json\n{shown}```");
+    assert!(guide.contains(&shown), "docs/mcp.md should show:\n{shown}");
+}
+
+/// The guide to the terminal shows the session of a user who answers yes.
+#[cfg(unix)]
+#[test]
+fn the_terminal_guide_shows_the_difference() {
+    let guide = read(&repository().join("docs/terminal.md"));
+    let user = User::new();
+    let text = "{\n  \"mcpServers\": {\n    \"files\": {\n      \"command\": \"npx\",\n      \"args\": [\"-y\", \
+                \"@modelcontextprotocol/server-filesystem\", \"/data\"]\n    }\n  }\n}\n";
+    user.file(".cursor/mcp.json", text);
+    let program = "/home/me/.cargo/bin/callwright";
+    let written = user.run(&["init", "--client", "cursor", "--program", program, "--yes"]);
+    assert!(guide.contains(&written.stdout), "{}", written.stdout);
+    assert!(guide.contains(&written.stderr), "{}", written.stderr);
+}
