@@ -20,6 +20,7 @@ use crate::given_up::{is_given_up, says_nothing};
 use crate::guard::{AnswerGuard, CallJudge, Decision, SplitCall};
 use crate::judge::AnswerJudge;
 use crate::reask::{AskedAgain, Reasker};
+use crate::refused_call::may_all_be_asked_for;
 use crate::relay::Relay;
 use crate::stop::{StoppedAnswer, StoppedEvent};
 
@@ -297,7 +298,7 @@ impl AnswerEnd {
 /// Whether the model may be asked again for what was refused: it is all about calls that were judged, in one choice.
 fn may_ask(judge: &AnswerJudge, answer: &StreamedAnswer) -> bool {
     let is_plain = answer.choices.len() == 1 && answer.calls.iter().all(|call| !call.is_foreign);
-    is_plain && answer.calls.len() == judge.decided() && Reasker::may_ask(judge.refused())
+    is_plain && answer.calls.len() == judge.decided() && may_all_be_asked_for(judge.refused())
 }
 
 fn calls_of(answer: &StreamedAnswer) -> Vec<Call<'static>> {

@@ -16,7 +16,8 @@ use crate::call_scope::CallScope;
 use crate::gates::RequestTools;
 use crate::guard::{CallJudge, Decision, NewCall, SplitCall};
 use crate::loops::{LoopCheck, stop_text};
-use crate::reask::{AskedAgain, RefusedCall};
+use crate::reask::AskedAgain;
+use crate::refused_call::RefusedCall;
 use crate::text_fate::sound;
 
 /// Judges the calls of one answer.

@@ -6,7 +6,7 @@
 //! - `relay`, `judged_request`, `judged_answer`, `judged_stream`: one request on its way to the API, and the answer on its way
 //!   back
 //! - `credentials`: which clients may come in, and which headers the upstream gets
-//! - `api`, `request`, `request_scan`: which API a path belongs to, and what a request says, seen while it passes
+//! - `api`, `request`, `request_members`, `request_scan`: which API a path belongs to, and what a request says, seen while it passes
 //! - `array_stream`: Gemini's streams that are a JSON list
 //! - `gates`: compiled gates by the tools of a request
 //! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
@@ -15,7 +15,7 @@
 //! - `call_ids`: one id for each call
 //! - `judge`: the verdict on a call, on record and counted
 //! - `loops`, `stop`: calls that repeat what the conversation holds
-//! - `reask`, `first_answer`, `side_request`, `given_up`: asking the model again for calls that were refused, or that it gave up
+//! - `reask`, `refused_call`, `first_answer`, `side_request`, `given_up`: asking the model again for calls that were refused, or that it gave up
 //! - `answer_end`: what is only decided when an answer is over
 //! - `mend`: conversations that a provider rejects
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -41,8 +41,10 @@ mod loops;
 mod mend;
 mod own_events;
 mod reask;
+mod refused_call;
 mod relay;
 mod request;
+mod request_members;
 mod request_scan;
 mod rewrite;
 mod side_request;

@@ -19,7 +19,8 @@ use parking_lot::Mutex;
 
 use crate::call_ids::TakenIds;
 use crate::call_scope::{CallScope, WantedCalls};
-use crate::request_scan::{Found, Member, RequestScan};
+use crate::request_members::{Found, Member};
+use crate::request_scan::RequestScan;
 
 /// A request, once all of it has passed.
 #[derive(Debug)]

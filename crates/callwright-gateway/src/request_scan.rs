@@ -4,12 +4,10 @@
 //! the conversation are; the rest is skipped, strings at the speed of memory, so that a megabyte of history costs less
 //! than sending it. Does not check the syntax: a body that is not JSON is the provider's to reject. Changes nothing.
 
-use std::collections::VecDeque;
-use std::ops::Range;
-
 use memchr::memchr2;
 
 use crate::call_ids::TakenIds;
+use crate::request_members::{Found, HISTORIES, IDS, MEMBERS, Member, TOOLS_ELSEWHERE};
 
 /// How many messages at the end of a conversation are remembered. Two hundred rounds, the most that are replayed, fit with
 /// some parallel calls in each.
@@ -18,57 +16,8 @@ const MOST_MESSAGES: usize = 2_048;
 /// The longest key or word that means anything here, with room to spare. Longer strings are not kept.
 const LONGEST_WORD: usize = 64;
 
-/// The members that are kept, by the names that APIs give them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Member {
-    Tools,
-    /// What came before `tools` in chat completions.
-    Functions,
-    Model,
-    ToolChoice,
-    ToolConfig,
-    ParallelToolCalls,
-    ResponseFormat,
-    Text,
-    OutputConfig,
-    OutputFormat,
-    GenerationConfig,
-    /// These three name a conversation that the provider keeps.
-    PreviousResponse,
-    Conversation,
-    Thread,
-}
-
-const MEMBERS: [(&[u8], Member); 16] = [
-    (b"tools", Member::Tools),
-    (b"functions", Member::Functions),
-    (b"model", Member::Model),
-    (b"tool_choice", Member::ToolChoice),
-    (b"toolConfig", Member::ToolConfig),
-    (b"tool_config", Member::ToolConfig),
-    (b"parallel_tool_calls", Member::ParallelToolCalls),
-    (b"response_format", Member::ResponseFormat),
-    (b"text", Member::Text),
-    (b"output_config", Member::OutputConfig),
-    (b"output_format", Member::OutputFormat),
-    (b"generationConfig", Member::GenerationConfig),
-    (b"generation_config", Member::GenerationConfig),
-    (b"previous_response_id", Member::PreviousResponse),
-    (b"conversation", Member::Conversation),
-    (b"thread", Member::Thread),
-];
-
-/// Where the conversation is.
-const HISTORIES: [&[u8]; 3] = [b"messages", b"input", b"contents"];
-
-/// The keys under which a conversation has the ids of its calls.
-const IDS: [&[u8]; 2] = [b"id", b"call_id"];
-
 /// How many ids are remembered: more than the context of any model has calls.
 const MOST_IDS: usize = 16_384;
-
-/// Names of parts of a conversation that bring tools besides those of the list.
-const TOOLS_ELSEWHERE: [&[u8]; 3] = [b"tool_addition", b"additional_tools", b"tool_search_output"];
 
 /// Reads a body as it passes.
 #[derive(Debug, Default)]
@@ -88,18 +37,6 @@ pub(crate) struct RequestScan {
     found: Found,
     /// There is something that would have to be read with more care: a member twice, a key with escapes.
     is_odd: bool,
-}
-
-/// What a request says.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    members: Vec<(Member, Vec<u8>)>,
-    /// Where the last messages of the conversation are in the body.
-    pub(crate) messages: VecDeque<Range<usize>>,
-    /// The ids in the conversation.
-    pub(crate) ids: TakenIds,
-    /// Whether the conversation itself may bring tools, so that the list is not all of them.
-    pub(crate) has_tools_elsewhere: bool,
 }
 
 #[derive(Debug, Default)]
@@ -311,14 +248,6 @@ impl RequestScan {
 fn is_word(before: &[u8], rest: &[u8], word: &[u8]) -> bool {
     before.len() + rest.len() == word.len()
         && word.strip_prefix(before).is_some_and(|end| end == rest)
-}
-
-impl Found {
-    /// The text of a member, as it was sent.
-    pub(crate) fn member(&self, wanted: Member) -> Option<&str> {
-        let found = self.members.iter().find(|(member, _)| *member == wanted)?;
-        std::str::from_utf8(&found.1).ok().map(str::trim_end)
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use callwright::internal::{RawObject, raw_items, raw_span};
 use callwright::wire::{Provider, render_result};
 use hyper::Uri;
 
-use crate::reask::RefusedCall;
+use crate::refused_call::RefusedCall;
 use crate::rewrite::replace;
 
 /// What the model reads of calls that were not refused.

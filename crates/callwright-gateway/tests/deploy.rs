@@ -1,4 +1,6 @@
-//! The dashboard in `deploy/` asks for nothing that the gateway does not count.
+//! The dashboard in `deploy/` asks for nothing that the gateway does not count, and the chart is one that Helm takes.
+//!
+//! `CALLWRIGHT_TEST_HELM` is Helm. Without it the test of the chart says so.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,
@@ -7,6 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 
 use callwright_live::Live;
 
@@ -30,4 +33,44 @@ fn the_dashboard_knows_the_metrics() {
     assert!(asked.len() > 6, "{asked:?}");
     let unknown: Vec<_> = asked.difference(&counted).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn helm_takes_the_chart() {
+    let Ok(helm) = std::env::var("CALLWRIGHT_TEST_HELM") else {
+        eprintln!("skipped: CALLWRIGHT_TEST_HELM is not set");
+        return;
+    };
+    let chart = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/helm");
+    // Everything that can be switched on.
+    let all = [
+        r#"policy="[tool.x]\neffect = \"read\"""#,
+        r#"clientKeysSecret="keys""#,
+        r#"upstreamHeaders=["authorization: Bearer ${KEY}"]"#,
+        r#"options=["--mode=observe"]"#,
+        "autoscaling.enabled=true",
+        "serviceMonitor.enabled=true",
+    ];
+    for (values, kinds) in [(&all[..0], 4), (&all[..], 7)] {
+        let run = |command: &[&str]| {
+            let set = values.iter().flat_map(|value| ["--set-json", value]);
+            let mut run = Command::new(&helm);
+            let run = run
+                .args(command)
+                .arg(&chart)
+                .args(set)
+                .output()
+                .expect("Helm runs");
+            let printed = String::from_utf8_lossy(&run.stdout).into_owned();
+            assert!(
+                run.status.success(),
+                "{printed}{}",
+                String::from_utf8_lossy(&run.stderr)
+            );
+            printed
+        };
+        run(&["lint", "--strict"]);
+        let printed = run(&["template", "release"]);
+        assert_eq!(printed.matches("\nkind: ").count(), kinds, "{printed}");
+    }
 }

@@ -77,6 +77,12 @@ async fn it_shows_what_happened() {
             .contains("Please rewrite the input"),
         "{seen}"
     );
+    assert!(
+        seen["edits"]
+            .to_string()
+            .contains(r#"["around calls","call_id","2"]"#),
+        "{seen}"
+    );
     assert!(seen["bars"].as_u64() >= Some(3), "{seen}");
     assert_eq!(seen["markup"], 0, "{seen}");
     assert_eq!(seen["trouble"], "", "{seen}");
@@ -110,6 +116,7 @@ fn look(browser: &mut Browser, url: &str) -> Value {
         "tools": browser.value(&table("tools")),
         "models": browser.value(&table("models")),
         "refusals": browser.value("document.getElementById('refusals').textContent"),
+        "edits": browser.value(&table("edits")),
         "bars": browser.value("document.querySelectorAll('#minutes rect').length"),
         "markup": browser.value("document.querySelectorAll('td b, td i').length"),
         "trouble": browser.value("document.getElementById('trouble').textContent"),

@@ -111,6 +111,11 @@ impl Figures {
             Counter::Unjudged => update(&mut self.unjudged, label, |count| *count += number),
             Counter::Reasks => update(&mut self.reasks, label, |count| *count += number),
             Counter::ReaskTokens => self.reask_tokens += number,
+            // Of what is around a call; those of calls come with their events.
+            Counter::Edits => update(&mut self.edits, label, |row| {
+                row.count += number;
+                label.clone_into(&mut row.name);
+            }),
             _ => {}
         }
     }
