@@ -83,6 +83,17 @@ pub(super) fn read<'t>(
     Ok((calls, end))
 }
 
+/// Whether a text begins as a call does: a mark or the name of a tool, and a bracket.
+pub(super) fn opens_call(text: &str, offer: &Offer<'_>) -> bool {
+    let around = Around {
+        side: Side::Before,
+        is_message: true,
+        is_tool: &|name| offer.tool(name).is_some(),
+    };
+    let (debris, length) = template::leading_debris(text, &around);
+    (debris.has_mark || debris.tool.is_some()) && text[length..].starts_with(['{', '['])
+}
+
 /// What was written after the name of a tool. A name alone marks nothing, unless the tool only reads.
 fn arguments_of<'t>(
     value: Value<'t>,

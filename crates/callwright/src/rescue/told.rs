@@ -33,15 +33,16 @@ pub(super) fn read<'t>(
     }
     let near = |at: &usize| at - start <= MOST_WORDS;
     let mut places = starts(text, start).take_while(near).take(MOST_STARTS);
-    // What looks like calls first decides: it is not left out for the sake of another.
-    let found = places.find_map(|at| {
-        let alone = read_from(text, (at, end), limits, offer).ok();
-        alone.map(|found| (found, "")).or_else(|| {
-            let (calls, end) = debris::read(text, at, limits.max_depth, offer).ok()?;
-            Some((Found::json(calls, at), &text[end..]))
-        })
-    });
-    let (found, words_after) = found?;
+    // What looks like calls first decides: it is not left out for the sake of another, whether it can be read or not.
+    let (found, words_after) = places.find_map(|at| {
+        if let Ok(found) = read_from(text, (at, end), limits, offer) {
+            return Some(Some((found, "")));
+        }
+        match debris::read(text, at, limits.max_depth, offer) {
+            Ok((calls, end)) => Some(Some((Found::json(calls, at), &text[end..]))),
+            Err(_) => debris::opens_call(&text[at..], offer).then_some(None),
+        }
+    })??;
     let is_allowed = |name: &str| {
         offer
             .tool(name)
