@@ -1,6 +1,7 @@
 //! What the fuzz targets share: the corpus as seeds, bounds on what an input costs, and promises that every verdict keeps.
 
 mod bounds;
+mod said;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use callwright::{Call, Verdict};
 use serde_json::Value;
 
 pub use self::bounds::{Bounds, bounded};
+pub use self::said::{Kept, assert_can_miss, unescaped};
 
 /// Every case of some stages of the corpus, each with its file, always in the same order.
 pub fn cases(stages: &[&str]) -> Vec<(Value, Value)> {

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 pub use crate::text::{first_bytes, is_invisible, visible};
 pub use crate::wire::raw::{RawObject, items as raw_items, span as raw_span, text as raw_text};
-use crate::words::Digest;
+use crate::words::{Digest, envelope, template};
 
 /// Two tools of one guard have the same name.
 pub fn duplicate_tool(name: String) -> Error {
@@ -21,3 +21,12 @@ pub fn nameless_tool() -> Error {
 pub fn digest(content: &str) -> Value<'static> {
     Value::String(Digest::of(content).to_string().into())
 }
+
+/// The words that may go around a call without being an argument, a name or a sentence: those of chat templates, and the
+/// keys of a call as JSON. The fuzz targets miss every other word.
+pub fn words_around_calls() -> impl Iterator<Item = &'static str> {
+    template::words().chain(envelope::words())
+}
+
+/// The keys under which a call as JSON has its id, which goes as well.
+pub const ID_KEYS: &[&str] = envelope::IDS;

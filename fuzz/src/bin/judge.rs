@@ -10,7 +10,9 @@ use callwright::repair::{Edit, Grade, RepairPolicy};
 use callwright::validate::SchemaCache;
 use callwright::wire::read_tools;
 use callwright::{Call, Gate, ToolSpec, Verdict, json};
-use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
+use callwright_fuzz::{
+    Bounds, Kept, assert_can_miss, assert_presentable, bounded, cases, plant, tools, unescaped,
+};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -81,7 +83,10 @@ fn seeds() -> Vec<Vec<u8>> {
 }
 
 fuzz_target!(
-    init: plant(seeds()),
+    init: {
+        plant(seeds());
+        assert_can_miss();
+    },
     |data: &[u8]| bounded(data, BOUNDS, || {
         let [low, high, grade, text @ ..] = data else { return };
         let Ok(text) = std::str::from_utf8(text) else { return };
@@ -126,7 +131,8 @@ fn check(subject: &Subject, grade: usize, text: &str) {
             assert_fixed(&subject.strict, &call.tool, repaired.arguments());
             assert_nothing_invented(text, &subject.declared, repaired.arguments());
             if !subject.spec.only_reads() {
-                assert_nothing_dropped(text, repaired.arguments(), repaired.edits());
+                let tool = &subject.spec.name;
+                assert_nothing_dropped(text, tool, repaired.arguments(), repaired.edits());
             }
         }
         _ => {}
@@ -154,7 +160,6 @@ fn assert_fixed(gate: &Gate, tool: &str, arguments: &json::Value<'_>) {
     let text = arguments.to_string();
     let again = Call::from_text(tool, text.as_str());
     let verdict = gate.judge(&again);
-    // Of a tool whose schema cannot be used nobody can say more.
     assert!(matches!(verdict, Verdict::Valid(_)), "{text}");
     assert_eq!(verdict.arguments(), Some(arguments));
 }
@@ -192,99 +197,45 @@ fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'
     });
 }
 
-/// Every word that was sent is in what goes to the tool, or in an edit on record that is not about words around the
-/// call. Names of tags, of control tokens and of languages are shapes of a template, not words.
-fn assert_nothing_dropped(text: &str, arguments: &json::Value<'_>, edits: &[Edit]) {
-    // The words that templates, labels and fences are made of.
-    const SHAPES: &str = "true false null none nil action actions ai analysis antml api arg args argument arguments \
-        assistant b bash begin block bos bot c call calling calls channel chatbot code commentary constrain content d \
-        deepseek dsml e end eod eom eos eot f fn from func function functionary functioncall functions functools gemma glm \
-        go granite header hermes html http id im input inputs inst invocation invoke java javascript js json json5 jsonc \
-        jsonl key kimi l list llama longcat ls markdown mcp md message minimax mistral model moonshot msg n name ndjson \
-        nemotron object observation of output pad param parameter parameters params payload phi plain plaintext plugin \
-        prompt py python python3 qwen r recipient request reserved response return role ruby rust s section seed sentence \
-        sep separator sh shell sot special sql start stop t tag tags text think thinking thought tml to token tokens toml \
-        tool toolcall tools ts turn txt type typescript u use value x xai xlam xml yaml yml";
-    let words = |text: &str| -> Vec<String> {
-        let runs = text.split(|c: char| !c.is_alphanumeric());
-        runs.filter(|run| !run.is_empty())
-            .map(str::to_lowercase)
-            .collect()
+/// What is left out around a call. What such an edit shows of it is not kept.
+const AROUND: [&str; 8] = [
+    "fence",
+    "control_token",
+    "reasoning",
+    "extra_closer",
+    "white_space",
+    "call_in_list",
+    "envelope",
+    "repeated_value",
+];
+
+/// Every word that was sent is in what goes to the tool, or in an edit of a value that is on record. No value is left out
+/// that says something.
+fn assert_nothing_dropped(text: &str, tool: &str, arguments: &json::Value<'_>, edits: &[Edit]) {
+    let has = |rules: &[&str]| edits.iter().any(|edit| rules.contains(&edit.rule));
+    let mut kept = Kept {
+        had_id: has(&["envelope", "control_token"]),
+        had_reasoning: has(&["reasoning"]),
+        ..Kept::default()
     };
-    let mut kept = String::new();
-    everything(arguments, &mut kept);
-    for edit in edits {
-        assert!(!matches!(edit.rule, "prose" | "comment"), "{edit:?}");
-        kept.push_str(edit.path.as_pointer());
-        everything(&edit.before, &mut kept);
-        everything(&edit.after, &mut kept);
+    kept.add_name(tool);
+    kept.add_value(arguments);
+    assert!(!has(&["prose", "comment"]), "{edits:?}");
+    for edit in edits.iter().filter(|edit| !AROUND.contains(&edit.rule)) {
+        let is_left_out = edit.rule.ends_with("left_out") && edit.rule != "midnight_left_out";
+        let says_nothing = matches!(&edit.before, json::Value::Null)
+            || edit
+                .before
+                .as_str()
+                .is_some_and(|text| text.trim().is_empty());
+        assert!(!is_left_out || says_nothing, "{edit:?}");
+        kept.add_text(edit.path.as_pointer());
+        kept.add_value(&edit.before);
+        kept.add_value(&edit.after);
     }
-    let kept: String = words(&kept).concat();
-    let is_shape = |word: &str| SHAPES.split_whitespace().any(|shape| shape == word);
-    let is_kept = |word: &String| kept.contains(word.as_str()) || is_shape(word);
-    // Templates write their words as one, cut off or with a slip, and reasoning may hold any: what is debris is for the
-    // tests of the table to say. Here only what is between the first bracket and the last counts then.
-    let is_debris = edits
-        .iter()
-        .any(|edit| matches!(edit.rule, "control_token" | "reasoning"));
-    let inner = || text.get(text.find(['{', '['])?..=text.rfind(['}', ']'])?);
-    let text = if is_debris {
-        inner().unwrap_or_default()
-    } else {
-        text
-    };
-    // The id of a call beside its arguments is not an argument.
-    let is_opened = edits.iter().any(|edit| edit.rule == "envelope");
-    // Text may be in text may be in text.
-    let mut level = without_tokens(text);
-    if is_opened {
-        level = without_ids(&level);
+    if let Some(missing) = kept.missing(text) {
+        panic!("{missing:?} of {text:?} is gone: {arguments} {edits:?}");
     }
-    let mut missing = Vec::new();
-    for _ in 0..5 {
-        let lost = words(&level).into_iter().find(|word| !is_kept(word));
-        let Some(lost) = lost else { return };
-        missing.push(lost);
-        level = unescaped(&level);
-    }
-    panic!("{missing:?} of {text:?} is gone: {arguments} {edits:?}");
-}
-
-/// A text without members that are called `id`.
-fn without_ids(text: &str) -> String {
-    let mut pieces = text.split("\"id\"");
-    let mut rest = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        // The blank before the value, the value, and what comes after it.
-        rest.push_str(piece.splitn(3, '"').nth(2).unwrap_or_default());
-    }
-    rest
-}
-
-/// A text without what looks like a control token.
-fn without_tokens(text: &str) -> String {
-    let mut pieces = text.split("<|");
-    let mut out = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        out.push(' ');
-        out.push_str(piece.split_once("|>").map_or(piece, |(_, rest)| rest));
-    }
-    out
-}
-
-/// Keys and leaves as text.
-fn everything(value: &json::Value<'_>, out: &mut String) {
-    match value {
-        json::Value::Array(items) => items.iter().for_each(|item| everything(item, out)),
-        json::Value::Object(members) => members.iter().for_each(|(key, item)| {
-            out.push_str(key);
-            out.push(' ');
-            everything(item, out);
-        }),
-        json::Value::String(text) => out.push_str(text),
-        leaf => out.push_str(&leaf.to_string()),
-    }
-    out.push(' ');
 }
 
 fn leaves(value: &json::Value<'_>, found: &mut impl FnMut(&json::Value<'_>)) {
@@ -293,38 +244,4 @@ fn leaves(value: &json::Value<'_>, found: &mut impl FnMut(&json::Value<'_>)) {
         json::Value::Object(members) => members.iter().for_each(|(_, item)| leaves(item, found)),
         leaf => found(leaf),
     }
-}
-
-/// A text with the escapes of JSON decoded, wherever they are.
-fn unescaped(text: &str) -> String {
-    let mut units: Vec<u16> = Vec::new();
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        rest = &rest[next.len_utf8()..];
-        let kind = rest.chars().next().filter(|_| next == '\\');
-        let decoded = match kind {
-            Some('n') => '\n',
-            Some('t') => '\t',
-            Some('r') => '\r',
-            Some('b') => '\u{8}',
-            Some('f') => '\u{c}',
-            Some(plain @ ('"' | '\'' | '\\' | '/')) => plain,
-            Some('u') => {
-                if let Some(Ok(unit)) = rest.get(1..5).map(|hex| u16::from_str_radix(hex, 16)) {
-                    units.push(unit);
-                    rest = &rest[5..];
-                    continue;
-                }
-                units.push(u16::from(b'\\'));
-                continue;
-            }
-            _ => {
-                units.extend(next.encode_utf16(&mut [0; 2]).iter());
-                continue;
-            }
-        };
-        rest = &rest[1..];
-        units.extend(decoded.encode_utf16(&mut [0; 2]).iter());
-    }
-    String::from_utf16_lossy(&units)
 }

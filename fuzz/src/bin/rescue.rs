@@ -3,12 +3,14 @@
 
 use std::sync::LazyLock;
 
-use callwright::call::Completeness;
+use callwright::call::{Arguments, Completeness};
 use callwright::rescue::Message;
 use callwright::tool::Effect;
 use callwright::wire::read_tools;
 use callwright::{Call, Gate};
-use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
+use callwright_fuzz::{
+    Bounds, Kept, assert_can_miss, assert_presentable, bounded, cases, plant, tools,
+};
 use libfuzzer_sys::fuzz_target;
 
 const BOUNDS: Bounds = Bounds {
@@ -33,6 +35,7 @@ fn seeds() -> Vec<Vec<u8>> {
 fuzz_target!(
     init: {
         plant(seeds());
+        assert_can_miss();
         LazyLock::force(&GATE);
     },
     |text: &str| bounded(text.as_bytes(), BOUNDS, || {
@@ -58,6 +61,7 @@ fuzz_target!(
         if only_reads {
             return;
         }
+        assert_nothing_dropped(text, rescued.rest, &rescued.calls);
         // Reasoning ends with a tag.
         let rest = rescued.rest.trim_ascii();
         let harmless = rest.is_empty() || rest.ends_with(['>', ']']);
@@ -75,3 +79,24 @@ fuzz_target!(
         }
     })
 );
+
+/// Every word of the message is in a call, or stays text.
+fn assert_nothing_dropped(text: &str, rest: &str, calls: &[Call<'_>]) {
+    let mut kept = Kept {
+        had_id: true,
+        had_reasoning: true,
+        ..Kept::default()
+    };
+    kept.add_text(rest);
+    for call in calls {
+        kept.add_name(&call.tool);
+        match &call.arguments {
+            Arguments::Absent => {}
+            Arguments::Text(text) => kept.add_text(text),
+            Arguments::Value(value) => kept.add_value(value),
+        }
+    }
+    if let Some(missing) = kept.missing(text) {
+        panic!("{missing:?} of {text:?} is gone: {calls:?}");
+    }
+}

@@ -27,7 +27,13 @@ pub(crate) const LIST: &str = "tool_calls";
 
 /// What is left out without a loss: the kind of a call, and its id, since the message's own one is answered to.
 const KINDS: &[&str] = word_list![function tool_use tool_call function_call];
-const IDS: &[&str] = word_list![id call_id tool_call_id];
+pub(crate) const IDS: &[&str] = word_list![id call_id tool_call_id];
+
+/// Every word around arguments that goes when they are taken out.
+pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+    let keys = [NAMES, ARGUMENTS, LAYERS, KINDS, IDS].into_iter().flatten();
+    keys.copied().chain([LIST, "type"])
+}
 
 /// A call that is not judged yet.
 #[derive(Debug, Clone, PartialEq, Eq)]

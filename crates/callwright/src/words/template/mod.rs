@@ -168,6 +168,12 @@ const OWN_WORDS: [&str; 7] = [
     "functions",
 ];
 
+/// Every word that debris may consist of, beside the names of tools.
+pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+    let headers = OWN_WORDS.into_iter().chain(["analysis", "to"]);
+    names::all_words().chain(headers)
+}
+
 /// How far a line is looked at for a label, a header or a name. The longest header names a tool, whose name has up to 128
 /// letters.
 const LOOK_AHEAD: usize = 256;

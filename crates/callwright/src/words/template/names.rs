@@ -55,6 +55,21 @@ pub(super) enum Shape {
     Marker,
 }
 
+/// Every word that debris may consist of: what a test need not look for in a repaired call.
+pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
+    let of_names = [
+        PARTS,
+        SHORT_PARTS,
+        MAKERS,
+        TAGS,
+        TOKENS,
+        LAST_TOKENS,
+        MARKERS,
+    ];
+    let of_lines = [LABELS, BARE_LABELS, LANGUAGES];
+    of_names.into_iter().chain(of_lines).flatten().copied()
+}
+
 /// Longer names are not those of a template; the longest known has 36 letters.
 const LONGEST: usize = 48;
 
