@@ -3,6 +3,7 @@
 //! Takes arguments that could be read; says that they are valid, or returns the `Objections`, which become the list of
 //! [`Issue`]s where a model is told of them. The fast path asks one yes-or-no question; objections are collected only after a no. Nothing is changed here.
 
+mod advise;
 mod cache;
 mod cost;
 mod engine;
@@ -20,11 +21,12 @@ pub use crate::words::{
     BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,
     ReceivedKeys, SchemaType, Unit,
 };
+pub(crate) use advise::{free_names, near_value};
 pub(crate) use cache::CompileBudget;
 pub use cache::SchemaCache;
 pub(crate) use cost::Cost;
 pub use engine::{Loosening, only_loosens};
-pub(crate) use explain::{LocatedIssue, free_names, near_value};
+pub(crate) use explain::LocatedIssue;
 pub(crate) use normalise::misplaced_enums;
 pub use normalise::normalise;
 pub(crate) use properties::Properties;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Schema;
 
+use super::advise;
 use super::cache::CompileBudget;
 use super::cost::Cost;
 use super::engine::Engine;
@@ -79,7 +80,7 @@ impl CompiledSchema {
 
     /// The same, of objections that have been collected.
     pub(super) fn explain(&self, value: &Value<'_>, objections: Vec<LocatedIssue>) -> Vec<Issue> {
-        explain::issues(self, value, objections)
+        advise::issues(self, value, objections)
     }
 
     /// Every objection with its place in the schema; none to a value that it accepts, which is the cheap question.

@@ -4,15 +4,24 @@
 //! and the validator is asked again after each. The cheapest edit that removes the objection stays. The
 //! search is bounded and always takes the same way.
 
+mod allowed;
+mod apply;
+mod progress;
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 
 use ahash::AHashSet;
 use smallvec::{SmallVec, smallvec};
 
+use self::allowed::tiers;
+pub(super) use self::allowed::{Allowed, depend_on_stakes};
+use self::apply::apply;
+use self::progress::{improves, none_new};
 use super::rules::{ProposedEdit, RULES, RepairRule, Scope, Site};
-use super::stakes::CallStakes;
-use super::{Edit, Grade, Healing, Stakes, Trace, Trial};
-use crate::json::{Indexed, Member, Path, Value};
+use super::{Edit, Grade, Healing, Trace, Trial};
+use crate::json::{Indexed, Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue};
 use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received, Work};
 
@@ -94,14 +103,6 @@ pub(super) fn search(
         }
     }
     Healing::Hopeless
-}
-
-/// Whether one of these edits is only made up to certain stakes.
-pub(super) fn depend_on_stakes(edits: &[Edit]) -> bool {
-    let rule = |edit: &Edit| RULES.iter().find(|rule| rule.row.name == edit.rule);
-    edits
-        .iter()
-        .any(|edit| rule(edit).is_none_or(|rule| rule.row.up_to < Stakes::Destroys))
 }
 
 /// Whether some objection is one about which no rule has anything to say. Keys are left out: an edit of
@@ -440,250 +441,6 @@ impl Trials<'_, '_> {
                 cost: rule.cost,
                 helps,
             });
-        }
-    }
-}
-
-/// The rules that may be tried, those of one grade and cost together.
-fn tiers(rules: Allowed<'_>) -> impl Iterator<Item = &'static [RepairRule]> {
-    let cap = rules.cap;
-    RULES
-        .chunk_by(|left, right| (left.row.grade, left.cost) == (right.row.grade, right.cost))
-        .filter(move |tier| tier.iter().all(|rule| rule.row.grade <= cap))
-}
-
-/// Which rules may be tried on a call.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Allowed<'a> {
-    pub(super) cap: Grade,
-    pub(super) stakes: &'a CallStakes<'a>,
-}
-
-impl Allowed<'_> {
-    /// Whether a rule is worth asking: what it proposes may still not be allowed.
-    fn may_try(self, rule: &RepairRule) -> bool {
-        rule.row.grade <= self.cap && self.stakes.may_allow(rule.row.up_to)
-    }
-
-    /// Whether what a rule proposes may be done.
-    fn allow(self, rule: &RepairRule) -> bool {
-        self.may_try(rule) && self.stakes.allow(rule.row.up_to)
-    }
-}
-
-/// Whether an edit removed the objection without raising others: what is new may only lie within the
-/// place that was edited (a list that was text may have items to repair).
-fn improves(
-    before: &[LocatedIssue],
-    removed: &LocatedIssue,
-    edit: &Edit,
-    after: &[LocatedIssue],
-) -> bool {
-    !after.iter().any(|located| is_same(located, removed))
-        && none_new(before, std::slice::from_ref(edit), after)
-}
-
-fn is_same(left: &LocatedIssue, right: &LocatedIssue) -> bool {
-    left.issue.path == right.issue.path
-        && left.issue.code == right.issue.code
-        && left.issue.expected == right.issue.expected
-}
-
-/// Whether every objection is an old one, or lies within a place that was edited.
-fn none_new(before: &[LocatedIssue], edits: &[Edit], after: &[LocatedIssue]) -> bool {
-    let edited: AHashSet<&str> = edits.iter().map(|edit| edit.path.as_pointer()).collect();
-    let is_inside = |path: &Path| {
-        let pointer = path.as_pointer();
-        let mut around = pointer.match_indices('/').map(|(at, _)| &pointer[..at]);
-        around.any(|around| edited.contains(around))
-    };
-    let mut outside = after.iter().filter(|it| !is_inside(&it.issue.path));
-    // Both lists are in the order of the engine, so what is old is found where the last one was.
-    let mut old = before.iter().cycle();
-    outside.all(|located| {
-        let mut olds = old.by_ref().take(before.len());
-        olds.any(|old| is_same(old, located))
-    })
-}
-
-/// Makes an edit; `None` if there is no such place, or a key is taken.
-fn apply(value: &mut Value<'static>, rule: &RepairRule, change: &ProposedEdit) -> Option<Edit> {
-    fn members<'v>(
-        value: &'v mut Value<'static>,
-        of: &Path,
-    ) -> Option<&'v mut Vec<Member<'static>>> {
-        match value.at_mut(&of.parent())? {
-            Value::Object(members) => Some(members),
-            _ => None,
-        }
-    }
-    let (path, before, after) = match change {
-        ProposedEdit::Replace(path, new) => {
-            let old = std::mem::replace(value.at_mut(path)?, new.clone());
-            (path.clone(), old, new.clone())
-        }
-        ProposedEdit::Insert(path, new) => {
-            let key = path.last()?.into_owned().into();
-            members(value, path)?.push((key, new.clone()));
-            (path.clone(), Value::Null, new.clone())
-        }
-        ProposedEdit::Remove(path) => {
-            let (members, key) = (members(value, path)?, path.last()?);
-            let at = members.iter().position(|(name, _)| *name == key)?;
-            let (_, old) = members.remove(at);
-            (path.clone(), old, Value::Null)
-        }
-        ProposedEdit::Unwrap(path) => {
-            let place = value.at_mut(path)?;
-            let old = std::mem::replace(place, Value::Null);
-            *place = old.as_array()?.first()?.clone();
-            let only = place.clone();
-            (path.clone(), old, only)
-        }
-        ProposedEdit::Rename(path, to) => {
-            let (members, from) = (members(value, path)?, path.last()?.into_owned());
-            if members.iter().any(|(name, _)| name == to) {
-                return None;
-            }
-            let member = members.iter_mut().find(|(name, _)| *name == from)?;
-            member.0 = to.clone().into();
-            let to_path = path.parent().key(to);
-            let names = (Value::String(from.into()), Value::String(to.clone().into()));
-            (to_path, names.0, names.1)
-        }
-    };
-    Some(Edit {
-        path,
-        rule: rule.row.name,
-        grade: rule.row.grade,
-        before,
-        after,
-        masked: None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value as Schema, json};
-
-    use super::super::SEARCHING;
-    use super::*;
-
-    /// The verdict on arguments of a tool that reads, how many edits were tried, and how many steps that took.
-    fn cost(schema: &Schema, arguments: &Schema) -> (bool, usize, usize) {
-        let schema = CompiledSchema::compile(schema.clone()).expect("a schema");
-        let (work, mut trace) = (Work::new(SEARCHING), Some(Vec::new()));
-        let value = Value::from(arguments).into_owned();
-        let rules = Allowed {
-            cap: Grade::Guess,
-            stakes: &CallStakes::new(Stakes::Reads, &value),
-        };
-        let healing = search(&value, None, &schema, rules, &work, &mut trace);
-        let is_healed = matches!(healing, Healing::Healed { .. });
-        let trials = trace.map_or(0, |trials| trials.len());
-        (is_healed, trials, SEARCHING - work.left())
-    }
-
-    fn object(count: usize, key: impl Fn(usize) -> String, value: &Schema) -> Schema {
-        (0..count).map(|at| (key(at), value.clone())).collect()
-    }
-
-    fn closed(count: usize, key: fn(usize) -> String) -> Schema {
-        let properties = object(count, key, &json!({"type": "integer"}));
-        json!({"properties": properties, "additionalProperties": false})
-    }
-
-    #[test]
-    fn what_is_repaired_takes_a_fraction_of_the_budget() {
-        let values: Vec<String> = (0..10_000).map(|at| format!("value_{at}_name")).collect();
-        let mut values = values.clone();
-        values.push("delivered".to_owned());
-        let schema = json!({"properties": {"status": {"enum": values}}});
-        let (is_healed, _, steps) = cost(&schema, &json!({"status": "delivred"}));
-        assert!(is_healed && steps < SEARCHING / 3 * 2, "{steps}");
-
-        let numbers: Vec<String> = (0..60).map(|at| at.to_string()).collect();
-        let schema = json!({"properties": {"n": {"items": {"type": "integer"}}}});
-        let (is_healed, trials, steps) = cost(&schema, &json!({"n": numbers}));
-        assert!(is_healed && trials == 60 && steps < SEARCHING, "{steps}");
-    }
-
-    #[test]
-    fn edits_are_judged_together() {
-        let schema = json!({"properties": {"n": {"items": {"type": "integer"}}}});
-        let steps = |count: usize| {
-            let numbers: Vec<String> = (0..count).map(|at| at.to_string()).collect();
-            let (is_healed, trials, steps) = cost(&schema, &json!({"n": numbers}));
-            assert!(is_healed && trials == count);
-            steps
-        };
-        let (few, many) = (steps(15), steps(60));
-        assert!(many < 5 * few, "{few} {many}");
-    }
-
-    /// What would not be done one by one is not done together either.
-    #[test]
-    fn edits_that_do_not_help_are_not_made() {
-        let number = json!({"type": "integer", "maximum": 100});
-        let schema = json!({"properties": {"a": number, "b": number, "c": number}});
-        let healed = |schema: &Schema, arguments: Schema| cost(schema, &arguments).0;
-        assert!(healed(&schema, json!({"a": "5", "b": "6", "c": "7"})));
-        assert!(!healed(&schema, json!({"a": "5", "b": "600", "c": "7"})));
-        let list = json!({"type": "array", "uniqueItems": true, "items": {"type": "integer"}});
-        let schema = json!({"properties": {"n": list}});
-        assert!(healed(&schema, json!({"n": ["1", "2"]})));
-        assert!(!healed(&schema, json!({"n": ["1", "1"]})));
-        let schema = closed(2, |at| format!("some_{}_field", letters(at)));
-        let sent = json!({"some_a_Field": 1, "someAField": 2});
-        assert!(!healed(&schema, sent), "two keys for one");
-    }
-
-    /// 2.6 kB of such arguments once took six seconds.
-    #[test]
-    fn unknown_keys_end_with_the_budget() {
-        for count in [64, 200, 2_000] {
-            let schema = closed(count, |at| format!("some_{at}_field"));
-            let sent = object(count, |at| format!("sone_{at}_feild"), &json!("x"));
-            let (is_healed, trials, _) = cost(&schema, &sent);
-            assert!(!is_healed && trials <= 64, "{count}: {trials}");
-        }
-    }
-
-    #[test]
-    fn respelt_keys_end_with_the_budget() {
-        for (count, healed) in [(20, true), (200, false), (4_000, false)] {
-            let schema = closed(count, |at| format!("some_{}_field", letters(at)));
-            let sent = object(count, |at| format!("some_{}Field", letters(at)), &json!(1));
-            let (is_healed, trials, _) = cost(&schema, &sent);
-            assert!(is_healed == healed && trials <= 64, "{count}: {trials}");
-        }
-    }
-
-    /// Digits may be all that tells two names apart.
-    fn letters(number: usize) -> String {
-        let digits = number.to_string();
-        let letter = |digit: u8| char::from(b'a' + digit - b'0');
-        digits.bytes().map(letter).collect()
-    }
-
-    /// Steps grow with what was sent, not with its square.
-    #[test]
-    fn steps_grow_with_the_arguments() {
-        let missing = |count: usize| {
-            let mut schema = closed(count, |at| format!("some_{at}_field"));
-            schema["required"] = (0..count).map(|at| format!("some_{at}_field")).collect();
-            cost(&schema, &json!({"note": "x"})).2
-        };
-        let items = |count: usize| {
-            let schema = json!({"properties": {"n": {"items": {"type": "integer"}}}});
-            cost(&schema, &json!({"n": vec!["x"; count]})).2
-        };
-        for (name, steps) in [
-            ("missing", &missing as &dyn Fn(usize) -> usize),
-            ("items", &items),
-        ] {
-            let (small, large) = (steps(60), steps(240));
-            assert!(large < 5 * small, "{name}: {small} {large}");
         }
     }
 }

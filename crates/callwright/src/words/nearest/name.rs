@@ -1,0 +1,55 @@
+//! A name as its words: without case and separators.
+
+/// A name without its case and separators, and where its words end.
+#[derive(Default)]
+pub(crate) struct Name {
+    pub(crate) folded: String,
+    pub(super) ends: Vec<usize>,
+}
+
+impl Name {
+    /// Splits at separators and at a capital after a small letter or a digit.
+    pub(crate) fn new(name: &str) -> Name {
+        let mut folded = String::with_capacity(name.len());
+        let mut ends = Vec::with_capacity(4);
+        let mut end_word = |folded: &String| {
+            if !folded.is_empty() && ends.last() != Some(&folded.len()) {
+                ends.push(folded.len());
+            }
+        };
+        let mut previous_small = false;
+        for character in name.chars() {
+            if !character.is_alphanumeric() {
+                end_word(&folded);
+                previous_small = false;
+                continue;
+            }
+            if previous_small && character.is_uppercase() {
+                end_word(&folded);
+            }
+            previous_small = character.is_lowercase() || character.is_numeric();
+            folded.extend(character.to_lowercase());
+        }
+        end_word(&folded);
+        Name { folded, ends }
+    }
+
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let word = &self.folded[start..*end];
+            start = *end;
+            word
+        })
+    }
+}
+
+/// The words of a name, in lower case.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    Name::new(name).words().map(str::to_owned).collect()
+}
+
+/// Whether one of the words of a name is among these, which are in lower case.
+pub(crate) fn has_word(name: &str, words: &[&str]) -> bool {
+    Name::new(name).words().any(|word| words.contains(&word))
+}

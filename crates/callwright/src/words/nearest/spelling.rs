@@ -1,0 +1,177 @@
+//! Whether two names are one name: in another spelling, or with a slip of the pen. Repair acts on these answers.
+
+use std::cmp::Ordering;
+
+use super::name::words;
+
+/// Whether two names are the same words but for case and for what is between them: a blank, `_`,
+/// `-` or a capital. Any other sign may be all that tells two names apart (`C++` and `C#`, `-1` and `1`),
+/// and so may case next to digits (`1m` and `1M`) and in short names, unless both are written as words
+/// are (`usd`, `Usd`, `USD`; but `mWh` is not `MWh`).
+pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
+    // Texts this long are not names.
+    const LONGEST: usize = 256;
+    const SHORTEST: usize = 3;
+    let plain = |name: &str| {
+        let letters = name.chars().filter(|c| c.is_alphabetic()).count();
+        let short = letters <= SHORTEST;
+        name.len() <= LONGEST
+            && letters >= SHORTEST
+            && (!short || is_cased_like_a_word(name))
+            && !name.contains(|c: char| c.is_ascii_digit())
+    };
+    left == right
+        || (has_same_letters(left, right)
+            && plain(left)
+            && plain(right)
+            && spelt(left) == spelt(right))
+}
+
+/// Whether two names are the same but for case and blanks: a quick no for nearly all that are not.
+fn has_same_letters(left: &str, right: &str) -> bool {
+    fn bytes(name: &str) -> impl Iterator<Item = u8> {
+        let letters = name.bytes().filter(|byte| !is_blank(char::from(*byte)));
+        letters.map(|byte| byte.to_ascii_lowercase())
+    }
+    fn letters(name: &str) -> impl Iterator<Item = char> {
+        let letters = name.chars().filter(|c| !is_blank(*c));
+        letters.flat_map(char::to_lowercase)
+    }
+    fn is_blank(c: char) -> bool {
+        matches!(c, '_' | '-') || c.is_whitespace()
+    }
+    match (left.is_ascii(), right.is_ascii()) {
+        (true, true) => bytes(left).eq(bytes(right)),
+        (false, false) => letters(left).eq(letters(right)),
+        _ => false,
+    }
+}
+
+/// Letters only: all small, all capital, or small ones after a capital.
+fn is_cased_like_a_word(name: &str) -> bool {
+    let behind = name.chars().skip(1);
+    name.chars().all(char::is_alphabetic)
+        && (name.chars().all(char::is_uppercase) || behind.clone().all(char::is_lowercase))
+}
+
+/// A name in lower case, with `_` wherever its words meet.
+fn spelt(name: &str) -> String {
+    let all: Vec<char> = name.trim().chars().collect();
+    let mut out = String::with_capacity(name.len() + 4);
+    for (at, character) in all.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| all.get(at));
+        let behind = all.get(at + 1);
+        let between_letters = [before, behind]
+            .iter()
+            .all(|side| side.is_some_and(|c| c.is_alphabetic()));
+        let new_word = character.is_uppercase() && before.is_some_and(|c| c.is_lowercase());
+        match character {
+            ' ' | '_' | '-' if between_letters => out.push('_'),
+            _ => {
+                if new_word {
+                    out.push('_');
+                }
+                out.extend(character.to_lowercase());
+            }
+        }
+    }
+    out
+}
+
+/// Whether one name is another with one slip of the pen: a letter too many, too few, wrong or in its
+/// neighbour's place, in a name of five letters at least. More than one letter is another word as often
+/// as not (`min`, `max`; `paid`, `unpaid`), digits are never slips, and nor is a correct word.
+pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
+    const SHORTEST: usize = 5;
+    // A sign may be all that makes a name the opposite: `price>`, `!scopes`.
+    let signs = |name: &str| {
+        let others = name.chars().filter(|c| !c.is_alphabetic());
+        others.collect::<String>()
+    };
+    let (left, right) = (sent.to_lowercase(), meant.to_lowercase());
+    left.len().min(right.len()) >= SHORTEST
+        && left.chars().next() == right.chars().next()
+        && left.len().max(right.len()) <= 128
+        && signs(&left) == signs(&right)
+        && strsim::damerau_levenshtein(&left, &right) == 1
+        && is_slip_within_words(&words(sent), &words(meant))
+}
+
+/// Whether two names have the same words but for one that is misspelt: it begins with the same letter, since a letter
+/// in front makes the opposite (`asynchronous`), and it is not a correct word (`county`, `passed`).
+fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
+    let mut differing = sent.iter().zip(meant).filter(|(sent, meant)| sent != meant);
+    sent.len() != meant.len()
+        || differing.all(|(sent, meant)| {
+            let plural = is_plural(sent, meant) || is_plural(meant, sent);
+            let same_start = sent.chars().next() == meant.chars().next();
+            same_start && !is_other_role(sent, meant) && (plural || !is_english_word(sent))
+        })
+}
+
+/// Whether two words name who does something and whom it is done to: `payer`, `payee`.
+fn is_other_role(left: &str, right: &str) -> bool {
+    let role = |word: &str| ["er", "ee", "or"].iter().any(|end| word.ends_with(end));
+    role(left) && role(right)
+}
+
+fn is_plural(word: &str, of: &str) -> bool {
+    word.strip_suffix('s') == Some(of)
+}
+
+/// Whether this is an English word that is one letter away from another one. The list is sorted, a word on each line.
+pub(crate) fn is_english_word(word: &str) -> bool {
+    const WORDS: &str = include_str!("near_words.txt");
+    let (mut low, mut high) = (0, WORDS.len());
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        let start = WORDS[..middle]
+            .rfind('\n')
+            .map_or(0, |line_end| line_end + 1);
+        let length = WORDS[start..].find('\n').unwrap_or(WORDS.len() - start);
+        match WORDS[start..start + length].cmp(word) {
+            Ordering::Less => low = start + length + 1,
+            Ordering::Greater => high = start,
+            Ordering::Equal => return true,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_list_is_found() {
+        let words = include_str!("near_words.txt").lines();
+        assert!(words.clone().is_sorted());
+        for word in words {
+            assert!(is_english_word(word), "{word}");
+            assert!(!is_english_word(&format!("{word}qq")), "{word}");
+        }
+        assert!(!is_english_word("") && !is_english_word("zzzz") && !is_english_word("aaaa"));
+    }
+
+    #[test]
+    fn a_word_of_its_own_is_not_a_slip() {
+        for (sent, meant) in [
+            ("shiped", "shipped"),
+            ("qurey", "query"),
+            ("customer_adress", "customer_address"),
+            ("limits", "limit"),
+        ] {
+            assert!(is_slip(sent, meant), "{sent} {meant}");
+        }
+        for (sent, meant) in [
+            ("county", "country"),
+            ("passed", "paused"),
+            ("ship_to_county", "ship_to_country"),
+            ("synchronous", "asynchronous"),
+            ("run_typical", "run_atypical"),
+            ("order1", "order2"),
+        ] {
+            assert!(!is_slip(sent, meant), "{sent} {meant}");
+        }
+    }
+}
