@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench growth` runs this program under valgrind for each row and size, with and without the call, and
 //! prints the difference and the exponent: 1.0 is linear, 2.0 is quadratic. None may be above 1.1. The floor is what reading
-//! the largest call and asking the engine once whether it is valid takes: no refusal can cost less than that.
+//! the largest call and asking the engine once whether it is valid takes: no refusal can cost less than that. Then it reads
+//! lists of tools of 1 MB, most of them hostile, and prints what that costs and how many tools are left unjudged.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -11,14 +12,19 @@
 )]
 #![allow(missing_docs)]
 
+#[path = "support/callgrind.rs"]
+mod callgrind;
+
 use std::hint::black_box;
 use std::process::Command;
 use std::sync::Arc;
 
+use callgrind::instructions;
 use callwright::feedback::Feedback;
 use callwright::parse::read_value;
 use callwright::repair::{Grade, RepairPolicy};
 use callwright::validate::SchemaCache;
+use callwright::wire::read_tools;
 use callwright::{Call, Gate, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -31,6 +37,10 @@ const MOST: f64 = 20e6;
 /// The steepest growth that is taken for linear.
 const STEEPEST: f64 = 1.1;
 
+/// 200 milliseconds, and 100 MB: no list of tools of 1 MB may take more.
+const MOST_FOR_LIST: f64 = 800e6;
+const MOST_MEGABYTES: u64 = 100;
+
 /// Sizes that are far apart enough for a slope, up to calls of 64 kB.
 const WIDE: [usize; 3] = [500, 1_000, 4_000];
 
@@ -39,6 +49,7 @@ const DEEP: [usize; 3] = [12, 24, 96];
 
 const ROWS: &[Row] = &[
     ("valid keys", WIDE, valid_keys),
+    ("valid keys, others allowed", WIDE, valid_open_keys),
     ("unknown keys", WIDE, unknown_keys),
     ("unknown keys of one", WIDE, few_unknown_keys),
     ("keys in another spelling", WIDE, respelt_keys),
@@ -67,6 +78,16 @@ const ROWS: &[Row] = &[
     ),
 ];
 
+/// Lists of tools of about 1 MB.
+const LISTS: &[(&str, fn() -> Value)] = &[
+    ("list: usual tools", usual_tools),
+    ("list: one tool", one_large_tool),
+    ("list: patterns", tools_with_patterns),
+    ("list: parts", tools_with_parts),
+    ("list: references", tools_with_references),
+    ("list: unions", tools_with_unions),
+];
+
 fn main() {
     let mut arguments = std::env::args()
         .skip(1)
@@ -76,7 +97,47 @@ fn main() {
         (Some(what @ ("load" | "floor" | "run")), Some(row), Some(size)) => {
             run(what, &row, size.parse().expect("a size"));
         }
-        (only, ..) => compare(only.unwrap_or_default()),
+        (Some(what @ ("list" | "empty list")), Some(row), None) => read_list(&row, what == "list"),
+        (only, ..) => {
+            compare(only.unwrap_or_default());
+            compare_lists(only.unwrap_or_default());
+        }
+    }
+}
+
+/// Reads one list in this process, or only makes its text, and prints how many tools are unjudged and how many megabytes it
+/// took.
+fn read_list(row: &str, is_read: bool) {
+    let (_, make) = LISTS.iter().find(|(name, _)| *name == row).expect("a row");
+    let text = make().to_string();
+    if is_read {
+        let specs = read_tools(&text).expect("tools");
+        let gate = Gate::builder().tools(specs).build().expect("a gate");
+        let unjudged = gate.tools().filter(|tool| tool.quarantined().is_some());
+        println!("{} of {}", unjudged.count(), gate.tools().count());
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+    println!("{}", kilobytes.unwrap_or(0_u64) / 1024);
+}
+
+fn compare_lists(only: &str) {
+    for (row, _) in LISTS.iter().filter(|(row, _)| row.contains(only)) {
+        let program = std::env::current_exe().expect("this program");
+        let run = Command::new(program).args(["list", row]).output();
+        let printed = String::from_utf8(run.expect("it ran").stdout).expect("UTF-8");
+        let mut lines = printed.lines();
+        let (unjudged, megabytes) = (lines.next(), lines.next());
+        let megabytes: u64 = megabytes.and_then(|it| it.parse().ok()).unwrap_or(0);
+        let costs = instructions(&["list", row]).zip(instructions(&["empty list", row]));
+        let Some(cost) = costs.map(|(all, load)| all.saturating_sub(load) as f64) else {
+            return;
+        };
+        let is_met = cost <= MOST_FOR_LIST && megabytes <= MOST_MEGABYTES;
+        let (mark, unjudged) = (if is_met { "" } else { " !" }, unjudged.unwrap_or("?"));
+        let cost = cost / 1e6;
+        println!("{row:<30} {cost:>9.0}M   {megabytes} MB   {unjudged} tools unjudged{mark}");
     }
 }
 
@@ -144,17 +205,7 @@ fn compare(only: &str) {
 }
 
 fn count(what: &str, row: &str, size: usize) -> Option<u64> {
-    let program = std::env::current_exe().expect("this program");
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(program)
-        .args([what, row, &size.to_string()])
-        .output()
-        .ok()?;
-    let report = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{report}");
-    let line = report.lines().find(|line| line.contains("Collected"))?;
-    line.rsplit(' ').next()?.parse().ok()
+    instructions(&[what, row, &size.to_string()])
 }
 
 /// A name of two words that no other number has.
@@ -176,6 +227,12 @@ fn closed(count: usize, property: &Value) -> Value {
 fn valid_keys(size: usize) -> (Value, String) {
     let text = object(size, |at| (key(at), json!(at))).to_string();
     (closed(size, &json!({"type": "integer"})), text)
+}
+
+fn valid_open_keys(size: usize) -> (Value, String) {
+    let (mut schema, text) = valid_keys(size);
+    schema["additionalProperties"] = json!(true);
+    (schema, text)
 }
 
 fn unknown_keys(size: usize) -> (Value, String) {
@@ -316,4 +373,68 @@ fn inner_quotes(size: usize) -> (Value, String) {
             "\"a\" b ".repeat(size / 6)
         ),
     )
+}
+
+/// A list of as many tools as make 1 MB.
+fn list(schema: impl Fn(usize) -> Value) -> Value {
+    const SIZE: usize = 1_000_000;
+    let (mut tools, mut size) = (Vec::new(), 0);
+    while size < SIZE {
+        let at = tools.len();
+        let tool = json!({"name": format!("tool_{at}"), "inputSchema": schema(at)});
+        size += tool.to_string().len();
+        tools.push(tool);
+    }
+    Value::Array(tools)
+}
+
+fn usual_tools() -> Value {
+    list(|at| {
+        let mut schema = closed(
+            20,
+            &json!({"type": "string", "description": format!("of {at}")}),
+        );
+        schema["required"] = json!([key(0), key(1)]);
+        schema
+    })
+}
+
+fn one_large_tool() -> Value {
+    list(|_| closed(17_000, &json!({"type": "string", "maxLength": 100})))
+}
+
+fn tools_with_patterns() -> Value {
+    list(|at| {
+        let pattern = json!({"pattern": format!("^(\\w{{1,250}}){{1,4}}{at}$")});
+        closed(100, &pattern)
+    })
+}
+
+fn tools_with_parts() -> Value {
+    list(|at| {
+        let mut schema = parts(100).0;
+        schema["title"] = json!(at);
+        schema
+    })
+}
+
+/// Definitions that refer to the next one twice each.
+fn tools_with_references() -> Value {
+    list(|at| {
+        let twice = |level: usize| {
+            let next = json!({"$ref": format!("#/$defs/{}", level + 1)});
+            json!({"allOf": [next, next]})
+        };
+        let mut definitions = object(60, |level| (level.to_string(), twice(level)));
+        definitions["60"] = json!({"title": at});
+        json!({"$ref": "#/$defs/0", "$defs": definitions})
+    })
+}
+
+fn tools_with_unions() -> Value {
+    list(|at| {
+        let mut schema = branches(100).0;
+        schema["title"] = json!(at);
+        schema
+    })
 }
