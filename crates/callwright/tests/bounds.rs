@@ -108,6 +108,31 @@ fn a_list_of_tools_has_one_budget() {
     assert!((190..200).contains(&quarantined.count()));
 }
 
+/// Forty kilobytes of such patterns once took 42 seconds and 3.9 GB.
+#[test]
+fn patterns_that_grow_quarantine_their_tool() {
+    let pattern = |number: usize| format!("^(\\w{{1,250}}){{1,4}}{number}$");
+    let all = |make: &dyn Fn(String) -> Value| -> Vec<Value> {
+        (0..1_200).map(|number| make(pattern(number))).collect()
+    };
+    let keys: Map<String, Value> = (0..1_200).map(|it| (pattern(it), json!({}))).collect();
+    let before = peak();
+    for schema in [
+        json!({"properties": {"a": {"allOf": all(&|it| json!({"pattern": it}))}}}),
+        json!({"allOf": all(&|it| json!({"propertyNames": {"pattern": it}}))}),
+        json!({"allOf": all(&|it| json!({"items": {"pattern": format!("(?=a){it}")}}))}),
+        json!({"patternProperties": keys}),
+    ] {
+        assert!(schema.to_string().len() > 38_000);
+        let gate = gate(schema);
+        assert!(gate.tool("x").and_then(Tool::quarantined).is_some());
+        assert_eq!(judge(&gate, &json!({"a": "b"})).0, "unjudged");
+    }
+    if let (Some(before), Some(after)) = (before, peak()) {
+        assert!(after < before + 100, "{before} MB became {after}");
+    }
+}
+
 #[test]
 fn unions_are_explained_in_proportion_to_their_schema() {
     let branch = |number: usize| {
