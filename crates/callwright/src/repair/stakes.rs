@@ -95,7 +95,10 @@ fn names_destruction(value: &Value<'_>, nodes_left: &mut usize) -> bool {
     };
     *nodes_left = left;
     match value {
-        Value::String(text) => says_destroy(&text.chars().take(BEGINNING).collect::<String>()),
+        Value::String(text) => {
+            let end = text.char_indices().nth(BEGINNING).map(|(end, _)| end);
+            says_destroy(&text[..end.unwrap_or(text.len())])
+        }
         Value::Object(members) => members.iter().any(|(key, inner)| {
             let is_off = matches!(inner, Value::Bool(false) | Value::Null);
             (!is_off && says_destroy(key)) || names_destruction(inner, nodes_left)

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ahash::{AHashMap, AHashSet};
+use ahash::AHashSet;
 use serde_json::Value as Schema;
 use smallvec::SmallVec;
 
@@ -189,7 +189,9 @@ fn note_items(arguments: &Value<'_>, issues: &mut [Issue]) {
 
 /// Where the last segment of a pointer begins that may be an index.
 fn innermost_index(pointer: &str) -> Option<usize> {
-    let mut end = pointer.len();
+    // In most paths there is no digit at all.
+    let mut end = pointer.bytes().rposition(|byte| byte.is_ascii_digit())? + 1;
+    end += pointer[end..].find('/').unwrap_or(pointer.len() - end);
     while let Some(start) = pointer[..end].rfind('/') {
         let segment = &pointer[start + 1..end];
         if !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -206,21 +208,21 @@ fn settle(issues: &mut Vec<Issue>) {
         return;
     }
     issues.sort_by_key(|issue| issue.code);
-    // The allowed values say more than their type.
-    let is_listed = |issue: &&Issue| matches!(issue.code, IssueCode::Enum | IssueCode::Const);
-    let listed = issues.iter().filter(is_listed).map(|issue| &issue.path);
-    let listed: AHashSet<&Path> = listed.collect();
-    let says_less = |issue: &Issue| issue.code == IssueCode::Type && listed.contains(&issue.path);
-    // Most places are objected to once, so what was expected there, which may be a long list, is rarely compared.
-    let mut seen: AHashMap<(&Path, IssueCode), SmallVec<[&Expected; 1]>> = AHashMap::new();
-    let kept = issues.iter().map(|issue| {
-        let others = seen.entry((&issue.path, issue.code)).or_default();
-        let is_new = !others.contains(&&issue.expected);
-        others.push(&issue.expected);
-        is_new && !says_less(issue)
-    });
-    let kept: Vec<bool> = kept.collect();
-    drop(seen);
+    // There are some hundreds at most, and most are few: comparing each with all costs less than a map of them.
+    let is_new = |(at, issue): (usize, &Issue)| {
+        let same_place = |other: &&Issue| other.path == issue.path;
+        let mut before = issues[..at].iter().filter(same_place);
+        let is_again =
+            before.any(|other| other.code == issue.code && other.expected == issue.expected);
+        // The allowed values say more than their type.
+        let says_less = issue.code == IssueCode::Type
+            && issues
+                .iter()
+                .filter(same_place)
+                .any(|other| matches!(other.code, IssueCode::Enum | IssueCode::Const));
+        !is_again && !says_less
+    };
+    let kept: SmallVec<[bool; 8]> = issues.iter().enumerate().map(is_new).collect();
     let mut kept = kept.into_iter();
     issues.retain(|_| kept.next().unwrap_or(true));
 }
@@ -241,28 +243,28 @@ fn name_received_keys(
         IssueCode::UnknownKey => true,
         _ => false,
     };
+    // The objects that need no further word, or got one.
     let explained = found.iter().filter(explains);
-    let explained: AHashSet<Path> = explained.map(|it| it.issue.path.parent()).collect();
-    let mut named: AHashSet<Path> = AHashSet::new();
+    let mut told: SmallVec<[Path; 4]> = explained.map(|it| it.issue.path.parent()).collect();
     for located in found.iter_mut() {
         let LocatedIssue { issue, owner } = &*located;
-        let place = issue.path.parent();
-        if !is_missing(located) || !named.insert(place.clone()) {
+        let place = issue.path.parent_pointer();
+        if !is_missing(located) || told.iter().any(|told| told.as_pointer() == place) {
             continue;
         }
-        let told_otherwise = explained.contains(&place);
-        let members = places.at(&place).and_then(Value::as_object);
+        let place = issue.path.parent();
+        let object = places.at(&place);
         let required = schema.node(owner).and_then(|node| node.get("required"));
         let required = required.and_then(Schema::as_array).into_iter().flatten();
-        let required: AHashSet<&str> = required.filter_map(Schema::as_str).collect();
-        let mut keys = members.unwrap_or_default().iter().map(|(key, _)| key);
-        let none_came = !keys.any(|key| required.contains(key.as_ref()));
-        if !told_otherwise && none_came {
+        let mut required = required.filter_map(Schema::as_str);
+        let has = |key| object.is_some_and(|object| places.child(object, key).is_some());
+        if !required.any(has) {
             let unknown: Vec<&str> = unknown_keys(schema, places, &place, owner).collect();
             if !unknown.is_empty() {
                 located.issue.received = Received::Keys(ReceivedKeys::of(unknown.into_iter()));
             }
         }
+        told.push(place);
     }
 }
 

@@ -29,8 +29,9 @@ enum Approach {
 pub(crate) struct Properties<'s> {
     schema: &'s CompiledSchema,
     maps: Vec<&'s Map<String, Schema>>,
-    /// Parts that were looked at, by their address: references may lead to one from many places. Most
-    /// schemas have one.
+    /// Parts that were looked at, by their address: references may lead to one from many places. Most schemas have one, so
+    /// the first is kept apart.
+    first: Option<usize>,
     seen: AHashSet<usize>,
     patterns: Vec<&'s str>,
 }
@@ -41,6 +42,7 @@ impl<'s> Properties<'s> {
         let mut properties = Properties {
             schema,
             maps: Vec::new(),
+            first: None,
             seen: AHashSet::new(),
             patterns: Vec::new(),
         };
@@ -56,8 +58,10 @@ impl<'s> Properties<'s> {
 
     fn collect(&mut self, node: &'s Schema, approach: Approach, depth_left: usize) {
         let address = std::ptr::from_ref(node).addr();
-        if !self.seen.insert(address) {
-            return;
+        match self.first {
+            None => self.first = Some(address),
+            Some(first) if first == address || !self.seen.insert(address) => return,
+            Some(_) => {}
         }
         // One pass: most schemas have few keywords, and looking each one up costs more.
         for (keyword, member) in node.as_object().into_iter().flatten() {
@@ -94,7 +98,7 @@ impl<'s> Properties<'s> {
 
     /// How many parts of the schema were looked at.
     pub(crate) fn parts(&self) -> usize {
-        self.seen.len()
+        self.seen.len() + 1
     }
 
     /// The listed keys, each once.

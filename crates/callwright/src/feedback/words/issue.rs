@@ -63,7 +63,7 @@ pub(in crate::feedback) fn numbered_line(
 /// What all issues say of a tool that has no parameters.
 pub(in crate::feedback) fn no_arguments(issues: &[Issue], max: usize) -> Option<String> {
     let first = issues.first()?;
-    let is_of_root = first.path.parent().is_root() && !first.path.is_root();
+    let is_of_root = first.path.parent_pointer().is_empty() && !first.path.is_root();
     let takes_none =
         first.code == IssueCode::UnknownKey && first.expected == Expected::NoFurtherKeys;
     if !is_of_root || !takes_none {

@@ -260,17 +260,22 @@ impl<'a> Object<'a, Tree> for Members<'a> {
                 // Of a key that occurs twice the first counts, as it does below.
                 let all = members.rev().map(|(name, value)| (name.as_ref(), value));
                 let index = self.index.get_or_init(|| Box::new(all.collect()));
-                return index.get(key.as_ref()).copied();
+                return index.get(key.as_ref()).copied().or_else(missing);
             }
         }
         let found = members.find(|(name, _)| name.as_ref() == key.as_ref());
-        found.map(|(_, value)| value)
+        found.map(|(_, value)| value).or_else(missing)
     }
 
     fn members(&self) -> MembersIter<'a> {
         spend(self.all.len());
         MembersIter(self.all.iter())
     }
+}
+
+/// What is under a key that did not come: something, once there are enough objections, so that no more are made of it.
+fn missing<'a>() -> Option<&'a Value<'a>> {
+    has_enough().then_some(&Value::Null)
 }
 
 impl<'a> Array<'a, Tree> for &'a [Value<'a>] {

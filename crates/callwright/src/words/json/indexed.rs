@@ -31,12 +31,11 @@ struct Trail<'v, 'a> {
 impl<'v, 'a> Trail<'v, 'a> {
     /// Goes back to the last value that is on the way to another place too, and returns where its pointer ends.
     fn go_back(&mut self, pointer: &str) -> Option<(usize, &'v Value<'a>)> {
-        let both = self.pointer.bytes().zip(pointer.bytes());
-        let common = both.take_while(|(left, right)| left == right).count();
-        let is_border = |end: usize| pointer.as_bytes().get(end).is_none_or(|next| *next == b'/');
-        while let Some((end, value)) = self.values.last() {
-            if *end <= common && is_border(*end) {
-                return Some((*end, value));
+        let (last, pointer) = (self.pointer.as_bytes(), pointer.as_bytes());
+        let is_border = |end: usize| pointer.get(end).is_none_or(|next| *next == b'/');
+        while let Some(&(end, value)) = self.values.last() {
+            if pointer.get(..end) == last.get(..end) && is_border(end) {
+                return Some((end, value));
             }
             self.values.pop();
         }
@@ -62,6 +61,10 @@ impl<'v, 'a> Indexed<'v, 'a> {
         if !pointer.starts_with('/') {
             // The whole value, or not a pointer at all.
             return self.root.at(path);
+        }
+        // Most places are members of the whole value.
+        if !pointer[1..].contains('/') {
+            return self.child(self.root, &unescape(&pointer[1..]));
         }
         let mut last = self.last.borrow_mut();
         let (mut end, mut value) = last.go_back(pointer).unwrap_or((0, self.root));

@@ -69,10 +69,12 @@ impl Path {
     /// The place around this one; the whole value is around itself.
     #[must_use]
     pub fn parent(&self) -> Path {
-        match self.0.rsplit_once('/') {
-            Some((parent, _)) => Path(parent.to_owned()),
-            None => Path::root(),
-        }
+        Path(self.parent_pointer().to_owned())
+    }
+
+    /// The same as a JSON Pointer.
+    pub(crate) fn parent_pointer(&self) -> &str {
+        self.0.rsplit_once('/').map_or("", |(parent, _)| parent)
     }
 
     /// The path whose segments are given innermost first, as a parser unwinds them.
