@@ -78,8 +78,11 @@ const ROWS: &[Row] = &[
     ),
 ];
 
+/// A list of tools, and what is in it.
+type ToolList = (&'static str, fn() -> Value);
+
 /// Lists of tools of about 1 MB.
-const LISTS: &[(&str, fn() -> Value)] = &[
+const LISTS: &[ToolList] = &[
     ("list: usual tools", usual_tools),
     ("list: one tool", one_large_tool),
     ("list: patterns", tools_with_patterns),
