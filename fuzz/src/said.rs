@@ -37,17 +37,24 @@ const REASONING: [(&str, &str); 7] = [
 ];
 
 /// What is left of a text that may have become a call.
-#[derive(Default)]
 pub struct Kept {
-    /// Whether a call was opened that may have had an id.
-    pub had_id: bool,
-    /// Whether a block of reasoning may have gone.
-    pub had_reasoning: bool,
+    had_id: bool,
+    had_reasoning: bool,
     text: String,
     names: Vec<String>,
 }
 
 impl Kept {
+    /// Nothing yet. Says whether a call was opened that may have had an id, and whether a block of reasoning may have gone.
+    pub fn new(had_id: bool, had_reasoning: bool) -> Self {
+        Kept {
+            had_id,
+            had_reasoning,
+            text: String::new(),
+            names: Vec::new(),
+        }
+    }
+
     /// The name of a tool that is called: it may go from the text, in any spelling.
     pub fn add_name(&mut self, name: &str) {
         self.names.push(words(name).concat());
@@ -99,8 +106,10 @@ impl Kept {
             let counts = word.len() <= 3
                 && word.bytes().all(|c| c.is_ascii_digit())
                 && matches!(before, Some('_' | '-' | ':' | '▁'));
+            let is_null = matches!(word.as_str(), "none" | "nil") && self.text.contains("null");
             let is_cut = (*at == 0, *at == last);
-            !(self.text.contains(&word) || self.is_name(&word) || counts || goes(&word, is_cut))
+            let is_kept = self.text.contains(&word) || is_null || self.is_name(&word);
+            !(is_kept || counts || goes(&word, is_cut))
         };
         let found = all.into_iter().enumerate().find(gone);
         found.map(|(_, (_, word))| word.to_owned())
@@ -115,11 +124,7 @@ impl Kept {
 /// Fails if the oracle could not: a key, a value, a sentence and a word in a tag must be missed, and a template must not.
 /// A panic ends a target, so this is asked when one starts.
 pub fn assert_can_miss() {
-    let mut kept = Kept {
-        had_id: true,
-        had_reasoning: true,
-        ..Kept::default()
-    };
+    let mut kept = Kept::new(true, true);
     kept.add_name("send_mail");
     kept.add_value(&json::Value::from(&serde_json::json!({"to": "Ann", "limit": 5})).into_owned());
     let call = r#"{"to": "Ann", "limit": 5}"#;

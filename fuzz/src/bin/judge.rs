@@ -213,11 +213,7 @@ const AROUND: [&str; 8] = [
 /// that says something.
 fn assert_nothing_dropped(text: &str, tool: &str, arguments: &json::Value<'_>, edits: &[Edit]) {
     let has = |rules: &[&str]| edits.iter().any(|edit| rules.contains(&edit.rule));
-    let mut kept = Kept {
-        had_id: has(&["envelope", "control_token"]),
-        had_reasoning: has(&["reasoning"]),
-        ..Kept::default()
-    };
+    let mut kept = Kept::new(has(&["envelope", "control_token"]), has(&["reasoning"]));
     kept.add_name(tool);
     kept.add_value(arguments);
     assert!(!has(&["prose", "comment"]), "{edits:?}");
