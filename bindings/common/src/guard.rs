@@ -1,9 +1,9 @@
 //! A gate with its wording and its sinks: what one object of a binding holds.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use callwright::admit::Place;
+use callwright::admit::{Ledger, Place};
 use callwright::check::{Output, Ran, ToolFailure};
 use callwright::event::Sinks;
 use callwright::feedback::Feedback;
@@ -23,6 +23,8 @@ use crate::call::{OpenCall, SettledCall};
 #[derive(Debug)]
 pub struct Guard {
     gate: Gate,
+    /// The gate's own, to be handed on to the next one.
+    ledger: Arc<dyn Ledger>,
     feedback: Feedback,
     sinks: RwLock<Sinks>,
     keeps_output: bool,
@@ -35,6 +37,7 @@ pub struct Guard {
 impl Guard {
     pub(crate) fn new(
         gate: Gate,
+        ledger: Arc<dyn Ledger>,
         names: Vec<String>,
         policy: Policy,
         feedback: Feedback,
@@ -57,6 +60,7 @@ impl Guard {
             policy,
             names,
             gate,
+            ledger,
             feedback,
             sinks: RwLock::default(),
             keeps_output,
@@ -67,6 +71,11 @@ impl Guard {
     /// The gate.
     pub fn gate(&self) -> &Gate {
         &self.gate
+    }
+
+    /// Where sessions are remembered.
+    pub(crate) fn ledger(&self) -> &Arc<dyn Ledger> {
+        &self.ledger
     }
 
     /// How failures are worded.

@@ -71,11 +71,12 @@ impl Reply {
 }
 
 impl Options {
-    /// Compiles tools, given as the text of a tool file, under these options.
+    /// Compiles tools, given as the text of a tool file, under these options. What the sessions of `previous` have used up
+    /// counts on: its memory is shared, and the options for a memory do not matter.
     ///
     /// # Errors
     /// Fails if the tools or the policy cannot be read, two tools have one name, or an option is not known.
-    pub fn guard(&self, tools: &str) -> Result<Guard, Fault> {
+    pub fn guard(&self, tools: &str, previous: Option<&Guard>) -> Result<Guard, Fault> {
         let told = |error: callwright::Error| error.to_string();
         let mut policy = match &self.policy {
             Some(text) => Policy::from_toml(text).map_err(|error| format!("policy: {error}"))?,
@@ -98,11 +99,15 @@ impl Options {
         let mut limits = ParseLimits::default();
         limits.max_bytes = self.max_bytes.unwrap_or(limits.max_bytes);
         limits = limits.with_max_depth(self.max_depth.unwrap_or(limits.max_depth));
+        let ledger = match previous {
+            Some(previous) => Arc::clone(previous.ledger()),
+            None => self.ledger()?,
+        };
         let gate = Gate::builder()
             .tools(specs)
             .policy(policy.clone())
             .limits(limits)
-            .ledger(self.ledger()?)
+            .ledger(Arc::clone(&ledger))
             .build()
             .map_err(told)?;
         let mut feedback = match &self.style {
@@ -114,7 +119,14 @@ impl Options {
             Some(false) => Receipts::Never,
             Some(true) => Receipts::Always,
         };
-        Ok(Guard::new(gate, names, policy, feedback, self.keep_output))
+        Ok(Guard::new(
+            gate,
+            ledger,
+            names,
+            policy,
+            feedback,
+            self.keep_output,
+        ))
     }
 
     fn ledger(&self) -> Result<Arc<dyn Ledger>, Fault> {

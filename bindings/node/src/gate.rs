@@ -42,7 +42,7 @@ impl NativeGate {
         listeners: Vec<Listener<'_>>,
     ) -> Result<Self> {
         let options: Options = serde_json::from_str(&options.0).map_err(thrown)?;
-        let guard = options.guard(&tools.0).map_err(thrown)?;
+        let guard = options.guard(&tools.0, None).map_err(thrown)?;
         guard.set_sinks(start(record, listeners)?);
         Ok(NativeGate {
             guard: Arc::new(guard),

@@ -1,98 +1,163 @@
-"""What a call costs, next to what a Python program uses without us. Ratios of one run; CPU time, the least of many rounds.
+"""What a call costs, next to what a Python program uses without us: ratios within one run, by CPU time, the least of many
+rounds in which every way takes its turn.
 
     python benches/judge.py TOOLS.jsonl CALLS.jsonl…
 
-A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text. Needs jsonschema-rs.
+A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text. Needs jsonschema-rs and
+pydantic.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, Optional
 
 import callwright
-
-
-def least(work: Callable[[], object], rounds: int = 15) -> float:
-    """The least CPU time of some rounds, in seconds."""
-    times = []
-    for _ in range(rounds):
-        begin = time.process_time()
-        work()
-        times.append(time.process_time() - begin)
-    return min(times)
-
 
 #: How many calls of each kind are measured: enough that one does not matter.
 MOST = 4000
 
+TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "null": None}
+
+
+def least(works: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The least CPU time of each work in seconds, in alternating rounds."""
+    found = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, work in works.items():
+            begin = time.process_time()
+            work()
+            found[name] = min(found[name], time.process_time() - begin)
+    return found
+
+
+def lines(path: str) -> Iterable[Any]:
+    with open(path, encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def model(schema: Any) -> Any:
+    """A type of Pydantic that says what a schema says of types, names and what is required."""
+    from pydantic import ConfigDict, create_model
+
+    if not isinstance(schema, dict):
+        return Any
+    if values := schema.get("enum"):
+        plain = all(isinstance(value, (str, int, bool)) for value in values)
+        return Literal[tuple(values)] if plain else Any
+    match schema.get("type"):
+        case "object" if schema.get("properties"):
+            required = schema.get("required", [])
+            fields = {}
+            for at, (name, inner) in enumerate(schema["properties"].items()):
+                from pydantic import Field
+
+                kind = model(inner) if name in required else Optional[model(inner)]
+                fields[f"f{at}"] = (kind, Field(alias=name) if name in required else Field(None, alias=name))
+            closed = "forbid" if schema.get("additionalProperties") is False else "ignore"
+            return create_model("Model", __config__=ConfigDict(extra=closed, protected_namespaces=()), **fields)
+        case "object":
+            return dict[str, Any]
+        case "array":
+            return list[model(schema.get("items"))]
+        case str() as name:
+            return TYPES.get(name, Any)
+    return Any
+
+
+def import_time() -> float:
+    """The least wall-clock time of `import callwright` in a new process, in milliseconds."""
+    program = "import time; t = time.perf_counter(); import callwright; print((time.perf_counter() - t) * 1e3)"
+    return min(float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(15))
+
 
 def main(tools_path: str, *calls_paths: str) -> None:
     import jsonschema_rs
+    from pydantic import TypeAdapter
 
-    with open(tools_path, encoding="utf-8") as file:
-        tools = [json.loads(line) for line in file]
-    calls = []
-    for path in calls_paths:
-        with open(path, encoding="utf-8") as file:
-            calls += [json.loads(line) for line in file]
-    named = {tool["ref"]: tool for tool in tools}
-    declared = [{"name": ref, "inputSchema": tool["input_schema"]} for ref, tool in named.items()]
+    named = {tool["ref"]: tool["input_schema"] for tool in lines(tools_path)}
+    calls = [call for path in calls_paths for call in lines(path)]
+    declared = json.dumps([{"name": ref, "inputSchema": schema} for ref, schema in named.items()])
     begin = time.process_time()
     gate = callwright.Gate(declared)
     opened = time.process_time() - begin
-    texts: list[tuple[str, str]] = []
-    for call in calls:
-        if call.get("schema_ref") in named:
-            texts.append((call["schema_ref"], call["raw_arguments"]))
-    valid = [(ref, text) for ref, text in texts if gate.accepts(ref, text)][:MOST]
-    refused = [(ref, text) for ref, text in texts if not gate.judge(ref, text)][:MOST]
-    validators = {}
-    for ref in {ref for ref, _ in valid + refused}:
+    texts = [(call["schema_ref"], call["raw_arguments"]) for call in calls if call.get("schema_ref") in named]
+    texts = [(ref, text) for ref, text in texts if isinstance(text, str)]
+    validators, adapters = {}, {}
+    for ref in {ref for ref, _ in texts}:
         try:
-            validators[ref] = jsonschema_rs.validator_for(named[ref]["input_schema"])
+            validators[ref] = jsonschema_rs.validator_for(named[ref])
         except Exception:
             continue
-    valid = [(ref, text) for ref, text in valid if ref in validators]
-    dicts = [(ref, json.loads(text)) for ref, text in valid]
-    figures: dict[str, float] = {
-        "json.loads": least(lambda: [json.loads(text) for _, text in valid]),
-        "json.loads + jsonschema_rs.is_valid": least(
-            lambda: [validators[ref].is_valid(json.loads(text)) for ref, text in valid]
-        ),
-        "gate.accepts(text)": least(lambda: [gate.accepts(ref, text) for ref, text in valid]),
-        "gate.judge(text).arguments": least(lambda: [gate.judge(ref, text).arguments for ref, text in valid]),
-        "gate.judge(dict).arguments": least(lambda: [gate.judge(ref, value).arguments for ref, value in dicts]),
-    }
-    count = len(valid)
-    base = figures["json.loads"]
-    print(f"{len(declared)} tools opened in {opened * 1000:.0f} ms; {count} valid calls")
-    for name, seconds in figures.items():
-        print(f"{seconds / count * 1e6:8.2f} µs  {seconds / base:5.2f} x json.loads  {name}")
-    judged = figures["gate.judge(text).arguments"] / figures["json.loads + jsonschema_rs.is_valid"]
-    print(f"judge(text) with the arguments / json.loads + is_valid: {judged:.2f}")
-    readable: list[tuple[str, str, Any]] = []
-    for ref, text in refused:
+    valid = [(ref, text) for ref, text in texts if ref in validators and gate.accepts(ref, text)][:MOST]
+    for ref in {ref for ref, _ in valid}:
         try:
-            value = json.loads(text)
-        except ValueError:
+            adapters[ref] = TypeAdapter(model(named[ref]))
+        except Exception:
             continue
-        if ref in validators and not validators[ref].is_valid(value):
-            readable.append((ref, text, value))
-    if readable:
-        ours = least(lambda: [gate.judge(ref, text).feedback for ref, text, _ in readable], 7)
-        theirs = least(
-            lambda: [
-                "; ".join(str(error) for error in validators[ref].iter_errors(json.loads(text)))
-                for ref, text, _ in readable
+    valid = [(ref, text) for ref, text in valid if ref in adapters]
+    dicts = [(ref, json.loads(text)) for ref, text in valid]
+
+    def pydantic() -> None:
+        for ref, text in valid:
+            try:
+                adapters[ref].validate_json(text)
+            except ValueError:
+                pass
+
+    figures = least(
+        {
+            "json.loads": lambda: [json.loads(text) for _, text in valid],
+            "json.loads + jsonschema_rs.is_valid": lambda: [
+                validators[ref].is_valid(json.loads(text)) for ref, text in valid
             ],
-            7,
-        )
-        count = len(readable)
-        print(f"{count} refused calls with their words: {ours / count * 1e6:.1f} µs, {ours / theirs:.2f} x iter_errors as text")
+            "pydantic validate_json": pydantic,
+            "gate.accepts(text)": lambda: [gate.accepts(ref, text) for ref, text in valid],
+            "gate.judge(text).arguments": lambda: [gate.judge(ref, text).arguments for ref, text in valid],
+            "gate.judge(dict).arguments": lambda: [gate.judge(ref, value).arguments for ref, value in dicts],
+        },
+        25,
+    )
+    count = len(valid)
+    print(f"import: {import_time():.1f} ms; {len(named)} tools opened in {opened * 1000:.0f} ms; {count} valid calls")
+    for name, seconds in figures.items():
+        print(f"{seconds / count * 1e6:8.2f} µs  {seconds / figures['json.loads']:5.2f} x json.loads  {name}")
+
+    def ratio(ours: str, theirs: str) -> str:
+        return f"{figures[ours] / figures[theirs]:.2f} x {theirs}"
+
+    judged = "gate.judge(text).arguments"
+    print(f"judge(text).arguments: {ratio(judged, 'json.loads + jsonschema_rs.is_valid')}, {ratio(judged, 'pydantic validate_json')}")
+    print(f"accepts(text): {ratio('gate.accepts(text)', 'json.loads')}")
+
+    refused = []
+    for ref, text in texts:
+        if ref in validators and len(refused) < MOST and not gate.judge(ref, text):
+            try:
+                if not validators[ref].is_valid(json.loads(text)):
+                    refused.append((ref, text))
+            except ValueError:
+                continue
+    if not refused:
+        return
+    strict = callwright.Gate(declared, repair="none")
+    words = least(
+        {
+            "iter_errors as text": lambda: [
+                "; ".join(str(error) for error in validators[ref].iter_errors(json.loads(text))) for ref, text in refused
+            ],
+            "gate.judge(text).feedback": lambda: [gate.judge(ref, text).feedback for ref, text in refused],
+            "the same with repair none": lambda: [strict.judge(ref, text).feedback for ref, text in refused],
+        },
+        11,
+    )
+    print(f"{len(refused)} refused calls")
+    for name, seconds in words.items():
+        print(f"{seconds / len(refused) * 1e6:8.2f} µs  {seconds / words['iter_errors as text']:5.2f} x iter_errors as text  {name}")
 
 
 if __name__ == "__main__":

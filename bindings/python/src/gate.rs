@@ -37,21 +37,25 @@ pub(crate) struct Gate {
 
 #[pymethods]
 impl Gate {
-    /// `tools` is the text of a tool file, `options` an object of JSON, `events` lists functions and paths.
+    /// `tools` is the text of a tool file, `options` an object of JSON, `events` lists functions and paths. The sessions
+    /// of `previous` are shared.
     #[new]
-    #[pyo3(signature = (tools, options="{}", events=Vec::new(), event_values="masked"))]
+    #[pyo3(signature = (tools, options="{}", events=Vec::new(), event_values="masked", previous=None))]
     fn new(
         py: Python<'_>,
         tools: &str,
         options: &str,
         events: Vec<Bound<'_, PyAny>>,
         event_values: &str,
+        previous: Option<&Bound<'_, Gate>>,
     ) -> PyResult<Self> {
         let options: Options =
             serde_json::from_str(options).map_err(|error| fault(format!("options: {error}")))?;
         let values = values(event_values).map_err(fault)?;
         let recipe = Recipe::new(events, values, options.keep_output)?;
-        let guard = py.detach(|| options.guard(tools)).map_err(fault)?;
+        let previous = previous.map(|gate| &gate.get().handle.guard);
+        let guard = py.detach(|| options.guard(tools, previous));
+        let guard = guard.map_err(fault)?;
         let keys = Keys::of(py, guard.gate());
         let handle = GuardHandle::start(guard, keys, recipe)?;
         Ok(Gate { handle })

@@ -91,7 +91,7 @@ pub unsafe extern "C" fn callwright_open(
     let (tools, options) = unsafe { (taken(tools, tools_length), taken(options, options_length)) };
     let opened = serde_json::from_str::<Options>(&options)
         .map_err(|error| error.to_string())
-        .and_then(|options| options.guard(&tools));
+        .and_then(|options| options.guard(&tools, None));
     answer(opened.map(|guard| (Box::into_raw(Box::new(guard)) as usize).to_string()))
 }
 

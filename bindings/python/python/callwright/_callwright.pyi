@@ -137,7 +137,14 @@ class Ticket:
 class Gate:
     """Knows a set of tools and judges calls of them."""
 
-    def __new__(cls, tools: str, options: str = "{}", events: Sequence[Any] = ..., event_values: str = "masked") -> Self: ...
+    def __new__(
+        cls,
+        tools: str,
+        options: str = "{}",
+        events: Sequence[Any] = ...,
+        event_values: str = "masked",
+        previous: Gate | None = None,
+    ) -> Self: ...
     def judge(
         self, call: Any, arguments: Any = None, *, id: Any = None, finish_reason: str | None = None
     ) -> Verdict:

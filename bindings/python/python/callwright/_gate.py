@@ -40,7 +40,8 @@ class Gate(_callwright.Gate):
     ``tools`` is what any provider or MCP server declares: a list, a dictionary, JSON text, or the path of a file; and
     functions, Pydantic models, dataclasses, TypedDicts and :func:`callwright.tool` objects in a list.
     ``policy`` is the path of a policy file, or its text. With ``receipts`` the model is told about every correction of its
-    arguments, or about none; without it, about those that are more than lossless.
+    arguments, or about none; without it, about those that are more than lossless. ``ledger`` is where sessions are
+    remembered: the address of a Redis or Valkey server, or another gate, whose sessions go on under other tools.
     """
 
     __slots__ = ()
@@ -55,7 +56,7 @@ class Gate(_callwright.Gate):
         receipts: bool | None = None,
         effects: Mapping[str, Literal["unknown", "read", "write", "destructive"]] | None = None,
         admission: Mapping[str, Any] | None = None,
-        ledger: str | None = None,
+        ledger: str | _callwright.Gate | None = None,
         sessions: int | None = None,
         max_bytes: int | None = None,
         max_depth: int | None = None,
@@ -63,6 +64,7 @@ class Gate(_callwright.Gate):
         event_values: Literal["all", "masked", "none"] = "masked",
         keep_output: bool = False,
     ) -> Self:
+        previous = ledger if isinstance(ledger, _callwright.Gate) else None
         options = {
             "policy": policy_text(policy),
             "repair": repair,
@@ -70,13 +72,13 @@ class Gate(_callwright.Gate):
             "receipts": receipts,
             "effects": dict(effects or {}),
             "admission": None if admission is None else dict(admission),
-            "ledger": ledger,
+            "ledger": None if previous else ledger,
             "sessions": sessions,
             "max_bytes": max_bytes,
             "max_depth": max_depth,
             "keep_output": keep_output,
         }
-        return super().__new__(cls, tool_text(tools), json.dumps(options), _sinks(events), event_values)
+        return super().__new__(cls, tool_text(tools), json.dumps(options), _sinks(events), event_values, previous)
 
     def rescue(self, text: str, *, id: Any = None, finish_reason: str | None = None) -> Rescued:  # type: ignore[override]
         """Takes calls out of a message in which a model wrote them as text: all of them or none."""

@@ -19,15 +19,15 @@ class LateGate:
         self._shown: dict[str, str] = {}
 
     def show(self, declarations: Iterable[dict[str, Any]]) -> Gate:
-        """The gate for these tools and all that were shown before. What conversations have used up is kept as long as no
-        other tool is shown, so steps that offer only some of the tools do not start over."""
+        """The gate for these tools and all that were shown before. What conversations have used up counts on."""
         shown = {}
         for declared in declarations:
             name = declared.get("name") or declared["function"]["name"]
             shown[name] = json.dumps(declared, sort_keys=True, default=str)
         if not shown.items() <= self._shown.items():
+            options = {**self.options, "ledger": self.gate} if self._shown else self.options
             self._shown = {**self._shown, **shown}
-            self.gate = Gate(f"[{','.join(self._shown.values())}]", **self.options)
+            self.gate = Gate(f"[{','.join(self._shown.values())}]", **options)
         return self.gate
 
 
