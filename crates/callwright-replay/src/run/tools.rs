@@ -19,6 +19,10 @@ use crate::summary::{Summary, ToolSummary, Version};
 /// How many bytes of declarations that were given are compiled at once. A thousand tools have as many, and take about 50 MB.
 const MOST_AT_ONCE: usize = 1024 * 1024;
 
+/// How many bytes of compiled schemas both gates of a judge share, which is more than these declarations take. The cache
+/// of the process would keep them after the run, while the report is made.
+const MOST_CACHED: u64 = 256 * 1024 * 1024;
+
 /// Which tools judge.
 #[derive(Debug)]
 pub(super) enum Tools {
@@ -108,7 +112,8 @@ impl ToolSet {
         policy: &Policy,
         ledger: Arc<dyn Ledger>,
     ) -> Result<Self, Error> {
-        let judge = Judge::new(tools, policy, ledger, SchemaCache::shared())?;
+        let cache = SchemaCache::new(MOST_CACHED);
+        let judge = Judge::new(tools, policy, ledger, cache)?;
         Ok(ToolSet::of(judge, true))
     }
 
