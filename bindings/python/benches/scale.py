@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -101,7 +102,7 @@ def main() -> None:
             tool_file.write_text(tools, encoding="utf-8")
             program = [sys.executable, "-m", "callwright", "replay", "--format", "json", "--tools", str(tool_file)]
             ways: dict[str, Callable[[], Any]] = {
-                "the program": lambda: os.spawnv(os.P_WAIT, sys.executable, [*program, "--out", os.devnull, *map(str, paths)]),
+                "the program": lambda: subprocess.run([*program, *map(str, paths)], stdout=subprocess.DEVNULL),
                 "callwright.replay, one thread": lambda: callwright.replay(paths, tools, workers=1),
             }
             for name, engine in engines:
