@@ -105,9 +105,10 @@ impl Kept {
             // `tool_call_1`, `functions.search:0`
             let counts = word.len() <= 3
                 && word.bytes().all(|c| c.is_ascii_digit())
-                && matches!(before, Some('_' | '-' | ':' | '▁'));
+                && matches!(before, Some('_' | '-' | ':' | '|' | '▁'));
             let is_null = matches!(word.as_str(), "none" | "nil") && self.text.contains("null");
-            let is_cut = (*at == 0, *at == last);
+            // A tag may have lost its beginning before the value or after it: `_call>`.
+            let is_cut = (*at == 0 || *at == last, *at == last);
             let is_kept = self.text.contains(&word) || is_null || self.is_name(&word);
             !(is_kept || counts || goes(&word, is_cut))
         };
